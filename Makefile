@@ -1,0 +1,57 @@
+# Everything happens in .venv, which the targets make for themselves. `make help` lists them.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+# The first interpreter that is new enough: a python3.11 on PATH may be a shim that does not run.
+PYTHON ?= $(shell for python in python3.11 python3; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& { echo $$python; break; }; done)
+
+.PHONY: help setup run test check-deep lint format clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 14
+
+setup: $(STAMP)  ## make .venv and install pathcast in it with its tools (at once when nothing changed)
+	@:
+
+$(STAMP): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer found; try make PYTHON=..." >&2; exit 1; }
+	@echo "installing pathcast and its tools in $(VENV) with $(PYTHON)"
+	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/pip --quiet --quiet --disable-pip-version-check install --editable '.[dev]'
+	@touch $@
+
+run: $(STAMP)  ## the demonstration: a small feed matched against subscriptions
+	@$(BIN)/pathcast demo
+
+lint: $(STAMP)  ## rules, layout and types, without the tests
+	$(BIN)/ruff check --quiet
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/mypy
+
+format: $(STAMP)  ## lay the code out, and mend what can be mended safely
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+test: lint  ## all that a change must pass: lint, types, tests, examples, install of the sdist
+	$(BIN)/pytest
+	scripts/check_sdist.sh $(BIN)/python
+	@if [ -n "$${PATHCAST_CORPUS:-}" ]; \
+	then echo "all passed; PATHCAST_CORPUS was used: $$PATHCAST_CORPUS"; \
+	else echo "all passed; PATHCAST_CORPUS was not set, tests on public documents were skipped"; fi
+
+check-deep: $(STAMP)  ## the tests with much bigger numbers (minutes)
+	PATHCAST_DEEP=1 $(BIN)/pytest -m "deep or not deep"
+
+clean:  ## remove all that these targets made, .venv included
+	rm -rf $(VENV) build dist src/*.egg-info .hypothesis .import_linter_cache \
+		.mypy_cache .pytest_cache .ruff_cache
+	find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Does what we ship install and run where nothing else is installed?
+#
+# usage: scripts/check_sdist.sh PYTHON        PYTHON: an interpreter that has the package `build`
+#
+# The sdist is built from a copy of the tree, so that neither files that an earlier build left behind
+# can mend it, nor does this build leave any. It is installed without extras into a new environment,
+# and run from a folder where the sources cannot be found.
+set -eu -o pipefail
+
+python=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+unset PYTHONPATH
+
+quietly() {  # the output of a step is of interest only when the step fails
+    if ! "$@" >"$work/log" 2>&1; then
+        cat "$work/log" >&2
+        echo "check_sdist: failed: $*" >&2
+        exit 1
+    fi
+}
+
+mkdir "$work/tree" "$work/elsewhere"
+tar -cf - --exclude=./.git --exclude='./.venv' --exclude='./.*_cache' --exclude='./.hypothesis' \
+    --exclude='*.egg-info' --exclude=__pycache__ --exclude=./build --exclude=./dist . |
+    tar -xf - -C "$work/tree"
+
+quietly "$python" -m build --sdist --outdir "$work/dist" "$work/tree"
+quietly "$python" -m venv "$work/venv"
+quietly "$work/venv/bin/pip" --disable-pip-version-check install "$work"/dist/pathcast-*.tar.gz
+
+cd "$work/elsewhere"
+quietly "$work/venv/bin/python" -c 'import pathcast; pathcast.Matcher()'
+quietly "$work/venv/bin/pathcast" demo
+version=$("$work/venv/bin/pathcast" --version)
+sdist=$(basename "$work"/dist/pathcast-*.tar.gz .tar.gz)
+case $version in
+    *"${sdist#pathcast-}"*) echo "check_sdist: $sdist installs and runs in an empty environment" ;;
+    *)
+        echo "check_sdist: $sdist says that its version is '$version'" >&2
+        exit 1
+        ;;
+esac
