@@ -1,0 +1,130 @@
+"""The errors that pathcast raises, and whose fault each one is.
+
+Every error names its *kind* (a short stable word that programs may switch on), says where the trouble
+is, what was expected there and what to try. `SubscriptionError` is the subscriber's to mend,
+`DocumentError` the publisher's, `EvaluationError` says that one subscription could not be decided on
+one document. Anything else that escapes is a bug of ours.
+
+>>> error = SubscriptionError("syntax", "unexpected '='", text="//a[b==1]", position=6, hint="write =")
+>>> print(error)
+syntax: unexpected '=' at character 7
+  //a[b==1]
+        ^
+  hint: write =
+"""
+
+from __future__ import annotations
+
+__all__ = ["DocumentError", "EvaluationError", "FormatError", "PathcastError", "SubscriptionError"]
+
+_CARET_WIDTH = 72  # how much of a long expression the caret line shows
+
+
+class PathcastError(Exception):
+    """The common root: catch it to catch everything that pathcast says is wrong with its input."""
+
+    def __init__(self, kind: str, message: str, *, hint: str | None = None) -> None:
+        super().__init__(kind, message)
+        self.kind = kind
+        self.message = message
+        self.hint = hint
+
+    def as_dict(self) -> dict[str, object]:
+        """The error as the JSON object that the command line and the error tables hold."""
+        found = {"kind": self.kind, "message": self.message, "hint": self.hint}
+        return {key: value for key, value in found.items() if value is not None}
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}" + (f"\n  hint: {self.hint}" if self.hint else "")
+
+
+class SubscriptionError(PathcastError, ValueError):
+    """A subscription that cannot be accepted: `position` counts characters of `text` from 0."""
+
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        *,
+        text: str | None = None,
+        position: int | None = None,
+        expected: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(kind, message, hint=hint)
+        self.text = text
+        self.position = position
+        self.expected = expected
+
+    def as_dict(self) -> dict[str, object]:
+        found = super().as_dict()
+        for key, value in (("position", self.position), ("expected", self.expected)):
+            if value is not None:
+                found[key] = value
+        return found
+
+    def __str__(self) -> str:
+        lines = [f"{self.kind}: {self.message}"]
+        if self.position is not None:
+            lines[0] += f" at character {self.position + 1}"
+        if self.text is not None and self.position is not None:
+            lines += self._caret(self.text, self.position)
+        if self.expected:
+            lines.append(f"  expected: {self.expected}")
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        return "\n".join(lines)
+
+    @staticmethod
+    def _caret(text: str, position: int) -> list[str]:
+        start = max(0, min(position - _CARET_WIDTH // 2, len(text) - _CARET_WIDTH))
+        shown = text[start : start + _CARET_WIDTH]
+        shown = "".join(character if character.isprintable() else " " for character in shown)
+        left = "..." if start else ""
+        right = "..." if start + _CARET_WIDTH < len(text) else ""
+        return [f"  {left}{shown}{right}", " " * (2 + len(left) + position - start) + "^"]
+
+
+class DocumentError(PathcastError, ValueError):
+    """A document that cannot be accepted: `line` and `column` count from 1, None where unknown."""
+
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        *,
+        line: int | None = None,
+        column: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(kind, message, hint=hint)
+        self.line = line
+        self.column = column
+
+    def as_dict(self) -> dict[str, object]:
+        found = super().as_dict()
+        for key, value in (("line", self.line), ("column", self.column)):
+            if value is not None:
+                found[key] = value
+        return found
+
+    def __str__(self) -> str:
+        place = "" if self.line is None else f" (line {self.line}"
+        if place:
+            place += ")" if self.column is None else f", column {self.column})"
+        hint = f"\n  hint: {self.hint}" if self.hint else ""
+        return f"{self.kind}: {self.message}{place}{hint}"
+
+
+class EvaluationError(PathcastError):
+    """One subscription could not be decided on one document (its deadline passed, say)."""
+
+
+class FormatError(PathcastError, ValueError):
+    """A file that is not what its name says: `line` counts from 1, None where unknown."""
+
+    def __init__(
+        self, kind: str, message: str, *, line: int | None = None, hint: str | None = None
+    ) -> None:
+        super().__init__(kind, message, hint=hint)
+        self.line = line
