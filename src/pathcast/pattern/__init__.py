@@ -1,0 +1,10 @@
+"""The subscription language: XPath text -> `Pattern`, or an error that points.
+
+`parse` is the door. Everything else in here is a stage of it: lexer, parser (syntax trees), lower (conditions),
+normal (canonical forms), skeleton, cost, text.
+"""
+
+from pathcast.pattern.compile import Pattern, parse, selection
+from pathcast.pattern.cost import Cost
+
+__all__ = ["Cost", "Pattern", "parse", "selection"]

@@ -1,0 +1,77 @@
+"""The core function library of XPath 1.0 (recommendation, chapter 4): arguments and results.
+
+There are no variables, so every expression has a static type, and a call that libxml2 would refuse while
+a document waits is refused when the subscription is made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+__all__ = ["FUNCTIONS", "NEWER_FUNCTIONS", "Signature", "Type"]
+
+
+class Type(Enum):
+    """The four types of XPath 1.0."""
+
+    NODES = "node-set"
+    BOOLEAN = "boolean"
+    NUMBER = "number"
+    STRING = "string"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a function takes (`nodes` says that the argument must be a node-set) and gives."""
+
+    result: Type
+    least: int
+    most: int | None
+    nodes: bool = False
+
+
+FUNCTIONS: dict[str, Signature] = {
+    "last": Signature(Type.NUMBER, 0, 0),
+    "position": Signature(Type.NUMBER, 0, 0),
+    "count": Signature(Type.NUMBER, 1, 1, nodes=True),
+    "id": Signature(Type.NODES, 1, 1),
+    "local-name": Signature(Type.STRING, 0, 1, nodes=True),
+    "namespace-uri": Signature(Type.STRING, 0, 1, nodes=True),
+    "name": Signature(Type.STRING, 0, 1, nodes=True),
+    "string": Signature(Type.STRING, 0, 1),
+    "concat": Signature(Type.STRING, 2, None),
+    "starts-with": Signature(Type.BOOLEAN, 2, 2),
+    "contains": Signature(Type.BOOLEAN, 2, 2),
+    "substring-before": Signature(Type.STRING, 2, 2),
+    "substring-after": Signature(Type.STRING, 2, 2),
+    "substring": Signature(Type.STRING, 2, 3),
+    "string-length": Signature(Type.NUMBER, 0, 1),
+    "normalize-space": Signature(Type.STRING, 0, 1),
+    "translate": Signature(Type.STRING, 3, 3),
+    "boolean": Signature(Type.BOOLEAN, 1, 1),
+    "not": Signature(Type.BOOLEAN, 1, 1),
+    "true": Signature(Type.BOOLEAN, 0, 0),
+    "false": Signature(Type.BOOLEAN, 0, 0),
+    "lang": Signature(Type.BOOLEAN, 1, 1),
+    "number": Signature(Type.NUMBER, 0, 1),
+    "sum": Signature(Type.NUMBER, 1, 1, nodes=True),
+    "floor": Signature(Type.NUMBER, 1, 1),
+    "ceiling": Signature(Type.NUMBER, 1, 1),
+    "round": Signature(Type.NUMBER, 1, 1),
+}
+
+NEWER_FUNCTIONS: dict[str, str] = {
+    "matches": "regular expressions are not part of XPath 1.0: use contains() or starts-with()",
+    "ends-with": "XPath 1.0 has no ends-with(): use substring(s, string-length(s) - n)",
+    "lower-case": "XPath 1.0 has no lower-case(): use translate(s, 'ABC...', 'abc...')",
+    "upper-case": "XPath 1.0 has no upper-case(): use translate(s, 'abc...', 'ABC...')",
+    "exists": "XPath 1.0 has no exists(): a path is true when it selects something",
+    "empty": "XPath 1.0 has no empty(): write not(path)",
+    "document": "a subscription sees only the document at hand",
+    "doc": "a subscription sees only the document at hand",
+    "max": "XPath 1.0 has no max(): write path[not(. < ../path)]",
+    "min": "XPath 1.0 has no min(): write path[not(. > ../path)]",
+    "current": "current() belongs to XSLT, not to XPath 1.0",
+    "key": "key() belongs to XSLT, not to XPath 1.0",
+}

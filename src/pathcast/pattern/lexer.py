@@ -1,0 +1,122 @@
+"""XPath text -> tokens with positions.
+
+XPath 1.0 cannot be split into tokens by regular expressions alone: `*` is a wildcard or a
+multiplication and `and`, `or`, `div`, `mod` are names or operators, depending on what stands before
+(recommendation, section 3.7). So the lexer looks at the token before, and at what follows a name: an
+opening parenthesis makes it a function or a node type, two colons make it an axis.
+
+Numbers may carry an exponent (`1e6`), as libxml2 reads them; the rest is XPath 1.0 to the letter.
+
+>>> [f"{token.kind}:{token.text}" for token in tokens("div div *")]
+['name:div', 'operator:div', 'wildcard:*', 'end:']
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NoReturn
+
+from pathcast.errors import SubscriptionError
+
+__all__ = ["Token", "tokens"]
+
+_START = (
+    "A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f"
+    "\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+_NCNAME = f"[{_START}][-.0-9\xb7\u0300-\u036f\u203f\u2040{_START}]*"
+_SPACE = " \t\r\n"
+_TOKEN = re.compile(
+    rf"(?P<space>[{_SPACE}]+)"
+    r"|(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]*)?)"
+    r"""|(?P<literal>"[^"]*"|'[^']*')"""
+    rf"|(?P<name>{_NCNAME}(?::(?:{_NCNAME}|\*))?(?!:[^:]))"
+    r"|(?P<symbol>\.\.|::|//|!=|<=|>=|[()\[\].@,/|+=<>*$-])"
+)
+_NCNAME_ONLY = re.compile(rf"{_NCNAME}\Z")
+_OPERATOR_NAMES = frozenset({"and", "or", "div", "mod"})
+_OPERATORS = frozenset({"/", "//", "|", "+", "-", "=", "!=", "<", "<=", ">", ">="})
+_OPENERS = frozenset({"@", "::", "(", "[", ","})
+_AFTER = re.compile(rf"[{_SPACE}]*(\(|::)")
+
+_HINTS = {
+    "!": "not equal is written !=, negation is written not(...)",
+    "&": "conjunction is written 'and'",
+    ";": "one subscription is one expression: take the semicolon out",
+    "{": "names in braces are not XPath 1.0: declare a prefix and write prefix:name",
+    '"': "close the string with the quote that opened it",
+    "'": "close the string with the quote that opened it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """`kind` is one of name, wildcard, function, axis, number, literal, operator, symbol, end."""
+
+    kind: str
+    text: str
+    at: int
+
+
+def is_ncname(text: str) -> bool:
+    """Whether `text` may stand as a prefix."""
+    return _NCNAME_ONLY.match(text) is not None
+
+
+def tokens(text: str) -> list[Token]:
+    """All tokens of `text`, closed by one of kind `end`."""
+    found: list[Token] = []
+    at = 0
+    while at < len(text):
+        hit = _TOKEN.match(text, at)
+        if hit is None:
+            _refuse(text, at)
+        kind, lexeme = str(hit.lastgroup), hit.group()
+        if kind != "space":
+            found.append(_classify(text, kind, lexeme, at, found[-1] if found else None))
+        at = hit.end()
+    found.append(Token("end", "", len(text)))
+    return found
+
+
+def _classify(text: str, kind: str, lexeme: str, at: int, before: Token | None) -> Token:
+    """Decide by the neighbours what a name or a star is (recommendation, section 3.7)."""
+    operand_before = before is not None and not (
+        before.kind == "operator" or (before.kind == "symbol" and before.text in _OPENERS)
+    )
+    if kind == "symbol":
+        if lexeme == "*":
+            return Token("operator" if operand_before else "wildcard", "*", at)
+        if lexeme in ("=", "<") and text[at + 1 : at + 2] == ("=" if lexeme == "=" else ">"):
+            right = "=" if lexeme == "=" else "!="
+            raise SubscriptionError(
+                "syntax",
+                f"{lexeme}{text[at + 1]} is not an operator",
+                text=text,
+                position=at,
+                expected="one of = != < <= > >=",
+                hint=f"write {right} instead",
+            )
+        if lexeme == "|" and text[at + 1 : at + 2] == "|":
+            raise SubscriptionError(
+                "syntax",
+                "|| is not an operator",
+                text=text,
+                position=at,
+                hint="a choice of conditions is written 'or', a union of paths with one |",
+            )
+        return Token("operator" if lexeme in _OPERATORS else "symbol", lexeme, at)
+    if kind == "name":
+        if operand_before and lexeme in _OPERATOR_NAMES:
+            return Token("operator", lexeme, at)
+        follows = _AFTER.match(text, at + len(lexeme))
+        if follows is not None:
+            return Token("function" if follows.group(1) == "(" else "axis", lexeme, at)
+    return Token(kind, lexeme, at)
+
+
+def _refuse(text: str, at: int) -> NoReturn:
+    character = text[at]
+    what = "string without its closing quote" if character in "\"'" else f"unexpected {character!r}"
+    raise SubscriptionError("syntax", what, text=text, position=at, hint=_HINTS.get(character))
