@@ -1,0 +1,43 @@
+"""Documents: bytes become numbered nodes, under limits.
+
+    bytes -> octets -> precheck (-> counting) -> libxml2 -> building -> Document
+                                                                          |-> summary, label_paths, regions
+
+>>> document = parse(b"<a><b/><b/></a>")
+>>> document.elements
+{'a': [1], 'b': [2, 3]}
+"""
+
+from __future__ import annotations
+
+from pathcast.stream.document import (
+    ATTRIBUTE,
+    COMMENT,
+    DOCUMENT,
+    ELEMENT,
+    PI,
+    TEXT,
+    Document,
+)
+from pathcast.stream.faults import KINDS
+from pathcast.stream.limits import Limits
+from pathcast.stream.reader import parse
+from pathcast.stream.structure import Region, Summary, label_paths, regions, summary
+
+__all__ = [
+    "ATTRIBUTE",
+    "COMMENT",
+    "DOCUMENT",
+    "ELEMENT",
+    "KINDS",
+    "PI",
+    "TEXT",
+    "Document",
+    "Limits",
+    "Region",
+    "Summary",
+    "label_paths",
+    "parse",
+    "regions",
+    "summary",
+]
