@@ -1,0 +1,139 @@
+"""Why does this document match, or why not?
+
+For a match: the nodes that made it, with their places and lines. Otherwise: how far each path came, the step
+or the predicate that failed there with the values that were found, and what to try: near names, the namespace
+that an unprefixed name missed.
+
+>>> print(explain("/news/boddy", b"<news><body/></news>"))
+no match
+  step 2, /boddy: /news (line 1) has no child 'boddy'
+  hint: no 'boddy'; did you mean 'body'?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from lxml import etree
+
+from pathcast.errors import SubscriptionError
+from pathcast.matching.evaluate import Evaluator
+from pathcast.matching.places import Place, place_of, place_of_result
+from pathcast.matching.reasons import Reasons
+from pathcast.matching.residual import Check, Expression
+from pathcast.pattern import Cost, Pattern, parse, selection
+from pathcast.pattern.text import Names, condition_text
+from pathcast.pattern.tree import And, Condition, Exists, Or
+from pathcast.stream import Document, Limits
+from pathcast.stream import parse as parse_document
+
+__all__ = ["Explanation", "explain"]
+
+_SHOWN = 20  # nodes of a match
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """`nodes` made the match (at most twenty of `total`), `reasons` say why there is none."""
+
+    matched: bool
+    canonical: str
+    nodes: tuple[Place, ...] = ()
+    total: int = 0
+    reasons: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, object]:
+        """The explanation as a JSON object."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        lines = ["match" if self.matched else "no match"]
+        lines += [f"  {node}" for node in self.nodes]
+        if self.total > len(self.nodes):
+            lines.append(f"  ... and {self.total - len(self.nodes)} more")
+        lines += [f"  {reason}" for reason in self.reasons]
+        lines += [f"  hint: {hint}" for hint in self.hints]
+        return "\n".join(lines)
+
+
+def explain(
+    xpath: str,
+    body: bytes,
+    namespaces: Mapping[str, str] | None = None,
+    limits: Limits | None = None,
+    *,
+    allow_expensive: bool = False,
+) -> Explanation:
+    """Explain one expression on one document; raises SubscriptionError or DocumentError.
+
+    An expensive expression is run here and now if it is allowed: nobody else waits.
+    """
+    pattern = parse(xpath, namespaces)
+    if pattern.cost is Cost.EXPENSIVE and not allow_expensive:
+        raise SubscriptionError(
+            "expensive",
+            "its cost may grow with the square of the document's size",
+            text=xpath,
+            position=0,
+            hint="allow it explicitly (allow_expensive=True, --allow-expensive)",
+        )
+    document = parse_document(body, limits or Limits())
+    evaluator = Evaluator(document)
+    names = Names({uri: prefix for prefix, uri in _declared(pattern, namespaces)})
+    # the canonical form may end elsewhere than the subscriber's text does: speak of the latter
+    paths = selection(xpath, namespaces) if pattern.check is None else None
+    if not evaluator.holds(pattern.condition):
+        reasons = Reasons(document, evaluator, names, namespaces or {})
+        for condition in [Exists(path) for path in paths] if paths else [pattern.condition]:
+            reasons.about(condition)
+        found, hints = tuple(reasons.found), tuple(reasons.hints)
+        return Explanation(False, pattern.text, reasons=found, hints=hints)
+    if pattern.check is not None:
+        return _residual(pattern, document, xpath, names)
+    if paths is None:
+        nodes = _selected(pattern.condition, evaluator)
+    else:
+        nodes = sorted({node for path in paths for node in evaluator.select(path, 0)})
+    places = tuple(place_of(document, node, names) for node in nodes[:_SHOWN])
+    why = () if nodes else (f"{condition_text(pattern.condition, names, top=True)} is true",)
+    return Explanation(True, pattern.text, places, len(nodes), why)
+
+
+def _declared(pattern: Pattern, namespaces: Mapping[str, str] | None) -> list[tuple[str, str]]:
+    """Prefixes to write names with: the subscriber's own go before the canonical ones."""
+    xml = ("xml", "http://www.w3.org/XML/1998/namespace")
+    return [xml, *pattern.namespaces, *(namespaces or {}).items()]
+
+
+def _selected(condition: Condition, evaluator: Evaluator) -> list[int]:
+    """The nodes behind a condition that holds."""
+    match condition:
+        case Exists(path=path):
+            return evaluator.select(path, 0)
+        case And(parts=parts) | Or(parts=parts):
+            true = [part for part in parts if evaluator.holds(part)]
+            return sorted({node for part in true for node in _selected(part, evaluator)})
+        case _:
+            return []
+
+
+def _residual(pattern: Pattern, document: Document, xpath: str, names: Names) -> Explanation:
+    """What libxml2 says of an expression whose skeleton holds."""
+    assert pattern.residual is not None
+    answer = Check(pattern, xpath).holds(document)
+    if answer is not True:
+        skeleton = condition_text(pattern.condition, names, top=True)
+        reasons = [f"what must be there is there ({skeleton}), but the whole is false"]
+        if isinstance(answer, Exception):
+            reasons = [str(answer)]
+        return Explanation(False, pattern.text, reasons=tuple(reasons))
+    try:
+        found = Expression(pattern.residual, pattern.namespaces).compiled()(document.tree)
+    except etree.XPathError:
+        found = True
+    results = found if isinstance(found, list) else []
+    shown = tuple(place_of_result(document, result) for result in results[:_SHOWN])
+    reasons = [] if results else [f"{pattern.residual} is true"]
+    return Explanation(True, pattern.text, shown, len(results), tuple(reasons))

@@ -1,0 +1,74 @@
+"""The answer to one document, and what a matcher tells of itself."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pathcast.errors import EvaluationError
+
+__all__ = ["Id", "Matches", "Stats"]
+
+Id = str | int
+
+
+class Matches:
+    """The subscriptions that a document matches, in the order in which they were added.
+
+    Iterating gives their ids; `numbers` is an int32 buffer of the matcher's own numbers for them, for
+    those who handle many. `errors` names the subscriptions that could not be decided.
+    """
+
+    __slots__ = ("_ids", "errors", "numbers")
+
+    def __init__(
+        self,
+        ids: Sequence[Id],
+        numbers: Sequence[int],
+        errors: Mapping[Id, EvaluationError] | None = None,
+    ) -> None:
+        self._ids = tuple(ids)
+        self.numbers = memoryview(array("i", numbers)).toreadonly()
+        self.errors: Mapping[Id, EvaluationError] = dict(errors or {})
+
+    def __iter__(self) -> Iterator[Id]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __contains__(self, id: object) -> bool:
+        return any(type(one) is type(id) and one == id for one in self._ids)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(repr(id) for id in self._ids[:5])
+        more = f", ... ({len(self._ids)})" if len(self._ids) > 5 else ""
+        failed = f", errors={len(self.errors)}" if self.errors else ""
+        return f"Matches([{shown}{more}]{failed})"
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What a matcher holds and what it did. Counts of work are since it was made."""
+
+    subscriptions: int
+    patterns: int
+    residuals: int
+    expensive: int
+    states: int
+    documents: int
+    matches: int
+    memo: int
+    memo_hits: int
+    memo_misses: int
+    joins: int
+    join_work: int
+    skeletons_passed: int
+    residuals_false: int
+    residual_errors: int
+
+    @property
+    def false_pass_rate(self) -> float | None:
+        """The share of passed skeletons whose residual then was false; None before there is one."""
+        return self.residuals_false / self.skeletons_passed if self.skeletons_passed else None

@@ -1,0 +1,83 @@
+"""Nodes as people find them: a path with places among siblings, a line, a piece of text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pathcast.pattern.text import Names
+from pathcast.stream import ATTRIBUTE, COMMENT, ELEMENT, PI, TEXT, Document
+
+__all__ = ["Place", "place_of", "place_of_result", "snippet"]
+
+_WIDTH = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a node is and what stands there."""
+
+    path: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.path}" + (f"  {self.text!r}" if self.text else "")
+
+
+def snippet(text: str) -> str:
+    """The beginning of a text on one line."""
+    flat = " ".join(text[: 4 * _WIDTH].split())
+    return flat if len(flat) <= _WIDTH else flat[: _WIDTH - 3] + "..."
+
+
+def place_of(document: Document, node: int, names: Names) -> Place:
+    """The place of a node by its number."""
+    parts: list[str] = []
+    current = node
+    while current > 0:
+        parts.append(_written(document, current, names))
+        current = document.parent[current]
+    path = "/" + "/".join(reversed(parts))
+    return Place(path, document.line(node), snippet(document.string(node)))
+
+
+def _written(document: Document, node: int, names: Names) -> str:
+    kind, label = document.kind[node], document.label[node]
+    if kind == ATTRIBUTE:
+        return f"@{_name(label, names)}"
+    if kind == ELEMENT:
+        written, alike = _name(label, names), document.elements[label]
+    elif kind == TEXT:
+        written, alike = "text()", document.texts
+    elif kind == COMMENT:
+        written, alike = "comment()", document.comments
+    else:
+        assert kind == PI
+        written, alike = "processing-instruction()", document.instructions
+    parent = document.parent[node]
+    beside = [other for other in alike if document.parent[other] == parent]
+    return written if len(beside) == 1 else f"{written}[{beside.index(node) + 1}]"
+
+
+def _name(label: str, names: Names) -> str:
+    try:
+        return names(label)
+    except KeyError:  # a namespace that the subscriber did not declare
+        return "*:" + label.rpartition("}")[2]
+
+
+def place_of_result(document: Document, result: Any) -> Place:
+    """The place of something that lxml's xpath() returned."""
+    if isinstance(result, str):
+        owner = getattr(result, "getparent", lambda: None)()
+        if owner is None:
+            return Place("", 1, snippet(result))
+        what = (
+            f"/@{getattr(result, 'attrname', '')}" if getattr(result, "is_attribute", False) else ""
+        )
+        return Place(document.tree.getpath(owner) + what, owner.sourceline or 1, snippet(result))
+    if isinstance(result, tuple):  # a namespace node
+        return Place("namespace", 1, " = ".join(str(part) for part in result))
+    text = "".join(result.itertext()) if isinstance(result.tag, str) else result.text or ""
+    return Place(document.tree.getpath(result), result.sourceline or 1, snippet(text))
