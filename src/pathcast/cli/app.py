@@ -1,0 +1,60 @@
+"""The list of commands, and `main`.
+
+typer's own tracebacks are switched off: an error that nobody expected is a bug of ours, and Python's
+traceback is what a report of it needs.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from pathcast import __version__
+from pathcast.cli.demo import demo
+from pathcast.cli.draw import draw
+from pathcast.cli.explain import explain
+from pathcast.cli.match import match
+from pathcast.cli.terminal import Output
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="pathcast",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",  # XPath's brackets would be tags in the other mode
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(match)
+app.command()(explain)
+app.command()(draw)
+app.command()(demo)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        with Output() as output:
+            output.text(f"pathcast {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def pathcast(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Say the version and end."
+        ),
+    ] = False,
+) -> None:
+    """Deliver XML documents to exactly the subscribers whose XPath they satisfy.
+
+    Example: `pathcast match subscriptions.txt documents/`
+    """
+
+
+def main() -> None:
+    """Run the command line; ends the process with its exit code."""
+    app(prog_name="pathcast")

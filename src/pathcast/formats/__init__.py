@@ -1,0 +1,26 @@
+"""Files on one side, values on the other: subscription files and document files.
+
+`read_subscriptions` and `write_subscriptions` turn the four subscription formats (`.txt`, `.tsv`,
+`.jsonl`, parquet; each may be gzipped) into `Subscription` values and back. `iter_documents` turns
+the DOCUMENT arguments of a command (files, folders, `-`) into named things to read.
+
+This room knows nothing of XPath or XML: an expression is text here and a document is bytes. Both
+directions are lazy, so that a hundred thousand documents or a million subscriptions never have to be
+in memory together (writing parquet is the one exception; `parquet.py` says why).
+"""
+
+from pathcast.formats.documents import DocumentFile, iter_documents
+from pathcast.formats.reader import read_subscriptions
+from pathcast.formats.subscription import FORMATS, Format, Subscription, format_of
+from pathcast.formats.writer import write_subscriptions
+
+__all__ = [
+    "FORMATS",
+    "DocumentFile",
+    "Format",
+    "Subscription",
+    "format_of",
+    "iter_documents",
+    "read_subscriptions",
+    "write_subscriptions",
+]
