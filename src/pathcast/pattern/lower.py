@@ -12,7 +12,7 @@ skeleton module then finds the strongest condition that must hold all the same.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pathcast.pattern.functions import Type
 from pathcast.pattern.hoist import conjuncts, of_parent
@@ -223,41 +223,42 @@ def _single(step: Step) -> bool:
 # paths
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Route:
     """A path on its way to become one: `here` are conditions on the node where it starts."""
 
     absolute: bool
-    here: tuple[Condition, ...]
-    steps: tuple[Step, ...]
     at: int
+    here: list[Condition] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
     never: bool = False
 
     @property
     def path(self) -> Path:
         """The path without what it demands of its start."""
-        return Path(self.absolute, self.steps, self.at)
+        return Path(self.absolute, tuple(self.steps), self.at)
 
     def ending(self, condition: Condition) -> Route:
-        """The route with one more demand on the nodes at its end."""
-        if not self.steps:
-            return replace(self, here=(*self.here, condition))
-        last = self.steps[-1]
-        last = replace(last, conditions=(*last.conditions, condition))
-        return replace(self, steps=(*self.steps[:-1], last))
+        """Demand one more thing of the nodes at its end."""
+        if self.steps:
+            last = self.steps[-1]
+            self.steps[-1] = replace(last, conditions=(*last.conditions, condition))
+        else:
+            self.here.append(condition)
+        return self
 
     def exists(self, top: bool) -> Condition | None:
         """Whether it leads anywhere; None where the start is the document and is asked for its value."""
         if self.never:
             return FALSE
+        if not self.here:
+            return exists(self.path)
         here = conjunction(self.here)
-        if self.absolute and not top:
+        if self.absolute:
             moved = at_document(here)
-            if moved is None:
+            if moved is None and not top:
                 return None
-            here = moved
-        elif self.absolute:
-            here = at_document(here) or here
+            here = moved or here
         return conjunction([here, exists(self.path)])
 
 
@@ -298,59 +299,59 @@ def rooted(path: LocationPath, top: bool) -> LocationPath:
 def route(path: LocationPath, top: bool) -> Route | None:
     """The steps of a path as pattern steps; None if one of them has no such form."""
     path = rooted(path, top)
-    found = Route(path.absolute, (), (), path.at)
+    found = Route(path.absolute, path.at)
     for step in path.steps:
         conditions = []
-        for predicate, movable in conjuncts(step):
-            about = of_parent(predicate) if movable else None
-            condition = lower_predicate(predicate if about is None else about)
-            if condition is None:
-                return None
-            if about is None:
-                conditions.append(condition)
-            else:
-                found = found.ending(condition)
-        after = extend(found, step, conditions)
-        if after is None:
+        if step.predicates:
+            for predicate, movable in conjuncts(step):
+                about = of_parent(predicate) if movable else None
+                condition = lower_predicate(predicate if about is None else about)
+                if condition is None:
+                    return None
+                if about is None:
+                    conditions.append(condition)
+                else:
+                    found.ending(condition)
+        if not extend(found, step, conditions):
             return None
-        found = after
     return found
 
 
-def extend(found: Route, step: SyntaxStep, conditions: list[Condition]) -> Route | None:
-    """One more step on a route."""
+def extend(found: Route, step: SyntaxStep, conditions: list[Condition]) -> bool:
+    """One more step on a route; False, and nothing done, if it has no such form."""
     axis, test = step.axis, step.test
     at_attribute = bool(found.steps) and found.steps[-1].axis is Axis.ATTRIBUTE
     if at_attribute and axis in _DOWN:
         if axis is not Axis.DESCENDANT_OR_SELF:
-            return replace(found, never=True)
+            found.never = True
+            return True
         axis = Axis.SELF  # an attribute is the only node of its subtree
     if axis is Axis.PARENT:
-        up = _parent(found)
-        if up is None:
-            return None
-        found, axis = up, Axis.SELF
+        if not _climb(found):
+            return False
+        axis = Axis.SELF
     if axis is Axis.SELF:
         if test.kind is not TestKind.NODE:
             if found.absolute and not found.steps:
-                return replace(found, never=True)
-            found = found.ending(Is(test))
+                found.never = True
+            found.ending(Is(test))
         for condition in conditions:
-            found = found.ending(fold_positions(condition))
-        return found
+            found.ending(fold_positions(condition))
+        return True
     if axis not in _DOWN:
-        return None
+        return False
     if axis is Axis.ATTRIBUTE and test.kind is TestKind.NAME:
         conditions = [fold_positions(condition) for condition in conditions]
     elif axis is Axis.ATTRIBUTE and test.kind not in (TestKind.ANY, TestKind.ANY_IN, TestKind.NODE):
-        return replace(found, never=True)
-    return replace(found, steps=(*found.steps, Step(axis, test, tuple(conditions), step.at)))
+        found.never = True
+    found.steps.append(Step(axis, test, tuple(conditions), step.at))
+    return True
 
 
-def _parent(found: Route) -> Route | None:
-    """Where a route came from: `a/b/..` is `a[b]`; None if its last step may skip generations."""
+def _climb(found: Route) -> bool:
+    """Go where a route came from: `a/b/..` is `a[b]`; False if its last step may skip generations."""
     if not found.steps or found.steps[-1].axis not in (Axis.CHILD, Axis.ATTRIBUTE):
-        return None
-    came = replace(found, steps=found.steps[:-1])
-    branch = exists(Path(False, found.steps[-1:], found.steps[-1].at))
-    return came.ending(branch)
+        return False
+    last = found.steps.pop()
+    found.ending(exists(Path(False, (last,), last.at)))
+    return True

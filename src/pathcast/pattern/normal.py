@@ -191,7 +191,8 @@ def shape(path: Path) -> Path | None:
         conditions = _conditions(given)
         if conditions is None:
             return None
-        step = replace(step, conditions=conditions)
+        if conditions != step.conditions:
+            step = replace(step, conditions=conditions)
         if path.absolute and not steps and _below_only(step):
             step = replace(step, axis=Axis.DESCENDANT)
         if steps and _bare(steps[-1]):
@@ -244,6 +245,8 @@ def _bare(step: Step) -> bool:
 
 def _conditions(conditions: Sequence[Condition]) -> tuple[Condition, ...] | None:
     """Runs of conditions between those on places are conjunctions: flat, ordered, without repeats."""
+    if not conditions:
+        return ()
     found: list[Condition] = []
     run: list[Condition] = []
     for condition in [*conditions, None]:

@@ -218,21 +218,18 @@ def _any_place(predicate: Expression) -> bool:
 
 def _weak_path(path: LocationPath, top: bool) -> Condition:
     path = rooted(path, top)
-    found: Route | None = Route(path.absolute, (), (), path.at)
+    found = Route(path.absolute, path.at)
     demands: list[Condition] = []
     for step in path.steps:
-        assert found is not None
         above, conditions = _weak_predicates(step)
         for condition in above:
-            found = found.ending(condition)
-        after = extend(found, step, conditions)
-        if after is None:
+            found.ending(condition)
+        if not extend(found, step, conditions):
             demands.append(found.exists(top) or TRUE)
-            after = _elsewhere(found, step, [c for c in conditions if not c.positional])
-        found = after
-        if found is None:
-            return conjunction(demands)
-    assert found is not None
+            elsewhere = _elsewhere(found, step, [c for c in conditions if not c.positional])
+            if elsewhere is None:
+                return conjunction(demands)
+            found = elsewhere
     return conjunction([*demands, found.exists(top) or TRUE])
 
 
@@ -242,9 +239,11 @@ def _elsewhere(found: Route, step: Step, conditions: list[Condition]) -> Route |
         return None
     if step.axis in _SIBLINGS and found.steps and found.steps[-1].axis is Axis.CHILD:
         beside = replace(found, steps=found.steps[:-1])
-        return extend(beside, replace(step, axis=Axis.CHILD), conditions)
-    start = Route(True, (), (), step.at)
-    return extend(start, replace(step, axis=Axis.DESCENDANT_OR_SELF), conditions)
+        extend(beside, replace(step, axis=Axis.CHILD), conditions)
+        return beside
+    start = Route(True, step.at)
+    extend(start, replace(step, axis=Axis.DESCENDANT_OR_SELF), conditions)
+    return start
 
 
 def _weak_predicates(step: Step) -> tuple[list[Condition], list[Condition]]:
@@ -283,13 +282,11 @@ def _strong_path(path: LocationPath, top: bool) -> Condition:
     ):
         return FALSE
     path = rooted(path, top)
-    found = Route(path.absolute, (), (), path.at)
+    found = Route(path.absolute, path.at)
     for step in path.steps:
         conditions = _strong_predicates(step.predicates)
-        after = None if conditions is None else extend(found, step, conditions)
-        if after is None:
+        if conditions is None or not extend(found, step, conditions):
             return FALSE
-        found = after
     return found.exists(top) or FALSE
 
 

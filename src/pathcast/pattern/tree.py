@@ -59,40 +59,38 @@ COMPARISONS: dict[str, Callable[[float, float], bool]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+def _digest(kind: str, *parts: str | _Digested) -> tuple[bytes, int]:
+    """The digest of a value made of these parts, and its depth."""
+    state = blake2b(kind.encode(), digest_size=16)
+    depth = 0
+    for part in parts:
+        if isinstance(part, str):
+            encoded = part.encode("utf-8", "surrogatepass")
+            state.update(b"s%d:" % len(encoded) + encoded)
+        else:
+            state.update(b"d" + part.digest)
+            depth = max(depth, part.depth)
+    return state.digest(), depth + 1
+
+
 class _Digested:
-    """Equality by digest; `depth` counts the conditions inside each other."""
+    """Equality by digest; `depth` counts the values inside each other."""
 
-    digest: bytes = field(init=False, repr=False)
-    depth: int = field(init=False, repr=False)
+    __slots__ = ()
 
-    def _seal(self, *parts: str | _Digested) -> None:
-        state = blake2b(type(self).__name__.encode(), digest_size=16)
-        depth = 0
-        for part in parts:
-            if isinstance(part, str):
-                encoded = part.encode("utf-8", "surrogatepass")
-                state.update(b"s%d:" % len(encoded))
-                state.update(encoded)
-            else:
-                state.update(b"d")
-                state.update(part.digest)
-                depth = max(depth, part.depth)
-        object.__setattr__(self, "digest", state.digest())
-        object.__setattr__(self, "depth", depth + 1)
+    @property
+    def digest(self) -> bytes:
+        raise NotImplementedError
+
+    @property
+    def depth(self) -> int:
+        raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Digested) and self.digest == other.digest
 
     def __hash__(self) -> int:
         return hash(self.digest)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Condition(_Digested):
-    """What may be true at a node. `positional`: it looks at the node's place among its siblings."""
-
-    positional: bool = field(init=False, repr=False, default=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,9 +101,26 @@ class Step(_Digested):
     test: Test
     conditions: tuple[Condition, ...] = ()
     at: int = 0
+    _sealed: tuple[bytes, int] | None = field(init=False, repr=False, default=None)
 
-    def __post_init__(self) -> None:
-        self._seal(self.axis.value, self.test.kind.value, self.test.name, *self.conditions)
+    # Steps and paths are sealed when first asked: many are made only to become part of another.
+    # Conditions are sealed when made, so this never goes deeper than to the conditions of a step.
+
+    def _seal(self) -> tuple[bytes, int]:
+        if self._sealed is None:
+            test = self.test
+            sealed = _digest("Step", self.axis.value, test.kind.value, test.name, *self.conditions)
+            object.__setattr__(self, "_sealed", sealed)
+            return sealed
+        return self._sealed
+
+    @property
+    def digest(self) -> bytes:
+        return self._seal()[0]
+
+    @property
+    def depth(self) -> int:
+        return self._seal()[1]
 
     @property
     def positional(self) -> bool:
@@ -120,9 +135,36 @@ class Path(_Digested):
     absolute: bool
     steps: tuple[Step, ...]
     at: int = 0
+    _sealed: tuple[bytes, int] | None = field(init=False, repr=False, default=None)
 
-    def __post_init__(self) -> None:
-        self._seal("/" if self.absolute else ".", *self.steps)
+    def _seal(self) -> tuple[bytes, int]:
+        if self._sealed is None:
+            sealed = _digest("Path", "/" if self.absolute else ".", *self.steps)
+            object.__setattr__(self, "_sealed", sealed)
+            return sealed
+        return self._sealed
+
+    @property
+    def digest(self) -> bytes:
+        return self._seal()[0]
+
+    @property
+    def depth(self) -> int:
+        return self._seal()[1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Condition(_Digested):
+    """What may be true at a node. `positional`: it looks at the node's place among its siblings."""
+
+    digest: bytes = field(init=False, repr=False)
+    depth: int = field(init=False, repr=False)
+    positional: bool = field(init=False, repr=False, default=False)
+
+    def _seal(self, *parts: str | _Digested) -> None:
+        digest, depth = _digest(type(self).__name__, *parts)
+        object.__setattr__(self, "digest", digest)
+        object.__setattr__(self, "depth", depth)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
