@@ -17,9 +17,10 @@ from dataclasses import asdict, dataclass
 
 from lxml import etree
 
-from pathcast.errors import SubscriptionError
+from pathcast.errors import EvaluationError, SubscriptionError
 from pathcast.matching.evaluate import Evaluator
 from pathcast.matching.places import Place, place_of, place_of_result
+from pathcast.matching.furthest import furthest
 from pathcast.matching.reasons import Reasons
 from pathcast.matching.residual import Check, Expression
 from pathcast.pattern import Cost, Pattern, parse, selection
@@ -123,12 +124,14 @@ def _residual(pattern: Pattern, document: Document, xpath: str, names: Names) ->
     """What libxml2 says of an expression whose skeleton holds."""
     assert pattern.residual is not None
     answer = Check(pattern, xpath).holds(document)
-    if answer is not True:
-        skeleton = condition_text(pattern.condition, names, top=True)
-        reasons = [f"what must be there is there ({skeleton}), but the whole is false"]
-        if isinstance(answer, Exception):
-            reasons = [str(answer)]
-        return Explanation(False, pattern.text, reasons=tuple(reasons))
+    if isinstance(answer, EvaluationError):
+        return Explanation(False, pattern.text, reasons=(str(answer),))
+    if not answer:
+        reason = furthest(pattern, document)
+        if reason is None:
+            skeleton = condition_text(pattern.condition, names, top=True)
+            reason = f"what must be there is there ({skeleton}), but the whole is false"
+        return Explanation(False, pattern.text, reasons=(reason,))
     try:
         found = Expression(pattern.residual, pattern.namespaces).compiled()(document.tree)
     except etree.XPathError:
