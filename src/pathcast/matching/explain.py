@@ -19,8 +19,8 @@ from lxml import etree
 
 from pathcast.errors import EvaluationError, SubscriptionError
 from pathcast.matching.evaluate import Evaluator
-from pathcast.matching.places import Place, place_of, place_of_result
 from pathcast.matching.furthest import furthest
+from pathcast.matching.places import Place, place_of, place_of_result
 from pathcast.matching.reasons import Reasons
 from pathcast.matching.residual import Check, Expression
 from pathcast.pattern import Cost, Pattern, parse, selection
@@ -47,7 +47,9 @@ class Explanation:
 
     def as_dict(self) -> dict[str, object]:
         """The explanation as a JSON object."""
-        return asdict(self)
+        nodes = [asdict(node) for node in self.nodes]
+        reasons, hints = list(self.reasons), list(self.hints)
+        return {**asdict(self), "nodes": nodes, "reasons": reasons, "hints": hints}
 
     def __str__(self) -> str:
         lines = ["match" if self.matched else "no match"]
@@ -69,17 +71,10 @@ def explain(
 ) -> Explanation:
     """Explain one expression on one document; raises SubscriptionError or DocumentError.
 
-    An expensive expression is run here and now if it is allowed: nobody else waits.
+    An expensive expression is run here and now if it is allowed (nobody else waits), unless its skeleton
+    fails already, which tells enough.
     """
     pattern = parse(xpath, namespaces)
-    if pattern.cost is Cost.EXPENSIVE and not allow_expensive:
-        raise SubscriptionError(
-            "expensive",
-            "its cost may grow with the square of the document's size",
-            text=xpath,
-            position=0,
-            hint="allow it explicitly (allow_expensive=True, --allow-expensive)",
-        )
     document = parse_document(body, limits or Limits())
     evaluator = Evaluator(document)
     names = Names({uri: prefix for prefix, uri in _declared(pattern, namespaces)})
@@ -91,6 +86,14 @@ def explain(
             reasons.about(condition)
         found, hints = tuple(reasons.found), tuple(reasons.hints)
         return Explanation(False, pattern.text, reasons=found, hints=hints)
+    if pattern.cost is Cost.EXPENSIVE and not allow_expensive:
+        raise SubscriptionError(
+            "expensive",
+            "its cost may grow with the square of the document's size",
+            text=xpath,
+            position=0,
+            hint="allow it explicitly (allow_expensive=True, --allow-expensive)",
+        )
     if pattern.check is not None:
         return _residual(pattern, document, xpath, names)
     if paths is None:

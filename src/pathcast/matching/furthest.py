@@ -60,9 +60,11 @@ def _values(predicate: Syntax, nodes: list[Any], select: Any) -> str:
     """What the left side of a failed comparison was."""
     if not isinstance(predicate, Chain) or predicate.rank not in (Rank.EQUALITY, Rank.RELATION):
         return ""
-    shown = []
-    for node in [node for node in nodes if isinstance(node, etree._Element)][:_SHOWN]:
-        shown.append(f"{_shown(select(predicate.first, node))} (line {node.sourceline})")
+    elements = [node for node in nodes if etree.iselement(node)]
+    shown = [
+        f"{_shown(select(predicate.first, node))} (line {node.sourceline})"
+        for node in elements[:_SHOWN]
+    ]
     return f", found {', '.join(shown)}" if shown else ""
 
 

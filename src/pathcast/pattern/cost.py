@@ -60,6 +60,7 @@ _HERE = frozenset({Axis.SELF, Axis.ATTRIBUTE, Axis.NAMESPACE})
 _DEEP = frozenset({Axis.DESCENDANT, Axis.DESCENDANT_OR_SELF})
 _UP = frozenset({Axis.ANCESTOR, Axis.ANCESTOR_OR_SELF})
 _BESIDE = frozenset({Axis.FOLLOWING_SIBLING, Axis.PRECEDING_SIBLING})
+_ELEMENTS = frozenset({TestKind.NAME, TestKind.ANY, TestKind.ANY_IN})
 _NEAR_PLACES = 16  # [n] up to here makes libxml2 stop early on a sibling axis
 
 
@@ -74,7 +75,7 @@ def _reach(expression: Expression, *, once: bool) -> _Reach:
         case LocationPath(absolute=absolute, steps=steps):
             if absolute and not once:
                 return _Reach.WIDE
-            return _walk(steps, once=once)
+            return _walk(steps, once=once, root=absolute)
         case Filter(primary=primary, predicates=predicates, steps=steps):
             inner = [_reach(predicate, once=False) for predicate in predicates]
             start = _reach(primary, once=once)
@@ -120,17 +121,17 @@ def _ends_above(expression: Expression) -> bool:
     return bool(steps) and (steps[-1].axis in _UP or steps[-1].axis is Axis.PARENT)
 
 
-def _walk(steps: tuple[Step, ...], *, once: bool) -> _Reach:
+def _walk(steps: tuple[Step, ...], *, once: bool, root: bool = False) -> _Reach:
     """The reach of a path from one node. `many`: there may be several nodes; `above`: outside it."""
     reach = _Reach.NEAR
     many = above = False
-    for step in steps:
+    for index, step in enumerate(steps):
         if step.axis in _HERE:
             many = many or not _one(step)
         elif step.axis is Axis.CHILD:
             if above and not once:
                 return _Reach.WIDE
-            many = True
+            many = not (root and index == 0 and step.test.kind in _ELEMENTS)  # there is one root
         elif step.axis is Axis.PARENT:
             if many and reach is not _Reach.NEAR:
                 return _Reach.WIDE
@@ -141,10 +142,10 @@ def _walk(steps: tuple[Step, ...], *, once: bool) -> _Reach:
             reach = max(reach, _Reach.NEAR if once else _Reach.BELOW)
             above = above or step.axis in _UP
             many = True
-        elif step.axis in _BESIDE and (_soon(step) or (once and not many)):
-            many, above = not _soon(step), True
+        elif step.axis in _BESIDE and _soon(step):
+            pass  # one more node, found near by
         elif once and not many:
-            many = above = True  # following, preceding: one walk over the document
+            many = above = True  # following, preceding, siblings: one walk over the document
         else:
             return _Reach.WIDE
         for predicate in step.predicates:

@@ -25,6 +25,7 @@ from pathcast.pattern.tree import (
     Count,
     Exists,
     First,
+    Is,
     Not,
     Or,
     Path,
@@ -159,8 +160,10 @@ def at_document(condition: Condition) -> Condition | None:
     match condition:
         case Always():
             return condition
+        case Is():  # node() aside, which is not asked for, no test lets the document node pass
+            return FALSE
         case Exists(path=path):
-            return Exists(replace(path, absolute=True))
+            return exists(replace(path, absolute=True))
         case First(path=path, value=value):
             return First(replace(path, absolute=True), value)
         case Count(path=path, op=op, operand=operand):
@@ -193,8 +196,6 @@ def shape(path: Path) -> Path | None:
             return None
         if conditions != step.conditions:
             step = replace(step, conditions=conditions)
-        if path.absolute and not steps and _below_only(step):
-            step = replace(step, axis=Axis.DESCENDANT)
         if steps and _bare(steps[-1]):
             if _bare(step):
                 continue
@@ -202,6 +203,8 @@ def shape(path: Path) -> Path | None:
             if merged is not None and not step.positional:
                 steps.pop()
                 step = replace(step, axis=merged)
+        if path.absolute and not steps and _below_only(step):
+            step = replace(step, axis=Axis.DESCENDANT)
         steps.append(step)
     return replace(path, steps=tuple(steps))
 

@@ -1,0 +1,120 @@
+"""Explanations: the nodes of a match, or the first thing that failed and what to try."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from pathcast.errors import SubscriptionError
+from pathcast.matching import explain
+from pathcast.matching.matcher import Matcher
+from tests.generate import NAMESPACES
+from tests.oracle import oracle
+from tests.strategies import documents, expressions
+
+NEWS = b"""<news xmlns:m="urn:m">
+  <item lang="en" id="1">
+    <title>Rain</title>
+    <body>Some <b>rain</b>.</body>
+  </item>
+  <item id="2">
+    <title>Sun</title>
+    <m:rating>4</m:rating>
+  </item>
+</news>"""
+
+
+def lines(text: str, body: bytes = NEWS, **namespaces: str) -> list[str]:
+    return str(explain(text, body, namespaces)).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "//item/title",
+            ["line 3: /news/item[1]/title  'Rain'", "line 7: /news/item[2]/title  'Sun'"],
+        ),
+        ("//item[title = 'Sun']", ["line 6: /news/item[2]  'Sun 4'"]),
+        ("//@lang", ["line 2: /news/item[1]/@lang  'en'"]),
+        ("//b/text()", ["line 4: /news/item[1]/body/b/text()  'rain'"]),
+        ("//m:rating", ["line 8: /news/item[2]/m:rating  '4'"]),
+        ("not(//x)", ["not(//x) is true"]),
+        ("//title | //b", None),
+    ],
+)
+def test_a_match_shows_its_nodes(text: str, expected: list[str] | None) -> None:
+    found = lines(text, m="urn:m")
+    assert found[0] == "match"
+    if expected is not None:
+        assert [line.strip() for line in found[1:]] == expected
+    else:
+        assert len(found) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("/news/itm/title", "step 2, /itm: /news (line 1) has no child 'itm'"),
+        ("//item[@lang = 'de']", "found 'en' (line 2)"),
+        ("//item[3]", "step 1, //item: [position() = 3] failed (there were 2)"),
+        ("//item[title = 'Fog']/body", "[. = 'Fog'] failed, found 'Rain' (line 3), 'Sun' (line 7)"),
+        ("//item[not(title)]", "[not(title)] failed: there is /news/item[1]/title (line 3)"),
+        ("count(//item) > 5", "[count(//item) > 5] failed, counted 2"),
+        ("contains(//title, 'Sun')", "found 'Rain'"),
+        ("//item/title/preceding::x", "step 1, //x: the document has no descendant 'x'"),
+        ("//item[@id * 2 = 5]", "[@id * 2 = 5] failed, found 2.0 (line 2), 4.0 (line 6)"),
+    ],
+)
+def test_no_match_says_what_failed(text: str, reason: str) -> None:
+    explanation = explain(text, NEWS)
+    assert not explanation.matched
+    assert any(reason in one for one in explanation.reasons), explanation.reasons
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("/news/itm", "no 'itm'; did you mean 'item'?"),
+        ("/news/title", "there is a 'title' elsewhere: line 3"),
+        (
+            "//rating",
+            "'rating' is in namespace 'urn:m': declare a prefix for it and write p:rating",
+        ),
+        ("//item/@lnag", "no 'lnag'; did you mean 'lang'?"),
+    ],
+)
+def test_hints(text: str, hint: str) -> None:
+    assert explain(text, NEWS).hints == (hint,)
+
+
+def test_default_namespace() -> None:
+    body = b"<feed xmlns='http://www.w3.org/2005/Atom'><title/></feed>"
+    (hint,) = explain("/feed/title", body).hints
+    assert hint == (
+        "'feed' is in the document's default namespace 'http://www.w3.org/2005/Atom': "
+        "declare a prefix for it and write p:feed"
+    )
+    named = explain("/feed", body, {"atom": "http://www.w3.org/2005/Atom"})
+    assert "write atom:feed" in named.hints[0]
+
+
+def test_expensive_expressions_are_asked_for() -> None:
+    with pytest.raises(SubscriptionError) as caught:
+        explain("//item[//b = //title]", NEWS)
+    assert caught.value.kind == "expensive"
+    assert not explain("//item[//b = //title]", NEWS, allow_expensive=True).matched
+    assert not explain("//item[//x = //title]", NEWS).matched  # its skeleton is enough
+
+
+def test_json_and_matcher() -> None:
+    found = Matcher().explain("//b", NEWS).as_dict()
+    assert found["matched"] is True
+    assert found["nodes"] == [{"path": "/news/item[1]/body/b", "line": 4, "text": "rain"}]
+
+
+@given(expressions(), documents())
+def test_agrees_with_the_oracle_and_always_says_something(text: str, body: bytes) -> None:
+    explanation = explain(text, body, NAMESPACES, allow_expensive=True)
+    assert explanation.matched is oracle(text, NAMESPACES, body)
+    assert explanation.nodes or explanation.reasons

@@ -1,0 +1,79 @@
+"""The cost class of a subscription, told by its text."""
+
+from __future__ import annotations
+
+import pytest
+
+from pathcast.pattern import Cost, parse
+from pathcast.pattern.cost import nest
+from pathcast.pattern.parser import parse_expression
+from pathcast.pattern.text import expression_text
+
+INDEXED = [
+    "/a/b",
+    "//a[@x = 1][b > 2 and not(c)]/text()",
+    "//a[2]/b[last()]",
+    "count(//a) > 3 or contains(//b, 'x')",
+    "//a/../b",
+    "//a[../@x = 'y']",
+    "//a[/b/c]",
+    "//a | /b/@c",
+    "//comment()",
+]
+LINEAR = [
+    "//a[b + 1 > 3]",
+    "//a[normalize-space(b) = 'x']",
+    "//a[ancestor::b]",
+    "//a//b[sum(c) > 3]",
+    "//a[sum(.//b) > 3]",
+    "//a[following-sibling::*[1]/b]",
+    "(//a)[2]/b",
+    "id('x')",
+    "//a[lang('en')]",
+    "//*[name() = 'x']",
+    "//*[@a = @b]",
+    "sum(//a) > 3",
+    "/a/following::b",
+    "//a[position() mod 2 = 0]",
+]
+EXPENSIVE = [
+    "//*[//* = //*]",
+    "//a[following-sibling::b]",
+    "//a/following::b",
+    "//a/preceding::b",
+    "//a[count(//b) > sum(c)]",
+    "//a[string(..) = 'x' and name() = 'a']",
+    "//a[b = c]",
+    "count(//a | //b) > 2",
+    "//a//b//c[sum(d) > 3]",
+    "//a[.//b[.//c + 1 > 2]]",
+    "//a[../b + 1 > 3 or c]",
+]
+
+
+@pytest.mark.parametrize("text", INDEXED)
+def test_indexed(text: str) -> None:
+    assert parse(text).cost is Cost.INDEXED
+
+
+@pytest.mark.parametrize("text", LINEAR)
+def test_linear(text: str) -> None:
+    assert parse(text).cost is Cost.LINEAR
+
+
+@pytest.mark.parametrize("text", EXPENSIVE)
+def test_expensive(text: str) -> None:
+    assert parse(text).cost is Cost.EXPENSIVE
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("//a//b[c + 1]", "//a[descendant-or-self::node()/b[c + 1]]"),
+        ("//a/ancestor::b/c", "//a[ancestor::b/c]"),
+        ("//a/b", "//a/b"),
+        ("count(//a//b)", "count(//a//b)"),
+    ],
+)
+def test_steps_into_many_subtrees_are_nested(text: str, expected: str) -> None:
+    assert expression_text(nest(parse_expression(text, {}))) == expected
