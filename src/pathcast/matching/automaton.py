@@ -27,6 +27,8 @@ T = TypeVar("T")
 class Edge(Enum):
     """Where a transition leads from the node that its state stands for."""
 
+    __hash__ = object.__hash__  # members are single: by identity, and quicker than by name
+
     CHILD = "/"
     DESCENDANT = "//"
     ATTRIBUTE = "/@"

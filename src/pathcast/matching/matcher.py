@@ -271,4 +271,5 @@ class Matcher:
             skeletons_passed=counts["passed"],
             residuals_false=counts["false"],
             residual_errors=counts["errors"],
+            false_pass_rate=counts["false"] / counts["passed"] if counts["passed"] else None,
         )

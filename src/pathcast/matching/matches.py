@@ -67,8 +67,5 @@ class Stats:
     skeletons_passed: int
     residuals_false: int
     residual_errors: int
-
-    @property
-    def false_pass_rate(self) -> float | None:
-        """The share of passed skeletons whose residual then was false; None before there is one."""
-        return self.residuals_false / self.skeletons_passed if self.skeletons_passed else None
+    false_pass_rate: float | None
+    """The share of passed skeletons whose residual then was false; None before there is one."""

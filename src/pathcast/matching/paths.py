@@ -8,6 +8,7 @@ is decided by the automaton alone (`exact`).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pathcast.matching.automaton import Edge, Label
@@ -38,13 +39,24 @@ def requirements(condition: Condition) -> tuple[Requirement, ...]:
 def _requirement(condition: Condition) -> Requirement:
     found: dict[_Labels, None] = {}
     _collect(condition, (), found)
-    paths = tuple(
-        path
-        for path in found
-        if not any(len(other) > len(path) and other[: len(path)] == path for other in found)
-    )
     exact = isinstance(condition, Exists) and _plain(condition.path)
+    paths = tuple(found) if len(found) == 1 else _longest(found)
     return Requirement(paths, condition, exact)
+
+
+def _longest(found: Iterable[_Labels]) -> tuple[_Labels, ...]:
+    """Without those that are the beginning of another, which says that they are there."""
+    codes: dict[Label, int] = {}  # long tuples of small numbers are quick to hash
+    coded = [
+        (tuple([codes.setdefault(label, len(codes)) for label in path]), path) for path in found
+    ]
+    implied: set[tuple[int, ...]] = set()
+    for code, _ in coded:
+        for end in range(len(code) - 1, 0, -1):
+            if code[:end] in implied:
+                break
+            implied.add(code[:end])
+    return tuple(path for code, path in coded if code not in implied)
 
 
 def _collect(condition: Condition, base: _Labels, found: dict[_Labels, None]) -> None:

@@ -36,6 +36,8 @@ __all__ = [
 class Axis(Enum):
     """The thirteen axes of XPath 1.0."""
 
+    __hash__ = object.__hash__  # members are single: by identity, and quicker than by name
+
     ANCESTOR = "ancestor"
     ANCESTOR_OR_SELF = "ancestor-or-self"
     ATTRIBUTE = "attribute"
@@ -53,6 +55,8 @@ class Axis(Enum):
 
 class TestKind(Enum):
     """What a node test looks at."""
+
+    __hash__ = object.__hash__  # members are single: by identity, and quicker than by name
 
     __test__ = False  # not a test case, whatever pytest thinks of the name
 
@@ -77,6 +81,8 @@ class Test:
 
 class Rank(Enum):
     """The ranks of binary operators, loosest first."""
+
+    __hash__ = object.__hash__  # members are single: by identity, and quicker than by name
 
     OR = 1
     AND = 2
