@@ -42,6 +42,7 @@ class _Run:
     documents: Counter[str]
     matches: int
     unmatched: int
+    undecided: int
     busiest: list[_Busy]
     errors: list[tuple[str, DocumentError]]
     seconds: float
@@ -58,6 +59,7 @@ class _Run:
             "kinds": dict(sorted(self.documents.items())),
             "matches": self.matches,
             "unmatched": self.unmatched,
+            "undecided": self.undecided,
             "busiest": [asdict(one) for one in self.busiest],
             "errors": [{"document": name, "error": error.as_dict()} for name, error in self.errors],
             "seconds": round(self.seconds, 3),
@@ -68,7 +70,7 @@ class _Run:
 def demo(
     documents: Annotated[
         int, typer.Option("--documents", min=0, help="How many documents to generate.")
-    ] = 1000,
+    ] = 2000,
     wanted: Annotated[
         int, typer.Option("--subscriptions", min=0, help="How many subscriptions to generate.")
     ] = 500,
@@ -101,7 +103,7 @@ def _run(documents: int, wanted: int, seed: int) -> _Run:
     bodies = list(feed(documents, seed))
     kinds: Counter[str] = Counter()
     readers: Counter[str | int] = Counter()
-    unmatched = 0
+    unmatched = undecided = 0
     errors: list[tuple[str, DocumentError]] = []
     start = time.perf_counter()
     with progress("matching", documents, with_data=False) as bar:
@@ -114,17 +116,19 @@ def _run(documents: int, wanted: int, seed: int) -> _Run:
             else:
                 readers.update(matches)
                 unmatched += not len(matches)
+                undecided += len(matches.errors)
             bar.advance(bar.task_ids[0])
     seconds = time.perf_counter() - start
     return _Run(
-        seed,
-        len(xpaths),
-        kinds,
-        readers.total(),
-        unmatched,
-        _busiest(xpaths, readers),
-        errors,
-        seconds,
+        seed=seed,
+        subscriptions=len(xpaths),
+        documents=kinds,
+        matches=readers.total(),
+        unmatched=unmatched,
+        undecided=undecided,
+        busiest=_busiest(xpaths, readers),
+        errors=errors,
+        seconds=seconds,
     )
 
 
@@ -145,6 +149,8 @@ def _summary(run: _Run) -> str:
     figures.add_row("subscriptions", f"{run.subscriptions:,}")
     figures.add_row("matches", f"{run.matches:,}")
     figures.add_row("matched nobody", f"{run.unmatched:,}")
+    if run.undecided:
+        figures.add_row("not decided", f"{run.undecided:,}", style="red")
     figures.add_row("broken documents", f"{len(run.errors):,}")
     figures.add_row("documents/s", f"{run.rate:,.0f}", style="bold")
     busiest = Table(title="busiest subscriptions", box=box.SIMPLE, title_justify="left")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -14,9 +15,17 @@ from pathcast.cli.options import (
     namespaces_of,
 )
 from pathcast.cli.terminal import Output
-from pathcast.matching import Matcher
+from pathcast.errors import EvaluationError
+from pathcast.matching import Expression, Matcher
 
 __all__ = ["draw"]
+
+
+class _Nobody:
+    """Runs nothing: expensive subscriptions may be drawn, since no document will come."""
+
+    def run(self, body: bytes, expressions: Sequence[Expression]) -> list[bool | EvaluationError]:
+        raise AssertionError(f"{len(expressions)} expressions and {len(body)} bytes to draw")
 
 
 def draw(
@@ -37,7 +46,7 @@ def draw(
 
     Example: `pathcast draw subscriptions.txt --dot | dot -Tsvg -o automaton.svg`
     """
-    matcher = Matcher()
+    matcher = Matcher(runner=_Nobody())
     prefixes = namespaces_of(namespace)
     added = load(
         matcher,
@@ -45,7 +54,7 @@ def draw(
         file_format=file_format,
         namespaces=prefixes,
         skip_bad=skip_bad,
-        allow_expensive=True,  # nothing is evaluated here
+        allow_expensive=True,
     )
     drawing = matcher.draw("dot") if dot else matcher.draw("text")
     with Output() as output:

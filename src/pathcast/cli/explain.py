@@ -37,6 +37,12 @@ def explain(
     as_json: Annotated[
         bool, typer.Option("--json", help="Write the explanation as a JSON object.")
     ] = False,
+    allow_expensive: Annotated[
+        bool,
+        typer.Option(
+            "--allow-expensive", help="Run an expensive XPath too, however long it takes."
+        ),
+    ] = False,
     max_size: MaxSize = None,
     max_depth: MaxDepth = None,
     max_elements: MaxElements = None,
@@ -56,7 +62,9 @@ def explain(
         fail(f"{document}: a folder; explain takes one document")
     try:
         (found,) = iter_documents([document], limit=limits.size)
-        explanation = matching.explain(xpath, found.read(), prefixes, limits)
+        explanation = matching.explain(
+            xpath, found.read(), prefixes, limits, allow_expensive=allow_expensive
+        )
     except FormatError as error:
         fail(error.message)
     except SubscriptionError as error:

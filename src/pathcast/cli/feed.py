@@ -33,9 +33,9 @@ _NOUNS = ("harbour", "ferries", "storms", "prices", "copper", "museum", "visitor
 
 
 def feed(count: int, seed: int) -> Iterator[tuple[str, bytes]]:
-    """The names and bytes of `count` documents; two of them (and one in 200) are broken."""
+    """The names and bytes of `count` documents; two of them (and one in 500) are broken."""
     random = Random(seed)
-    broken = set(random.sample(range(count), min(count, 2 + count // 200)))
+    broken = set(random.sample(range(count), min(count, 2 + count // 500)))
     for number in range(count):
         kind, make = random.choice(_KINDS)
         body = f'<?xml version="1.0" encoding="UTF-8"?>\n{make(random)}\n'

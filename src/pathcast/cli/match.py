@@ -31,7 +31,6 @@ from pathcast.cli.options import (
 from pathcast.cli.terminal import FAILED, Output, fail, progress, say
 from pathcast.errors import DocumentError, FormatError
 from pathcast.formats import DocumentFile, iter_documents
-from pathcast.helper import ProcessRunner
 from pathcast.matching import Matcher
 
 __all__ = ["match"]
@@ -103,6 +102,8 @@ def match(
         output = stack.enter_context(Output())
         runner = None
         if allow_expensive:
+            from pathcast.helper import ProcessRunner  # few need it, and all would wait for it
+
             runner = stack.enter_context(ProcessRunner(deadline=deadline or _DEADLINE))
         matcher = Matcher(limits=limits, runner=runner)
         load(
@@ -121,9 +122,14 @@ def match(
                 failed += "matches" not in row or "errors" in row
                 bar.advance(bar.task_ids[0])
         if stats:
-            say(json.dumps(dataclasses.asdict(matcher.stats()), default=str))
+            say(json.dumps(_figures(matcher)))
     if failed:
         raise typer.Exit(FAILED)
+
+
+def _figures(matcher: Matcher) -> dict[str, object]:
+    stats = matcher.stats()
+    return {**dataclasses.asdict(stats), "false_pass_rate": stats.false_pass_rate}
 
 
 def _total(arguments: list[str]) -> int | None:

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from pathcast.errors import DocumentError, EvaluationError
+from pathcast.formats import Subscription, write_subscriptions
+from pathcast.matching import Matcher
+from tests.cli.running import run, write
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with three documents (the last one broken) and subscriptions."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").mkdir()
+    write(tmp_path / "docs", a__xml="<a><b/></a>", b__xml="<b>\n<c/></b>", c__xml="<c>\n<d></c>")
+    write(tmp_path, subs__txt="//b\n# none\n\n/b/c\n", bad__txt="//b\n//c[\n//b==1\n/b\n")
+    return tmp_path
+
+
+def test_a_line_per_document_with_the_ids_that_match(here: Path) -> None:
+    result = run("match", "subs.txt", "docs/a.xml", "docs/b.xml")
+    assert result.code == 0
+    assert result.rows == [
+        {"document": "docs/a.xml", "matches": [1]},
+        {"document": "docs/b.xml", "matches": [1, 4]},
+    ]
+    assert result.stderr == ""
+
+
+def test_a_document_that_fails_is_a_line_and_exit_code_1(here: Path) -> None:
+    result = run("match", "subs.txt", "docs")
+    assert result.code == 1
+    assert [row["document"] for row in result.rows] == ["docs/a.xml", "docs/b.xml", "docs/c.xml"]
+    with pytest.raises(DocumentError) as caught:
+        Matcher().match((here / "docs/c.xml").read_bytes())
+    assert result.rows[2] == {"document": "docs/c.xml", "error": caught.value.as_dict()}
+    assert caught.value.line == 2
+
+
+def test_a_file_that_cannot_be_read_is_a_line_too(here: Path) -> None:
+    (here / "docs/aa.xml").symlink_to("nowhere")
+    result = run("match", "subs.txt", "docs")
+    assert result.code == 1
+    error = {"kind": "unreadable", "message": "No such file or directory"}
+    assert result.rows[1] == {"document": "docs/aa.xml", "error": error}
+    assert len(result.rows) == 4
+
+
+def test_bad_subscriptions_are_all_reported_and_nothing_is_matched(here: Path) -> None:
+    result = run("match", "bad.txt", "docs/a.xml")
+    assert result.code == 2
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert [line.split(": ")[0] for line in lines if line.startswith("bad.txt")] == [
+        "bad.txt:2",
+        "bad.txt:3",
+    ]
+    assert "  //b==1" in lines
+    assert lines[lines.index("  //b==1") + 1].strip() == "^"
+    assert "hint:" in result.stderr
+    assert "2 bad subscriptions in bad.txt; nothing was done" in lines[-1]
+
+
+def test_skip_bad_reports_them_and_goes_on(here: Path) -> None:
+    result = run("match", "--skip-bad", "bad.txt", "docs/b.xml")
+    assert result.code == 0
+    assert result.rows == [{"document": "docs/b.xml", "matches": [1, 4]}]
+    assert "bad.txt:2: " in result.stderr
+    assert "2 bad subscriptions in bad.txt skipped, 2 accepted" in result.stderr
+
+
+def test_bad_rows_of_the_format_are_reported_the_same_way(here: Path) -> None:
+    write(here, mixed__jsonl='{"id": "x", "xpath": "//b["}\n{"id": 1}\n{"id": 7, "xpath": "//b"}\n')
+    result = run("match", "mixed.jsonl", "docs/a.xml", "--skip-bad")
+    assert result.rows == [{"document": "docs/a.xml", "matches": [7]}]
+    assert "mixed.jsonl:1: subscription 'x': " in result.stderr
+    assert "mixed.jsonl:2: columns: there is no 'xpath'" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["s.tsv", "s.jsonl", "s.parquet", "s.txt.gz", "s.jsonl.gz"])
+def test_all_formats(here: Path, name: str) -> None:
+    key: str | int = 1 if ".txt" in name else "x"
+    write_subscriptions(here / name, [Subscription(key, "//b")])
+    result = run("match", name, "docs/a.xml")
+    assert (result.code, result.rows) == (0, [{"document": "docs/a.xml", "matches": [key]}])
+
+
+def test_standard_input_as_document_or_as_subscriptions(here: Path) -> None:
+    result = run("match", "subs.txt", "docs/a.xml", "-", stdin=b"<b><c/></b>")
+    assert result.rows[1] == {"document": "-", "matches": [1, 4]}
+    packed = gzip.compress(b"x\t//b\n")
+    result = run("match", "-", "docs/a.xml", "--format", "tsv", stdin=packed)
+    assert result.rows == [{"document": "docs/a.xml", "matches": ["x"]}]
+
+
+def test_namespaces_for_all(here: Path) -> None:
+    write(here, n__txt="//p:a\n//q:a\n", n__xml="<a xmlns='urn:p'/>")
+    result = run("match", "-n", "p=urn:p", "--namespace", "q=urn:q?x=y", "n.txt", "n.xml")
+    assert result.rows == [{"document": "n.xml", "matches": [1]}]
+
+
+def test_limits(here: Path) -> None:
+    write(here, n__xml="<a><a><a b='1' c='2'/></a></a>", x__txt="//a\n")
+    for option, value in (
+        ("--max-size", "20"),
+        ("--max-depth", "2"),
+        ("--max-elements", "2"),
+        ("--max-attributes", "1"),
+        ("--max-attributes-total", "1"),
+    ):
+        result = run("match", "x.txt", "n.xml", option, value)
+        assert (result.code, list(result.rows[0])) == (1, ["document", "error"]), option
+    assert run("match", "x.txt", "n.xml", "--max-size", "1K", "--max-depth", "3").code == 0
+
+
+def test_stats_are_json_on_stderr(here: Path) -> None:
+    result = run("match", "--stats", "subs.txt", "docs/a.xml")
+    assert len(result.rows) == 1
+    assert isinstance(json.loads(result.stderr), dict)
+
+
+def test_undecided_subscriptions_are_named_and_exit_code_1(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Undecided(list[str]):
+        errors: ClassVar = {7: EvaluationError("deadline", "too slow")}
+
+    monkeypatch.setattr(Matcher, "match", lambda self, body: Undecided(["x"]))
+    result = run("match", "subs.txt", "docs/a.xml")
+    error = {"7": {"kind": "deadline", "message": "too slow"}}
+    assert result.rows == [{"document": "docs/a.xml", "matches": ["x"], "errors": error}]
+    assert result.code == 1
+
+
+def test_expensive_subscriptions_are_refused_unless_allowed(here: Path) -> None:
+    write(here, x__txt="//*[//*=//*]\n//b\n")
+    result = run("match", "x.txt", "docs/a.xml")
+    assert result.code == 2
+    assert "x.txt:1: " in result.stderr
+    result = run("match", "x.txt", "docs/a.xml", "--allow-expensive", "--deadline", "30")
+    assert (result.code, result.rows) == (0, [{"document": "docs/a.xml", "matches": [1, 2]}])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["subs.txt", "none.xml"], "none.xml: No such file or directory"),
+        (["none.txt", "docs"], "none.txt: file: No such file or directory"),
+        (["docs", "docs"], "the format of 'docs' is not known"),
+        (["subs.txt", "-", "-"], "given twice"),
+        (["-", "-", "--format", "txt"], "both"),
+        (["-", "docs"], "standard input is not known"),
+        (["subs.txt"], "Missing argument"),
+        (["subs.txt", "docs", "--format", "csv"], "'csv' is not one of txt, tsv, jsonl, parquet"),
+        (["subs.txt", "docs", "-n", "p"], "'p' is not PREFIX=URI"),
+        (["subs.txt", "docs", "-n", "=u"], "'=u' is not PREFIX=URI"),
+        (["subs.txt", "docs", "-n", "p=u", "-n", "p=v"], "given twice"),
+        (["subs.txt", "docs", "--max-size", "64X"], "'64X' is not a size"),
+        (["subs.txt", "docs", "--max-depth", "257"], "256"),
+        (["subs.txt", "docs", "--deadline", "1"], "needs --allow-expensive"),
+        (["subs.txt", "docs", "--allow-expensive", "--deadline", "0"], "more than 0"),
+        (["subs.txt", "docs", "--nonsense"], "--nonsense"),
+    ],
+)
+def test_a_bad_call_is_exit_code_2_and_no_data(
+    here: Path, arguments: list[str], words: str
+) -> None:
+    result = run("match", *arguments)
+    assert result.code == 2
+    assert result.stdout == ""
+    assert words in result.stderr
+
+
+def test_names_that_are_not_utf_8_stay_json(here: Path) -> None:
+    name = os.fsdecode(b"docs/\xff\xc3\xa9.xml")
+    Path(name).write_text("<b/>")
+    result = run("match", "subs.txt", name, "docs/a.xml")
+    assert [row["document"] for row in result.rows] == [name, "docs/a.xml"]
+
+
+def test_names_cannot_drive_the_terminal(here: Path) -> None:
+    result = run("match", "subs.txt", "\x1b[31mred")
+    assert "\x1b" not in result.stderr
+    assert "\\x1b[31mred" in result.stderr

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from pathcast import Matcher, __version__
+from pathcast.cli.feed import feed, subscriptions
+from pathcast.errors import DocumentError
+from tests.cli.running import run, write
+
+
+def test_version() -> None:
+    result = run("--version")
+    assert (result.code, result.stdout) == (0, f"pathcast {__version__}\n")
+
+
+@pytest.mark.parametrize("command", ["match", "explain", "draw", "demo"])
+def test_every_command_has_help_with_an_example_and_its_exit_codes(command: str) -> None:
+    for option in ("--help", "-h"):
+        result = run(command, option)
+        assert result.code == 0
+        assert f"Example: pathcast {command} " in result.stdout
+        assert "Exit code: 0" in result.stdout
+
+
+def test_an_unknown_command_is_exit_code_2() -> None:
+    result = run("mach")
+    assert (result.code, result.stdout) == (2, "")
+    assert "mach" in result.stderr
+
+
+def test_draw(tmp_path: Path) -> None:
+    write(tmp_path, s__txt="/a/b\n/a//c[@d]\n", bad__txt="/a[\n/b\n")
+    text = run("draw", tmp_path / "s.txt")
+    dot = run("draw", tmp_path / "s.txt", "--dot")
+    assert (text.code, text.stderr, dot.code, dot.stderr) == (0, "", 0, "")
+    assert dot.stdout.startswith("digraph")
+    matcher = Matcher()
+    matcher.add(1, "/a/b")
+    matcher.add(2, "/a//c[@d]")
+    assert text.stdout.rstrip("\n") == matcher.draw("text").rstrip("\n")
+    (row,) = run("draw", tmp_path / "s.txt", "--json").rows
+    assert row == {"subscriptions": 2, "style": "text", "drawing": matcher.draw("text")}
+    write(tmp_path, x__txt="//*[//*=//*]\n")
+    assert run("draw", tmp_path / "x.txt").code == 0
+    assert run("draw", tmp_path / "bad.txt").code == 2
+    assert run("draw", tmp_path / "bad.txt", "--skip-bad").code == 0
+
+
+def test_the_demo_sums_up() -> None:
+    result = run("demo", "--documents", "60", "--subscriptions", "40")
+    assert (result.code, result.stderr) == (0, "")
+    for words in ("documents/s", "busiest subscriptions", "broken documents", "any-place"):
+        assert words in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_the_demo_as_json_is_the_same_each_time_but_for_the_clock() -> None:
+    runs = []
+    for _ in range(2):
+        result = run("demo", "--documents", "60", "--subscriptions", "40", "--seed", "5", "--json")
+        row = json.loads(result.stdout)
+        del row["seconds"], row["documents_per_second"]
+        runs.append(row)
+    assert runs[0] == runs[1]
+    assert (runs[0]["documents"], runs[0]["subscriptions"], runs[0]["seed"]) == (60, 40, 5)
+    assert len(runs[0]["errors"]) == 2
+    assert runs[0]["matches"] > 0
+
+
+@pytest.mark.parametrize(("documents", "wanted"), [(0, 0), (1, 0), (0, 5), (3, 1)])
+def test_a_tiny_demo(documents: int, wanted: int) -> None:
+    result = run("demo", "--documents", str(documents), "--subscriptions", str(wanted))
+    assert result.code == 0
+
+
+def test_the_feed_follows_from_its_seed() -> None:
+    def digest(seed: int) -> str:
+        parts = [body for _, body in feed(50, seed)]
+        parts += [repr(one).encode() for one in subscriptions(50, seed)]
+        return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+    assert digest(1) == digest(1)
+    assert digest(1) != digest(2)
+
+
+def test_what_is_broken_on_purpose_is_broken_and_nothing_else() -> None:
+    matcher = Matcher()
+    failed = []
+    for name, body in feed(600, seed=3):
+        try:
+            matcher.match(body)
+        except DocumentError:
+            failed.append(name)
+    assert len(failed) == 3
+
+
+def test_subscriptions_written_by_hand_do_as_they_say() -> None:
+    matcher = Matcher()
+    for one in subscriptions(12, seed=1):
+        matcher.add(one.id, one.xpath, one.namespaces)
+    seen: set[str | int] = set()
+    for _, body in feed(300, seed=1):
+        try:
+            seen.update(matcher.match(body))
+        except DocumentError:
+            continue
+    everybody = {one.id for one in subscriptions(12, seed=1)}
+    assert everybody - seen == {"no-prefix"}
