@@ -7,7 +7,7 @@ may only be numbered once it is closed.
 
 Every limit is checked here on what is really there, with the line: the word of `precheck` is never final.
 
-Cost: about 0.6 microseconds a node.
+Cost: about a microsecond a node.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ def _add_inside(document: Document, root: etree._Element, limits: Limits) -> Non
             level.append(depth)
             content.append("")
             all_elements.append(number)
-            if tag in elements:
-                elements[tag].append(number)
+            if (known := elements.get(tag)) is not None:
+                known.append(number)
             else:
                 elements[tag] = [number]
             if items := node.items():
@@ -153,16 +153,15 @@ def _add_attributes(
     document.level += [level] * count
     document.right += numbers
     document.all_attributes += numbers
-    attributes = document.attributes
-    for name, value in items:
+    document.content += [value for _, value in items]
+    label, attributes = document.label, document.attributes
+    for number, (name, _) in zip(numbers, items, strict=True):
         name = intern(name)
-        document.label.append(name)
-        document.content.append(value)
-        if name in attributes:
-            attributes[name].append(number)
+        label.append(name)
+        if (known := attributes.get(name)) is not None:
+            known.append(number)
         else:
             attributes[name] = [number]
-        number += 1
 
 
 def _too_deep(deepest: int, node: etree._Element) -> DocumentError:

@@ -145,10 +145,11 @@ class Document:
 
     def _find_lines(self) -> list[int]:
         lines = [1] * len(self)
-        places = (branch.sourceline or 1 for branch in branches(self.tree))
+        found = branches(self.tree)
         for number, kind in enumerate(self.kind):
             if kind in (ELEMENT, COMMENT, PI):
-                lines[number] = next(places)
+                # What an entity brought may have no line of its own.
+                lines[number] = next(found).sourceline or lines[self.parent[number]]
         return lines
 
 

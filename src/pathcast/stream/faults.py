@@ -24,8 +24,8 @@ KINDS: Final = {
     "depth": "more levels than Limits.depth",
     "elements": "more elements, comments and processing instructions than Limits.elements",
     "attributes": "more attributes than Limits.attributes or Limits.attributes_total",
-    "amplification": "entities that grow out of proportion, as in a billion laughs",
-    "limit": "another limit: a text, a name or an internal DTD subset that is too long",
+    "amplification": "entities or defaults that grow out of proportion, as in a billion laughs",
+    "limit": "another limit: a text, a name or a DOCTYPE that is too long",
     "entity": "a reference to an entity that is not declared, external, or part of itself",
     "encoding": "an encoding that is unknown, or that the bytes are not in",
     "namespace": "a prefix without a declaration, or a declaration that is not allowed",
@@ -70,6 +70,7 @@ _KIND_OF: Final[dict[int, str]] = {
     _ERRORS.DTD_XMLID_TYPE: "identifier",
     _ERRORS.ERR_NAME_TOO_LONG: "limit",
     _ERRORS.BUF_OVERFLOW: "limit",
+    _ERRORS.ERR_NO_MEMORY: "limit",
     114: "limit",  # ERR_RESOURCE_LIMIT, which lxml has a name for since libxml2 2.13
 }
 
@@ -77,12 +78,13 @@ _KIND_OF: Final[dict[int, str]] = {
 _KIND_BY_MESSAGE: Final = (
     ("Excessive depth in document", "depth"),
     ("amplification", "amplification"),
+    ("entity nesting depth", "amplification"),
     ("too big", "limit"),
     ("too long", "limit"),
 )
 _OUR_MESSAGE: Final = {
     "depth": f"elements are nested more than {DEEPEST} deep",
-    "amplification": "entities make more than five times of what the document has",
+    "amplification": "entities or defaults grow out of proportion to the document",
 }
 _PLACE = re.compile(
     r"(?:,? (?:try|use) XML_PARSE_HUGE(?: option)?)?\s*(?:, line \d+, column \d+)?\s*$"
@@ -103,13 +105,16 @@ def fault(error: etree.XMLSyntaxError, text: bytes) -> DocumentError:
             break
     if error.code == _ERRORS.ERR_DOCUMENT_EMPTY and not text.strip(b"\xef\xbb\xbf \t\r\n"):
         kind, message = "empty", "the document is empty"
-    return DocumentError(
-        kind,
-        _OUR_MESSAGE.get(kind, message),
-        line=line or None,
-        column=column or None,
-        hint=_entity_hint(message, text) if kind == "entity" else None,
-    )
+    hint = None
+    if error.code == _ERRORS.ERR_NO_MEMORY:
+        message = "libxml2 has no memory left, or no room for new names in this thread"
+        hint = "parse in a new thread: libxml2 keeps all names for as long as a thread lives"
+    elif error.code == _ERRORS.NS_ERR_UNDEFINED_NAMESPACE:
+        hint = "declare the prefix with xmlns:... on the element or around it"
+    elif kind == "entity":
+        hint = _entity_hint(message, text)
+    message = _OUR_MESSAGE.get(kind, message)
+    return DocumentError(kind, message, line=line or None, column=column or None, hint=hint)
 
 
 def _entity_hint(message: str, text: bytes) -> str | None:

@@ -21,13 +21,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-__all__ = ["DEEPEST", "SUBSET_SIZE", "Limits"]
+__all__ = ["DEEPEST", "DOCTYPE_SIZE", "Limits"]
 
 DEEPEST = 256
 """The depth at which libxml2 gives up."""
 
-SUBSET_SIZE = 1024 * 1024
-"""How long an internal DTD subset may be (kind `limit`): a declaration takes some 25 times its length."""
+DOCTYPE_SIZE = 1024 * 1024
+"""How long a DOCTYPE may be, its internal subset included (kind `limit`): it takes 25 times that."""
 
 
 @dataclass(frozen=True, slots=True)

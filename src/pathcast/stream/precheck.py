@@ -8,14 +8,14 @@ libxml2 would keep for as long as the thread lives. So markup is counted first, 
    inside, and with n attributes is at least 5n bytes long. What the bytes do not show is added: entities
    may bring markup (up to the growth that libxml2 allows), and an ATTLIST may give every element
    namespace declarations (libxml2 applies those; it leaves other default attributes out).
-   Nearly every document is within the bounds and done, at some 1 ms per megabyte.
+   Nearly every document is within the bounds and done, at a millisecond or two per megabyte.
 2. Where a bound says that a limit might be passed, `counting` counts exactly, building nothing. So a bound
    is never a reason to reject: comments and CDATA may be full of `<` and `=`.
 
 `building` checks every limit once more on the tree, at no cost, and that is the final word.
 
-An internal DTD subset has a length limit of its own, since its declarations are kept in memory as
-well. Lexically the prolog is regular, so expressions can find its end.
+A document type declaration has a length limit of its own, since what an internal subset declares is kept
+in memory as well. Lexically the prolog is regular, so expressions can find where it ends.
 
 >>> text = precheck(b"<a><!-- <b><c><d> --></a>", Limits(elements=2))
 >>> precheck(b"<a><b/><c/></a>", Limits(elements=2))
@@ -27,11 +27,11 @@ pathcast.errors.DocumentError: elements: more than 2 elements, comments and proc
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 from pathcast.errors import DocumentError
 from pathcast.stream.counting import count
-from pathcast.stream.limits import SUBSET_SIZE, Limits
+from pathcast.stream.limits import DOCTYPE_SIZE, Limits
 from pathcast.stream.octets import Text, readable
 
 __all__ = ["precheck"]
@@ -44,10 +44,17 @@ _SMALLEST_ATTRIBUTE: Final = 5  # a="" and the blank before it
 _FREE_GROWTH: Final = 1_000_000
 _GROWTH: Final = 16
 
-_PROLOG = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s++|<\?(?s:.*?)\?>|<!--(?s:.*?)-->)*+(?=<!DOCTYPE)")
+# What has no end reaches to the end of all: a second try from inside it would make the search quadratic.
+_COMMENT: Final = rb"<!--(?s:.*?)(?:-->|\Z)"
+_INSTRUCTION: Final = rb"<\?(?s:.*?)(?:\?>|\Z)"
+_LITERAL: Final = rb"""\"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)"""
+_PROLOG = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s++|%b|%b)*+(?=<!DOCTYPE)" % (_INSTRUCTION, _COMMENT),
+)
 _DOCTYPE = re.compile(
-    rb"""<!DOCTYPE(?:[^\[>"']++|"[^"]*+"|'[^']*+')*+"""
-    rb"""(\[(?:[^\]"'<]++|"[^"]*+"|'[^']*+'|<!--(?s:.*?)-->|<\?(?s:.*?)\?>|<)*+)(?:\]\s*+>)?+"""
+    rb"""<!DOCTYPE(?:[^\[>"']++|%b)*+"""
+    rb"""(?:\[((?:[^\]"'<]++|%b|%b|%b|<)*+)(?:\]\s*+)?+)?+>?+"""
+    % (_LITERAL, _LITERAL, _COMMENT, _INSTRUCTION)
 )
 
 
@@ -58,57 +65,73 @@ def precheck(body: bytes, limits: Limits) -> Text:
     text = readable(body)
     octets = text.octets
     elements = octets.count(b"<")
-    attributes = octets.count(b"=")
-    crowded: tuple[int, ...] = ()
-    defaults = doctype_end = 0
-    if doctype := _doctype(octets):
-        subset, doctype_end = doctype[1], doctype.end()
-        if len(subset) > SUBSET_SIZE:
-            line = octets.count(b"\n", 0, doctype.start(1)) + 1
-            message = f"the internal DTD subset has more than {SUBSET_SIZE} bytes"
-            raise DocumentError("limit", message, line=line)
-        if b"<!ENTITY" in subset:
-            growth = _FREE_GROWTH + _GROWTH * len(octets)
-            elements += growth // _SMALLEST_ELEMENT
-            attributes += growth // _SMALLEST_ATTRIBUTE
-        if b"<!ATTLIST" in subset:
-            defaults = subset.count(b"xmlns")
-            attributes += defaults * elements
-    if attributes > limits.attributes:
-        crowded = _crowded(octets, limits.attributes)
+    attributes = written = octets.count(b"=")
+    cuts: list[int] | None = None
+    defaults = 0
+    doctype = _doctype(octets)
+    if b"<!ENTITY" in doctype.subset:
+        growth = _FREE_GROWTH + _GROWTH * len(octets)
+        elements += growth // _SMALLEST_ELEMENT
+        attributes += growth // _SMALLEST_ATTRIBUTE
+    if b"<!ATTLIST" in doctype.subset:
+        defaults = doctype.subset.count(b"xmlns")
+        attributes += defaults * elements
+    if written > limits.attributes:
+        cuts = _crowded(octets, limits.attributes)
     if elements > limits.elements:  # the second look: end tags are half of it
         elements -= octets.count(b"</")
     if (
-        crowded
+        cuts is not None
         or elements > limits.elements
         or attributes > limits.attributes_total
         or defaults > limits.attributes
     ):
-        count(text, limits, crowded, doctype_end)
+        count(text, limits, cuts or [], (doctype.start, doctype.end))
     return text
 
 
-def _doctype(octets: bytes) -> re.Match[bytes] | None:
-    """The document type declaration, if it has an internal subset (which is group 1)."""
+class _Doctype(NamedTuple):
+    """Where the document type declaration is, and what its internal subset says."""
+
+    start: int = 0
+    end: int = 0
+    subset: bytes = b""
+
+
+def _doctype(octets: bytes) -> _Doctype:
     if b"<!DOCTYPE" not in octets:
-        return None
+        return _Doctype()
     prolog = _PROLOG.match(octets)
-    return _DOCTYPE.match(octets, prolog.end()) if prolog else None
+    if prolog is None:
+        return _Doctype()
+    start = prolog.end()
+    longest = start + DOCTYPE_SIZE
+    found = _DOCTYPE.match(octets, start, longest)
+    if found is None:
+        return _Doctype()
+    if found.end() == longest:
+        message = f"the document type declaration has {DOCTYPE_SIZE} bytes or more"
+        raise DocumentError("limit", message, line=octets.count(b"\n", 0, start) + 1)
+    return _Doctype(start, found.end(), found[1] or b"")
 
 
-def _crowded(octets: bytes, limit: int) -> tuple[int, ...]:
-    """Where, in what looks like a start tag of too many attributes, the first one too many ends.
+def _crowded(octets: bytes, limit: int) -> list[int] | None:
+    """None if no start tag can have more attributes than allowed, else where to cut start tags off.
 
-    Only looks like: it may lie in a comment or in CDATA, and then it is no start tag at all.
+    What looks like a start tag may lie in a comment or in CDATA, and be none. One of more than `limit`
+    attributes need not pass a limit either, since namespace declarations have theirs; one
+    of more than twice as many must, and that is where it may be cut.
     """
-    too_many = limit + 1
-    stretch = re.compile(rb"<[^<]{%d,}+" % (too_many * _SMALLEST_ATTRIBUTE))
-    tag = re.compile(
-        rb"""<[^\s<>/!?"'=]++(?:\s++[^\s<>"'=]++\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+')){%d}""" % too_many
-    )
-    found = []
+    attribute = rb"""(?:\s++[^\s<>"'=]++\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+'))"""
+    stretch = re.compile(rb"<[^<]{%d,}+" % ((limit + 1) * _SMALLEST_ATTRIBUTE))
+    tag = re.compile(rb"""<[^\s<>/!?"'=]++%b{%d}""" % (attribute, limit + 1))
+    rest = re.compile(rb"%b{%d}" % (attribute, limit))
+    cuts = []
+    found = False
     for candidate in stretch.finditer(octets):
         start, end = candidate.span()
-        if octets.count(b"=", start, end) > limit and (match := tag.match(octets, start, end)):
-            found.append(match.end())
-    return tuple(found)
+        if octets.count(b"=", start, end) > limit and (first := tag.match(octets, start, end)):
+            found = True
+            if second := rest.match(octets, first.end(), end):
+                cuts.append(second.end())
+    return cuts if found else None

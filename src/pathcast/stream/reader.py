@@ -5,8 +5,9 @@ read files; external entities, external DTDs and the network are never touched f
 What is checked when: `precheck` before anything is built, libxml2 while it parses (well-formedness,
 namespaces, the growth of entities, depth), `building` on the tree.
 
-A parser is made for every call: it costs 6 microseconds, and nothing is shared between threads.
-libxml2 keeps the names that it has seen for as long as the thread lives.
+A parser is made for every call: it costs 6 microseconds, and nothing is shared between threads. But
+libxml2 keeps every name that it has seen for as long as the thread lives, and stops (kind `limit`)
+when they are 267 MB. Who parses for strangers for ever should change threads now and then.
 
 >>> parse("<a>caf\\xe9</a>".encode("utf-16")).string(1)
 'caf\\xe9'

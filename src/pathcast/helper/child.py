@@ -1,0 +1,134 @@
+"""One helper process and the pipes to it: ask, wait no longer than allowed, stop.
+
+The pipes do not block and `poll` waits on them, so that a helper that does not read, does not
+answer or is gone never holds the caller up beyond its deadline. A child is stopped by killing it; it
+keeps nothing worth saving. That happens when `stop` is called, when the child is no longer referenced
+or when the interpreter exits, whichever comes first, and always ends with waiting for it: no zombies.
+
+After a fork the copy in the new process may neither kill the helper nor talk to it: it belongs to
+the other process, which the answers would be missing in. `stop` then only lets go.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+import weakref
+from collections.abc import Iterable
+from tempfile import TemporaryFile
+from typing import IO, Final
+
+from pathcast.helper.frames import HEADER, Message, unpack
+
+__all__ = ["Child", "Died", "Overdue"]
+
+_LONGEST_ANSWER: Final = 1024 * 1024
+_PARTING: Final = 1.0  # seconds between closing its pipes and being gone
+
+
+class Overdue(Exception):
+    """The child did not answer in time."""
+
+
+class Died(Exception):
+    """The child is gone, or makes no sense; the text says what is known of it."""
+
+
+class Child:
+    """A helper process; OSError if it cannot be started."""
+
+    def __init__(self) -> None:
+        self.owner = os.getpid()
+        errors = TemporaryFile()  # noqa: SIM115 - closed with the process
+        command = [sys.executable, "-P", "-m", "pathcast.helper.worker"]
+        # The child finds modules where we do, but never in the working directory of the moment.
+        paths = os.pathsep.join(path for path in sys.path if path)
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                bufsize=0,
+                env={**os.environ, "PYTHONPATH": paths},
+            )
+        except OSError:
+            errors.close()
+            raise
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._process, self._errors = process, errors
+        self._input, self._output = process.stdin.fileno(), process.stdout.fileno()
+        os.set_blocking(self._input, False)
+        os.set_blocking(self._output, False)
+        self.stop = weakref.finalize(self, _end, process, errors, self.owner)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def ask(self, frames: Iterable[bytes], seconds: float) -> Message:
+        """The answer to a question; Overdue or Died leave the child to be stopped."""
+        until = time.monotonic() + seconds
+        try:
+            for frame in frames:
+                self._write(frame, until)
+            (length,) = HEADER.unpack(self._read(HEADER.size, until))
+            if length > _LONGEST_ANSWER:
+                raise ValueError(f"an answer of {length} bytes")
+            return unpack(self._read(length, until))
+        except OSError:
+            raise Died(self._last_words()) from None
+        except ValueError as error:
+            raise Died(f"it makes no sense: {error}") from None
+
+    def _write(self, octets: bytes, until: float) -> None:
+        rest = memoryview(octets)
+        while rest:
+            _wait(self._input, selectors.EVENT_WRITE, until)
+            rest = rest[os.write(self._input, rest) :]
+
+    def _read(self, size: int, until: float) -> bytes:
+        parts = []
+        while size:
+            _wait(self._output, selectors.EVENT_READ, until)
+            part = os.read(self._output, size)
+            if not part:
+                raise Died(self._last_words())
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def _last_words(self) -> str:
+        """How the child ended, and what it complained about last."""
+        try:
+            status = self._process.wait(_PARTING)
+        except subprocess.TimeoutExpired:
+            return "it closed its pipes"
+        words = f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
+        self._errors.seek(0)
+        lines = self._errors.read()[-2000:].decode(errors="replace").strip().splitlines()
+        return f"it ended {words}" + (f": {lines[-1]}" if lines else "")
+
+
+def _wait(pipe: int, event: int, until: float) -> None:
+    # poll() keeps nothing in the kernel that a fork would share, and has no highest descriptor.
+    with selectors.PollSelector() as selector:
+        selector.register(pipe, event)
+        if not selector.select(max(0.0, until - time.monotonic())):
+            raise Overdue
+
+
+def _end(process: subprocess.Popen[bytes], errors: IO[bytes], owner: int) -> None:
+    if os.getpid() == owner:
+        process.kill()
+        process.wait()
+    else:
+        process.returncode = 0  # not ours to wait for, and no cause for a warning
+    for pipe in (process.stdin, process.stdout, errors):
+        if pipe is not None:
+            pipe.close()
