@@ -128,3 +128,7 @@ class FormatError(PathcastError, ValueError):
     ) -> None:
         super().__init__(kind, message, hint=hint)
         self.line = line
+
+    def as_dict(self) -> dict[str, object]:
+        found = super().as_dict()
+        return found if self.line is None else {**found, "line": self.line}

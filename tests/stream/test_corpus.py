@@ -56,6 +56,7 @@ def test_every_document_is_parsed_or_rejected_as_lxml_does(corpus: Path) -> None
             document.string(document.all_elements[0]),
         )
         tree = etree.fromstring(body).getroottree()
+        tree.docinfo.clear()
         assert ours == tuple(tree.xpath(question) for question in QUESTIONS), path
         assert len(regions(document)) >= len(label_paths(document))
         assert summary(document) == summary(parse(body))

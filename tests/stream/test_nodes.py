@@ -18,6 +18,7 @@ Node = tuple[int, str, str]
 def seen_by_libxml2(body: bytes) -> tuple[list[Node], list[int], list[str]]:
     """Kind, label and content of all nodes; their parents' numbers; their string-values."""
     tree = etree.fromstring(body).getroottree()
+    tree.docinfo.clear()
     found: list[Any] = tree.xpath("/|//node()|//@*")
     found = [node for node in found if node is not tree]
     nodes: list[Node] = [(DOCUMENT, "", "")]
@@ -159,6 +160,15 @@ def test_comments_in_a_doctype_are_no_nodes_even_where_libxml2_leaks_them() -> N
     body = b"<!DOCTYPE a [<!--leak-->]><a/>"
     assert len(etree.fromstring(body).xpath("//comment()")) == 1
     assert parse(body).comments == []
+    assert parse(body).tree.xpath("//comment()") == []  # what residuals see
+
+
+def test_declared_entities_are_not_part_of_the_text() -> None:
+    body = b"<!DOCTYPE a [<!ENTITY e 'x'><!ATTLIST a i ID #IMPLIED>]><a i='k'>&e;</a>"
+    assert etree.fromstring(body).xpath("string(/)") == "xx"
+    document = parse(body)
+    assert document.string(0) == document.tree.xpath("string(/)") == "x"
+    assert len(document.tree.xpath("id('k')")) == 1  # what it declared still holds
 
 
 def test_default_attributes_are_left_out_but_default_namespaces_are_not() -> None:

@@ -104,7 +104,7 @@ def match(
         if allow_expensive:
             from pathcast.helper import ProcessRunner  # few need it, and all would wait for it
 
-            runner = stack.enter_context(ProcessRunner(deadline=deadline or _DEADLINE))
+            runner = stack.enter_context(ProcessRunner(deadline or _DEADLINE, limits))
         matcher = Matcher(limits=limits, runner=runner)
         load(
             matcher,

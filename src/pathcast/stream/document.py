@@ -7,10 +7,7 @@ numbers. Lists by label give the streams that such joins read.
 
 The nodes are those that libxml2 has: adjacent characters, CDATA and internal entities are one text node,
 an empty CDATA section alone is an empty text node, namespace declarations are not attributes, the
-document type declaration is no node. (libxml2's own axes leak parts of it: comments inside an
-internal subset are found by `//comment()` if nothing comes before the DOCTYPE, and the string-value of
-the document node has the text of declared entities in front. `string` follows it in the latter,
-the numbering does not follow it in the former.)
+document type declaration is no node.
 
 >>> from pathcast.stream import parse
 >>> d = parse(b"<a x='1'>hot <b>tea</b><!--now--></a>")
@@ -125,9 +122,6 @@ class Document:
         return known
 
     def _string(self, number: int) -> str:
-        if number == 0 and self.tree.docinfo.internalDTD is not None:
-            # Here libxml2 has a mind of its own (see above), and it is what decides.
-            return str(self.tree.xpath("string(/)", smart_strings=False))
         first = bisect_right(self.texts, number)
         last = bisect_right(self.texts, self.right[number])
         return "".join([self.content[text] for text in self.texts[first:last]])

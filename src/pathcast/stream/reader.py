@@ -5,6 +5,10 @@ read files; external entities, external DTDs and the network are never touched f
 What is checked when: `precheck` before anything is built, libxml2 while it parses (well-formedness,
 namespaces, the growth of entities, depth), `building` on the tree.
 
+The document type declaration is taken out of the tree once entities are expanded and ids are known: XPath
+has no node for it, but libxml2 looks into it all the same (`//comment()` then finds what `/comment()` and
+`//comment()[1]` do not, and `string(/)` has the text of declared entities in front).
+
 A parser is made for every call: it costs 6 microseconds, and nothing is shared between threads. But
 libxml2 keeps every name that it has seen for as long as the thread lives, and stops (kind `limit`)
 when they are 267 MB. Who parses for strangers for ever should change threads now and then.
@@ -51,4 +55,6 @@ def parse(body: bytes | bytearray | memoryview, limits: Limits = _DEFAULTS) -> D
         root = etree.fromstring(octets, parser)
     except etree.XMLSyntaxError as error:
         raise fault(error, text.octets) from None
-    return build(root.getroottree(), limits)
+    tree = root.getroottree()
+    tree.docinfo.clear()
+    return build(tree, limits)
