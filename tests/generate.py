@@ -1,0 +1,126 @@
+"""Seeded random documents and subscriptions, made for speed: the bulk comparison needs millions.
+
+Labels, attributes and values come from the same few pools on both sides, so that a match is neither
+rare nor certain. `Knobs` says how much lies outside tree patterns, how many paths are relative, and
+how oddly things are spelt; every expression is legal XPath 1.0 and free of type errors, so libxml2
+has an answer for each pair. Token lists are made first and joined with random white space at the end.
+
+>>> import random
+>>> expression(random.Random(7), NATIVE) == expression(random.Random(7), NATIVE)
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from random import Random
+
+from tests.grammar import Maker
+from tests.pools import ATTRIBUTES, LABELS, LANGUAGES, NATIVE, WHOLE, Knobs, chance, value
+
+__all__ = ["NAMESPACES", "NATIVE", "WHOLE", "Knobs", "document", "expression", "join"]
+
+NAMESPACES = {"p": "urn:p", "q": "urn:q", "other": "urn:p"}
+
+
+def document(rng: Random, size: int = 14) -> bytes:
+    """A small document of about `size` elements, at most six levels deep."""
+    parts: list[str] = []
+    if chance(rng, 0.1):
+        parts.append(
+            '<!DOCTYPE a [<!ENTITY e "5"><!ENTITY f "a<b>5</b>c"><!ATTLIST b y CDATA "5">'
+            "<!ATTLIST a z ID #IMPLIED>]>"
+        )
+    entities = bool(parts)
+    if chance(rng, 0.1):
+        parts.append(rng.choice(("<!--5-->", "<?i 5?>", "<?x?>")))
+    left = [rng.randint(1, 2 * size)]
+    root = rng.choice(("a", "a", "a", "b", "p:a"))
+    default = ' xmlns="urn:q"' if chance(rng, 0.08) else ""
+    _element(rng, parts, root, f' xmlns:p="urn:p"{default}', 1, left, entities)
+    if chance(rng, 0.05):
+        parts.append(rng.choice(("<!---->", "<?i a?>", "<!--abc-->\n")))
+    return "".join(parts).encode()
+
+
+def _element(
+    rng: Random,
+    parts: list[str],
+    name: str,
+    declarations: str,
+    depth: int,
+    left: list[int],
+    entities: bool,
+) -> None:
+    left[0] -= 1
+    parts.append(f"<{name}{declarations}")
+    for attribute in rng.sample(ATTRIBUTES, rng.choice((0, 0, 1, 1, 2, 3))):
+        if attribute == "xml:lang":
+            text = rng.choice(LANGUAGES)
+        elif attribute == "xml:id":
+            text = f"i{left[0]}"  # an id that comes twice is an error to the parser
+        else:
+            text = value(rng)
+        parts.append(f' {attribute}="{escape(text)}"')
+    children = rng.choice((0, 1, 1, 2, 3, 4)) if depth < 6 else 0
+    if depth == 1:
+        children += 2
+    if children == 0 and chance(rng, 0.3):
+        parts.append("/>")
+        return
+    parts.append(">")
+    if children == 0 or chance(rng, 0.25):
+        parts.append(_text(rng, entities))
+    for _ in range(children):
+        if left[0] <= 0:
+            break
+        label = rng.choice(LABELS)
+        if chance(rng, 0.12):
+            label = "p:" + label
+        inner = rng.choice((' xmlns="urn:q"', ' xmlns=""')) if chance(rng, 0.06) else ""
+        _element(rng, parts, label, inner, depth + 1, left, entities)
+        if chance(rng, 0.2):
+            parts.append(_text(rng, entities))
+        if chance(rng, 0.08):
+            parts.append(rng.choice(("<!--5-->", "<!--abc-->", "<?i 5?>", "<?j?>")))
+            if chance(rng, 0.5):
+                parts.append(_text(rng, entities))
+    parts.append(f"</{name}>")
+
+
+def _text(rng: Random, entities: bool) -> str:
+    text = value(rng)
+    if entities and chance(rng, 0.4):
+        return rng.choice(("&e;", "&f;", f"1&e;{escape(text)}", "&#53;"))
+    if chance(rng, 0.12):
+        before = escape(value(rng)) if chance(rng, 0.4) else ""
+        return f"{before}<![CDATA[{text}]]>"
+    return escape(text)
+
+
+def expression(rng: Random, knobs: Knobs) -> str:
+    """A subscription; all prefixes it may use are those of NAMESPACES."""
+    return join(rng, Maker(rng, knobs).top(), knobs.odd)
+
+
+def join(rng: Random, tokens: Sequence[str], odd: float) -> str:
+    """The tokens as one text, with white space where it must be and now and then where it may be."""
+    parts: list[str] = []
+    before = ""
+    spaced = chance(rng, odd)
+    for token in tokens:
+        needed = before and _wordy(before[-1]) and _wordy(token[0]) and before != "-"
+        if spaced and chance(rng, 0.5):
+            parts.append(rng.choice((" ", "  ", "\n", "\t", " \r\n")))
+        elif needed:
+            parts.append(" ")
+        parts.append(token)
+        before = token
+    if spaced:
+        parts.append(rng.choice(("", " ")))
+    return "".join(parts)
+
+
+def _wordy(character: str) -> bool:
+    return character.isalnum() or character in "_-."

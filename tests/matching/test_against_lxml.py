@@ -1,0 +1,114 @@
+"""The engine against libxml2, on more pairs than anyone could write.
+
+In bulk first: sets of some hundred subscriptions in one Matcher, each set against many documents, all
+seeded, so a failure comes back. Over a million pairs in the normal run, over ten million in the deep one;
+what differs is made small before it is shown. Then hypothesis, which finds less but shrinks better.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pathcast import Matcher
+from pathcast.errors import SubscriptionError
+from tests import generate, strategies
+from tests.generate import NAMESPACES, Knobs
+from tests.oracle import Refused, document, expression, holds, oracle
+from tests.runner import InlineRunner
+from tests.shrink import shrink
+
+SUBSCRIPTIONS = 250  # in one Matcher
+DOCUMENTS = 100  # for each Matcher
+SHOWN = 5  # differences, before giving up
+
+# Matchers of each kind of subscription; together over a million pairs.
+KINDS = {
+    "tree patterns": (generate.NATIVE, 18),
+    "deep predicates": (Knobs(relative=0.1, depth=4), 4),
+    "odd spelling": (Knobs(residual=0.05, odd=0.4), 6),
+    "the whole language": (generate.WHOLE, 10),
+    "mostly outside tree patterns": (Knobs(residual=0.6), 4),
+}
+PAIRS = SUBSCRIPTIONS * DOCUMENTS * sum(matchers for _, matchers in KINDS.values())
+
+
+def matcher_of(texts: list[str]) -> Matcher:
+    matcher = Matcher(runner=InlineRunner())
+    for number, text in enumerate(texts):
+        matcher.add(number, text, NAMESPACES, allow_expensive=True)
+    return matcher
+
+
+def differs(text: str, body: bytes) -> bool:
+    try:
+        expected = oracle(text, NAMESPACES, body)
+        return list(matcher_of([text]).match(body)) != ([0] if expected else [])
+    except (Refused, SubscriptionError):
+        return False
+
+
+def report(text: str, body: bytes, expected: bool) -> str:
+    verdict = f"libxml2 says {'match' if expected else 'no match'}"
+    if not differs(text, body):
+        return f"{text!r} on {body!r}: {verdict}; alone in a Matcher it agrees"
+    text, body = shrink(text, body, differs)
+    return f"{text!r} on {body!r}: libxml2 says {oracle(text, NAMESPACES, body)}"
+
+
+def differences(texts: list[str], bodies: list[bytes], hits: list[int]) -> Iterator[str]:
+    """What the Matcher of all texts and libxml2 do not agree on; the number of matches goes to `hits`."""
+    matcher = matcher_of(texts)
+    questions = [expression(text, NAMESPACES) for text in texts]
+    for body in bodies:
+        tree = document(body)
+        expected = [number for number, question in enumerate(questions) if holds(question, tree)]
+        matches = matcher.match(body)
+        assert not matches.errors
+        hits[0] += len(expected)
+        if list(matches) != expected:
+            for number in sorted(set(matches) ^ set(expected)):
+                yield report(texts[int(number)], body, number in expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bulk(kind: str, deep: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    knobs, matchers = KINDS[kind]
+    pairs = 0
+    hits = [0]
+    found: list[str] = []
+    for number in range(matchers * (10 if deep else 1)):
+        rng = Random(f"{kind} {number}")
+        texts = [generate.expression(rng, knobs) for _ in range(SUBSCRIPTIONS)]
+        bodies = [generate.document(rng) for _ in range(DOCUMENTS)]
+        found += differences(texts, bodies, hits)
+        pairs += len(texts) * len(bodies)
+        assert len(found) < SHOWN, "\n".join(found)
+    assert not found, "\n".join(found)
+    with capsys.disabled():
+        sys.stdout.write(f"\n{kind}: {pairs:,} pairs, {hits[0] / pairs:.1%} match ")
+    assert pairs == SUBSCRIPTIONS * DOCUMENTS * matchers * (10 if deep else 1)
+    assert 0.1 < hits[0] / pairs < 0.6, "pairs that all have one answer show nothing"
+
+
+def test_bulk_is_over_a_million_pairs() -> None:
+    assert PAIRS > 1_000_000
+
+
+@given(st.lists(strategies.native_expressions(), min_size=1, max_size=4), strategies.documents())
+def test_tree_patterns(texts: list[str], body: bytes) -> None:
+    assert list(matcher_of(texts).match(body)) == by_oracle(texts, body)
+
+
+@given(st.lists(strategies.expressions(), min_size=1, max_size=4), strategies.documents())
+def test_whole_language(texts: list[str], body: bytes) -> None:
+    assert list(matcher_of(texts).match(body)) == by_oracle(texts, body)
+
+
+def by_oracle(texts: list[str], body: bytes) -> list[int]:
+    return [number for number, text in enumerate(texts) if oracle(text, NAMESPACES, body)]

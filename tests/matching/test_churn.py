@@ -1,0 +1,201 @@
+"""Subscriptions come and go between documents, and nothing of those that went is left behind.
+
+A state machine adds, removes and matches in any order. After every match the answer must be that of
+libxml2, that of a Matcher built afresh from the same subscriptions, and the same again for the same document later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    MultipleResults,
+    RuleBasedStateMachine,
+    consumes,
+    initialize,
+    invariant,
+    multiple,
+    precondition,
+    rule,
+)
+
+from pathcast import Matcher
+from pathcast.errors import DocumentError, SubscriptionError
+from pathcast.pattern import parse
+from tests import generate, strategies
+from tests.generate import NAMESPACES
+from tests.oracle import oracle
+from tests.runner import InlineRunner
+
+Id = str | int
+ids = st.integers(0, 5) | st.sampled_from(["0", "1", "a", ""])
+
+
+def build(subscriptions: Mapping[Id, str]) -> Matcher:
+    matcher = Matcher(runner=InlineRunner())
+    for id, text in subscriptions.items():
+        matcher.add(id, text, NAMESPACES, allow_expensive=True)
+    return matcher
+
+
+def patterns(subscriptions: Mapping[Id, str]) -> int:
+    """How many distinct patterns there are."""
+    found = (parse(text, NAMESPACES) for text in subscriptions.values())
+    return len({(pattern.text, pattern.namespaces) for pattern in found})
+
+
+class Churn(RuleBasedStateMachine):
+    """`live` is the model: the subscriptions that are there, in the order of their coming."""
+
+    bodies: Bundle[bytes] = Bundle("bodies")
+    added: Bundle[Id] = Bundle("added")
+
+    @initialize()
+    def start(self) -> None:
+        self.matcher = build({})
+        self.live: dict[Id, str] = {}
+        self.answers: dict[bytes, dict[tuple[tuple[Id, str], ...], list[Id]]] = {}
+
+    @rule(target=added, id=ids, text=strategies.expressions())
+    def add(self, id: Id, text: str) -> Id:
+        return self.subscribe(id, text)
+
+    @precondition(lambda self: self.live)
+    @rule(target=added, id=ids, data=st.data())
+    def add_an_equal_one(self, id: Id, data: st.DataObject) -> Id:
+        return self.subscribe(id, data.draw(st.sampled_from(list(self.live.values()))))
+
+    def subscribe(self, id: Id, text: str) -> Id:
+        if id in self.live:
+            with pytest.raises(SubscriptionError) as caught:
+                self.matcher.add(id, text, NAMESPACES, allow_expensive=True)
+            assert caught.value.kind == "duplicate-id"
+        else:
+            self.matcher.add(id, text, NAMESPACES, allow_expensive=True)
+            self.live[id] = text
+        return id
+
+    @rule(id=ids)
+    def add_nonsense(self, id: Id) -> None:
+        with pytest.raises(SubscriptionError):
+            self.matcher.add(id, "//a[b", NAMESPACES)
+
+    @rule(target=added, id=consumes(added))
+    def remove(self, id: Id) -> MultipleResults[Id]:
+        if id in self.live:
+            self.matcher.remove(id)
+            del self.live[id]
+        else:
+            with pytest.raises(KeyError):
+                self.matcher.remove(id)
+        return multiple()
+
+    @rule(target=bodies, body=strategies.documents())
+    def meet(self, body: bytes) -> bytes:
+        self.match(body)
+        return body
+
+    @rule(body=bodies)
+    def meet_again(self, body: bytes) -> None:
+        self.match(body)
+
+    @rule()
+    def meet_what_is_no_document(self) -> None:
+        with pytest.raises(DocumentError):
+            self.matcher.match(b"<a><b></a>")
+
+    def match(self, body: bytes) -> None:
+        matches = self.matcher.match(body)
+        found = list(matches)
+        expected = [id for id, text in self.live.items() if oracle(text, NAMESPACES, body)]
+        assert found == expected
+        assert len(matches) == len(matches.numbers) == len(expected)
+        assert all(id in matches for id in expected)
+        assert found == list(build(self.live).match(body))
+        known = self.answers.setdefault(body, {})
+        assert known.setdefault(tuple(self.live.items()), found) == found
+
+    @invariant()
+    def equal_patterns_are_one_entry(self) -> None:
+        stats = self.matcher.stats()
+        assert stats.subscriptions == len(self.live)
+        assert stats.patterns == patterns(self.live)
+
+    def teardown(self) -> None:
+        for id in list(self.live):
+            self.matcher.remove(id)
+        stats = self.matcher.stats()
+        assert (stats.subscriptions, stats.patterns) == (0, 0)
+        assert stats.states == build({}).stats().states, "states are left behind"
+        assert not list(self.matcher.match(b"<a><b/></a>"))
+
+
+TestChurn = Churn.TestCase
+TestChurn.settings = settings(stateful_step_count=25)
+
+
+@given(
+    st.lists(strategies.expressions(), min_size=1, max_size=5),
+    st.lists(strategies.documents(), min_size=2, max_size=4),
+    st.randoms(use_true_random=False),
+)
+def test_documents_in_any_order_give_the_same_answers(
+    texts: list[str], bodies: list[bytes], rng: Random
+) -> None:
+    subscriptions: dict[Id, str] = dict(enumerate(texts))
+    expected = {body: list(build(subscriptions).match(body)) for body in bodies}
+    order = [*bodies, *bodies]
+    rng.shuffle(order)
+    matcher = build(subscriptions)
+    assert [list(matcher.match(body)) for body in order] == [expected[body] for body in order]
+
+
+@given(st.lists(strategies.expressions(), min_size=1, max_size=5), strategies.documents())
+def test_the_order_of_subscriptions_is_only_the_order_of_answers(
+    texts: list[str], body: bytes
+) -> None:
+    forward: dict[Id, str] = dict(enumerate(texts))
+    backward = dict(reversed(forward.items()))
+    assert list(build(forward).match(body)) == list(build(backward).match(body))[::-1]
+
+
+@given(strategies.expressions(), strategies.documents(), st.integers(2, 4))
+def test_equal_subscriptions_share_one_entry(text: str, body: bytes, copies: int) -> None:
+    matcher = build(dict.fromkeys(range(copies), text))
+    assert matcher.stats().patterns == 1
+    assert list(matcher.match(body)) in ([], list(range(copies)))
+    matcher.remove(0)
+    assert list(matcher.match(body)) in ([], list(range(1, copies)))
+
+
+def test_many_come_and_go(deep: bool) -> None:
+    """A long life in seeded churn: the Matcher of the end equals one that never saw those that left."""
+    rng = Random(3)
+    bodies = [generate.document(rng) for _ in range(20)]
+    matcher = build({})
+    live: dict[Id, str] = {}
+    for id in range(3000 if deep else 600):
+        live[id] = generate.expression(rng, generate.WHOLE)
+        matcher.add(id, live[id], NAMESPACES, allow_expensive=True)
+        if len(live) > 100:
+            gone = rng.choice(list(live))
+            matcher.remove(gone)
+            del live[gone]
+        if id % 10 == 0:
+            body = rng.choice(bodies)
+            assert list(matcher.match(body)) == [
+                one for one, text in live.items() if oracle(text, NAMESPACES, body)
+            ]
+    fresh = build(live)
+    for body in bodies:
+        assert list(matcher.match(body)) == list(fresh.match(body))
+    ours, theirs = matcher.stats(), fresh.stats()
+    assert (ours.subscriptions, ours.patterns, ours.residuals, ours.expensive, ours.states) == (
+        *(theirs.subscriptions, theirs.patterns, theirs.residuals, theirs.expensive),
+        theirs.states,
+    )

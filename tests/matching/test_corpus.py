@@ -1,0 +1,114 @@
+"""Public documents and subscriptions, against libxml2 under the same rule.
+
+The NITF documents of the YFilter benchmark with a sample of its 153,928 subscriptions, and the expressions
+of libxml2's own XPath suite on its own documents. Needs PATHCAST_CORPUS.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from pathcast import Matcher
+from pathcast.errors import SubscriptionError
+from tests.oracle import document, expression, holds, refuses
+from tests.runner import InlineRunner
+
+# Expressions of the libxml2 suite that we refuse although libxml2 takes them, each with its reason.
+REFUSED: dict[str, str] = {}
+
+# The prefixes that its namespace tests use.
+PREFIXES: Mapping[str, str] = {}
+
+
+def distinct(path: Path) -> list[str]:
+    data = path.read_bytes()
+    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+    return list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
+
+
+@pytest.fixture(scope="module")
+def news(corpus: Path) -> list[bytes]:
+    paths = sorted((corpus / "docs" / "nitf-generated").rglob("*.xml"))
+    assert len(paths) > 200
+    return [path.read_bytes() for path in paths]
+
+
+def check(texts: list[str], bodies: list[bytes]) -> float:
+    """All pairs against libxml2; returns the share that matches."""
+    matcher = Matcher(runner=InlineRunner())
+    for text in texts:
+        matcher.add(text, text, allow_expensive=True)
+    questions = [(text, expression(text)) for text in texts]
+    hits = 0
+    for body in bodies:
+        tree = document(body)
+        expected = [text for text, question in questions if holds(question, tree)]
+        assert list(matcher.match(body)) == expected
+        hits += len(expected)
+    return hits / (len(texts) * len(bodies))
+
+
+def test_path_subscriptions(corpus: Path, news: list[bytes], deep: bool) -> None:
+    everything = distinct(corpus / "queries" / "nitf-yfilter" / "queries-153928-distinct.txt.gz")
+    assert len(everything) == 153_928
+    texts = Random(1).sample(everything, 20_000 if deep else 2_000)
+    assert 0.02 < check(texts, news if deep else news[::5]) < 0.5
+
+
+def test_all_path_subscriptions_are_tree_patterns(corpus: Path, deep: bool) -> None:
+    everything = distinct(corpus / "queries" / "nitf-yfilter" / "queries-153928-distinct.txt.gz")
+    matcher = Matcher()
+    texts = everything[:: 1 if deep else 10]
+    assert matcher.add_many(enumerate(texts)) == len(texts)
+    assert matcher.stats().residuals == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["queries.txt", "sample-queries1.txt", "sample-queries2.txt", "sample-queries3.txt"]
+)
+def test_subscriptions_with_predicates(corpus: Path, news: list[bytes], name: str) -> None:
+    check(distinct(corpus / "queries" / "nitf-yfilter" / name), news)
+
+
+def suite(corpus: Path) -> Iterator[tuple[str, list[str], list[bytes]]]:
+    """The files of libxml2's suite: name, expressions, documents."""
+    folder = corpus / "xpath-suites" / "libxml2" / "input"
+    documents = [path.read_bytes() for path in sorted((folder / "docs").iterdir())]
+    for kind in ("expr", "tests"):
+        for path in sorted((folder / kind).iterdir()):
+            yield f"{kind}/{path.name}", distinct(path), documents
+
+
+def test_libxml2_suite(corpus: Path) -> None:
+    expressions = pairs = hits = 0
+    for name, texts, bodies in suite(corpus):
+        trees = [document(body) for body in bodies]
+        matcher = Matcher(runner=InlineRunner())
+        accepted: list[str] = []
+        for text in texts:
+            expressions += 1
+            try:
+                matcher.add(text, text, PREFIXES, allow_expensive=True)
+                accepted.append(text)
+            except SubscriptionError:
+                known = text in REFUSED or refuses(text, PREFIXES, trees)
+                assert known, f"{name}: we refuse {text!r}, libxml2 does not"
+        questions = [(text, expression(text, PREFIXES)) for text in accepted]
+        for body, tree in zip(bodies, trees, strict=True):
+            expected = [text for text, question in questions if holds(question, tree)]
+            assert list(matcher.match(body)) == expected, name
+            pairs += len(accepted)
+            hits += len(expected)
+    assert expressions > 250
+    assert 0.2 < hits / pairs < 0.9
+
+
+def test_known_refusals_are_still_refusals() -> None:
+    for text in REFUSED:
+        with pytest.raises(SubscriptionError):
+            Matcher().add(1, text)
