@@ -12,13 +12,13 @@ them four deep). The last one bounds the depth of the syntax tree, so what comes
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Generator, Mapping
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from pathcast.errors import SubscriptionError
+from pathcast.pattern.cursor import Cursor, near
 from pathcast.pattern.functions import FUNCTIONS, NEWER_FUNCTIONS, Type
-from pathcast.pattern.lexer import Token, is_ncname, tokens
+from pathcast.pattern.lexer import Token, is_ncname
 from pathcast.pattern.numbers import spelled
 from pathcast.pattern.syntax import (
     Axis,
@@ -70,7 +70,6 @@ _NODE_TYPES = {
     "processing-instruction": TestKind.INSTRUCTION,
 }
 _NO_TARGET = " "  # what processing-instruction('') asks for: no instruction has it
-_CLOSERS = {"(": ")", "[": "]"}
 
 _T = TypeVar("_T")
 # yields what to parse next, is sent what came of it, returns its own part of the tree
@@ -82,41 +81,42 @@ _ANY_STEP = (Axis.DESCENDANT_OR_SELF, Test(TestKind.NODE))
 def parse_expression(text: str, namespaces: Mapping[str, str]) -> Expression:
     """The syntax tree of `text`; raises SubscriptionError."""
     if len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT:
-        raise SubscriptionError(
-            "too-long",
-            f"an expression may have {MAX_TEXT // 1024} KB of text, not {len(text):,} bytes",
-        )
+        raise SubscriptionError("too-long", f"an expression may have {MAX_TEXT // 1024} KB of text")
     for prefix, uri in namespaces.items():
-        if not is_ncname(prefix):
-            raise SubscriptionError(
-                "namespace",
-                f"{prefix!r} cannot be a prefix",
-                hint="XPath 1.0 has no default namespace: declare a prefix and write prefix:name",
-            )
-        if not uri:
-            raise SubscriptionError(
-                "namespace", f"prefix {prefix!r} needs a namespace, not {uri!r}"
-            )
+        _check_namespace(prefix, uri)
     return _Parser(text, namespaces).parse()
 
 
-class _Parser:
+def _check_namespace(prefix: object, uri: object) -> None:
+    if not isinstance(prefix, str) or not is_ncname(prefix):
+        raise SubscriptionError(
+            "namespace",
+            f"{prefix!r} cannot be a prefix",
+            hint="XPath 1.0 has no default namespace: declare a prefix and write prefix:name",
+        )
+    if not isinstance(uri, str) or not uri:
+        message = f"prefix {prefix!r} needs a namespace, not {uri!r}"
+        raise SubscriptionError("namespace", message)
+    if (prefix == "xml") is not (uri == XML_NAMESPACE):
+        message = f"the prefix xml and the namespace {XML_NAMESPACE} belong together, always"
+        raise SubscriptionError("namespace", message)
+
+
+class _Parser(Cursor):
     def __init__(self, text: str, namespaces: Mapping[str, str]) -> None:
-        self._text = text
+        super().__init__(text)
         self._namespaces = {"xml": XML_NAMESPACE, **namespaces}
-        self._tokens = tokens(text)
-        self._next = 0
         self._nesting = 0
         self._deepest = 0
         self._open_predicates = 0
         self._steps = 0
 
     def parse(self) -> Expression:
-        if self._peek.kind == "end":
-            self._fail("an empty expression", expected="a path, e.g. /news//title")
+        if self.peek.kind == "end":
+            self.fail("an empty expression", expected="a path, e.g. /news//title")
         expression = self._run(self._expression(Rank.OR.value))
-        if self._peek.kind != "end":
-            self._unexpected()
+        if self.peek.kind != "end":
+            self.unexpected()
         if self._deepest * len(Rank) > MAX_NESTING // 2:  # a few brackets cannot hold a deep tree
             self._check_depth(expression)
         return expression
@@ -135,40 +135,25 @@ class _Parser:
                 if not stack:
                     return value  # type: ignore[no-any-return]
 
-    # tokens
-
-    @property
-    def _peek(self) -> Token:
-        return self._tokens[self._next]
-
-    def _take(self) -> Token:
-        token = self._tokens[self._next]
-        self._next += 1
-        return token
-
-    def _at(self, *texts: str) -> bool:
-        token = self._peek
-        return token.kind in ("symbol", "operator") and token.text in texts
-
     # expressions, loosest operators first
 
     def _expression(self, rank: int) -> _Part[Expression]:
         first = yield from self._unary()
         while True:
-            found = _RANKS.get(self._peek.text) if self._peek.kind == "operator" else None
+            found = _RANKS.get(self.peek.text) if self.peek.kind == "operator" else None
             if found is None or found.value < rank:
                 return first
             rest = []
-            while self._peek.kind == "operator" and _RANKS.get(self._peek.text) is found:
-                operator = self._take().text
+            while self.peek.kind == "operator" and _RANKS.get(self.peek.text) is found:
+                operator = self.take().text
                 rest.append((operator, (yield from self._expression(found.value + 1))))
             first = Chain(found, first, tuple(rest), first.at)
 
     def _unary(self) -> _Part[Expression]:
-        at = self._peek.at
+        at = self.peek.at
         minuses = 0
-        while self._at("-"):
-            self._take()
+        while self.at("-"):
+            self.take()
             minuses += 1
         operand = yield from self._union()
         if minuses == 0:
@@ -179,42 +164,42 @@ class _Parser:
 
     def _union(self) -> _Part[Expression]:
         first = yield from self._path()
-        if not self._at("|"):
+        if not self.at("|"):
             return first
         parts = [first]
-        while self._at("|"):
-            self._take()
+        while self.at("|"):
+            self.take()
             parts.append((yield from self._path()))
         for part in parts:
             self._need_nodes(part, "a union joins paths")
         return Union(tuple(parts), first.at)
 
     def _path(self) -> _Part[Expression]:
-        token = self._peek
-        if token.kind in ("number", "literal") or self._at("("):
+        token = self.peek
+        if token.kind in ("number", "literal") or self.at("("):
             return (yield from self._filter())
         if token.kind == "symbol" and token.text == "$":
-            self._fail(
+            self.fail(
                 "variables have no value here",
                 kind="variable",
                 hint="write the value itself into the expression",
             )
         if token.kind == "function" and token.text not in _NODE_TYPES:
             return (yield from self._filter())
-        if self._at("/"):
-            self._take()
+        if self.at("/"):
+            self.take()
             steps = (yield from self._relative()) if self._starts_step() else ()
             return LocationPath(True, steps, token.at)
-        if self._at("//"):
+        if self.at("//"):
             return LocationPath(True, (yield from self._tail()), token.at)
         if self._starts_step():
             if not self._open_predicates:  # it will start with //, which is a step
                 self._count(Step(*_ANY_STEP, at=token.at))
             return LocationPath(False, (yield from self._relative()), token.at)
-        return self._unexpected()
+        return self.unexpected()
 
     def _filter(self) -> _Part[Expression]:
-        token = self._take()
+        token = self.take()
         primary: Expression
         if token.kind == "number":
             primary = Number(spelled(token.text), token.at)
@@ -224,7 +209,7 @@ class _Parser:
             primary = yield from self._call(token)
         else:
             primary = yield from self._bracketed(token)
-            self._close(token)
+            self.close(token)
         predicates = yield from self._predicates()
         steps = yield from self._tail()
         if not predicates and not steps:
@@ -236,14 +221,14 @@ class _Parser:
         signature = FUNCTIONS.get(name.text)
         if signature is None:
             self._unknown_function(name)
-        opening = self._take()
+        opening = self.take()
         arguments: list[Expression] = []
-        if not self._at(")"):
+        if not self.at(")"):
             arguments.append((yield from self._bracketed(opening)))
-            while self._at(","):
-                self._take()
+            while self.at(","):
+                self.take()
                 arguments.append((yield from self._bracketed(opening)))
-        self._close(opening)
+        self.close(opening)
         given = len(arguments)
         if given < signature.least or (signature.most is not None and given > signature.most):
             if signature.least == signature.most:
@@ -252,7 +237,7 @@ class _Parser:
                 takes = f"at least {signature.least}"
             else:
                 takes = f"{signature.least} to {signature.most}"
-            self._fail(
+            self.fail(
                 f"{name.text}() takes {takes} argument{'' if takes == '1' else 's'}, not {given}",
                 kind="arguments",
                 at=name.at,
@@ -265,11 +250,11 @@ class _Parser:
     # paths
 
     def _starts_step(self) -> bool:
-        token = self._peek
+        token = self.peek
         return (
             token.kind in ("name", "wildcard", "axis")
             or (token.kind == "function" and token.text in _NODE_TYPES)
-            or self._at(".", "..", "@")
+            or self.at(".", "..", "@")
         )
 
     def _relative(self) -> _Part[tuple[Step, ...]]:
@@ -278,14 +263,14 @@ class _Parser:
 
     def _tail(self) -> _Part[tuple[Step, ...]]:
         steps: list[Step] = []
-        while self._at("/", "//"):
-            token = self._take()
+        while self.at("/", "//"):
+            token = self.take()
             if token.text == "//":
                 steps.append(self._count(Step(*_ANY_STEP, at=token.at)))
             if not self._starts_step():
-                self._fail(
+                self.fail(
                     f"a path does not end with {token.text}"
-                    if self._peek.kind == "end"
+                    if self.peek.kind == "end"
                     else f"no step after {token.text}",
                     at=token.at,
                     expected="a name, *, @name, ., .. or an axis",
@@ -294,11 +279,11 @@ class _Parser:
         return tuple(steps)
 
     def _step(self) -> _Part[Step]:
-        token = self._take()
+        token = self.take()
         if token.kind == "symbol" and token.text in (".", ".."):
             axis = Axis.SELF if token.text == "." else Axis.PARENT
-            if self._at("["):
-                self._fail(
+            if self.at("["):
+                self.fail(
                     f"{token.text} takes no predicate",
                     hint=f"write {axis.value}::node()[...]",
                 )
@@ -307,19 +292,19 @@ class _Parser:
         named = token
         if token.kind == "axis":
             axis = self._axis(token)
-            self._take()
-            named = self._take()
+            self.take()
+            named = self.take()
         elif token.kind == "symbol" and token.text == "@":
             axis = Axis.ATTRIBUTE
-            named = self._take()
+            named = self.take()
         test = self._test(named)
         return self._count(Step(axis, test, (yield from self._predicates()), token.at))
 
     def _axis(self, token: Token) -> Axis:
         axis = _AXES.get(token.text)
         if axis is None:
-            self._fail(
-                f"no axis is called {token.text!r}", at=token.at, hint=_near(token.text, _AXES)
+            self.fail(
+                f"no axis is called {token.text!r}", at=token.at, hint=near(token.text, _AXES)
             )
         return axis
 
@@ -327,25 +312,25 @@ class _Parser:
         if token.kind == "wildcard":
             return Test(TestKind.ANY)
         if token.kind == "function" and token.text in _NODE_TYPES:
-            opening = self._take()
+            opening = self.take()
             target = ""
-            if token.text == "processing-instruction" and self._peek.kind == "literal":
-                target = self._take().text[1:-1] or _NO_TARGET
-            self._close(opening)
+            if token.text == "processing-instruction" and self.peek.kind == "literal":
+                target = self.take().text[1:-1] or _NO_TARGET
+            self.close(opening)
             return Test(_NODE_TYPES[token.text], target)
         if token.kind != "name":
-            self._next -= 1
-            self._unexpected(expected="a name, * or a node type such as text()")
+            self.back()
+            self.unexpected(expected="a name, * or a node type such as text()")
         prefix, colon, local = token.text.partition(":")
         if not colon:
             return Test(TestKind.NAME, prefix)
         uri = self._namespaces.get(prefix)
         if uri is None:
-            self._fail(
+            self.fail(
                 f"prefix {prefix!r} is not declared",
                 kind="undeclared-prefix",
                 at=token.at,
-                hint=_near(prefix, self._namespaces)
+                hint=near(prefix, self._namespaces)
                 or f"give its namespace, e.g. {{{prefix!r}: 'http://...'}} or --namespace {prefix}=uri",
             )
         if local == "*":
@@ -354,12 +339,12 @@ class _Parser:
 
     def _predicates(self) -> _Part[tuple[Expression, ...]]:
         predicates = []
-        while self._at("["):
-            opening = self._take()
+        while self.at("["):
+            opening = self.take()
             self._open_predicates += 1
             predicates.append((yield from self._bracketed(opening)))
             self._open_predicates -= 1
-            self._close(opening)
+            self.close(opening)
         return tuple(predicates)
 
     # brackets and limits
@@ -384,23 +369,12 @@ class _Parser:
 
     def _too_deep(self, at: int) -> NoReturn:
         message = f"brackets and operators may be nested {MAX_NESTING} deep"
-        self._fail(message, kind="too-deep", at=at)
-
-    def _close(self, opening: Token) -> None:
-        closer = _CLOSERS[opening.text]
-        if self._at(closer):
-            self._take()
-            return
-        if self._peek.kind == "end" or self._at(")", "]"):
-            self._fail(
-                f"{opening.text} is not closed", kind="unbalanced", at=opening.at, expected=closer
-            )
-        self._unexpected(expected=f"an operator or {closer}")
+        self.fail(message, kind="too-deep", at=at)
 
     def _count(self, step: Step) -> Step:
         self._steps += 1
         if self._steps > MAX_STEPS:
-            self._fail(
+            self.fail(
                 f"an expression may have {MAX_STEPS:,} steps", kind="too-many-steps", at=step.at
             )
         return step
@@ -410,51 +384,13 @@ class _Parser:
     def _need_nodes(self, expression: Expression, rule: str) -> None:
         found = type_of(expression)
         if found is not Type.NODES:
-            self._fail(f"{rule}, not a {found.value}", kind="type", at=expression.at)
+            self.fail(f"{rule}, not a {found.value}", kind="type", at=expression.at)
 
     def _unknown_function(self, name: Token) -> NoReturn:
         prefix, colon, _ = name.text.partition(":")
-        hint = NEWER_FUNCTIONS.get(name.text) or _near(name.text, FUNCTIONS)
+        hint = NEWER_FUNCTIONS.get(name.text) or near(name.text, FUNCTIONS)
         if colon:
             hint = f"there are no extension functions, so nothing in {prefix!r} can be called"
-        self._fail(
+        self.fail(
             f"no function is called {name.text}()", kind="unknown-function", at=name.at, hint=hint
         )
-
-    def _unexpected(self, expected: str | None = None) -> NoReturn:
-        token = self._peek
-        if token.kind == "end":
-            self._fail("the expression ends too soon", expected=expected or "a path or a value")
-        if token.text in (")", "]") and token.kind == "symbol":
-            self._fail(
-                f"{token.text} closes nothing",
-                kind="unbalanced",
-                hint="take it out, or open it before",
-            )
-        hint = None
-        if token.kind in ("name", "wildcard", "literal", "number", "function"):
-            hint = "two values need an operator or a / between them"
-        self._fail(f"unexpected {token.text!r}", expected=expected, hint=hint)
-
-    def _fail(
-        self,
-        message: str,
-        *,
-        kind: str = "syntax",
-        at: int | None = None,
-        expected: str | None = None,
-        hint: str | None = None,
-    ) -> NoReturn:
-        raise SubscriptionError(
-            kind,
-            message,
-            text=self._text,
-            position=self._peek.at if at is None else at,
-            expected=expected,
-            hint=hint,
-        )
-
-
-def _near(name: str, known: Mapping[str, object]) -> str | None:
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else None
