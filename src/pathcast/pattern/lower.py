@@ -255,10 +255,10 @@ class Route:
             return exists(self.path)
         here = conjunction(self.here)
         if self.absolute:
-            moved = at_document(here)
-            if moved is None and not top:
+            moved = at_document(here, top=top)
+            if moved is None:
                 return None
-            here = moved or here
+            here = moved
         return conjunction([here, exists(self.path)])
 
 

@@ -31,6 +31,7 @@ from pathcast.pattern.tree import (
     Path,
     Position,
     Step,
+    Value,
 )
 
 __all__ = [
@@ -155,8 +156,12 @@ def fold_positions(condition: Condition) -> Condition:
     raise AssertionError(condition)
 
 
-def at_document(condition: Condition) -> Condition | None:
-    """The same demand made at the document node, in a form that holds anywhere; None if there is none."""
+def at_document(condition: Condition, *, top: bool) -> Condition | None:
+    """The same demand made at the document node, in a form that can be written outside predicates.
+
+    Inside predicates (not `top`) it must hold wherever it is asked, and None says that it has no such
+    form: the document's own value can only be asked for at the document.
+    """
     match condition:
         case Always():
             return condition
@@ -165,20 +170,27 @@ def at_document(condition: Condition) -> Condition | None:
         case Exists(path=path):
             return exists(replace(path, absolute=True))
         case First(path=path, value=value):
-            return First(replace(path, absolute=True), value)
+            return First(_from_document(path), value)
         case Count(path=path, op=op, operand=operand):
-            return Count(replace(path, absolute=True), op, operand)
+            return Count(_from_document(path), op, operand)
+        case Value():
+            return condition if top else None
         case Not(part=part):
-            inner = at_document(part)
+            inner = at_document(part, top=top)
             return None if inner is None else negation(inner)
         case And(parts=parts) | Or(parts=parts):
-            moved = [at_document(part) for part in parts]
+            moved = [at_document(part, top=top) for part in parts]
             found = [part for part in moved if part is not None]
             if len(found) < len(moved):
                 return None
             return conjunction(found) if isinstance(condition, And) else disjunction(found)
-        case _:
-            return None
+    raise AssertionError(condition)
+
+
+def _from_document(path: Path) -> Path:
+    moved = shape(replace(path, absolute=True))
+    assert moved is not None  # it had a shape before
+    return moved
 
 
 # paths

@@ -156,10 +156,12 @@ class _Parser(Cursor):
             self.take()
             minuses += 1
         operand = yield from self._union()
+        if isinstance(operand, Number):
+            minuses += operand.spelling.startswith("-")
+            spelling = operand.spelling.removeprefix("-")
+            return Number("-" + spelling if minuses % 2 else spelling, at)
         if minuses == 0:
             return operand
-        if isinstance(operand, Number) and minuses % 2:
-            return Number("-" + operand.spelling, at)
         return Negation(operand, at) if minuses % 2 else Negation(Negation(operand, at), at)
 
     def _union(self) -> _Part[Expression]:

@@ -203,7 +203,7 @@ def expression_text(expression: Expression, names: Names = CLARK) -> str:
             return _chain(expression, rank, names)
         case LocationPath(absolute=absolute, steps=steps):
             if not steps:
-                return "/"
+                return "(/)"  # without brackets, a name after it would be a step
             return _steps(steps, names, "/" if absolute else "")
         case Filter(primary=primary, predicates=predicates, steps=steps):
             written = _operand(primary, names, not isinstance(primary, Call))
