@@ -24,8 +24,8 @@ __all__ = ["NAMESPACES", "NATIVE", "WHOLE", "Knobs", "document", "expression", "
 NAMESPACES = {"p": "urn:p", "q": "urn:q", "other": "urn:p"}
 
 
-def document(rng: Random, size: int = 14) -> bytes:
-    """A small document of about `size` elements, at most six levels deep."""
+def document(rng: Random, size: int = 14, levels: int = 6) -> bytes:
+    """A document of about `size` elements, at most so many levels deep."""
     parts: list[str] = []
     if chance(rng, 0.1):
         parts.append(
@@ -38,7 +38,7 @@ def document(rng: Random, size: int = 14) -> bytes:
     left = [rng.randint(1, 2 * size)]
     root = rng.choice(("a", "a", "a", "b", "p:a"))
     default = ' xmlns="urn:q"' if chance(rng, 0.08) else ""
-    _element(rng, parts, root, f' xmlns:p="urn:p"{default}', 1, left, entities)
+    _element(rng, parts, root, f' xmlns:p="urn:p"{default}', levels, left, entities)
     if chance(rng, 0.05):
         parts.append(rng.choice(("<!---->", "<?i a?>", "<!--abc-->\n")))
     return "".join(parts).encode()
@@ -49,7 +49,7 @@ def _element(
     parts: list[str],
     name: str,
     declarations: str,
-    depth: int,
+    levels: int,
     left: list[int],
     entities: bool,
 ) -> None:
@@ -63,8 +63,8 @@ def _element(
         else:
             text = value(rng)
         parts.append(f' {attribute}="{escape(text)}"')
-    children = rng.choice((0, 1, 1, 2, 3, 4)) if depth < 6 else 0
-    if depth == 1:
+    children = rng.choice((0, 1, 1, 2, 3, 4)) if levels > 1 else 0
+    if "xmlns:p" in declarations:  # the root element
         children += 2
     if children == 0 and chance(rng, 0.3):
         parts.append("/>")
@@ -79,7 +79,7 @@ def _element(
         if chance(rng, 0.12):
             label = "p:" + label
         inner = rng.choice((' xmlns="urn:q"', ' xmlns=""')) if chance(rng, 0.06) else ""
-        _element(rng, parts, label, inner, depth + 1, left, entities)
+        _element(rng, parts, label, inner, levels - 1, left, entities)
         if chance(rng, 0.2):
             parts.append(_text(rng, entities))
         if chance(rng, 0.08):

@@ -61,7 +61,18 @@ class Values:
 
     def constant(self) -> Tokens:
         text = self.rng.choice((*NUMBERS, "5.0", "5.", ".5", "100", "12345678901234567890", "0.1"))
-        return ["-", text[1:]] if text.startswith("-") else [text]
+        digits = text.removeprefix("-")
+        found = [digits] if digits == text else ["-", digits]
+        if self.chance(0.04):
+            return self.rng.choice(
+                (
+                    ["-", "(", "-", digits, ")"],
+                    ["-", "-", digits],
+                    ["-", "(", digits, ")"],
+                    ["(", *found, ")"],
+                )
+            )
+        return found
 
     def mixed(self, below: int, *, top: bool = False) -> Tokens:
         """Two values of any types compared, or one value that stands for true or false."""

@@ -7,7 +7,7 @@ of libxml2's own XPath suite on its own documents. Needs PATHCAST_CORPUS.
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -17,12 +17,6 @@ from pathcast import Matcher
 from pathcast.errors import SubscriptionError
 from tests.oracle import document, expression, holds, refuses
 from tests.runner import InlineRunner
-
-# Expressions of the libxml2 suite that we refuse although libxml2 takes them, each with its reason.
-REFUSED: dict[str, str] = {}
-
-# The prefixes that its namespace tests use.
-PREFIXES: Mapping[str, str] = {}
 
 
 def distinct(path: Path) -> list[str]:
@@ -93,12 +87,11 @@ def test_libxml2_suite(corpus: Path) -> None:
         for text in texts:
             expressions += 1
             try:
-                matcher.add(text, text, PREFIXES, allow_expensive=True)
+                matcher.add(text, text, allow_expensive=True)
                 accepted.append(text)
             except SubscriptionError:
-                known = text in REFUSED or refuses(text, PREFIXES, trees)
-                assert known, f"{name}: we refuse {text!r}, libxml2 does not"
-        questions = [(text, expression(text, PREFIXES)) for text in accepted]
+                assert refuses(text, None, trees), f"{name}: only we refuse {text!r}"
+        questions = [(text, expression(text)) for text in accepted]
         for body, tree in zip(bodies, trees, strict=True):
             expected = [text for text, question in questions if holds(question, tree)]
             assert list(matcher.match(body)) == expected, name
@@ -106,9 +99,3 @@ def test_libxml2_suite(corpus: Path) -> None:
             hits += len(expected)
     assert expressions > 250
     assert 0.2 < hits / pairs < 0.9
-
-
-def test_known_refusals_are_still_refusals() -> None:
-    for text in REFUSED:
-        with pytest.raises(SubscriptionError):
-            Matcher().add(1, text)

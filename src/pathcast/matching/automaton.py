@@ -125,11 +125,15 @@ class Configuration(Generic[T]):
 
 
 class Memo(Generic[T]):
-    """What runs have worked out, for one version of an automaton; at most `limit` configurations."""
+    """What runs have worked out, for one version of an automaton.
 
-    def __init__(self, limit: int = 100_000) -> None:
+    `size` counts the configurations, `weight` also the states in them, which `limit` bounds.
+    """
+
+    def __init__(self, limit: int = 2_000_000) -> None:
         self.limit = limit
         self.size = 0
+        self.weight = 0
         self.hits = 0
         self.misses = 0
         self.flushes = 0
@@ -138,7 +142,7 @@ class Memo(Generic[T]):
 
     def run(self, automaton: Automaton[T], document: Document) -> list[State[T]]:
         """The states with something waiting that the document reaches, each once."""
-        if self._version != automaton.version or self.size > self.limit:
+        if self._version != automaton.version or self.weight >= self.limit:
             self._forget(automaton)
         kinds, labels, parents = document.kind, document.label, document.parent
         at = [self._start] * len(kinds)
@@ -151,9 +155,12 @@ class Memo(Generic[T]):
             if configuration is None:
                 misses += 1
                 configuration = _advance(before, *key)
-                if self.size < self.limit:  # past it, work is done again instead of kept
+                if self.weight < self.limit:  # past it, work is done again instead of kept
                     before.following[key] = configuration
                     self.size += 1
+                    self.weight += 1 + len(configuration.here)
+                    if configuration.deep is not before.deep:
+                        self.weight += len(configuration.deep)
             at[node] = configuration
             visited[configuration] = None
         self.misses += misses
@@ -168,7 +175,7 @@ class Memo(Generic[T]):
     def _forget(self, automaton: Automaton[T]) -> None:
         self.flushes += self._version != -1
         self._version = automaton.version
-        self.size = 1
+        self.size = self.weight = 1
         start = automaton.start
         self._start = Configuration((start,), (start,) if start.deep else ())
 

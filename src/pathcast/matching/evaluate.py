@@ -9,12 +9,14 @@ Conditions that look at places are grouped by parent. Only on the descendant axe
 the step started; those are tried node by node (`_placed`), within the region of each start.
 
 Steps and paths are remembered by their digests for the length of one document, so a predicate that a
-thousand subscriptions share is evaluated once. Cost: nodes times depth, for each distinct step.
+thousand subscriptions share is evaluated once. Cost, for each distinct step: nodes times depth at worst, and
+times depth again for places on a descendant axis inside `count()` and `string()`.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from typing import NamedTuple
 
 from pathcast.pattern.syntax import Axis, Test, TestKind
 from pathcast.pattern.tree import (
@@ -41,6 +43,13 @@ _DEEP_CONDITION = 80  # nested deeper than this, inner steps are worked out firs
 _KINDS = {TestKind.TEXT: TEXT, TestKind.COMMENT: COMMENT}
 
 
+class _Level(NamedTuple):
+    """Nodes at one step of a path; `known`: their parents, or themselves, for quick questions."""
+
+    nodes: list[int]
+    known: set[int]
+
+
 class Evaluator:
     """Conditions on one document. `work` counts the nodes looked at."""
 
@@ -49,8 +58,9 @@ class Evaluator:
         self._parent = document.parent
         self._right = document.right
         self._candidates: dict[bytes, list[int]] = {}
-        self._leaders: dict[bytes, list[int]] = {}
-        self._tests: dict[tuple[bool, Test], list[int]] = {}
+        self._levels: dict[bytes, _Level] = {}
+        self._passed: dict[tuple[bool, bool, Test], list[int]] = {}
+        self._anywhere: dict[bytes, bool] = {}  # conditions that are the same at every node
         self.work = 0
 
     def holds(self, condition: Condition) -> bool:
@@ -78,12 +88,20 @@ class Evaluator:
 
     def _passing(self, step: Step) -> list[int]:
         """All nodes that pass the test of a step."""
+        itself = step.axis is Axis.DESCENDANT_OR_SELF
+        key = (step.axis is Axis.ATTRIBUTE, itself, step.test)
+        found = self._passed.get(key)
+        if found is None:
+            found = self._passed[key] = self._all_passing(step)
+        return found
+
+    def _all_passing(self, step: Step) -> list[int]:
         document, test = self._document, step.test
         if step.axis is Axis.ATTRIBUTE:
             if test.kind is TestKind.NAME:
                 return document.attributes.get(test.name, [])
             if test.kind is TestKind.ANY_IN:
-                return self._in_namespace(test, document.all_attributes, attribute=True)
+                return self._in_namespace(test, document.all_attributes)
             return document.all_attributes
         match test.kind:
             case TestKind.NAME:
@@ -91,7 +109,7 @@ class Evaluator:
             case TestKind.ANY:
                 return document.all_elements
             case TestKind.ANY_IN:
-                return self._in_namespace(test, document.all_elements, attribute=False)
+                return self._in_namespace(test, document.all_elements)
             case TestKind.TEXT:
                 return document.texts
             case TestKind.COMMENT:
@@ -100,22 +118,13 @@ class Evaluator:
                 every = document.instructions
                 return [n for n in every if not test.name or document.label[n] == test.name]
             case TestKind.NODE:
-                nodes = self._nodes()
-                return nodes if step.axis is Axis.DESCENDANT_OR_SELF else nodes[1:]
+                first = 0 if step.axis is Axis.DESCENDANT_OR_SELF else 1
+                kinds = document.kind
+                return [n for n in range(first, len(kinds)) if kinds[n] != ATTRIBUTE]
 
-    def _nodes(self) -> list[int]:
-        key = (False, Test(TestKind.NODE))
-        if key not in self._tests:
-            kinds = self._document.kind
-            self._tests[key] = [n for n in range(len(kinds)) if kinds[n] != ATTRIBUTE]
-        return self._tests[key]
-
-    def _in_namespace(self, test: Test, nodes: list[int], *, attribute: bool) -> list[int]:
-        key = (attribute, test)
-        if key not in self._tests:
-            labels, start = self._document.label, f"{{{test.name}}}"
-            self._tests[key] = [n for n in nodes if labels[n].startswith(start)]
-        return self._tests[key]
+    def _in_namespace(self, test: Test, nodes: list[int]) -> list[int]:
+        labels, start = self._document.label, f"{{{test.name}}}"
+        return [n for n in nodes if labels[n].startswith(start)]
 
     # conditions
 
@@ -125,9 +134,9 @@ class Evaluator:
             return nodes
         self.work += len(nodes)
         match condition:
+            case Exists(path=path) | Count(path=path) | First(path=path) if path.absolute:
+                return nodes if self._at_document(condition) else []
             case Exists(path=path):
-                if path.absolute:
-                    return nodes if self._lead(path, [0]) else []
                 return self._lead(path, nodes)
             case Value():
                 string = self._document.string
@@ -163,6 +172,20 @@ class Evaluator:
             case Always(holds=holds):
                 return nodes if holds else []
         raise AssertionError(condition)
+
+    def _at_document(self, condition: Exists | Count | First) -> bool:
+        """Whether a condition holds that does not depend on the node where it is asked."""
+        known = self._anywhere.get(condition.digest)
+        if known is None:
+            match condition:
+                case Exists(path=path):
+                    known = bool(self._lead(path, [0]))
+                case Count(path=path):
+                    known = condition.holds(len(self.select(path, 0)))
+                case First(path=path, value=value):
+                    known = value.holds(self._first_string(path, 0))
+            self._anywhere[condition.digest] = known
+        return known
 
     def _by_place(self, condition: Condition, nodes: list[int]) -> list[int]:
         groups: dict[int, list[int]] = {}
@@ -201,25 +224,30 @@ class Evaluator:
         first = steps[0]
         if first.axis is Axis.DESCENDANT_OR_SELF and self._document.kind[starts[0]] == ATTRIBUTE:
             return [node for node in starts if self.select(path, node)]
-        level = self._leaders.get(path.digest)
+        level = self._levels.get(path.digest)
         if level is None:
-            level = self.candidates(steps[-1])
+            level = self._level(steps[-1], self.candidates(steps[-1]))
             for index in reversed(range(1, len(steps))):
-                if not level:
-                    break
-                level = self._join(steps[index], self.candidates(steps[index - 1]), level)
-            self._leaders[path.digest] = level
+                above = self.candidates(steps[index - 1]) if level.nodes else []
+                level = self._level(steps[index - 1], self._join(steps[index], above, level))
+            self._levels[path.digest] = level
         return self._join(first, starts, level)
 
-    def _join(self, step: Step, above: list[int], below: list[int]) -> list[int]:
-        """Those of the nodes above from which the step leads to one of those below."""
-        self.work += len(above) + len(below)
-        right = self._right
+    def _level(self, step: Step, nodes: list[int]) -> _Level:
+        """The nodes that a step may lead to, ready to be asked many times."""
+        self.work += len(nodes)
         if step.axis in (Axis.CHILD, Axis.ATTRIBUTE):
-            parents = {self._parent[node] for node in below}
-            return [node for node in above if node in parents]
+            return _Level(nodes, {self._parent[node] for node in nodes})
+        return _Level(nodes, set(nodes) if _placed(step) else set())
+
+    def _join(self, step: Step, above: list[int], level: _Level) -> list[int]:
+        """Those of the nodes above from which the step leads to one of its level."""
+        self.work += len(above)
+        right, below = self._right, level.nodes
+        if step.axis in (Axis.CHILD, Axis.ATTRIBUTE):
+            return [node for node in above if node in level.known]
         if _placed(step):
-            alive = set(below)
+            alive = level.known
             return [node for node in above if not alive.isdisjoint(self._from(step, node))]
         itself = step.axis is Axis.DESCENDANT_OR_SELF
         cut = bisect_left if itself else bisect_right
@@ -256,10 +284,18 @@ class Evaluator:
         """The nodes that a path selects from a node, in document order."""
         current = [0] if path.absolute else [start]
         for step in path.steps:
+            if len(current) > 1 and step.axis in (Axis.CHILD, Axis.ATTRIBUTE):
+                parents = set(current)
+                nodes = self.candidates(step)
+                last = max(self._right[node] for node in current)
+                inside = nodes[bisect_right(nodes, current[0]) : bisect_right(nodes, last)]
+                self.work += len(inside)
+                current = [node for node in inside if self._parent[node] in parents]
+                continue
             found: set[int] = set()
             covered = -1
             for node in current:
-                if step.axis is Axis.DESCENDANT and not _placed(step):
+                if not _placed(step):
                     if node <= covered:
                         continue  # inside a region that was taken already
                     covered = self._right[node]

@@ -26,7 +26,7 @@ from pathcast.matching.automaton import Automaton, Memo
 from pathcast.matching.draw import draw
 from pathcast.matching.evaluate import Evaluator
 from pathcast.matching.explain import Explanation, explain
-from pathcast.matching.matches import Id, Matches, Stats
+from pathcast.matching.matches import Id, Matches, Stats, shown_id
 from pathcast.matching.paths import Requirement, requirements
 from pathcast.matching.residual import Check, Runner
 from pathcast.pattern import Cost, Pattern, parse
@@ -107,7 +107,9 @@ class Matcher:
             raise SubscriptionError("id", f"an id is a str or an int, not {type(id).__name__}")
         if known in self._numbers:
             raise SubscriptionError(
-                "duplicate-id", f"there is a subscription {id!r} already", hint="remove it first"
+                "duplicate-id",
+                f"there is a subscription {shown_id(id)} already",
+                hint="remove it first",
             )
         pattern = parse(xpath, namespaces)
         if pattern.cost is Cost.EXPENSIVE:

@@ -8,9 +8,14 @@ from dataclasses import dataclass
 
 from pathcast.errors import EvaluationError
 
-__all__ = ["Id", "Matches", "Stats"]
+__all__ = ["Id", "Matches", "Stats", "shown_id"]
 
 Id = str | int
+
+
+def shown_id(id: Id) -> str:
+    """An id in a message; Python refuses to write out an int of thousands of digits."""
+    return repr(id) if isinstance(id, str) or abs(id) < 10**100 else "(a very large number)"
 
 
 class Matches:
@@ -39,10 +44,13 @@ class Matches:
         return len(self._ids)
 
     def __contains__(self, id: object) -> bool:
-        return any(type(one) is type(id) and one == id for one in self._ids)
+        if isinstance(id, bool):
+            return False
+        text = isinstance(id, str)
+        return any(one == id and isinstance(one, str) is text for one in self._ids)
 
     def __repr__(self) -> str:
-        shown = ", ".join(repr(id) for id in self._ids[:5])
+        shown = ", ".join(shown_id(id) for id in self._ids[:5])
         more = f", ... ({len(self._ids)})" if len(self._ids) > 5 else ""
         failed = f", errors={len(self.errors)}" if self.errors else ""
         return f"Matches([{shown}{more}]{failed})"

@@ -55,7 +55,7 @@ class Check:
         try:
             self._xpath = self.expression.compiled()
             self._xpath(_SMALLEST)  # libxml2 finds some of its limits only when it runs
-        except etree.XPathError as error:
+        except (etree.XPathError, ValueError) as error:  # ValueError: characters that XML has not
             raise SubscriptionError(
                 "residual",
                 f"libxml2 cannot run this expression: {error}",

@@ -69,9 +69,10 @@ def lower(expression: Expression, *, top: bool = False) -> Condition | None:
     """The condition that the expression is true; `top` outside all predicates, at the document node."""
     match expression:
         case Number(spelling=spelling):
-            return TRUE if number(spelling) else FALSE
-        case Literal(value=value):
-            return TRUE if value else FALSE
+            value = number(spelling)
+            return FALSE if value == 0 or math.isnan(value) else TRUE
+        case Literal(value=text):
+            return TRUE if text else FALSE
         case LocationPath():
             found = route(expression, top)  # not through selects: deep nesting needs few frames
             return None if found is None else found.exists(top)
@@ -281,7 +282,7 @@ def selects(expression: Expression, top: bool, value: Value | None = None) -> Co
         case Filter(primary=LocationPath() as start, predicates=(), steps=steps):
             return selects(replace(start, steps=(*start.steps, *steps)), top, value)
         case Filter(primary=Union(parts=parts), predicates=(), steps=steps):
-            if len(parts) * len(steps) > MAX_STEPS:
+            if len(parts) * len(steps) > MAX_STEPS or any(step.predicates for step in steps):
                 return None  # written out for each part it would be too large
             spread = tuple(Filter(part, (), steps, part.at) for part in parts)
             return selects(Union(spread, expression.at), top, value)

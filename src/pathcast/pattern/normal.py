@@ -10,6 +10,7 @@ Existence and node-sets differ: `shape` keeps the set of selected nodes, `exists
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeGuard
@@ -113,6 +114,8 @@ def position(left: str, op: str, right: str) -> Condition:
 
 def _constant(op: str, bound: float, *, least: int) -> Condition | None:
     """Whether `n op bound` is the same for every whole number n from `least` up."""
+    if math.isnan(bound):
+        return TRUE if op == "!=" else FALSE
     whole = bound == int(bound) if abs(bound) < 1e15 else True
     match op:
         case "=" | "!=" if bound < least or not whole:
@@ -288,7 +291,11 @@ def exists(path: Path) -> Condition:
     tail: tuple[Step, ...] = ()
     for step in reversed(shaped.steps):
         tail = _grow(step, tail)
-    return Exists(replace(shaped, steps=tail)) if tail else TRUE
+    if not tail:
+        return TRUE
+    if shaped.absolute and _below_only(tail[0]):
+        tail = (replace(tail[0], axis=Axis.DESCENDANT), *tail[1:])
+    return Exists(replace(shaped, steps=tail))
 
 
 def _grow(step: Step, tail: tuple[Step, ...]) -> tuple[Step, ...]:

@@ -18,8 +18,10 @@ from decimal import Decimal
 
 __all__ = ["number", "spelled"]
 
+# Possessive throughout: what comes from documents must not make an expression try again and again.
 _NUMBER = re.compile(
-    r"[ \t\r\n]*(-?)(?:([0-9]+)(?:\.(0*)([0-9]*))?|\.(0*)([0-9]*))(?:[eE]([-+]?)([0-9]*))?[ \t\r\n]*\Z"
+    r"[ \t\r\n]*+(-?)(?:([0-9]++)(?:\.(0*+)([0-9]*+))?+|\.(0*+)([0-9]*+))"
+    r"(?:[eE]([-+]?)([0-9]*+))?+[ \t\r\n]*+\Z"
 )
 _PLAIN = re.compile(r"-?[0-9]{1,15}\Z")
 _FRACTION_DIGITS = 20

@@ -21,6 +21,7 @@ from pathcast.pattern.functions import FUNCTIONS, NEWER_FUNCTIONS, Type
 from pathcast.pattern.lexer import Token, is_ncname
 from pathcast.pattern.numbers import spelled
 from pathcast.pattern.syntax import (
+    NO_TARGET,
     Axis,
     Call,
     Chain,
@@ -69,7 +70,6 @@ _NODE_TYPES = {
     "comment": TestKind.COMMENT,
     "processing-instruction": TestKind.INSTRUCTION,
 }
-_NO_TARGET = " "  # what processing-instruction('') asks for: no instruction has it
 
 _T = TypeVar("_T")
 # yields what to parse next, is sent what came of it, returns its own part of the tree
@@ -80,11 +80,17 @@ _ANY_STEP = (Axis.DESCENDANT_OR_SELF, Test(TestKind.NODE))
 
 def parse_expression(text: str, namespaces: Mapping[str, str]) -> Expression:
     """The syntax tree of `text`; raises SubscriptionError."""
+    _check_type(text)
     if len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT:
         raise SubscriptionError("too-long", f"an expression may have {MAX_TEXT // 1024} KB of text")
     for prefix, uri in namespaces.items():
         _check_namespace(prefix, uri)
     return _Parser(text, namespaces).parse()
+
+
+def _check_type(text: object) -> None:
+    if not isinstance(text, str):
+        raise TypeError(f"an expression is a str, not {type(text).__name__}")
 
 
 def _check_namespace(prefix: object, uri: object) -> None:
@@ -317,7 +323,7 @@ class _Parser(Cursor):
             opening = self.take()
             target = ""
             if token.text == "processing-instruction" and self.peek.kind == "literal":
-                target = self.take().text[1:-1] or _NO_TARGET
+                target = self.take().text[1:-1] or NO_TARGET
             self.close(opening)
             return Test(_NODE_TYPES[token.text], target)
         if token.kind != "name":

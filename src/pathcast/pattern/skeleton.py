@@ -29,7 +29,7 @@ from pathcast.pattern.lower import (
     selects,
 )
 from pathcast.pattern.normal import FALSE, TRUE, conjunction, disjunction, negation
-from pathcast.pattern.parser import XML_NAMESPACE
+from pathcast.pattern.parser import MAX_STEPS, XML_NAMESPACE
 from pathcast.pattern.syntax import (
     Axis,
     Call,
@@ -149,7 +149,7 @@ def _number(expression: Expression, top: bool) -> Condition:
 
 def _not_nan(expression: Expression, top: bool) -> Condition:
     match expression:
-        case Chain():
+        case Chain(rank=Rank.SUM | Rank.PRODUCT):
             return conjunction([_not_nan(operand, top) for operand in expression.operands])
         case Negation(operand=operand):
             return _not_nan(operand, top)
@@ -199,8 +199,12 @@ def _nodes(expression: Expression, top: bool) -> Condition:
                 last = replace(start.steps[-1], predicates=(*start.steps[-1].predicates, *safe))
                 start = replace(start, steps=(*start.steps[:-1], last))
             return _weak_path(replace(start, steps=(*start.steps, *steps)), top)
-        case Filter(primary=Union(parts=parts), predicates=predicates, steps=steps):
-            return disjunction([_nodes(Filter(part, predicates, steps), top) for part in parts])
+        case Filter(primary=Union(parts=parts), steps=steps):
+            # without predicates: written out for each part, nested ones would grow without bound
+            bare = tuple(replace(step, predicates=()) for step in steps)
+            if len(parts) * len(bare) > MAX_STEPS:
+                bare = ()
+            return disjunction([_nodes(Filter(part, (), bare), top) for part in parts])
         case Filter(primary=primary, steps=()):
             return _nodes(primary, top)
         case Filter(primary=primary, steps=steps):
@@ -237,6 +241,8 @@ def _elsewhere(found: Route, step: Step, conditions: list[Condition]) -> Route |
     """Where a step along another axis may lead; None if nowhere in the tree of elements."""
     if step.axis is Axis.NAMESPACE:
         return None
+    if step.axis is Axis.ANCESTOR_OR_SELF and step.test.kind is TestKind.NODE:
+        return None  # it may stay at an attribute, which is in no list of nodes
     if step.axis in _SIBLINGS and found.steps and found.steps[-1].axis is Axis.CHILD:
         beside = replace(found, steps=found.steps[:-1])
         extend(beside, replace(step, axis=Axis.CHILD), conditions)

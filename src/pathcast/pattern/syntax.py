@@ -14,6 +14,7 @@ from typing import TypeAlias
 from pathcast.pattern.functions import FUNCTIONS, Type
 
 __all__ = [
+    "NO_TARGET",
     "Axis",
     "Call",
     "Chain",
@@ -67,6 +68,10 @@ class TestKind(Enum):
     TEXT = "text()"
     COMMENT = "comment()"
     INSTRUCTION = "processing-instruction()"
+
+
+NO_TARGET = " "
+"""The name that processing-instruction('') asks for: "" asks for any, and no instruction has this one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pathcast.pattern.syntax import (
+    NO_TARGET,
     Axis,
     Call,
     Chain,
@@ -76,7 +77,8 @@ def test_text(test: Test, names: Names) -> str:
         case TestKind.ANY_IN:
             return names(f"{{{test.name}}}*")
         case TestKind.INSTRUCTION if test.name:
-            return f"processing-instruction({quoted(test.name.strip())})"
+            target = "" if test.name == NO_TARGET else test.name
+            return f"processing-instruction({quoted(target)})"
         case _:
             return str(test.kind.value)
 

@@ -229,13 +229,15 @@ class Count(Condition):
     path: Path
     op: str
     operand: str
+    _number: float = field(init=False, repr=False, default=0.0)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "_number", number(self.operand))
         self._seal(self.path, self.op, self.operand)
 
     def holds(self, count: int) -> bool:
         """Whether so many nodes are right."""
-        return COMPARISONS[self.op](count, number(self.operand))
+        return COMPARISONS[self.op](count, self._number)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -253,15 +255,17 @@ class Position(Condition):
     left: str
     op: str
     right: str
+    _number: float = field(init=False, repr=False, default=0.0)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "positional", True)
+        object.__setattr__(self, "_number", 0.0 if self.right == "last" else number(self.right))
         self._seal(self.left, self.op, self.right)
 
     def holds(self, position: int, last: int) -> bool:
         """Whether the place is right; places count from 1."""
         left = position if self.left == "position" else last
-        right = last if self.right == "last" else number(self.right)
+        right = last if self.right == "last" else self._number
         return COMPARISONS[self.op](left, right)
 
 
