@@ -129,7 +129,7 @@ def expression(text: str, namespaces: Mapping[str, str] | None = None) -> etree.
     return _expression(text, tuple(sorted((namespaces or {}).items())))
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=20_000)
 def _expression(text: str, namespaces: tuple[tuple[str, str], ...]) -> etree.XPath:
     prefixes = dict(namespaces) or None
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pathcast.pattern import Cost, parse
-from pathcast.pattern.cost import nest
+from pathcast.pattern.nest import nest
 from pathcast.pattern.parser import parse_expression
 from pathcast.pattern.text import expression_text
 

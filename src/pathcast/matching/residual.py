@@ -21,6 +21,9 @@ from pathcast.stream import Document
 __all__ = ["Check", "Expression", "Runner"]
 
 _SMALLEST = etree.fromstring("<a/>")
+_LONGEST_RUN = (
+    4096  # sorting so many takes libxml2 some 0.1 s, and four times that for twice as many
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +50,11 @@ class Runner(Protocol):
 class Check:
     """The residual of a pattern, ready to run."""
 
-    __slots__ = ("_xpath", "expression")
+    __slots__ = ("_fears_long_runs", "_xpath", "expression")
 
     def __init__(self, pattern: Pattern, text: str) -> None:
         assert pattern.check is not None
+        self._fears_long_runs = pattern.fears_long_runs
         self.expression = Expression(pattern.check, pattern.namespaces)
         try:
             self._xpath = self.expression.compiled()
@@ -66,6 +70,12 @@ class Check:
 
     def holds(self, document: Document) -> bool | EvaluationError:
         """Whether the residual is true of a document."""
+        if self._fears_long_runs and document.longest_run() > _LONGEST_RUN:
+            return EvaluationError(
+                "document",
+                f"more than {_LONGEST_RUN} comments, processing instructions and texts in a row: "
+                "libxml2 would take too long over them",
+            )
         try:
             return bool(self._xpath(document.tree))
         except etree.XPathError as error:

@@ -17,9 +17,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pathcast.errors import SubscriptionError
-from pathcast.pattern.cost import Cost, cost_of, nest
+from pathcast.pattern.cost import Cost, cost_of
 from pathcast.pattern.functions import Type
 from pathcast.pattern.lower import lower, rooted, route
+from pathcast.pattern.nest import fears_long_runs, nest
 from pathcast.pattern.normal import shape
 from pathcast.pattern.parser import MAX_TEXT, XML_NAMESPACE, parse_expression
 from pathcast.pattern.skeleton import weaken
@@ -48,7 +49,8 @@ class Pattern:
 
     `text` and `namespaces` are its canonical form: equal patterns have equal ones, and parsing them gives
     an equal pattern. `condition` decides it, or is its skeleton where `residual` is not None; then
-    `check` is the expression that libxml2 evaluates.
+    `check` is the expression that libxml2 evaluates, and `fears_long_runs` says that it should not do so on
+    documents with long runs of siblings that are no elements.
     """
 
     text: str
@@ -57,6 +59,7 @@ class Pattern:
     residual: str | None
     check: str | None
     cost: Cost
+    fears_long_runs: bool = False
 
 
 def parse(text: str, namespaces: Mapping[str, str] | None = None) -> Pattern:
@@ -86,7 +89,8 @@ def _compiled(text: str, namespaces: Mapping[str, str]) -> Pattern:
         inner = f"boolean({inner})"
     check = f"boolean(/self::node()[{inner}])"
     skeleton = weaken(expression, top=True)
-    return Pattern(residual, declared, skeleton, residual, check, cost_of(nested))
+    cost, runs = cost_of(nested), fears_long_runs(nested)
+    return Pattern(residual, declared, skeleton, residual, check, cost, runs)
 
 
 def _check_length(written: str) -> None:

@@ -62,6 +62,7 @@ class Document:
     __slots__ = (
         "_lines",
         "_room",
+        "_run",
         "_strings",
         "all_attributes",
         "all_elements",
@@ -102,6 +103,7 @@ class Document:
         self._strings: dict[int, str] = {}
         self._room = _MEMO
         self._lines: list[int] | None = None
+        self._run: int | None = None
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -125,6 +127,20 @@ class Document:
         first = bisect_right(self.texts, number)
         last = bisect_right(self.texts, self.right[number])
         return "".join([self.content[text] for text in self.texts[first:last]])
+
+    def longest_run(self) -> int:
+        """How many siblings in a row are texts, comments or processing instructions, at most."""
+        if self._run is None:
+            runs: dict[int, int] = {}
+            longest = 0
+            for kind, parent in zip(self.kind, self.parent, strict=True):
+                if kind == ELEMENT:
+                    runs[parent] = 0
+                elif kind > ATTRIBUTE:
+                    run = runs[parent] = runs.get(parent, 0) + 1
+                    longest = max(longest, run)
+            self._run = longest
+        return self._run
 
     def line(self, number: int) -> int:
         """The node's line, from 1; for an attribute or a text that of its element.
