@@ -44,6 +44,55 @@ def test_flat_documents_are_linear(text: str) -> None:
     assert work(text, flat("a", 4000)) < 5 * work(text, flat("a", 1000))
 
 
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("//a[count(//b) = 5]", "<a/><b/>"),
+        ("//a[not(contains(//b, 'b'))]", "<a/><b/>"),
+        ("//a[position() = 1 or /descendant::b[2]]", "<a/><b/>"),
+        ("//c[position() = 2 or b]", "<a><c><b/></c></a>"),
+        ("//*[not(position() = 1 or c)]", "<a><c/></a>"),
+        ("//descendant-or-self::processing-instruction()[3]", "<?i?>"),
+        ("//a[descendant::node()[2] = 7]", "<a><b/><c/></a>"),
+    ],
+)
+def test_what_is_asked_at_many_nodes_is_prepared_once(text: str, unit: str) -> None:
+    small, large = (work(text, f"<r>{unit * count}</r>".encode()) for count in (500, 2000))
+    assert large < 5 * small
+
+
+def test_counting_below_many_nested_elements() -> None:
+    small, large = (work("//a[count(.//a/b) = 3]", nested("a", 240, "<b/>" * n)) for n in (50, 200))
+    assert large < 5 * small
+    assert large < 240 * 240 * 10  # nodes times depth, not times its square
+
+
+def test_numbers_are_read_in_one_pass() -> None:
+    """A text that is almost a number, a hundred thousand digits long: no second try from each of them."""
+    matcher = Matcher()
+    matcher.add(1, "//a[b > 5]")
+    for digits in ("0", "1"):
+        text = "1." + digits * 100_000 + "x"
+        assert len(matcher.match(f"<r><a><b>{text}</b></a></r>".encode())) == 0
+
+
+def test_nested_unions_are_not_written_out() -> None:
+    text = "//x[" + "(a|b|d|e)/c[" * 60 + "c" + "]" * 61
+    assert len(parse(text).text) < 2 * len(text)
+
+
+def test_long_runs_of_comments_are_an_error_of_that_subscription_alone() -> None:
+    matcher = Matcher()
+    matcher.add("plain", "//a")
+    matcher.add("sorting", "normalize-space(//comment()) = 'x'")
+    short = b"<r><a/>" + b"<!--5-->" * 4000 + b"</r>"
+    long = b"<r><a/>" + b"<!--5-->" * 5000 + b"</r>"
+    assert matcher.match(short).errors == {}
+    found = matcher.match(long)
+    assert list(found) == ["plain"]
+    assert {id: error.kind for id, error in found.errors.items()} == {"sorting": "document"}
+
+
 def test_shared_predicates_are_evaluated_once() -> None:
     body = flat("a", 200)
     one, many = Matcher(), Matcher()

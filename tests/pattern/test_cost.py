@@ -21,6 +21,11 @@ INDEXED = [
     "//comment()",
 ]
 LINEAR = [
+    "//a/following-sibling::*[1][. + 1 > 6]",
+    "//a[ancestor::r[@x]/@y = 1 + 1]",
+    "//a[concat(b, ' ', c) = 'x y']",
+    "//p[normalize-space(text()) = 'x']",
+    "//a[b + 1] | //c[d + 1]",
     "//a[b + 1 > 3]",
     "//a[normalize-space(b) = 'x']",
     "//a[ancestor::b]",
@@ -37,6 +42,29 @@ LINEAR = [
     "//a[position() mod 2 = 0]",
 ]
 EXPENSIVE = [
+    # from many nodes: what is above them, beside them, or in the text of either
+    "//a[ancestor::r[c]]",
+    "//a[ancestor::*[. > 5 + 1]]",
+    "//a[parent::*[normalize-space() = 'x']]",
+    "//a[(..)[1] > 5]",
+    "//a[(.. | @x) > 5]",
+    "//a[string-length(../following-sibling::*[1]) = 3 + 1]",
+    "//b/..//c[. * 1 = 2]",
+    "//b/../following-sibling::c[. * 1 = 2]",
+    "//comment()[following-sibling::*[1][. + 1 = 5]]",
+    # the whole document, or all that is declared, from many nodes
+    "//a[id('k') > 5]",
+    "//a[count(id('k')/b) = 5]",
+    "id(//l)",
+    "//a[namespace::* = 'x']",
+    # sets that are merged by comparing all pairs
+    "count(//@x/..) * 2 = 3",
+    "count(//b[. + 1 > 0]/..) = 3",
+    # texts that meet texts
+    "//t[contains(., @x)]",
+    "//t[translate(., @x, '') = 'q']",
+    "//r[* > concat(., 'x')]",
+    "string-length(concat(" + ", ".join(["/"] * 20) + ")) = 3",
     "//*[//* = //*]",
     "//a[following-sibling::b]",
     "//a/following::b",
@@ -71,6 +99,9 @@ def test_expensive(text: str) -> None:
     [
         ("//a//b[c + 1]", "//a[descendant-or-self::node()/b[c + 1]]"),
         ("//a/ancestor::b/c", "//a[ancestor::b/c]"),
+        ("//a/..//b[c + 1]", "//a[parent::node()[descendant-or-self::node()/b[c + 1]]]"),
+        ("//a/following-sibling::*[1][b]/c", "//a[following-sibling::*[1]/self::node()[b]/c]"),
+        ("//a | //b[c | d]", "//a or //b[c or d]"),
         ("//a/b", "//a/b"),
         ("count(//a//b)", "count(//a//b)"),
     ],

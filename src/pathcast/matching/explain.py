@@ -13,7 +13,9 @@ no match
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from lxml import etree
 
@@ -32,6 +34,7 @@ from pathcast.stream import parse as parse_document
 __all__ = ["Explanation", "explain"]
 
 _SHOWN = 20  # nodes of a match
+_SMALL = 20_000  # nodes of a document on which libxml2 may be asked for more than yes or no
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +132,21 @@ def _residual(pattern: Pattern, document: Document, xpath: str, names: Names) ->
     answer = Check(pattern, xpath).holds(document)
     if isinstance(answer, EvaluationError):
         return Explanation(False, pattern.text, reasons=(str(answer),))
+    small = len(document) <= _SMALL  # here steps are not nested, and libxml2 may merge large sets
     if not answer:
-        reason = furthest(pattern, document)
+        reason = furthest(pattern, document) if small else None
         if reason is None:
             skeleton = condition_text(pattern.condition, names, top=True)
-            reason = f"what must be there is there ({skeleton}), but the whole is false"
+            there = (
+                "" if skeleton == "true()" else f"what must be there is there ({skeleton}), but "
+            )
+            reason = f"{there}{pattern.residual} is false"
         return Explanation(False, pattern.text, reasons=(reason,))
-    try:
-        found = Expression(pattern.residual, pattern.namespaces).compiled()(document.tree)
-    except etree.XPathError:
-        found = True
+    found: Any = True
+    if small:
+        expression = Expression(pattern.residual, pattern.namespaces)
+        with suppress(etree.XPathError):
+            found = expression.compiled(smart_strings=True)(document.tree)
     results = found if isinstance(found, list) else []
     shown = tuple(place_of_result(document, result) for result in results[:_SHOWN])
     reasons = [] if results else [f"{pattern.residual} is true"]

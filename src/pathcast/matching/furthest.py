@@ -60,7 +60,10 @@ def _values(predicate: Syntax, nodes: list[Any], select: Any) -> str:
     """What the left side of a failed comparison was."""
     if not isinstance(predicate, Chain) or predicate.rank not in (Rank.EQUALITY, Rank.RELATION):
         return ""
-    elements = [node for node in nodes if etree.iselement(node)]
+    text = expression_text(predicate.first)
+    if "position()" in text or "last()" in text:  # they mean something inside the predicate only
+        return ""
+    elements = [node for node in nodes if isinstance(getattr(node, "tag", None), str)]
     shown = [
         f"{_shown(select(predicate.first, node))} (line {node.sourceline})"
         for node in elements[:_SHOWN]
@@ -74,4 +77,10 @@ def _shown(value: Any) -> str:
     if not value:
         return "nothing"
     first = value[0]
-    return repr(snippet(first if isinstance(first, str) else "".join(first.itertext())))
+    if isinstance(first, tuple):  # a namespace node: its prefix and what it stands for
+        return repr(first[1])
+    if isinstance(first, str):
+        return repr(snippet(first))
+    return repr(
+        snippet("".join(first.itertext()) if isinstance(first.tag, str) else first.text or "")
+    )

@@ -73,11 +73,13 @@ def place_of_result(document: Document, result: Any) -> Place:
         owner = getattr(result, "getparent", lambda: None)()
         if owner is None:
             return Place("", 1, snippet(result))
-        what = (
-            f"/@{getattr(result, 'attrname', '')}" if getattr(result, "is_attribute", False) else ""
-        )
+        if getattr(result, "is_attribute", False):
+            what = f"/@{str(getattr(result, 'attrname', '')).rpartition('}')[2]}"
+        else:
+            owner = owner.getparent() if getattr(result, "is_tail", False) else owner
+            what = "/text()"
         return Place(document.tree.getpath(owner) + what, owner.sourceline or 1, snippet(result))
-    if isinstance(result, tuple):  # a namespace node
-        return Place("namespace", 1, " = ".join(str(part) for part in result))
+    if isinstance(result, tuple):  # a namespace node, of which lxml does not say where it is
+        return Place(f"namespace::{result[0] or ''}", 1, str(result[1]))
     text = "".join(result.itertext()) if isinstance(result.tag, str) else result.text or ""
     return Place(document.tree.getpath(result), result.sourceline or 1, snippet(text))

@@ -78,7 +78,8 @@ class Reasons:
                 shown = _list([repr(snippet(text)) for text in strings])
                 self._say(where, f"[{self._text(condition)}] failed, found {shown}")
             case Not(part=Exists(path=path)):
-                met = [hit for node in nodes for hit in self._evaluator.select(path, node)[:1]]
+                starts = [0] if path.absolute else nodes[:_VALUES]
+                met = [hit for node in starts for hit in self._evaluator.select(path, node)[:1]]
                 there = f": there is {self._place(met[0])}" if met else ""
                 self._say(where, f"[{self._text(condition)}] failed{there}")
             case _:
@@ -98,7 +99,8 @@ class Reasons:
                 continue
             number += 1
             written = path_text(replace(bare, absolute=True), self._names)
-            at = f"{where}step {number}, {'/' if deep else ''}{written}: "
+            lead = "/" if deep and not written.startswith("//") else ""
+            at = f"{where}step {number}, {lead}{written}: "
             if not there:
                 self._missing(step, above, at, deep)
                 return
@@ -113,9 +115,10 @@ class Reasons:
     def _refused(self, step: Step, there: list[int], at: str) -> None:
         """All nodes that a step found were refused by a predicate: by which one?"""
         nodes = there
+        found = set(there)
         for count, condition in enumerate(step.conditions, 1):
             some = replace(step, conditions=step.conditions[:count])
-            kept = [node for node in self._evaluator.candidates(some) if node in set(there)]
+            kept = [node for node in self._evaluator.candidates(some) if node in found]
             if not kept:
                 self._about(condition, nodes, at)
                 return

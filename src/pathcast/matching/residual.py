@@ -33,10 +33,15 @@ class Expression:
     xpath: str
     namespaces: tuple[tuple[str, str], ...]
 
-    def compiled(self) -> etree.XPath:
-        """The expression as libxml2 runs it, with every extension switched off."""
+    def compiled(self, *, smart_strings: bool = False) -> etree.XPath:
+        """The expression as libxml2 runs it, with every extension switched off.
+
+        `smart_strings` know where in the document they come from.
+        """
         declared = dict(self.namespaces) or None
-        return etree.XPath(self.xpath, namespaces=declared, regexp=False, smart_strings=False)
+        return etree.XPath(
+            self.xpath, namespaces=declared, regexp=False, smart_strings=smart_strings
+        )
 
 
 class Runner(Protocol):

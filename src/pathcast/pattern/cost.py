@@ -242,11 +242,11 @@ def _walk(path: LocationPath, *, once: bool, element: bool, reads: bool = False)
 
 
 def _soon(step: Step, element: bool) -> bool:
-    """Whether libxml2 stops after a few siblings: the first predicate is a small place.
+    """Whether libxml2 stops after a few siblings: its only predicate is a small place.
 
     From an element, the next elements are near on the whole, whatever stands between them.
     """
-    first = step.predicates[0] if step.predicates else None
+    first = step.predicates[0] if len(step.predicates) == 1 else None
     near = step.test.kind is TestKind.NODE or (element and step.test.kind is TestKind.ANY)
     return (
         near

@@ -18,8 +18,10 @@ from pathcast.pattern.syntax import (
     Expression,
     Filter,
     LocationPath,
+    Number,
     Rank,
     Step,
+    Test,
     TestKind,
     Union,
     children,
@@ -36,6 +38,7 @@ _STAY = frozenset(Axis) - {
     Axis.PARENT,
     Axis.PRECEDING_SIBLING,
 }
+_BESIDE = frozenset({Axis.FOLLOWING_SIBLING, Axis.PRECEDING_SIBLING})
 _ONE = frozenset({Axis.SELF, Axis.PARENT})
 _NO_ELEMENTS = frozenset({TestKind.NODE, TestKind.TEXT, TestKind.COMMENT, TestKind.INSTRUCTION})
 
@@ -58,6 +61,7 @@ def nest(expression: Expression) -> Expression:
 
 
 def _nested(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    steps = tuple(part for step in steps for part in _stopping_early(step))
     found: list[Step] = []
     for index, step in enumerate(steps):
         if found and step.axis not in _STAY and found[-1] != ANYWHERE:
@@ -68,6 +72,15 @@ def _nested(steps: tuple[Step, ...]) -> tuple[Step, ...]:
         predicates = tuple(nest(predicate) for predicate in step.predicates)
         found.append(replace(step, predicates=predicates))
     return tuple(found)
+
+
+def _stopping_early(step: Step) -> tuple[Step, ...]:
+    """The n-th sibling: libxml2 stops at it only if [n] is the last predicate of its step."""
+    predicates = step.predicates
+    if step.axis in _BESIDE and len(predicates) > 1 and isinstance(predicates[0], Number):
+        here = Step(Axis.SELF, Test(TestKind.NODE), predicates[1:], step.at)
+        return (replace(step, predicates=predicates[:1]), here)
+    return (step,)
 
 
 def fears_long_runs(expression: Expression) -> bool:
