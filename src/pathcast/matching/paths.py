@@ -12,12 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pathcast.matching.automaton import Edge, Label
-from pathcast.pattern.syntax import Axis, Test, TestKind
+from pathcast.pattern.syntax import Axis
 from pathcast.pattern.tree import And, Condition, Count, Exists, First, Or, Path
 
 __all__ = ["Requirement", "requirements"]
 
-_ANY = Test(TestKind.NODE)
 _Labels = tuple[Label, ...]
 
 
@@ -86,7 +85,7 @@ def _follow(
     deep = False
     for step in path.steps:
         if step.axis is Axis.DESCENDANT_OR_SELF:
-            if step.test != _ANY or step.conditions or deep:
+            if not step.only_deeper or deep:
                 break
             deep = True
             continue
@@ -107,8 +106,7 @@ def _plain(path: Path) -> bool:
     for index, step in enumerate(path.steps):
         if step.conditions:
             return False
-        if step.axis is Axis.DESCENDANT_OR_SELF and (
-            step.test != _ANY or index + 1 == len(path.steps)
-        ):
+        last = index + 1 == len(path.steps)
+        if step.axis is Axis.DESCENDANT_OR_SELF and (last or not step.only_deeper):
             return False
     return True

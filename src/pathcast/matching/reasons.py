@@ -94,7 +94,7 @@ class Reasons:
         for step in path.steps:
             bare = Path(False, (replace(step, conditions=()),))
             there = sorted({hit for node in current for hit in self._evaluator.select(bare, node)})
-            if _only_deeper(step):
+            if step.only_deeper:
                 current, deep = there, True
                 continue
             number += 1
@@ -190,12 +190,6 @@ class Reasons:
             for node in nodes[:_VALUES]
         ]
         return _list(shown) + (f" and {len(nodes) - _VALUES} more" if len(nodes) > _VALUES else "")
-
-
-def _only_deeper(step: Step) -> bool:
-    """Whether a step is the // before another one."""
-    any_node = step.test.kind is TestKind.NODE
-    return step.axis is Axis.DESCENDANT_OR_SELF and any_node and not step.conditions
 
 
 def _list(values: list[int] | list[str]) -> str:

@@ -211,8 +211,8 @@ def shape(path: Path) -> Path | None:
             return None
         if conditions != step.conditions:
             step = replace(step, conditions=conditions)
-        if steps and _bare(steps[-1]):
-            if _bare(step):
+        if steps and steps[-1].only_deeper:
+            if step.only_deeper:
                 continue
             merged = _MERGED.get(step.axis)
             if merged is not None and not step.positional:
@@ -255,10 +255,6 @@ def _at_attribute(condition: Condition) -> Condition:
 def _below_only(step: Step) -> bool:
     """Whether descendant-or-self from the document node cannot mean the document node."""
     return step.axis is Axis.DESCENDANT_OR_SELF and step.test != _ANY
-
-
-def _bare(step: Step) -> bool:
-    return step.axis is Axis.DESCENDANT_OR_SELF and step.test == _ANY and not step.conditions
 
 
 def _conditions(conditions: Sequence[Condition]) -> tuple[Condition, ...] | None:
@@ -321,8 +317,8 @@ def _grow(step: Step, tail: tuple[Step, ...]) -> tuple[Step, ...]:
             branches.remove(end)
             tail = end.path.steps
         step = replace(step, conditions=(*conditions[:run], *branches))
-    if _bare(step):
-        if not tail or _bare(tail[0]):  # //. finds something wherever its start does
+    if step.only_deeper:
+        if not tail or tail[0].only_deeper:  # //. finds something wherever its start does
             return tail
         merged = _MERGED.get(tail[0].axis)
         if merged is not None and not tail[0].positional:

@@ -143,7 +143,7 @@ def path_text(path: Path, names: Names = CLARK) -> str:
     deep = False  # a bare descendant-or-self::node() waits to become //
     steps = path.steps
     for index, step in enumerate(steps):
-        if _bare(step) and index + 1 < len(steps) and _abbreviates(steps[index + 1]):
+        if step.only_deeper and index + 1 < len(steps) and _abbreviates(steps[index + 1]):
             deep = True
             continue
         name = test_text(step.test, names)
@@ -155,7 +155,7 @@ def path_text(path: Path, names: Names = CLARK) -> str:
             text, deep = name, True
         else:
             text = f"{step.axis.value}::{name}"
-        first = index == 0 or (deep and index == 1 and _bare(steps[0]))
+        first = index == 0 or (deep and index == 1 and steps[0].only_deeper)
         if deep:
             lead = "//" if path.absolute or not first else ".//"
         else:
@@ -165,10 +165,6 @@ def path_text(path: Path, names: Names = CLARK) -> str:
             written += f"[{_predicate(condition, names)}]"
         deep = False
     return written or "/"
-
-
-def _bare(step: Step) -> bool:
-    return step.axis is Axis.DESCENDANT_OR_SELF and step.test == _ANY and not step.conditions
 
 
 def _abbreviates(step: Step) -> bool:

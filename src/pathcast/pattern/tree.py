@@ -27,7 +27,7 @@ from enum import Enum
 from hashlib import blake2b
 
 from pathcast.pattern.numbers import number
-from pathcast.pattern.syntax import Axis, Test
+from pathcast.pattern.syntax import Axis, Test, TestKind
 
 __all__ = [
     "COMPARISONS",
@@ -121,6 +121,12 @@ class Step(_Digested):
     @property
     def depth(self) -> int:
         return self._seal()[1]
+
+    @property
+    def only_deeper(self) -> bool:
+        """Whether it is the // before another step: descendant-or-self::node(), and nothing asked."""
+        any_node = self.test.kind is TestKind.NODE and not self.conditions
+        return any_node and self.axis is Axis.DESCENDANT_OR_SELF
 
     @property
     def positional(self) -> bool:
