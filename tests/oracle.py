@@ -5,6 +5,8 @@ path of E that stands outside predicates made absolute by `/descendant-or-self::
 works on tokens, with a tokenizer of its own, so that a mistake in the engine's parser cannot hide
 behind the same mistake here. Nothing of `pathcast` is imported.
 
+Where libxml2 takes more than XPath 1.0 has (`///a`, `a orb` for `a or b`), the tokenizer refuses it.
+
 A location path starts where an operand may start (at the beginning, after `(`, `[`, `,` or an operator)
 with a name, `*`, `@`, `.` or `..`, unless the name calls a function. What follows a `/` continues a path.
 
@@ -76,6 +78,8 @@ def tokens(text: str) -> list[Token]:
         operand = before is None or before.role == "operator" or before.text in ("(", "[", ",")
         step = before is not None and before.text in ("/", "//", "@", "::") and not operand
         after = raw[index + 1][1] if index + 1 < len(raw) else ""
+        if before is not None and before.text in ("/", "//") and word in ("/", "//"):
+            raise Refused("a slash after a slash")  # libxml2 lets a path start with many
         if kind == "name" and not (operand or step):
             if word not in _NAMED_OPERATORS:
                 raise Refused(f"{word!r} where an operator belongs")

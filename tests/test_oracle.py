@@ -135,6 +135,8 @@ def test_answer(text: str, expected: bool) -> None:
         "1 div2",
         ".[1]",
         "a//",
+        "///a",
+        "/ / a",
         "f()",
         "$v",
         "z:a",

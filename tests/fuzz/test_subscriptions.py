@@ -1,7 +1,8 @@
 """Any text is a pattern or a SubscriptionError, and a pattern is what its canonical text says.
 
 The texts: random characters, random tokens, valid expressions spoilt a little, and hostile ones. Where
-our parser and libxml2 disagree about what is legal, it is for one of the reasons that are listed.
+our parser refuses what libxml2 takes, it is for one of two reasons: a mistake in arguments or types that
+libxml2 finds only when a document leads it there, or a text that is not XPath 1.0 (see `tests.oracle`).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ TREES = [
     document(b"<a xml:lang='en'><b x='1'>5</b><!--c--><?i?></a>"),
     document(b"<p:a xmlns:p='urn:p'><b>x</b><b/></p:a>"),
 ]
-STATIC = {"arguments", "type"}  # libxml2 finds these out only where a document leads it there
+STATIC = {"arguments", "type"}
 
 soup = st.lists(st.sampled_from(WORDS), max_size=12).flatmap(
     lambda words: st.sampled_from(["", " "]).map(lambda gap: gap.join(words))
@@ -81,14 +82,10 @@ def test_characters_of_the_language(text: str) -> None:
 def test_legal_is_what_libxml2_takes(text: str) -> None:
     found = outcome(text)
     if isinstance(found, SubscriptionError):
-        assert found.kind in STATIC or text_is_refused(text), f"{text!r} refused as {found}"
+        refused = found.kind in STATIC or refuses(text, NAMESPACES, TREES)
+        assert refused, f"{text!r} refused as {found}"
     else:
-        assert not text_is_refused(text), f"{text!r} accepted"
-
-
-def text_is_refused(text: str) -> bool:
-    # libxml2 takes any number of slashes at the start of a path for two; the grammar does not.
-    return refuses(text, NAMESPACES, TREES) or "///" in "".join(text.split())
+        assert not refuses(text, NAMESPACES, TREES), f"{text!r} accepted"
 
 
 @given(strategies.expressions(), strategies.documents())
