@@ -122,14 +122,9 @@ def match(
                 failed += "matches" not in row or "errors" in row
                 bar.advance(bar.task_ids[0])
         if stats:
-            say(json.dumps(_figures(matcher)))
+            say(json.dumps(dataclasses.asdict(matcher.stats())))
     if failed:
         raise typer.Exit(FAILED)
-
-
-def _figures(matcher: Matcher) -> dict[str, object]:
-    stats = matcher.stats()
-    return {**dataclasses.asdict(stats), "false_pass_rate": stats.false_pass_rate}
 
 
 def _total(arguments: list[str]) -> int | None:

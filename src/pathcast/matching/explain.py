@@ -26,6 +26,7 @@ from pathcast.matching.places import Place, place_of, place_of_result
 from pathcast.matching.reasons import Reasons
 from pathcast.matching.residual import Check, Expression
 from pathcast.pattern import Cost, Pattern, parse, selection
+from pathcast.pattern.namespaces import XML_NAMESPACE
 from pathcast.pattern.text import Names, condition_text
 from pathcast.pattern.tree import And, Condition, Exists, Or
 from pathcast.stream import Document, Limits
@@ -110,8 +111,7 @@ def explain(
 
 def _declared(pattern: Pattern, namespaces: Mapping[str, str] | None) -> list[tuple[str, str]]:
     """Prefixes to write names with: the subscriber's own go before the canonical ones."""
-    xml = ("xml", "http://www.w3.org/XML/1998/namespace")
-    return [xml, *pattern.namespaces, *(namespaces or {}).items()]
+    return [("xml", XML_NAMESPACE), *pattern.namespaces, *(namespaces or {}).items()]
 
 
 def _selected(condition: Condition, evaluator: Evaluator) -> list[int]:

@@ -10,7 +10,8 @@ from lxml import etree
 from pathcast.matching.places import snippet
 from pathcast.matching.residual import Expression
 from pathcast.pattern import Pattern
-from pathcast.pattern.parser import XML_NAMESPACE, parse_expression
+from pathcast.pattern.namespaces import XML_NAMESPACE
+from pathcast.pattern.parser import parse_expression
 from pathcast.pattern.syntax import Chain, LocationPath, Rank
 from pathcast.pattern.syntax import Expression as Syntax
 from pathcast.pattern.text import Names, expression_text

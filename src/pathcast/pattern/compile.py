@@ -20,9 +20,10 @@ from pathcast.errors import SubscriptionError
 from pathcast.pattern.cost import Cost, cost_of
 from pathcast.pattern.functions import Type
 from pathcast.pattern.lower import lower, rooted, route
+from pathcast.pattern.namespaces import XML_NAMESPACE
 from pathcast.pattern.nest import fears_long_runs, nest
 from pathcast.pattern.normal import shape
-from pathcast.pattern.parser import MAX_TEXT, XML_NAMESPACE, parse_expression
+from pathcast.pattern.parser import MAX_TEXT, parse_expression
 from pathcast.pattern.skeleton import weaken
 from pathcast.pattern.syntax import (
     Call,

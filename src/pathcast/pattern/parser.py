@@ -18,7 +18,8 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 from pathcast.errors import SubscriptionError
 from pathcast.pattern.cursor import Cursor, near
 from pathcast.pattern.functions import FUNCTIONS, NEWER_FUNCTIONS, Type
-from pathcast.pattern.lexer import Token, is_ncname
+from pathcast.pattern.lexer import Token
+from pathcast.pattern.namespaces import XML_NAMESPACE, check_namespace
 from pathcast.pattern.numbers import spelled
 from pathcast.pattern.syntax import (
     NO_TARGET,
@@ -45,8 +46,6 @@ __all__ = ["MAX_NESTING", "MAX_STEPS", "MAX_TEXT", "parse_expression"]
 MAX_TEXT = 64 * 1024
 MAX_STEPS = 1_000
 MAX_NESTING = 200
-
-XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
 
 _AXES = {axis.value: axis for axis in Axis}
 _RANKS = {
@@ -84,28 +83,13 @@ def parse_expression(text: str, namespaces: Mapping[str, str]) -> Expression:
     if len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT:
         raise SubscriptionError("too-long", f"an expression may have {MAX_TEXT // 1024} KB of text")
     for prefix, uri in namespaces.items():
-        _check_namespace(prefix, uri)
+        check_namespace(prefix, uri)
     return _Parser(text, namespaces).parse()
 
 
 def _check_type(text: object) -> None:
     if not isinstance(text, str):
         raise TypeError(f"an expression is a str, not {type(text).__name__}")
-
-
-def _check_namespace(prefix: object, uri: object) -> None:
-    if not isinstance(prefix, str) or not is_ncname(prefix):
-        raise SubscriptionError(
-            "namespace",
-            f"{prefix!r} cannot be a prefix",
-            hint="XPath 1.0 has no default namespace: declare a prefix and write prefix:name",
-        )
-    if not isinstance(uri, str) or not uri:
-        message = f"prefix {prefix!r} needs a namespace, not {uri!r}"
-        raise SubscriptionError("namespace", message)
-    if (prefix == "xml") is not (uri == XML_NAMESPACE):
-        message = f"the prefix xml and the namespace {XML_NAMESPACE} belong together, always"
-        raise SubscriptionError("namespace", message)
 
 
 class _Parser(Cursor):

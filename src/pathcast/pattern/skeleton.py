@@ -28,8 +28,9 @@ from pathcast.pattern.lower import (
     route,
     selects,
 )
+from pathcast.pattern.namespaces import XML_NAMESPACE
 from pathcast.pattern.normal import FALSE, TRUE, conjunction, disjunction, negation
-from pathcast.pattern.parser import MAX_STEPS, XML_NAMESPACE
+from pathcast.pattern.parser import MAX_STEPS
 from pathcast.pattern.syntax import (
     Axis,
     Call,
