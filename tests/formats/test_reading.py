@@ -66,6 +66,14 @@ def test_tsv_ids_are_texts_and_a_hash_is_an_id() -> None:
     assert not bad
 
 
+def test_a_key_that_was_meant_for_us_is_not_ignored(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text('{"id": 1, "xpath": "//p:a", "namespace": {"p": "urn:p"}, "note": "mine"}\n')
+    with pytest.raises(FormatError) as caught:
+        list(read_subscriptions(path))
+    assert (caught.value.kind, caught.value.hint) == ("columns", "did you mean 'namespaces'?")
+
+
 def test_jsonl_keeps_types_and_takes_optional_fields() -> None:
     lines_ = [
         {"id": 7, "xpath": "//a"},

@@ -82,10 +82,29 @@ def test_no_match_says_what_failed(text: str, reason: str) -> None:
             "'rating' is in namespace 'urn:m': declare a prefix for it and write p:rating",
         ),
         ("//item/@lnag", "no 'lnag'; did you mean 'lang'?"),
+        ("//item[lang = 'en']", "there is an attribute 'lang': write @lang"),
+        ("//item/@title", "there is an element 'title': write title"),
+        ("//item[title = 'Rain '] | //item[@id = en]", "en is a name: for the string write 'en'"),
+        ("//item[0]", None),
+        ("//body = 'Some  rain .'", None),
     ],
 )
-def test_hints(text: str, hint: str) -> None:
-    assert explain(text, NEWS).hints == (hint,)
+def test_hints(text: str, hint: str | None) -> None:
+    found = explain(text, NEWS).hints
+    if hint is not None:
+        assert hint in found
+    else:
+        assert not any("did you mean" in one for one in found)
+
+
+def test_values_are_shown_as_they_are() -> None:
+    found = explain("//t = 'x'", b"<r><t> x </t></r>")
+    assert "found ' x '" in found.reasons[0]
+    assert found.hints == ("there is white space around it: compare normalize-space(.)",)
+    assert explain("//q > 9", b"<r><q>1,200</q></r>").hints == ("'1,200' is not a number",)
+    assert explain("//t[0]", b"<t/>").reasons == ("no document can match it",)
+    other = explain("//p:e", b"<e xmlns='urn:Atom'/>", {"p": "urn:atom"})
+    assert other.hints == ("'e' is in namespace 'urn:Atom', not in 'urn:atom'",)
 
 
 def test_default_namespace() -> None:

@@ -11,131 +11,34 @@ from random import Random
 
 from tests.matching.test_against_lxml import SHOWN, differences
 
-PATHS = (
-    *(
-        "a",
-        "b",
-        "*",
-        "@x",
-        "@*",
-        ".",
-        "..",
-        "text()",
-        "node()",
-        "b/c",
-        "*/b",
-        ".//b",
-        ".//@x",
-        "//b",
-        "/a",
-    ),
-    *(
-        "b[1]",
-        "b[2]",
-        "b[last()]",
-        "*[b]",
-        "b[. = 5]",
-        "@x[1]",
-        "self::a",
-        "self::*",
-        "descendant::b[2]",
-    ),
-    *(
-        "../b",
-        "../@x",
-        "../..",
-        "../a/b",
-        "ancestor::a",
-        "following-sibling::b",
-        "parent::b",
-        "./b/..",
-    ),
-    *(
-        "descendant-or-self::b",
-        "descendant-or-self::node()",
-        ".//.",
-        "@x/.",
-        "@x/..",
-        "a | b",
-        "p:b",
-    ),
-    *(
-        "(b)[2]",
-        "(.//b)[2]",
-        "b/text()",
-        "*[1]/b",
-        "@x/descendant-or-self::node()[. = 5]",
-        "/.",
-        "comment()",
-    ),
-)
-TESTS = (
-    *(
-        "{}",
-        "not({})",
-        "{} = 5",
-        "{} != 5",
-        "{} > 2",
-        "2 >= {}",
-        "{} = '5'",
-        "{} != ''",
-        "{} < '7'",
-    ),
-    *("count({}) = 1", "count({}) > 1", "count({})", "contains({}, '5')", "starts-with({}, '')"),
-    *(
-        "string-length({}) > 0",
-        "string-length({}) = 0",
-        "string({}) = '5'",
-        "number({}) = 5",
-        "boolean({})",
-    ),
-    *(
-        "{} and b",
-        "b or {}",
-        "not({} = 5)",
-        "{} = {}",
-        "{} = true()",
-        "sum({}) = 5",
-        "string({})",
-        "{} + 1 = 6",
-    ),
-)
-CONTEXTS = (
-    *(
-        "/a[{}]",
-        "//a[{}]",
-        "//*[{}]",
-        "//b[{}]/c",
-        "//@x[{}]",
-        "//@*[{}]",
-        "//text()[{}]",
-        "/*[{}]/b",
-    ),
-    *(
-        "//b[{}][1]",
-        "//b[1][{}]",
-        "//b[2][{}]",
-        "//a[not({})]",
-        "//a[b[{}]]",
-        "//a[@x][{}]/..",
-        "//c[{}]",
-    ),
-    *(
-        "//a[c or {}]",
-        "not(//b[{}])",
-        "count(//b[{}]) = 1",
-        "/a[({})]//b",
-        "//node()[{}]",
-        "/self::node()[{}]/*",
-    ),
-    *(
-        "//a//b[{}]",
-        "/a/descendant-or-self::*[{}]",
-        "//b[{} and position() = 1]",
-        "(//b)[{}]",
-        "/a[{}] | /b[{}]",
-    ),
-)
+
+def one_by_one(pool: str) -> list[str]:
+    return [one.strip() for line in pool.strip().splitlines() for one in line.split("  ; ")]
+
+
+PATHS = one_by_one("""
+    a  ; b  ; *  ; @x  ; @*  ; .  ; ..  ; text()  ; node()  ; b/c  ; */b  ; .//b  ; .//@x  ; //b
+    /a  ; b[1]  ; b[2]  ; b[last()]  ; *[b]  ; b[. = 5]  ; @x[1]  ; self::a  ; self::*
+    descendant::b[2]  ; ../b  ; ../@x  ; ../..  ; ../a/b  ; ancestor::a  ; following-sibling::b
+    parent::b  ; ./b/..  ; descendant-or-self::b  ; descendant-or-self::node()  ; .//.  ; @x/.
+    @x/..  ; a | b  ; p:b  ; (b)[2]  ; (.//b)[2]  ; b/text()  ; *[1]/b
+    @x/descendant-or-self::node()[. = 5]  ; /.  ; comment()  ; self::p:*  ; self::text()
+    preceding-sibling::*[1]  ; @p:*
+""")
+TESTS = one_by_one("""
+    {}  ; not({})  ; {} = 5  ; {} != 5  ; {} > 2  ; 2 >= {}  ; {} = '5'  ; {} != ''  ; {} < '7'
+    count({}) = 1  ; count({}) > 1  ; count({})  ; contains({}, '5')  ; starts-with({}, '')
+    string-length({}) > 0  ; string-length({}) = 0  ; string({}) = '5'  ; number({}) = 5
+    boolean({})  ; {} and b  ; b or {}  ; not({} = 5)  ; {} = {}  ; {} = true()  ; sum({}) = 5
+    string({})  ; {} + 1 = 6
+""")
+CONTEXTS = one_by_one("""
+    /a[{}]  ; //a[{}]  ; //*[{}]  ; //b[{}]/c  ; //@x[{}]  ; //@*[{}]  ; //text()[{}]
+    /*[{}]/b  ; //b[{}][1]  ; //b[1][{}]  ; //b[2][{}]  ; //a[not({})]  ; //a[b[{}]]
+    //a[@x][{}]/..  ; //c[{}]  ; //a[c or {}]  ; not(//b[{}])  ; count(//b[{}]) = 1
+    /a[({})]//b  ; //node()[{}]  ; /self::node()[{}]/*  ; //a//b[{}]
+    /a/descendant-or-self::*[{}]  ; //b[{} and position() = 1]  ; (//b)[{}]  ; /a[{}] | /b[{}]
+""")
 DOCUMENTS = (
     b"<a/>",
     b"<a x='5'>5</a>",

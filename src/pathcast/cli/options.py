@@ -70,7 +70,7 @@ NamespaceOption = Annotated[
         "--namespace",
         "-n",
         metavar="PREFIX=URI",
-        help="A prefix for all XPaths; may be given several times. A subscription's own come first.",
+        help="A prefix for XPaths; may be given several times. A subscription's own come first.",
     ),
 ]
 MaxSize = Annotated[

@@ -17,6 +17,7 @@ longer than `LONGEST`, so that a file of another kind, or a gzip bomb, costs no 
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, Literal
@@ -27,6 +28,7 @@ from pathcast.formats.subscription import SPACE, Subscription, checked
 __all__ = ["LONGEST", "LineFormat", "line_of", "rows"]
 
 LineFormat = Literal["txt", "tsv", "jsonl"]
+_KEYS = ("id", "xpath", "namespaces", "subscriber")
 LONGEST = 1 << 20  # bytes of a line; an XPath may have 64 KB, the rest is room for its namespaces
 SPARSEST = 1_000_000  # empty lines that one id of a .txt file may cost
 _MARK = "\ufeff"
@@ -87,7 +89,11 @@ def _read_tsv(text: str, number: int) -> Subscription:
 
 
 def _read_jsonl(text: str, number: int) -> Subscription:
-    hint = 'a line of .jsonl is {"id": "desk-7", "xpath": "//p"}'
+    hint = (
+        'a line of .jsonl is {"id": "desk-7", "xpath": "//n:p", '
+        '"namespaces": {"n": "http://example.org/news"}, "subscriber": "sports"}; '
+        "the last two may be left out"
+    )
     try:
         row = json.loads(text)
     except json.JSONDecodeError as error:
@@ -100,6 +106,11 @@ def _read_jsonl(text: str, number: int) -> Subscription:
     for key in ("id", "xpath"):
         if key not in row:
             raise FormatError("columns", f"there is no {key!r}", line=number, hint=hint)
+    for key in row:  # other keys are their owner's business, but not one that was meant for us
+        near = [] if key in _KEYS else difflib.get_close_matches(key.lower(), _KEYS, 1, 0.8)
+        if near and near[0] not in row:
+            better = f"did you mean {near[0]!r}?"
+            raise FormatError("columns", f"unknown key {key!r}", line=number, hint=better)
     return checked(row["id"], row["xpath"], row.get("namespaces"), row.get("subscriber"), number)
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ProcessRunner"]
 
+_LONGEST: Final = 86_400  # seconds: more than a day is no deadline, and poll() cannot count to it
 _LOADING: Final = 60.0  # seconds for a document; limits bound it, this is for a machine in trouble
 _GRACE: Final = 5.0  # seconds after which a helper whose runner is gone ends itself
 _DEFAULTS: Final = Limits()
@@ -45,8 +46,8 @@ class ProcessRunner:
     """Runs expressions in a helper process; `deadline` is in seconds, for each expression."""
 
     def __init__(self, deadline: float = 1.0, limits: Limits = _DEFAULTS) -> None:
-        if not deadline > 0:
-            raise ValueError(f"a deadline must be more than 0 seconds, not {deadline}")
+        if not 0 < deadline <= _LONGEST:
+            raise ValueError(f"a deadline is more than 0 and at most {_LONGEST} s, not {deadline}")
         self._deadline = deadline
         self._limits = limits
         self._child: Child | None = None

@@ -12,7 +12,7 @@ no match
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -27,6 +27,10 @@ from pathcast.matching.reasons import Reasons
 from pathcast.matching.residual import Check, Expression
 from pathcast.pattern import Cost, Pattern, parse, selection
 from pathcast.pattern.namespaces import XML_NAMESPACE
+from pathcast.pattern.normal import FALSE
+from pathcast.pattern.parser import parse_expression
+from pathcast.pattern.syntax import Axis, Chain, LocationPath, Rank, TestKind, children
+from pathcast.pattern.syntax import Step as SyntaxStep
 from pathcast.pattern.text import Names, condition_text
 from pathcast.pattern.tree import And, Condition, Exists, Or
 from pathcast.stream import Document, Limits
@@ -84,11 +88,19 @@ def explain(
     names = Names({uri: prefix for prefix, uri in _declared(pattern, namespaces)})
     # the canonical form may end elsewhere than the subscriber's text does: speak of the latter
     paths = selection(xpath, namespaces) if pattern.check is None else None
+    if pattern.condition == FALSE:
+        reason = "no document can match it"
+        hint = (
+            "places count from 1, < and > compare numbers only, "
+            "and nothing is below an attribute or a text"
+        )
+        return Explanation(False, pattern.text, reasons=(reason,), hints=(hint,))
     if not evaluator.holds(pattern.condition):
         reasons = Reasons(document, evaluator, names, namespaces or {})
         for condition in [Exists(path) for path in paths] if paths else [pattern.condition]:
             reasons.about(condition)
-        found, hints = tuple(reasons.found), tuple(reasons.hints)
+        found = tuple(reasons.found)
+        hints = (*reasons.hints, *_unquoted(xpath, namespaces, document))
         return Explanation(False, pattern.text, reasons=found, hints=hints)
     if pattern.cost is Cost.EXPENSIVE and not allow_expensive:
         raise SubscriptionError(
@@ -107,6 +119,24 @@ def explain(
     places = tuple(place_of(document, node, names) for node in nodes[:_SHOWN])
     why = () if nodes else (f"{condition_text(pattern.condition, names, top=True)} is true",)
     return Explanation(True, pattern.text, places, len(nodes), why)
+
+
+def _unquoted(
+    xpath: str, namespaces: Mapping[str, str] | None, document: Document
+) -> Iterator[str]:
+    """Hints at names that were perhaps meant as strings: `@lang = en`."""
+    waiting = [parse_expression(xpath, namespaces or {})]
+    while waiting:
+        node = waiting.pop()
+        waiting += children(node)
+        if not isinstance(node, Chain) or node.rank is not Rank.EQUALITY:
+            continue
+        sides = node.operands if all(isinstance(s, LocationPath) for s in node.operands) else ()
+        for side in sides:
+            match side:
+                case LocationPath(absolute=False, steps=(SyntaxStep(axis=Axis.CHILD, test=test),)):
+                    if test.kind is TestKind.NAME and test.name not in document.elements:
+                        yield f"{test.name} is a name: for the string write '{test.name}'"
 
 
 def _declared(pattern: Pattern, namespaces: Mapping[str, str] | None) -> list[tuple[str, str]]:

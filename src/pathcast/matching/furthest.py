@@ -7,7 +7,7 @@ from typing import Any
 
 from lxml import etree
 
-from pathcast.matching.places import snippet
+from pathcast.matching.places import quoted
 from pathcast.matching.residual import Expression
 from pathcast.pattern import Pattern
 from pathcast.pattern.namespaces import XML_NAMESPACE
@@ -74,14 +74,12 @@ def _values(predicate: Syntax, nodes: list[Any], select: Any) -> str:
 
 def _shown(value: Any) -> str:
     if not isinstance(value, list):
-        return repr(snippet(value)) if isinstance(value, str) else str(value)
+        return quoted(value) if isinstance(value, str) else str(value)
     if not value:
         return "nothing"
     first = value[0]
     if isinstance(first, tuple):  # a namespace node: its prefix and what it stands for
         return repr(first[1])
     if isinstance(first, str):
-        return repr(snippet(first))
-    return repr(
-        snippet("".join(first.itertext()) if isinstance(first.tag, str) else first.text or "")
-    )
+        return quoted(first)
+    return quoted("".join(first.itertext()) if isinstance(first.tag, str) else first.text or "")

@@ -156,9 +156,12 @@ class Matcher:
         """Register many, in order; stops with SubscriptionError at the first bad one. Returns how many."""
         added = 0
         for id, xpath, *namespaces in subscriptions:
-            self.add(
-                id, xpath, namespaces[0] if namespaces else None, allow_expensive=allow_expensive
-            )
+            declared = namespaces[0] if namespaces else None
+            try:
+                self.add(id, xpath, declared, allow_expensive=allow_expensive)
+            except SubscriptionError as error:
+                error.add_note(f"in subscription {shown_id(id)}, after {added} others were added")
+                raise
             added += 1
         return added
 
@@ -245,10 +248,15 @@ class Matcher:
     # what it looks like
 
     def explain(
-        self, xpath: str, body: bytes, namespaces: Mapping[str, str] | None = None
+        self,
+        xpath: str,
+        body: bytes,
+        namespaces: Mapping[str, str] | None = None,
+        *,
+        allow_expensive: bool = False,
     ) -> Explanation:
-        """Why a document matches an expression, or where and why it does not."""
-        return explain(xpath, body, namespaces, limits=self._limits)
+        """Why a document matches an expression (not an id), or where and why it does not."""
+        return explain(xpath, body, namespaces, self._limits, allow_expensive=allow_expensive)
 
     def draw(self, style: Literal["text", "dot"] = "text") -> str:
         """The automaton, for people (text) or for Graphviz (dot)."""

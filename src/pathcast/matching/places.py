@@ -8,7 +8,7 @@ from typing import Any
 from pathcast.pattern.text import Names
 from pathcast.stream import ATTRIBUTE, COMMENT, ELEMENT, PI, TEXT, Document
 
-__all__ = ["Place", "place_of", "place_of_result", "snippet"]
+__all__ = ["Place", "place_of", "place_of_result", "quoted", "snippet"]
 
 _WIDTH = 60
 
@@ -29,6 +29,11 @@ def snippet(text: str) -> str:
     """The beginning of a text on one line."""
     flat = " ".join(text[: 4 * _WIDTH].split())
     return flat if len(flat) <= _WIDTH else flat[: _WIDTH - 3] + "..."
+
+
+def quoted(text: str) -> str:
+    """The beginning of a text as it is, white space and all: it may be what made a comparison fail."""
+    return repr(text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "...")
 
 
 def place_of(document: Document, node: int, names: Names) -> Place:

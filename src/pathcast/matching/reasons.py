@@ -8,14 +8,28 @@ the values that it met, or with the reason of the path inside it.
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
 from pathcast.matching.evaluate import Evaluator
-from pathcast.matching.places import place_of, snippet
+from pathcast.matching.places import place_of, quoted
+from pathcast.pattern.numbers import number
 from pathcast.pattern.syntax import Axis, Test, TestKind
 from pathcast.pattern.text import Names, condition_text, path_text, test_text
-from pathcast.pattern.tree import And, Condition, Count, Exists, First, Not, Or, Path, Step, Value
+from pathcast.pattern.tree import (
+    And,
+    Condition,
+    Count,
+    Exists,
+    First,
+    Not,
+    Or,
+    Path,
+    Step,
+    Value,
+    ValueKind,
+)
 from pathcast.stream import Document
 
 __all__ = ["Reasons"]
@@ -69,13 +83,14 @@ class Reasons:
                 self._path(path, [0] if path.absolute else nodes, inner)
             case Value():
                 self._say(where, f"[{self._text(condition)}] failed, found {self._values(nodes)}")
+                self._hint_at_value(condition, nodes)
             case Count(path=path):
                 counts = [len(self._evaluator.select(path, node)) for node in nodes[:_VALUES]]
                 self._say(where, f"[{self._text(condition)}] failed, counted {_list(counts)}")
             case First(path=path):
                 firsts = [self._evaluator.select(path, node)[:1] for node in nodes[:_VALUES]]
                 strings = [self._document.string(one[0]) if one else "" for one in firsts]
-                shown = _list([repr(snippet(text)) for text in strings])
+                shown = _list([quoted(text) for text in strings])
                 self._say(where, f"[{self._text(condition)}] failed, found {shown}")
             case Not(part=Exists(path=path)):
                 starts = [0] if path.absolute else nodes[:_VALUES]
@@ -85,6 +100,16 @@ class Reasons:
             case _:
                 groups = f" (there were {len(nodes)})" if condition.positional else ""
                 self._say(where, f"[{self._text(condition)}] failed{groups}")
+
+    def _hint_at_value(self, value: Value, nodes: list[int]) -> None:
+        texts = [self._document.string(node) for node in nodes[:_VALUES]]
+        if value.kind is ValueKind.STRING and value.op == "=":
+            if any(text.strip() == value.operand for text in texts):
+                self._hints("there is white space around it: compare normalize-space(.)")
+        if value.kind is ValueKind.NUMBER:
+            odd = [text for text in texts if text.strip() and math.isnan(number(text))]
+            if odd:
+                self._hints(f"{quoted(odd[0])} is not a number")
 
     def _path(self, path: Path, starts: list[int], where: str) -> None:
         current = starts
@@ -157,8 +182,17 @@ class Reasons:
                 f"{local!r} is in {which} {spaces[0]!r}: declare a prefix for it and write {prefix}:{local}"
             )
             return
+        if spaces:
+            meant = test.name[1:].rpartition("}")[0]
+            self._hints(f"{local!r} is in namespace {spaces[0]!r}, not in {meant!r}")
+            return
         if local in known:
             self._hints(f"{local!r} is there in no namespace: write it without a prefix")
+            return
+        others = self._document.elements if attribute else self._document.attributes
+        if test.name in others:
+            kind, right = ("element", local) if attribute else ("attribute", f"@{local}")
+            self._hints(f"there is an {kind} {local!r}: write {right}")
             return
         locals_ = {label.rpartition("}")[2]: label for label in known}
         near = difflib.get_close_matches(local, locals_, n=1)
@@ -186,7 +220,7 @@ class Reasons:
 
     def _values(self, nodes: list[int]) -> str:
         shown = [
-            f"{snippet(self._document.string(node))!r} (line {self._document.line(node)})"
+            f"{quoted(self._document.string(node))} (line {self._document.line(node)})"
             for node in nodes[:_VALUES]
         ]
         return _list(shown) + (f" and {len(nodes) - _VALUES} more" if len(nodes) > _VALUES else "")

@@ -11,6 +11,16 @@ from pathcast.pattern.lexer import Token, tokens
 
 __all__ = ["Cursor", "near"]
 
+_WORDS = {
+    "and": "operators are written small: and",
+    "or": "operators are written small: or",
+    "eq": "that is XPath 2.0: write =",
+    "ne": "that is XPath 2.0: write !=",
+    "lt": "that is XPath 2.0: write <",
+    "le": "that is XPath 2.0: write <=",
+    "gt": "that is XPath 2.0: write >",
+    "ge": "that is XPath 2.0: write >=",
+}
 _CLOSERS = {"(": ")", "[": "]"}
 
 
@@ -58,12 +68,24 @@ class Cursor:
         token = self.peek
         if token.kind == "end":
             self.fail("the expression ends too soon", expected=expected or "a path or a value")
+        before = self._tokens[self._next - 1] if self._next else token
+        if before.kind == "operator" and token.kind == "symbol":
+            message = f"nothing to the right of {before.text!r}"
+            self.fail(message, at=before.at, expected="a path or a value")
+        if before.text in _CLOSERS and _CLOSERS[before.text] == token.text:
+            self.fail(
+                f"nothing between {before.text} and {token.text}", expected="a path or a value"
+            )
         if token.text in (")", "]") and token.kind == "symbol":
             message = f"{token.text} closes nothing"
             self.fail(message, kind="unbalanced", hint="take it out, or open it before")
         hint = None
         if token.kind in ("name", "wildcard", "literal", "number", "function"):
-            hint = "two values need an operator or a / between them"
+            hint = (
+                _WORDS.get(token.text.lower()) or "two values need an operator or a / between them"
+            )
+        if before.text == "not":
+            hint = "negation is written not(...)"
         self.fail(f"unexpected {token.text!r}", expected=expected, hint=hint)
 
     def fail(

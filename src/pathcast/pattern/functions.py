@@ -63,7 +63,8 @@ FUNCTIONS: dict[str, Signature] = {
 
 NEWER_FUNCTIONS: dict[str, str] = {
     "matches": "regular expressions are not part of XPath 1.0: use contains() or starts-with()",
-    "ends-with": "XPath 1.0 has no ends-with(): use substring(s, string-length(s) - n)",
+    "ends-with": "XPath 1.0 has no ends-with(): use "
+    "substring(s, string-length(s) - string-length(t) + 1) = t",
     "lower-case": "XPath 1.0 has no lower-case(): use translate(s, 'ABC...', 'abc...')",
     "upper-case": "XPath 1.0 has no upper-case(): use translate(s, 'abc...', 'ABC...')",
     "exists": "XPath 1.0 has no exists(): a path is true when it selects something",

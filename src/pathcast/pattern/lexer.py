@@ -40,6 +40,7 @@ _OPERATORS = frozenset({"/", "//", "|", "+", "-", "=", "!=", "<", "<=", ">", ">=
 _OPENERS = frozenset({"@", "::", "(", "[", ","})
 _AFTER = re.compile(rf"[{_SPACE}]*(\(|::)")
 
+_MISTAKEN = {"==": "=", "<>": "!=", "=<": "<=", "=>": ">="}
 _HINTS = {
     "!": "not equal is written !=, negation is written not(...)",
     "&": "conjunction is written 'and'",
@@ -47,6 +48,13 @@ _HINTS = {
     "{": "names in braces are not XPath 1.0: declare a prefix and write prefix:name",
     '"': "close the string with the quote that opened it",
     "'": "close the string with the quote that opened it",
+    "\u201c": "write straight quotes, \" or '",
+    "\u201d": "write straight quotes, \" or '",
+    "\u2018": "write straight quotes, \" or '",
+    "\u2019": "write straight quotes, \" or '",
+    "\u2264": "write <=",
+    "\u2265": "write >=",
+    "\u2260": "write !=",
 }
 
 
@@ -88,8 +96,8 @@ def _classify(text: str, kind: str, lexeme: str, at: int, before: Token | None) 
     if kind == "symbol":
         if lexeme == "*":
             return Token("operator" if operand_before else "wildcard", "*", at)
-        if lexeme in ("=", "<") and text[at + 1 : at + 2] == ("=" if lexeme == "=" else ">"):
-            right = "=" if lexeme == "=" else "!="
+        right = _MISTAKEN.get(text[at : at + 2])
+        if right is not None:
             raise SubscriptionError(
                 "syntax",
                 f"{lexeme}{text[at + 1]} is not an operator",

@@ -105,7 +105,9 @@ def fault(error: etree.XMLSyntaxError, text: bytes) -> DocumentError:
             break
     if error.code == _ERRORS.ERR_DOCUMENT_EMPTY and not text.strip(b"\xef\xbb\xbf \t\r\n"):
         kind, message = "empty", "the document is empty"
-    hint = None
+    elif error.code == _ERRORS.ERR_DOCUMENT_EMPTY:
+        message = f"this is not XML: it starts with byte 0x{text[0]:02x}"
+    hint = "this is gzip: unpack it first" if text.startswith(b"\x1f\x8b") else None
     if error.code == _ERRORS.ERR_NO_MEMORY:
         message = "libxml2 has no memory left, or no room for new names in this thread"
         hint = "parse in a new thread: libxml2 keeps all names for as long as a thread lives"
