@@ -2,8 +2,8 @@
 
 Every error names its *kind* (a short stable word that programs may switch on), says where the trouble
 is, what was expected there and what to try. `SubscriptionError` is the subscriber's to mend,
-`DocumentError` the publisher's, `EvaluationError` says that one subscription could not be decided on
-one document. Anything else that escapes is a bug of ours.
+`DocumentError` the publisher's, `SchemaError` that of whoever wrote the DTD, `EvaluationError` says that one
+subscription could not be decided on one document, `WorkloadError` that nothing can be generated as asked. Anything else that escapes is a bug of ours.
 
 >>> error = SubscriptionError("syntax", "unexpected '='", text="//a[b==1]", position=6, hint="write =")
 >>> print(error)
@@ -15,7 +15,15 @@ syntax: unexpected '=' at character 7
 
 from __future__ import annotations
 
-__all__ = ["DocumentError", "EvaluationError", "FormatError", "PathcastError", "SubscriptionError"]
+__all__ = [
+    "DocumentError",
+    "EvaluationError",
+    "FormatError",
+    "PathcastError",
+    "SchemaError",
+    "SubscriptionError",
+    "WorkloadError",
+]
 
 _CARET_WIDTH = 72  # how much of a long expression the caret line shows
 
@@ -85,8 +93,8 @@ class SubscriptionError(PathcastError, ValueError):
         return [f"  {left}{shown}{right}", " " * (2 + len(left) + position - start) + "^"]
 
 
-class DocumentError(PathcastError, ValueError):
-    """A document that cannot be accepted: `line` and `column` count from 1, None where unknown."""
+class _Placed(PathcastError, ValueError):
+    """An error at a place of a text: `line` and `column` count from 1, None where unknown."""
 
     def __init__(
         self,
@@ -114,6 +122,18 @@ class DocumentError(PathcastError, ValueError):
             place += ")" if self.column is None else f", column {self.column})"
         hint = f"\n  hint: {self.hint}" if self.hint else ""
         return f"{self.kind}: {self.message}{place}{hint}"
+
+
+class DocumentError(_Placed):
+    """A document that cannot be accepted."""
+
+
+class SchemaError(_Placed):
+    """A DTD that cannot be used."""
+
+
+class WorkloadError(PathcastError, ValueError):
+    """Parameters that no document, subscription or feed can meet."""
 
 
 class EvaluationError(PathcastError):

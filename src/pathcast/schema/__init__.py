@@ -1,0 +1,48 @@
+"""DTD -> element graph, recursion, root paths; can a pattern match any valid document?
+
+text or file -> Schema (elements, content models, attributes, roots) -> Graph -> PathAutomaton
+             -> satisfiable(pattern, schema): yes with a document, no with the step, or not known
+"""
+
+from pathcast.schema.catalog import Catalog
+from pathcast.schema.graph import Graph
+from pathcast.schema.model import (
+    Attribute,
+    AttributeType,
+    Child,
+    Choice,
+    Content,
+    Default,
+    Element,
+    Kind,
+    Occurs,
+    Sequence,
+    names_of,
+)
+from pathcast.schema.paths import PathAutomaton, count_paths, root_paths
+from pathcast.schema.reader import load_dtd, parse_dtd
+from pathcast.schema.schema import Schema
+from pathcast.schema.words import cheapest
+
+__all__ = [
+    "Attribute",
+    "AttributeType",
+    "Catalog",
+    "Child",
+    "Choice",
+    "Content",
+    "Default",
+    "Element",
+    "Graph",
+    "Kind",
+    "Occurs",
+    "PathAutomaton",
+    "Schema",
+    "Sequence",
+    "cheapest",
+    "count_paths",
+    "load_dtd",
+    "names_of",
+    "parse_dtd",
+    "root_paths",
+]

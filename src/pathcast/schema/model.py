@@ -1,0 +1,170 @@
+"""What a DTD says, as frozen values: elements, content models, attributes.
+
+Names are the DTD's own spelling, prefix included (`mml:math`): a DTD knows nothing of namespaces. A content model is
+a regular expression over such names:
+
+>>> model = Sequence((Child("title"), Child("author", Occurs.SOME)))
+>>> str(model), list(names_of(model))
+('(title, author+)', ['title', 'author'])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+__all__ = [
+    "Attribute",
+    "AttributeType",
+    "Child",
+    "Choice",
+    "Content",
+    "Default",
+    "Element",
+    "Kind",
+    "Occurs",
+    "Sequence",
+    "names_of",
+]
+
+
+class Occurs(Enum):
+    """How often a part of a content model stands there."""
+
+    ONCE = ""
+    OPTIONAL = "?"
+    ANY = "*"
+    SOME = "+"
+
+    @property
+    def may_miss(self) -> bool:
+        return self in (Occurs.OPTIONAL, Occurs.ANY)
+
+    @property
+    def may_repeat(self) -> bool:
+        return self in (Occurs.ANY, Occurs.SOME)
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """One element by name."""
+
+    name: str
+    occurs: Occurs = Occurs.ONCE
+
+    def __str__(self) -> str:
+        return self.name + self.occurs.value
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """All parts, in this order."""
+
+    parts: tuple[Content, ...]
+    occurs: Occurs = Occurs.ONCE
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.parts))}){self.occurs.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of the parts."""
+
+    parts: tuple[Content, ...]
+    occurs: Occurs = Occurs.ONCE
+
+    def __str__(self) -> str:
+        return f"({' | '.join(map(str, self.parts))}){self.occurs.value}"
+
+
+Content = Child | Sequence | Choice
+
+
+def names_of(content: Content | None) -> Iterator[str]:
+    """The names in a content model, in order, as often as they are written."""
+    waiting: list[Content] = [] if content is None else [content]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Child):
+            yield part.name
+        else:
+            waiting += reversed(part.parts)
+
+
+class Kind(Enum):
+    """What may stand inside an element."""
+
+    EMPTY = "EMPTY"
+    ANY = "ANY"
+    MIXED = "mixed"
+    CHILDREN = "children"
+
+    @property
+    def text(self) -> bool:
+        """Whether text may stand there that is more than white space."""
+        return self in (Kind.ANY, Kind.MIXED)
+
+
+class AttributeType(Enum):
+    """The types of XML 1.0, section 3.3.1, with lxml's names for them."""
+
+    CDATA = "cdata"
+    ID = "id"
+    IDREF = "idref"
+    IDREFS = "idrefs"
+    ENTITY = "entity"
+    ENTITIES = "entities"
+    NMTOKEN = "nmtoken"
+    NMTOKENS = "nmtokens"
+    ENUMERATION = "enumeration"
+    NOTATION = "notation"
+
+
+class Default(Enum):
+    """What is so of an attribute that a document leaves out."""
+
+    REQUIRED = "required"
+    IMPLIED = "implied"
+    FIXED = "fixed"
+    VALUE = "none"  # lxml's word for a plain default value
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """`values` are the choices of an enumeration or notation; `value` is the default or fixed value."""
+
+    name: str
+    type: AttributeType
+    default: Default
+    value: str | None = None
+    values: tuple[str, ...] = ()
+
+    @property
+    def declares_namespace(self) -> bool:
+        """Whether it is xmlns or xmlns:prefix, which XPath does not see as an attribute."""
+        return self.name == "xmlns" or self.name.startswith("xmlns:")
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """`content` is the model of CHILDREN, or the repeated choice of MIXED where it has children."""
+
+    name: str
+    kind: Kind
+    content: Content | None = None
+    attributes: tuple[Attribute, ...] = ()
+
+    @property
+    def model(self) -> str:
+        """The content as a DTD would write it."""
+        match self.kind:
+            case Kind.MIXED:
+                inner = "".join(f" | {name}" for name in names_of(self.content))
+                return f"(#PCDATA{inner})" + ("*" if inner else "")
+            case Kind.CHILDREN:
+                text = str(self.content)
+                return text if text.startswith("(") else f"({text})"
+            case _:
+                return str(self.kind.value)

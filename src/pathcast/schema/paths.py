@@ -1,0 +1,89 @@
+"""Root paths of a schema: all up to a depth, how many there are, and the automaton that accepts them.
+
+A root path is the sequence of element names from the root of a valid document down to one of its elements. With
+recursion there are infinitely many, but they are a regular language whose automaton has one state per element. A path may
+*end* at an element that may stand without child elements: those are the paths of a document's leaves.
+
+>>> from pathcast.schema import parse_dtd
+>>> book = parse_dtd("<!ELEMENT book (title, section*)><!ELEMENT section (title, section*)><!ELEMENT title (#PCDATA)>")
+>>> ["/".join(path) for path in root_paths(book, 3)]
+['book', 'book/title', 'book/section', 'book/section/title', 'book/section/section']
+>>> count_paths(book, 5)
+[1, 2, 2, 2, 2]
+>>> machine = PathAutomaton.of(book)
+>>> machine.accepts(["book", "section", "section", "title"]), machine.accepts(["book", "section"])
+(True, False)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pathcast.schema.schema import Schema
+
+__all__ = ["START", "PathAutomaton", "count_paths", "root_paths"]
+
+START = ""  # the state before the root; every other state is the element just read
+
+
+@dataclass(frozen=True, slots=True)
+class PathAutomaton:
+    """Deterministic: reading a name leads to the state of that name, or nowhere."""
+
+    transitions: Mapping[str, tuple[str, ...]]
+    ends: frozenset[str]  # the elements that may be leaves
+
+    @classmethod
+    def of(cls, schema: Schema) -> PathAutomaton:
+        graph = schema.graph
+        below = {name: graph.children[name] for name in graph.depth}
+        starts = tuple(root for root in schema.roots if root in graph.size)
+        ends = (name for name in below if schema.graph.size[name] == 1)
+        return cls({START: starts, **below}, frozenset(ends))
+
+    def prefix(self, path: Sequence[str]) -> bool:
+        """Whether some valid document has an element with this root path."""
+        state = START
+        for name in path:
+            if name not in self.transitions[state]:
+                return False
+            state = name
+        return True
+
+    def accepts(self, path: Sequence[str]) -> bool:
+        """Whether some valid document has a leaf element with this root path."""
+        return bool(path) and self.prefix(path) and path[-1] in self.ends
+
+
+def root_paths(schema: Schema, depth: int) -> Iterator[tuple[str, ...]]:
+    """All root paths of at most this many elements, shorter ones first, in the order of the DTD."""
+    machine = PathAutomaton.of(schema)
+    level: list[tuple[str, ...]] = [()]
+    for _ in range(depth):
+        level = [
+            (*path, name)
+            for path in level
+            for name in machine.transitions[path[-1] if path else START]
+        ]
+        if not level:
+            return
+        yield from level
+
+
+def count_paths(schema: Schema, depth: int) -> list[int]:
+    """How many root paths there are of 1, 2, ... elements, without making them."""
+    machine = PathAutomaton.of(schema)
+    counts = []
+    level: Counter[str] = Counter({START: 1})
+    for _ in range(depth):
+        below: Counter[str] = Counter()
+        for state, many in level.items():
+            for name in machine.transitions[state]:
+                below[name] += many
+        if not below:
+            break
+        counts.append(below.total())
+        level = below
+    return counts

@@ -1,0 +1,108 @@
+"""Schema: the elements of a DTD, its roots, and what follows from them.
+
+A document is valid under a schema when its root element is one of `roots` and lxml finds it valid. A DTD itself does
+not name a root, so unless one is given, `roots` are the elements that nothing else leads to: those of every strongly
+connected component of the element graph without an edge into it (an ANY counts as no edge here, or a
+catch-all element would leave a DTD without its root).
+
+`graph` says what can stand where in finite valid documents; `text` is the DTD written out flat, without entities,
+which is also what validates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from io import StringIO
+
+from lxml import etree
+
+from pathcast.errors import SchemaError
+from pathcast.schema.graph import Graph, sources
+from pathcast.schema.model import Default, Element, names_of
+from pathcast.schema.near import near
+
+__all__ = ["Schema"]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Immutable; `graph`, `text` and the validator are made when first asked for."""
+
+    name: str
+    elements: Mapping[str, Element]
+    roots: tuple[str, ...]
+    missing: tuple[str, ...] = ()  # files that it asked for and the catalog did not have
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        elements: Mapping[str, Element],
+        root: str | None = None,
+        missing: tuple[str, ...] = (),
+    ) -> Schema:
+        """The schema with this root, or with the roots that the element graph has."""
+        if root is None:
+            return cls(name, elements, sources(elements), missing)
+        if root not in elements:
+            close = near(root, elements)
+            hint = f"near names: {', '.join(close)}" if close else None
+            raise SchemaError("root", f"{name} declares no element {root}", hint=hint)
+        return cls(name, elements, (root,), missing)
+
+    @cached_property
+    def graph(self) -> Graph:
+        return Graph.of(self.elements, self.roots)
+
+    @cached_property
+    def undeclared(self) -> tuple[str, ...]:
+        """Names in content models that are no elements: no valid document has them."""
+        asked = (name for element in self.elements.values() for name in names_of(element.content))
+        return tuple(dict.fromkeys(name for name in asked if name not in self.elements))
+
+    @cached_property
+    def text(self) -> str:
+        """The DTD, flat: one declaration a line."""
+        lines = []
+        notations: dict[str, None] = {}
+        for element in self.elements.values():
+            lines.append(f"<!ELEMENT {element.name} {element.model}>")
+            for one in element.attributes:
+                kind = one.type.value.upper()
+                if one.values:
+                    choices = f"({'|'.join(one.values)})"
+                    kind = f"NOTATION {choices}" if kind == "NOTATION" else choices
+                    notations.update(dict.fromkeys(one.values if "NOTATION" in kind else ()))
+                default = "" if one.default is Default.VALUE else f" #{one.default.name}"
+                value = "" if one.value is None else f" {_quoted(one.value)}"
+                lines.append(f"<!ATTLIST {element.name} {one.name} {kind}{default}{value}>")
+        lines += [f'<!NOTATION {name} SYSTEM "">' for name in notations]
+        return "\n".join(lines) + "\n"
+
+    @cached_property
+    def _validator(self) -> etree.DTD:
+        return etree.DTD(StringIO(self.text))
+
+    def faults(self, document: bytes | etree._Element) -> list[str]:
+        """What is not valid in a document, as lxml says it; nothing if it is valid."""
+        root = etree.fromstring(document) if isinstance(document, bytes) else document
+        faults = []
+        local = etree.QName(root).localname
+        full = f"{root.prefix}:{local}" if root.prefix else local
+        if full not in self.roots:
+            faults.append(f"the root element is {full}, not {' or '.join(self.roots)}")
+        if not self._validator.validate(root):
+            faults += [entry.message for entry in self._validator.error_log.filter_from_errors()]
+        return faults
+
+    def __getstate__(self) -> dict[str, object]:
+        """What is derived is made anew wherever the schema is sent."""
+        fields = ("name", "elements", "roots", "missing")
+        return {field: getattr(self, field) for field in fields}
+
+
+def _quoted(value: str) -> str:
+    escaped = value.replace("&", "&amp;").replace("<", "&lt;").replace("%", "&#37;")
+    return f'"{escaped.replace(chr(34), "&quot;")}"'
