@@ -21,6 +21,7 @@ from pathcast.schema.model import (
 )
 from pathcast.schema.paths import PathAutomaton, count_paths, root_paths
 from pathcast.schema.reader import load_dtd, parse_dtd
+from pathcast.schema.satisfiable import Satisfiability, satisfiable
 from pathcast.schema.schema import Schema
 from pathcast.schema.words import cheapest
 
@@ -37,6 +38,7 @@ __all__ = [
     "Kind",
     "Occurs",
     "PathAutomaton",
+    "Satisfiability",
     "Schema",
     "Sequence",
     "cheapest",
@@ -45,4 +47,5 @@ __all__ = [
     "names_of",
     "parse_dtd",
     "root_paths",
+    "satisfiable",
 ]

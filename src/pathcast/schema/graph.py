@@ -72,8 +72,7 @@ class Graph:
 
 def sources(elements: Mapping[str, Element]) -> tuple[str, ...]:
     """The elements of every strongly connected component that no other component leads to."""
-    graph = _declared({k: v for k, v in elements.items() if v.kind is not Kind.ANY})
-    graph.add_nodes_from(elements)
+    graph = _declared(elements, wild=False)
     condensed = networkx.condensation(graph)
     found = {
         name
@@ -84,11 +83,12 @@ def sources(elements: Mapping[str, Element]) -> tuple[str, ...]:
     return tuple(name for name in elements if name in found)
 
 
-def _declared(elements: Mapping[str, Element]) -> networkx.DiGraph[str]:
+def _declared(elements: Mapping[str, Element], *, wild: bool = True) -> networkx.DiGraph[str]:
+    """The edges as declared; `wild`: from ANY to every element, else from ANY to none."""
     graph: networkx.DiGraph[str] = networkx.DiGraph()
     graph.add_nodes_from(elements)
     for name, element in elements.items():
-        below = elements if element.kind is Kind.ANY else names_of(element.content)
+        below = elements if wild and element.kind is Kind.ANY else names_of(element.content)
         graph.add_edges_from((name, child) for child in below if child in elements)
     return graph
 

@@ -1,9 +1,9 @@
 """The words of a content model: the cheapest sequence of children that has what is wanted.
 
 One dynamic program answers all that the room asks of content models: may these children stand side by side
-(`(a | b)` has no word with both), how many `c` can there be, what is the smallest valid filling. For every part of the
-model it keeps, for each sub-multiset of what is wanted, the cheapest word that has it; there are
-(n1+1)(n2+1)... of them for n1, n2, ... wanted children of each name, and few are ever wanted.
+(`(a | b)` has no word with both), how many `c` can there be, what is the smallest valid filling. What is wanted is a vector
+of numbers, the *goal*; every child adds to it. For each part of the model the program keeps, for each vector up to the goal,
+the cheapest word that reaches it: (n1+1)(n2+1)... entries, and few things are ever wanted at once.
 
 >>> from pathcast.schema.model import Child, Choice, Occurs, Sequence
 >>> model = Sequence((Child("title"), Choice((Child("author", Occurs.SOME), Child("editor")))))
@@ -16,73 +16,86 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from pathcast.schema.model import Child, Choice, Content, Occurs, Sequence
 
-__all__ = ["Word", "cheapest"]
+__all__ = ["Vector", "cheapest", "reach"]
 
-Word = tuple[int, tuple[str, ...]]  # what it costs, and the names in order
-_Table = dict[tuple[int, ...], Word]  # how many of each wanted name are in -> the cheapest word
+T = TypeVar("T")
+Vector = tuple[int, ...]
+Table = dict[Vector, tuple[int, tuple[T, ...]]]  # what is reached -> cost and word, the cheapest
 
 
 def cheapest(
     content: Content | None,
     wanted: Mapping[str, int],
     cost: Callable[[str], int | None],
-) -> Word | None:
+) -> tuple[int, tuple[str, ...]] | None:
     """The cheapest word with at least these children; a name whose cost is None may not be used."""
     order = tuple(sorted(wanted))
     goal = tuple(wanted[name] for name in order)
-    if content is None:
-        return None if any(goal) else (0, ())
-    return _table(content, order, goal, cost).get(goal)
-
-
-def _table(
-    content: Content,
-    order: tuple[str, ...],
-    goal: tuple[int, ...],
-    cost: Callable[[str], int | None],
-) -> _Table:
     nothing = (0,) * len(goal)
-    once: _Table = {}
+
+    def leaf(name: str) -> Table[str]:
+        price = cost(name)
+        if price is None:
+            return {}
+        word = (price, (name,))
+        one = tuple(
+            int(other == name and most > 0) for other, most in zip(order, goal, strict=True)
+        )
+        return {nothing: word, one: word}
+
+    return reach(content, leaf, goal).get(goal)
+
+
+def reach(content: Content | None, leaf: Callable[[str], Table[T]], goal: Vector) -> Table[T]:
+    """For each vector up to the goal the cheapest word that reaches it.
+
+    `leaf` says what one child of a name can add, at what cost, and what stands for it in the word.
+    """
+    nothing = (0,) * len(goal)
+    if content is None:
+        return {nothing: (0, ())}
+    once: Table[T] = {}
     match content:
         case Child(name=name):
-            price = cost(name)
-            if price is not None:
-                once[nothing] = (price, (name,))
-                if name in order:
-                    one = tuple(int(other == name) for other in order)
-                    once[_capped(nothing, one, goal)] = (price, (name,))
+            once = leaf(name)
         case Sequence(parts=parts):
-            once[nothing] = (0, ())
+            once = {nothing: (0, ())}
             for part in parts:
-                once = _joined(once, _table(part, order, goal, cost), goal)
+                once = _joined(once, reach(part, leaf, goal), goal)
+                if not once:
+                    return {nothing: (0, ())} if content.occurs.may_miss else {}
         case Choice(parts=parts):
             for part in parts:
-                _merge(once, _table(part, order, goal, cost))
+                _merge(once, reach(part, leaf, goal))
     return _repeated(once, content.occurs, goal)
 
 
-def _repeated(once: _Table, occurs: Occurs, goal: tuple[int, ...]) -> _Table:
+def _repeated(once: Table[T], occurs: Occurs, goal: Vector) -> Table[T]:
     found = dict(once)
-    if occurs.may_repeat:
-        while _merge(found, _joined(found, once, goal)):
-            pass
     if occurs.may_miss:
         _merge(found, {(0,) * len(goal): (0, ())})
+    if occurs.may_repeat and any(goal):  # where nothing is wanted, once is cheapest
+        while _merge(found, _joined(found, once, goal)):
+            pass
     return found
 
 
-def _joined(left: _Table, right: _Table, goal: tuple[int, ...]) -> _Table:
-    found: _Table = {}
+def _joined(left: Table[T], right: Table[T], goal: Vector) -> Table[T]:
+    found: Table[T] = {}
     for has, (price, word) in left.items():
         for more, (extra, tail) in right.items():
-            _merge(found, {_capped(has, more, goal): (price + extra, word + tail)})
+            key = tuple([min(a + b, top) for a, b, top in zip(has, more, goal, strict=True)])
+            known = found.get(key)
+            if known is None or price + extra < known[0]:
+                found[key] = (price + extra, word + tail)
     return found
 
 
-def _merge(into: _Table, other: _Table) -> bool:
+def _merge(into: Table[T], other: Table[T]) -> bool:
     """Keep the cheaper word for each key; says whether anything changed."""
     changed = False
     for key, word in other.items():
@@ -91,7 +104,3 @@ def _merge(into: _Table, other: _Table) -> bool:
             into[key] = word
             changed = True
     return changed
-
-
-def _capped(one: tuple[int, ...], two: tuple[int, ...], goal: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(min(a + b, most) for a, b, most in zip(one, two, goal, strict=True))

@@ -1,0 +1,103 @@
+"""Can any valid document match a pattern? Yes with a document, no with the step that kills it.
+
+    pattern -> demands at the document node -> smallest plan (solve) -> document (example) -> checked by lxml
+
+A **yes** is always right: its document was validated against the DTD and matched by libxml2. A **no** is never wrong: every
+approximation on the way asks for less than the pattern does. In between, `answer` is None.
+
+* Exact (never None) for linear patterns: `/ // *` and names, perhaps an attribute at the end, without namespaces.
+* Twigs of such paths with and / or: exact up to a bound of work (8 branches at one element, 4,000 goals).
+* Values: an enumerated or fixed attribute is decided; where a string must be found (numbers, contains, lengths), the
+  answer is yes if a candidate fits, else None, no only where text cannot stand at all.
+* Places: `a[3]` is no where the content model has no room for three; a yes is found for a name, a child step and 12 at most.
+* not(): no only for a required attribute, a child that every valid content has, a value of an enumeration.
+* What lies outside tree patterns is judged by its skeleton, so no is right and yes is checked.
+* Under a DTD with an IDREF that is required where no ID can stand, or documents beyond 256 levels: None instead of no.
+
+>>> from pathcast.schema import parse_dtd
+>>> dtd = parse_dtd("<!ELEMENT bib (book*)><!ELEMENT book (title, (author | editor))>"
+...                 "<!ELEMENT title (#PCDATA)><!ELEMENT author (#PCDATA)><!ELEMENT editor (#PCDATA)>")
+>>> satisfiable("//book[author = 'Ann']", dtd).example
+b'<bib><book><title/><author>Ann</author></book></bib>'
+>>> print(satisfiable("/bib/book[author][editor]", dtd))
+no: editor cannot stand there together with what else is asked for
+>>> print(satisfiable("/bib/book/autor", dtd))
+no: book has no child autor (near: author)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lxml import etree
+
+from pathcast.pattern import Pattern, parse
+from pathcast.schema.culprit import Culprit, culprit
+from pathcast.schema.demands import TooMany
+from pathcast.schema.example import write
+from pathcast.schema.schema import Schema
+from pathcast.schema.solve import Solver
+
+__all__ = ["Satisfiability", "satisfiable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Satisfiability:
+    """`answer` True comes with an `example`, False with the `culprit`, None with a `reason` only."""
+
+    answer: bool | None
+    reason: str
+    example: bytes | None = None
+    culprit: Culprit | None = None
+
+    def __bool__(self) -> bool:
+        """Whether some valid document may match: only a proven no is false."""
+        return self.answer is not False
+
+    def __str__(self) -> str:
+        word = {True: "yes", False: "no", None: "not known"}[self.answer]
+        return f"{word}: {self.reason}"
+
+    def as_dict(self) -> dict[str, object]:
+        found: dict[str, object] = {"satisfiable": self.answer, "reason": self.reason}
+        if self.example is not None:
+            found["example"] = self.example.decode()
+        if self.culprit is not None:
+            found |= {"position": self.culprit.at, "near": list(self.culprit.near)}
+        return found
+
+
+def satisfiable(
+    pattern: Pattern | str, schema: Schema, namespaces: Mapping[str, str] | None = None
+) -> Satisfiability:
+    """Whether any document that is valid under the schema matches; raises SubscriptionError."""
+    if isinstance(pattern, str):
+        pattern = parse(pattern, namespaces)
+    solver = Solver(schema)
+    try:
+        goal = solver.solve(frozenset([pattern.condition]))
+    except TooMany as error:
+        return Satisfiability(None, str(error))
+    if goal is None:
+        found = culprit(pattern.condition, schema)
+        return Satisfiability(False, found.reason, culprit=found)
+    for namespaces_written in (False, True):
+        example = write(solver, goal, namespaces=namespaces_written)
+        if example is not None and _matches(pattern, schema, example):
+            return Satisfiability(True, "a valid document matches", example)
+    return Satisfiability(None, "no contradiction was found, nor a valid document that matches")
+
+
+def _matches(pattern: Pattern, schema: Schema, example: bytes) -> bool:
+    try:
+        root = etree.fromstring(example)
+    except (
+        etree.XMLSyntaxError
+    ):  # a value that no document can hold, a prefix without its namespace
+        return False
+    if schema.faults(root):
+        return False
+    check = pattern.check or f"boolean(/self::node()[boolean({pattern.text})])"
+    xpath = etree.XPath(check, namespaces=dict(pattern.namespaces), regexp=False)
+    return bool(xpath(root.getroottree()))

@@ -1,0 +1,171 @@
+"""Random small DTDs and random valid documents of them, made without the product's own schema room.
+
+Element names and values are those of `tests.pools`, so that random subscriptions have something to do with
+random documents. A DTD may be recursive, may need what is not declared, may have elements of which no finite tree is
+valid: then some documents cannot be had, and `document` says so by None. lxml confirms what is valid.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from io import StringIO
+from random import Random
+
+from lxml import etree
+
+from tests.pools import value
+
+__all__ = ["RandomDtd", "random_dtd"]
+
+NAMES = ("a", "b", "c", "d")
+Model = tuple[str, tuple["Model", ...] | str, str]  # kind (name, seq, or), parts or name, mark
+
+
+@dataclass(frozen=True, slots=True)
+class RandomDtd:
+    """The text, and the same as tuples: content of each element, attributes (name, kind, default)."""
+
+    text: str
+    content: dict[str, Model | str | None]
+    attributes: dict[str, list[tuple[str, tuple[str, ...], str]]]
+    root: str
+
+    def document(self, rng: Random, levels: int = 5) -> bytes | None:
+        """A valid document, or None if this roll of the dice gave none."""
+        try:
+            text = self._element(rng, self.root, levels)
+        except RecursionError:
+            return None
+        if text is None:
+            return None
+        body = text.encode()
+        validator = etree.DTD(StringIO(self.text))
+        return body if validator.validate(etree.fromstring(body)) else None
+
+    def _element(self, rng: Random, name: str, levels: int) -> str | None:
+        if levels == 0 or name not in self.content:
+            return None
+        parts = [f"<{name}"]
+        for attribute, choices, default in self.attributes[name]:
+            if default == "#REQUIRED" or rng.random() < 0.5:
+                text = rng.choice(choices) if choices else value(rng)
+                parts.append(f' {attribute}="{escape(text)}"')
+        parts.append(">")
+        content = self.content[name]
+        if content == "EMPTY":
+            return "".join(parts) + f"</{name}>"
+        mixed = (
+            content is None
+            or content == "ANY"
+            or (isinstance(content, tuple) and content[0] == "mixed")
+        )
+        if content is None:
+            word: list[str] | None = []
+        elif content == "ANY":
+            word = (
+                [rng.choice(NAMES) for _ in range(rng.choice((0, 0, 1, 2)))] if levels > 1 else []
+            )
+        else:
+            assert isinstance(content, tuple)
+            word = _word(rng, content, levels)
+        if word is None:
+            return None
+        for child in word:
+            if mixed and rng.random() < 0.4:
+                parts.append(escape(value(rng)))
+            elif not mixed and rng.random() < 0.1:
+                parts.append(rng.choice((" ", "\n")))
+            inner = self._element(rng, child, levels - 1)
+            if inner is None:
+                return None
+            parts.append(inner)
+        if mixed and rng.random() < 0.6:
+            parts.append(escape(value(rng)))
+        if rng.random() < 0.05:
+            parts.append(rng.choice(("<!--5-->", "<?i 5?>")))
+        return "".join(parts) + f"</{name}>"
+
+
+def _word(rng: Random, model: Model, levels: int) -> list[str] | None:
+    kind, inner, mark = model
+    often = {"": 1, "?": rng.choice((0, 1)), "*": rng.choice((0, 1, 2)), "+": rng.choice((1, 2))}[
+        mark
+    ]
+    if levels == 1 and mark in "?*" and mark:
+        often = 0
+    word: list[str] = []
+    for _ in range(often):
+        if kind == "name":
+            assert isinstance(inner, str)
+            word.append(inner)
+        elif kind == "seq":
+            for part in inner:
+                assert isinstance(part, tuple)
+                more = _word(rng, part, levels)
+                if more is None:
+                    return None
+                word += more
+        else:
+            chosen = rng.choice([part for part in inner if isinstance(part, tuple)])
+            more = _word(rng, chosen, levels)
+            if more is None:
+                return None
+            word += more
+    return word if len(word) < 12 else None
+
+
+def random_dtd(rng: Random) -> RandomDtd:
+    """A DTD over a few names; its root is a."""
+    lines = []
+    content: dict[str, Model | str | None] = {}
+    attributes: dict[str, list[tuple[str, tuple[str, ...], str]]] = {}
+    for name in NAMES:
+        if name != "a" and rng.random() < 0.08:
+            continue  # left undeclared
+        roll = rng.random()
+        if roll < 0.25:
+            content[name] = None
+            spelled = "(#PCDATA)"
+        elif roll < 0.33:
+            content[name] = spelled = "EMPTY"
+        elif roll < 0.36:
+            content[name] = spelled = "ANY"
+        elif roll < 0.55:
+            inner = rng.sample(NAMES, rng.choice((1, 2, 3)))
+            content[name] = ("mixed", tuple(("name", one, "") for one in inner), "*")
+            spelled = f"(#PCDATA|{'|'.join(inner)})*"
+        else:
+            model = _model(rng, 2)
+            content[name] = model
+            spelled = _spelled(model)
+            if not spelled.startswith("("):
+                spelled = f"({spelled})"
+        lines.append(f"<!ELEMENT {name} {spelled}>")
+        attributes[name] = []
+        for attribute in ("x", "y"):
+            if rng.random() < 0.4:
+                choices = ("5", "abc", "b") if rng.random() < 0.4 else ()
+                default = rng.choice(("#REQUIRED", "#IMPLIED", "#IMPLIED"))
+                kind = f"({'|'.join(choices)})" if choices else "CDATA"
+                lines.append(f"<!ATTLIST {name} {attribute} {kind} {default}>")
+                attributes[name].append((attribute, choices, default))
+    return RandomDtd("\n".join(lines), content, attributes, "a")
+
+
+def _model(rng: Random, depth: int) -> Model:
+    mark = rng.choice(("", "", "?", "*", "+"))
+    if depth == 0 or rng.random() < 0.3:
+        return ("name", rng.choice(NAMES), mark)
+    parts = tuple(_model(rng, depth - 1) for _ in range(rng.choice((1, 2, 2, 3))))
+    return (rng.choice(("seq", "or")), parts, mark)
+
+
+def _spelled(model: Model) -> str:
+    kind, inner, mark = model
+    if kind == "name":
+        assert isinstance(inner, str)
+        return inner + mark
+    separator = ", " if kind == "seq" else " | "
+    parts = [_spelled(part) for part in inner if isinstance(part, tuple)]
+    return f"({separator.join(parts)}){mark}"

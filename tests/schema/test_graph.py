@@ -1,0 +1,157 @@
+"""Words, element graph and root paths, against their dumb twins: enumerating."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from random import Random
+
+import pytest
+from lxml import etree
+
+from pathcast.schema import (
+    Child,
+    Choice,
+    Content,
+    Kind,
+    PathAutomaton,
+    Sequence,
+    cheapest,
+    count_paths,
+    parse_dtd,
+    root_paths,
+)
+from tests.dtds import NAMES, random_dtd
+
+
+def expression(content: Content) -> str:
+    """A content model over one-letter names as a regular expression."""
+    match content:
+        case Child(name=name, occurs=occurs):
+            return name + occurs.value
+        case Sequence(parts=parts, occurs=occurs):
+            return f"(?:{''.join(map(expression, parts))}){occurs.value}"
+        case Choice(parts=parts, occurs=occurs):
+            return f"(?:{'|'.join(map(expression, parts))}){occurs.value}"
+
+
+WORDS = ["".join(word) for length in range(8) for word in itertools.product(NAMES, repeat=length)]
+
+
+def test_cheapest_words_against_all_words(deep: bool) -> None:
+    rng = Random(2)
+    compared = 0
+    while compared < (300 if deep else 40):
+        element = parse_dtd(random_dtd(rng).text).elements["a"]
+        if element.kind is not Kind.CHILDREN:
+            continue
+        assert element.content is not None
+        compared += 1
+        pattern = re.compile(expression(element.content))
+        words = [word for word in WORDS if pattern.fullmatch(word)]
+        for _ in range(4):
+            costs = {name: rng.randint(1, 5) for name in rng.sample(NAMES, 3)}
+            wanted = Counter(rng.choices(NAMES, k=rng.randint(0, 3)))
+            fitting = [
+                word for word in words if set(word) <= set(costs) and wanted <= Counter(word)
+            ]
+            found = cheapest(element.content, wanted, costs.get)
+            best = min((sum(costs[name] for name in word) for word in fitting), default=None)
+            if found is None:
+                assert not fitting
+                continue
+            cost, word = found
+            text = "".join(word)
+            assert pattern.fullmatch(text)
+            assert wanted <= Counter(text)
+            assert set(text) <= set(costs)
+            assert cost == sum(costs[name] for name in text)
+            assert best is None or cost <= best  # None: only words of more than seven would do
+
+
+def test_productive_elements_have_documents(deep: bool) -> None:
+    """What the graph says of sizes, heights and edges, against rolled valid documents."""
+    rng = Random(3)
+    seen: Counter[str] = Counter()
+    for _ in range(400 if deep else 80):
+        dtd = random_dtd(rng)
+        schema = parse_dtd(dtd.text, root="a")
+        graph = schema.graph
+        machine = PathAutomaton.of(schema)
+        for body in filter(None, (dtd.document(rng) for _ in range(20))):
+            for element in etree.fromstring(body).iter("*"):
+                path = [*[one.tag for one in element.iterancestors()][::-1], element.tag]
+                names = [str(tag) for tag in path]
+                assert machine.prefix(names), (dtd.text, names)
+                if len(element) == len(element.xpath("comment() | processing-instruction()")):
+                    assert machine.accepts(names)
+                name = names[-1]
+                size = len(list(element.iter("*")))
+                height = (
+                    1
+                    + max(len(list(one.iterancestors())) for one in element.iter("*"))
+                    - len(names)
+                    + 1
+                )
+                assert graph.size[name] <= size
+                assert graph.height[name] <= height
+                assert graph.depth[name] <= len(names)
+                seen[name] += 1
+        if "a" not in graph.size:
+            seen["nothing"] += 1
+    assert min(seen.values()) > 3
+
+
+def test_unproductive_elements() -> None:
+    schema = parse_dtd(
+        """<!ELEMENT a (b | c | d)*> <!ELEMENT b (b)> <!ELEMENT c (e)> <!ELEMENT d ((b, d) | f)>
+        <!ELEMENT f EMPTY>"""
+    )
+    graph = schema.graph
+    assert graph.size == {"a": 1, "d": 2, "f": 1}
+    assert graph.children["a"] == ("d",)
+    assert graph.children["d"] == ("f",)
+    assert graph.cyclic == {"b", "d"}
+    assert schema.undeclared == ("e",)
+    assert list(root_paths(schema, 9)) == [("a",), ("a", "d"), ("a", "d", "f")]
+
+
+def test_recursion() -> None:
+    schema = parse_dtd(
+        """<!ELEMENT a (b?, e?)> <!ELEMENT b (c*)> <!ELEMENT c (b*, d*)> <!ELEMENT d (#PCDATA | d)*>
+        <!ELEMENT e EMPTY>"""
+    )
+    graph = schema.graph
+    assert graph.components == (("b", "c"), ("d",))
+    assert graph.self_recursive == {"d"}
+    assert graph.depth == {"a": 1, "b": 2, "e": 2, "c": 3, "d": 4}
+    assert graph.texts == {"a", "b", "c", "d"}
+
+
+def test_counted_paths_are_the_enumerated_ones(deep: bool) -> None:
+    rng = Random(6)
+    for _ in range(200 if deep else 40):
+        schema = parse_dtd(random_dtd(rng).text, root="a")
+        levels = Counter(len(path) for path in root_paths(schema, 6))
+        assert count_paths(schema, 6) == [levels[depth] for depth in sorted(levels)]
+
+
+@pytest.mark.parametrize(
+    ("path", "prefix", "accepted"),
+    [
+        ("b", True, True),
+        ("b/s", True, False),
+        ("b/s/t", True, True),
+        ("t", False, False),
+        ("b/s/s/s/t", True, True),
+        ("", True, False),
+    ],
+)
+def test_paths_may_end_where_an_element_may_be_empty(
+    path: str, prefix: bool, accepted: bool
+) -> None:
+    schema = parse_dtd("<!ELEMENT b (s*)><!ELEMENT s (t, s*)><!ELEMENT t (#PCDATA)>")
+    machine = PathAutomaton.of(schema)
+    names = path.split("/") if path else []
+    assert (machine.prefix(names), machine.accepts(names)) == (prefix, accepted)

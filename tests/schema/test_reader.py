@@ -1,0 +1,231 @@
+"""DTD text -> Schema: what lxml's declarations become, and what a DTD cannot reach."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from pathcast.errors import SchemaError
+from pathcast.schema import (
+    AttributeType,
+    Catalog,
+    Default,
+    Kind,
+    Schema,
+    load_dtd,
+    names_of,
+    parse_dtd,
+)
+from tests.dtds import random_dtd
+
+
+def test_content_models() -> None:
+    schema = parse_dtd(
+        """<!ELEMENT a ((b, c?)+, (d | (e, f)*)?)> <!ELEMENT b (#PCDATA)> <!ELEMENT c (#PCDATA | a | b)*>
+        <!ELEMENT d EMPTY> <!ELEMENT e ANY> <!ELEMENT f (b)>"""
+    )
+    models = {name: element.model for name, element in schema.elements.items()}
+    assert models == {
+        "a": "((b, c?)+, (d | (e, f)*)?)",
+        "b": "(#PCDATA)",
+        "c": "(#PCDATA | a | b)*",
+        "d": "EMPTY",
+        "e": "ANY",
+        "f": "(b)",
+    }
+    assert schema.elements["c"].kind is Kind.MIXED
+    assert schema.elements["b"].content is None
+
+
+def test_attributes() -> None:
+    schema = parse_dtd(
+        """<!NOTATION gif SYSTEM 'x'> <!ELEMENT a EMPTY>
+        <!ATTLIST a id ID #REQUIRED ref IDREFS #IMPLIED kind (x | y) 'x' unit CDATA #FIXED 'm&quot;&#37;'
+                    pic NOTATION (gif) #IMPLIED word NMTOKEN 'w' xml:lang CDATA #IMPLIED>
+        <!ATTLIST a id CDATA #IMPLIED late CDATA #IMPLIED>"""
+    )
+    found = {one.name: one for one in schema.elements["a"].attributes}
+    assert sorted(found) == ["id", "kind", "late", "pic", "ref", "unit", "word", "xml:lang"]
+    assert found["id"].type is AttributeType.ID  # the first declaration counts
+    assert found["id"].default is Default.REQUIRED
+    assert found["kind"].values == ("x", "y")
+    assert (found["kind"].default, found["kind"].value) == (Default.VALUE, "x")
+    assert (found["unit"].default, found["unit"].value) == (Default.FIXED, 'm"%')
+    assert not schema.faults(b"""<a id="i" kind="y" unit='m"%' pic="gif"/>""")
+    assert schema.faults(b"""<a id="i" unit='m"'/>""")
+
+
+def test_a_long_group_is_no_deep_one() -> None:
+    names = [f"n{number}" for number in range(5000)]
+    text = f"<!ELEMENT top ({' | '.join(names)})*>" + "".join(
+        f"<!ELEMENT {n} EMPTY>" for n in names
+    )
+    assert list(names_of(parse_dtd(text).elements["top"].content)) == names
+
+
+def test_the_flat_text_says_the_same(deep: bool) -> None:
+    rng = Random(1)
+    for _ in range(300 if deep else 60):
+        schema = parse_dtd(random_dtd(rng).text)
+        again = parse_dtd(schema.text)
+        assert (again.elements, again.roots) == (schema.elements, schema.roots)
+
+
+def test_a_schema_can_be_sent() -> None:
+    schema = parse_dtd("<!ELEMENT a (b*)><!ELEMENT b EMPTY>")
+    assert not schema.faults(b"<a><b/></a>")
+    sent: Schema = pickle.loads(pickle.dumps(schema))
+    assert (sent.elements, sent.roots) == (schema.elements, schema.roots)
+    assert sent.faults(b"<a><a/></a>")
+
+
+def test_roots() -> None:
+    assert parse_dtd("<!ELEMENT a (b)><!ELEMENT b EMPTY><!ELEMENT c (b)>").roots == ("a", "c")
+    assert parse_dtd("<!ELEMENT a (b?)><!ELEMENT b (a?)>").roots == ("a", "b")
+    assert parse_dtd("<!ELEMENT a (b)><!ELEMENT b ANY>").roots == ("a",)  # ANY leads everywhere
+    assert parse_dtd("<!ELEMENT a (b)><!ELEMENT b EMPTY>", root="b").roots == ("b",)
+    with pytest.raises(SchemaError, match="no element titel") as caught:
+        parse_dtd("<!ELEMENT title EMPTY>", root="titel")
+    assert caught.value.hint == "near names: title"
+
+
+def test_a_declaration_around_an_internal_subset() -> None:
+    schema = parse_dtd(
+        "<?xml version='1.0'?>\n<!-- x -->\n<!DOCTYPE b [<!ELEMENT a (b)><!ELEMENT b EMPTY>]>"
+    )
+    assert schema.roots == ("b",)
+    assert list(schema.elements) == ["a", "b"]
+
+
+def test_faults_name_the_root() -> None:
+    schema = parse_dtd("<!ELEMENT a (b)><!ELEMENT b EMPTY>")
+    assert schema.faults(b"<b/>") == ["the root element is b, not a"]
+    assert "follow the DTD" in schema.faults(b"<a/>")[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "line"),
+    [
+        ("<!ELEMENT a (b>", "syntax", 1),
+        ("<!ELEMENT a EMPTY>\n\n<html>", "syntax", 3),
+        ("", "empty", None),
+        ("<!-- nothing -->", "empty", None),
+        ("<!ATTLIST a b CDATA #IMPLIED>", "empty", None),
+        ("<!ELEMENT a (%nothing;)>", "syntax", 1),
+        ("<!ELEMENT p:a EMPTY><!ELEMENT q:a EMPTY>", "unsupported", None),
+        ("<!DOCTYPE a [<!ELEMENT a (b>]>", "syntax", 1),
+    ],
+)
+def test_bad_dtds(text: str, kind: str, line: int | None) -> None:
+    with pytest.raises(SchemaError) as caught:
+        parse_dtd(text)
+    assert (caught.value.kind, caught.value.line) == (kind, line)
+    assert caught.value.hint
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    with pytest.raises(SchemaError, match="No such file") as caught:
+        load_dtd(tmp_path / "none.dtd")
+    assert caught.value.kind == "unreadable"
+
+
+def test_an_amplification_attack_is_an_error() -> None:
+    levels = "".join(f'<!ENTITY % e{n + 1} "{f"%e{n};" * 10}">' for n in range(12))
+    with pytest.raises(SchemaError) as caught:
+        parse_dtd(f'<!ENTITY % e0 "<!ELEMENT a EMPTY>">{levels}%e12;')
+    assert caught.value.kind == "syntax"
+
+
+# what a DTD may reach
+
+
+def modular(folder: Path) -> Path:
+    (folder / "parts").mkdir(parents=True)
+    (folder / "main.dtd").write_text(
+        '<!ENTITY % parts SYSTEM "parts/all%20parts.mod"> %parts; <!ELEMENT a (b, c)>'
+    )
+    (folder / "parts" / "all parts.mod").write_text(
+        '<!ENTITY % more SYSTEM "../more.mod"> %more; <!ELEMENT b EMPTY>'
+    )
+    (folder / "more.mod").write_text("<!ELEMENT c EMPTY>")
+    return folder / "main.dtd"
+
+
+def test_modules_beside_the_dtd(tmp_path: Path) -> None:
+    schema = load_dtd(modular(tmp_path / "dtd"))
+    assert sorted(schema.elements) == ["a", "b", "c"]
+    assert (schema.missing, schema.undeclared) == ((), ())
+
+
+def test_a_text_reaches_nothing(tmp_path: Path) -> None:
+    path = modular(tmp_path)
+    schema = parse_dtd(path.read_text())
+    assert list(schema.elements) == ["a"]
+    assert schema.missing == ("parts/all parts.mod",)
+    assert schema.undeclared == ("b", "c")
+    again = parse_dtd(path.read_text(), Catalog.open(tmp_path))
+    assert sorted(again.elements) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    ["../secret.mod", "{}/secret.mod", "file://{}/secret.mod", "link.mod", "/etc/hostname"],
+)
+def test_nothing_outside_the_folder(tmp_path: Path, spelling: str) -> None:
+    (tmp_path / "secret.mod").write_text("<!ELEMENT secret EMPTY>")
+    folder = tmp_path / "dtd"
+    folder.mkdir()
+    (folder / "link.mod").symlink_to(tmp_path / "secret.mod")
+    asked = spelling.format(tmp_path)
+    (folder / "main.dtd").write_text(f'<!ENTITY % s SYSTEM "{asked}"> %s; <!ELEMENT a EMPTY>')
+    schema = load_dtd(folder / "main.dtd")
+    assert list(schema.elements) == ["a"]
+    assert len(schema.missing) == 1
+
+
+def test_no_network() -> None:
+    text = '<!ENTITY % s SYSTEM "http://127.0.0.1:1/x.mod"> %s; <!ELEMENT a EMPTY>'
+    assert parse_dtd(text).missing == ("http://127.0.0.1:1/x.mod",)
+
+
+def test_a_missing_module_is_named_where_it_hurts() -> None:
+    with pytest.raises(SchemaError) as caught:
+        parse_dtd('<!ENTITY % s SYSTEM "names.mod"> %s; <!ELEMENT a (%names;)>')
+    assert caught.value.hint == "the catalog does not have names.mod, which it asks for"
+
+
+def test_an_oasis_catalog(tmp_path: Path) -> None:
+    (tmp_path / "b.mod").write_text("<!ELEMENT b EMPTY>")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "c.mod").write_text("<!ELEMENT c EMPTY>")
+    (tmp_path / "catalog.xml").write_text(
+        """<catalog xmlns="urn:oasis:names:tc:entity:xmlns:xml:catalog">
+        <system systemId="http://example.org/b.mod" uri="b.mod"/>
+        <system systemId="http://example.org/far.mod" uri="http://127.0.0.1:1/far.mod"/>
+        <group xml:base="sub/"><public publicId="-//X//C  one//EN" uri="c.mod"/></group></catalog>"""
+    )
+    text = """<!ENTITY % b SYSTEM "http://example.org/b.mod"> %b;
+    <!ENTITY % c PUBLIC "-//X//C one//EN" "http://example.org/c.mod"> %c;
+    <!ENTITY % far SYSTEM "http://example.org/far.mod"> %far; <!ELEMENT a (b, c)>"""
+    schema = parse_dtd(text, Catalog.open(tmp_path / "catalog.xml"))
+    assert sorted(schema.elements) == ["a", "b", "c"]
+    assert schema.missing == ("http://example.org/far.mod",)
+
+
+@pytest.mark.parametrize("text", ["<catalog>", "<other/>"])
+def test_what_is_no_catalog(tmp_path: Path, text: str) -> None:
+    (tmp_path / "catalog.xml").write_text(text)
+    with pytest.raises(SchemaError) as caught:
+        Catalog.open(tmp_path / "catalog.xml")
+    assert caught.value.kind == "catalog"
+
+
+def test_a_catalog_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(SchemaError) as caught:
+        Catalog.open(tmp_path / "none.xml")
+    assert caught.value.kind == "unreadable"
+    assert os.path.basename(str(tmp_path)) in caught.value.message

@@ -1,0 +1,250 @@
+"""Satisfiability: a yes shows its document, a no is never wrong, and linear patterns are always decided.
+
+The twin is generating: valid documents of random DTDs (`tests.dtds`, which does not use the product), matched by libxml2.
+For linear patterns a second twin decides exactly: the pattern against every root path up to a depth that is enough.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+from lxml import etree
+
+from pathcast.errors import SubscriptionError
+from pathcast.pattern import parse
+from pathcast.schema import Schema, parse_dtd, root_paths, satisfiable
+from tests import generate, oracle
+from tests.dtds import NAMES, random_dtd
+from tests.pools import chance
+
+BOOK = parse_dtd(
+    """<!ELEMENT book (title, (author+ | editor), chapter*, price?)>
+    <!ELEMENT title (#PCDATA)> <!ELEMENT author (#PCDATA)> <!ELEMENT editor (name)> <!ELEMENT name (#PCDATA)>
+    <!ELEMENT chapter (title, (p | note)*, chapter*)> <!ELEMENT p (#PCDATA | em)*> <!ELEMENT em (#PCDATA | em)*>
+    <!ELEMENT note EMPTY> <!ELEMENT price (#PCDATA)>
+    <!ATTLIST book isbn CDATA #REQUIRED status (draft | final) 'draft' lang CDATA #FIXED 'en'>
+    <!ATTLIST note id ID #IMPLIED ref IDREF #REQUIRED>"""
+)
+
+
+def confirmed(text: str, schema: Schema, example: bytes | None) -> bool:
+    """Whether the example is valid and matches, asked of lxml alone."""
+    assert example is not None
+    assert not schema.faults(example)
+    return oracle.oracle(text, None, example)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/book/title",
+        "//em//em/em",
+        "//chapter//chapter/note",
+        "/*/*[*/em]/*",
+        "/book[author][chapter/p[em]]/price",
+        "/book[author[3]]",
+        "/book/chapter[2]/p[3]",
+        "//chapter[note][p][.//em]",
+        "/book[@status = 'final'][@lang = 'en']",
+        "//price[. > 10 and . < 11]",
+        "//title[starts-with(., 'Ab')][contains(., 'z')][string-length(.) = 9]",
+        "/book[price = 5][title = 'x']",
+        "//editor[. = 'Ann']",
+        "//note[@id = 'q']",
+        "/book[not(author)]/editor",
+        "/book[count(chapter) > 3]",
+        "//p/text()",
+        "//chapter/text()",
+        "//chapter/comment()",
+        "//chapter[note | p]",
+        "//*[@isbn or @ref][last()]",
+        "/book[editor or nothing]",
+        "//p[2][em]",
+        "//p[em][2]",
+        "/",
+    ],
+)
+def test_yes_with_a_document(text: str) -> None:
+    found = satisfiable(text, BOOK)
+    assert found.answer is True
+    assert confirmed(text, BOOK, found.example)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "position", "near"),
+    [
+        ("/boook", "the root element is book, not boook (near: book)", 1, ("book",)),
+        ("/title", "the root element is book, not title", 1, ()),
+        ("/book/chaptre/p", "book has no child chaptre (near: chapter)", 6, ("chapter",)),
+        ("//chapter//autor", "chapter has no descendant autor (near: author)", 11, ("author",)),
+        ("//price/em", "price has no child em; it stands in p or em", 8, ()),
+        ("//zebra", "there is no element zebra", 2, ()),
+        (
+            "/book[author][editor]",
+            "editor cannot stand there together with what else is asked for",
+            14,
+            (),
+        ),
+        ("/book/title[2]", "there is no room for so many of them", 6, ()),
+        ("/book[@isnb]", "book has no attribute isnb (near: isbn)", 6, ("isbn",)),
+        (
+            "/book[@status = 'finale']",
+            "the values of attribute status are draft or final: never . = 'finale' (near: final)",
+            6,
+            ("final",),
+        ),
+        ("//note/text()", "note cannot hold text()", 7, ()),
+        ("//note/*", "note can hold no element *", 7, ()),
+        ("//note[not(@ref)]", "[not(@ref)] cannot be met there", 2, ()),
+        ("/book[not(title)]", "[not(title)] cannot be met there", 1, ()),
+        ("//note[. = 'x']", "note has no text for . = 'x'", 7, ()),
+        ("/book/*[6 > count(nothing)][not(*)]/em", "", None, ()),
+    ],
+)
+def test_no_with_the_step_that_kills_it(
+    text: str, reason: str, position: int | None, near: tuple[str, ...]
+) -> None:
+    found = satisfiable(text, BOOK)
+    assert found.answer is False
+    if reason:
+        assert found.culprit is not None
+        assert (found.reason, found.culprit.at, found.culprit.near) == (reason, position, near)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "//p[following-sibling::p]",  # outside tree patterns: the skeleton's document does not do
+        "//author[. = 'x' and . = 'y']",  # no string is both, which is not followed up
+        "//chapter[.//p[99]]",
+        "//note[not(@id)]",  # its required IDREF has an ID only in another note
+    ],
+)
+def test_not_known(text: str) -> None:
+    found = satisfiable(text, BOOK)
+    assert found.answer is None
+    assert found
+    assert found.example is None
+
+
+def test_a_bad_subscription_is_its_own_error() -> None:
+    with pytest.raises(SubscriptionError):
+        satisfiable("//a[", BOOK)
+
+
+def test_too_many_branches_are_not_decided() -> None:
+    text = "//chapter" + "".join(f"[.//em[. = '{number}']]" for number in range(12))
+    assert satisfiable(text, BOOK).answer is None
+
+
+def test_namespaces() -> None:
+    schema = parse_dtd(
+        """<!ELEMENT doc (m:math*, p*)> <!ATTLIST doc xmlns:m CDATA #FIXED 'urn:m' xml:lang CDATA #IMPLIED>
+        <!ELEMENT m:math (m:mi*)> <!ELEMENT m:mi (#PCDATA)> <!ELEMENT p EMPTY>"""
+    )
+    prefixes = {"k": "urn:m", "other": "urn:o"}
+    found = satisfiable("/doc/k:math[k:mi = 'x']", schema, prefixes)
+    assert found.answer is True
+    assert found.example == b'<doc xmlns:m="urn:m"><m:math><m:mi>x</m:mi></m:math></doc>'
+    assert satisfiable("//math", schema).answer is False
+    assert satisfiable("//other:math", schema, prefixes).answer is False
+    assert satisfiable("//k:p", schema, prefixes).answer is False
+    assert satisfiable("//k:*/k:*", schema, prefixes).answer is True
+    assert satisfiable("/doc[@xml:lang = 'en']", schema).answer is True
+    default = parse_dtd("<!ELEMENT doc EMPTY><!ATTLIST doc xmlns CDATA #FIXED 'urn:m'>")
+    assert satisfiable("/k:doc", default, prefixes).example == b'<doc xmlns="urn:m"/>'
+    assert satisfiable("/doc", default).example == b"<doc/>"
+
+
+def linear(rng: Random, longest: int = 5) -> str:
+    """A path of names, * and //, perhaps with an attribute at its end."""
+    steps = "".join(
+        rng.choice(("/", "/", "//")) + rng.choice((*NAMES, "*"))
+        for _ in range(rng.randint(1, longest))
+    )
+    return steps + (rng.choice(("/@x", "//@y")) if chance(rng, 0.2) else "")
+
+
+def test_linear_patterns_are_decided_exactly(deep: bool) -> None:
+    """Against every root path of at most 12 elements, as a chain with all its attributes."""
+    rng = Random(3)
+    answers: Counter[bool | None] = Counter()
+    for _ in range(400 if deep else 60):
+        dtd = random_dtd(rng)
+        schema = parse_dtd(dtd.text, root="a")
+        chains = []
+        for path in root_paths(schema, 12):
+            tags = [
+                name + "".join(f' {one[0]}="1"' for one in dtd.attributes[name]) for name in path
+            ]
+            body = "".join(f"<{tag}>" for tag in tags) + "".join(
+                f"</{name}>" for name in path[::-1]
+            )
+            chains.append(etree.fromstring(body).getroottree())
+            if len(chains) > 3000:
+                break
+        for _ in range(15):
+            text = linear(rng)
+            found = satisfiable(text, schema)
+            check = etree.XPath(f"boolean({text})")
+            expected = any(check(chain) for chain in chains)
+            if len(chains) <= 3000 or expected:
+                assert found.answer is expected, (dtd.text, text)
+            assert found.answer is not None, (dtd.text, text)
+            if found.answer:
+                assert confirmed(text, schema, found.example)
+            answers[found.answer] += 1
+    assert min(answers[True], answers[False]) > 100  # the comparison has something to compare
+
+
+def test_never_no_where_a_valid_document_matches(deep: bool) -> None:
+    rng = Random(4)
+    answers: Counter[tuple[bool, bool | None]] = Counter()
+    for _ in range(1500 if deep else 100):
+        dtd = random_dtd(rng)
+        schema = parse_dtd(dtd.text, root="a")
+        rolled = (dtd.document(rng) for _ in range(60))
+        bodies = list(dict.fromkeys(body for body in rolled if body))
+        if bodies:
+            assert "a" in schema.graph.size
+        for _ in range(12):
+            text = generate.expression(rng, generate.NATIVE if chance(rng, 0.8) else generate.WHOLE)
+            pattern = parse(text, generate.NAMESPACES)
+            found = satisfiable(pattern, schema)
+            matched = any(oracle.oracle(text, generate.NAMESPACES, body) for body in bodies)
+            assert not (matched and found.answer is False), (dtd.text, text)
+            if found.answer:
+                assert found.example is not None
+                assert not schema.faults(found.example)
+                assert oracle.oracle(text, generate.NAMESPACES, found.example)
+            answers[matched, found.answer] += 1
+    total = answers.total()
+    assert answers[True, True] > 0.1 * total  # matching pairs, found so
+    assert answers[False, False] > 0.1 * total
+    known = 1 - (answers[True, None] + answers[False, None]) / total
+    assert known > 0.7, answers
+
+
+def test_twigs_are_decided(deep: bool) -> None:
+    """Branches, and, or: never None within the bounds, and no is never wrong."""
+    rng = Random(5)
+    answers: Counter[bool | None] = Counter()
+    for _ in range(600 if deep else 80):
+        dtd = random_dtd(rng)
+        schema = parse_dtd(dtd.text, root="a")
+        bodies = [body for body in (dtd.document(rng) for _ in range(40)) if body]
+        for _ in range(8):
+            text = "/" + linear(rng, 2).partition("/@")[0].rstrip("/")
+            for _ in range(rng.randint(1, 3)):
+                branch, other = (linear(rng, 2) for _ in range(2))
+                joint = rng.choice((" and ", " or "))
+                text += f"[.{branch}{joint}.{other}]" if chance(rng, 0.3) else f"[.{branch}]"
+            text = text.replace("///", "//")
+            found = satisfiable(text, schema)
+            assert found.answer is not None, (dtd.text, text)
+            if not found.answer:
+                assert not any(oracle.oracle(text, None, body) for body in bodies), (dtd.text, text)
+            answers[found.answer] += 1
+    assert min(answers[True], answers[False]) > 50, answers
