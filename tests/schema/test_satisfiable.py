@@ -64,6 +64,8 @@ def confirmed(text: str, schema: Schema, example: bytes | None) -> bool:
         "//p[2][em]",
         "//p[em][2]",
         "/",
+        "string() = 'x'",
+        "contains(/., 'Ann')",
     ],
 )
 def test_yes_with_a_document(text: str) -> None:

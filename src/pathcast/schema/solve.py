@@ -85,7 +85,7 @@ class Solver:
         if len(self._goals) >= _GOALS:
             raise TooMany("there are too many combinations of branches")
         element = self.element(name)
-        text = name in self._graph.texts
+        text = name == DOCUMENT or name in self._graph.texts
         found = []
         for way in ways(demands, document=name == DOCUMENT):
             for filled, filling in fill(element, way, self.names, text_below=text):
