@@ -1,0 +1,170 @@
+"""Rows of a feed, and the CSV files that hold them.
+
+A row is what a station or a market reported at one moment: texts in the order of the feed's fields, the first of
+which is `time`. `at` is that moment in seconds, by the clock on the wall there and from the start of 1970, so that
+rows of different feeds can be put in order and the pause between two messages is a subtraction.
+
+Files have a header, fields quoted only where they must be, UTF-8 and line feeds: the same bytes everywhere.
+Both ways are streams: a year of rows needs the memory of one.
+
+>>> import io
+>>> out = io.StringIO()
+>>> write_csv(out, ("time", "city"), [Row(moment(date(2011, 8, 3), 30), ("2011-08-03T00:00:30", "Ottawa"))])
+1
+>>> read_csv(io.StringIO(out.getvalue())).fields
+('time', 'city')
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Literal, TextIO
+
+from pathcast.errors import FormatError, WorkloadError
+
+__all__ = ["DAY", "Row", "Table", "clock", "moment", "read_csv", "stamp", "write_csv"]
+
+DAY = 86_400
+_EPOCH = date(1970, 1, 1).toordinal()
+_STAMP = re.compile(r"(\d{4}-\d\d-\d\d)[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
+_CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a feed; `values` are in the order of the feed's fields."""
+
+    at: int
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows with their field names; the rows can be walked through once."""
+
+    fields: tuple[str, ...]
+    rows: Iterable[Row]
+
+
+def moment(day: date, second: int) -> int:
+    """`at` of a second of a day."""
+    return (day.toordinal() - _EPOCH) * DAY + second
+
+
+def stamp(at: int) -> str:
+    """`at` as the time field has it.
+
+    >>> stamp(moment(date(2011, 8, 3), 34_200))
+    '2011-08-03T09:30:00'
+    """
+    days, second = divmod(at, DAY)
+    day = date.fromordinal(_EPOCH + days).isoformat()
+    return f"{day}T{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"
+
+
+def clock(text: str) -> int:
+    """A time of day as its second: 9:30 is 34200, and 24:00 the end of the day."""
+    found = _CLOCK.fullmatch(text.strip())
+    if found:
+        hours, minutes, seconds = (int(part or 0) for part in found.groups())
+        second = hours * 3600 + minutes * 60 + seconds
+        if minutes < 60 and seconds < 60 and second <= DAY:
+            return second
+    raise WorkloadError("time", f"{text!r} is no time of day", hint="write 9:30 or 16:00:00")
+
+
+def write_csv(
+    target: str | os.PathLike[str] | TextIO, fields: Iterable[str], rows: Iterable[Row]
+) -> int:
+    """Write a header and the rows; says how many rows there were."""
+    count = 0
+    with contextlib.ExitStack() as stack:
+        if isinstance(target, str | os.PathLike):
+            target = stack.enter_context(_opened(target, "w"))
+        plain = csv.writer(target, lineterminator="\n")
+        # With this line end, Python 3.11 does not see that a carriage return needs quotes.
+        quoted = csv.writer(target, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        header = tuple(fields)
+        (quoted if "\r" in "".join(header) else plain).writerow(header)
+        for row in rows:
+            (quoted if "\r" in "".join(row.values) else plain).writerow(row.values)
+            count += 1
+    return count
+
+
+def read_csv(source: str | os.PathLike[str] | TextIO) -> Table:
+    """The table in a file, whose first line must name its fields, `time` among them.
+
+    What is wrong with the header is told at once, what is wrong with a row when it is reached.
+    """
+    if isinstance(source, str | os.PathLike):
+        return _table(_lines(source))
+    return _table(iter(source))
+
+
+def _lines(path: str | os.PathLike[str]) -> Iterator[str]:
+    with _opened(path, "r") as stream:
+        try:
+            yield from stream
+        except UnicodeDecodeError:
+            raise FormatError("csv", f"{os.fspath(path)} is not UTF-8") from None
+
+
+def _opened(path: str | os.PathLike[str], mode: Literal["r", "w"]) -> TextIO:
+    try:
+        return Path(path).open(mode, encoding="utf-8", newline="")
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or str(error)
+        raise FormatError("file", f"{os.fspath(path)}: {said}") from None
+
+
+def _table(lines: Iterator[str]) -> Table:
+    reader = csv.reader(lines, strict=True)
+    try:
+        fields = tuple(next(reader, ()))
+    except csv.Error as error:
+        raise FormatError("csv", str(error), line=1) from None
+    wrong = None
+    if not fields:
+        wrong = "there is no header"
+    elif "time" not in fields:
+        wrong = "the header has no field time"
+    elif len(set(fields)) != len(fields):
+        wrong = "the header has a field twice"
+    if wrong:
+        raise FormatError("csv", wrong, line=1, hint="the first line names the fields, time first")
+    return Table(fields, _rows(reader, lambda: reader.line_num, fields))
+
+
+def _rows(
+    reader: Iterator[list[str]], line: Callable[[], int], fields: tuple[str, ...]
+) -> Iterator[Row]:
+    place = fields.index("time")
+    try:
+        for values in reader:
+            if not values:
+                continue
+            if len(values) != len(fields):
+                said = f"{len(values)} values for {len(fields)} fields"
+                raise FormatError("csv", said, line=line())
+            yield Row(_read_stamp(values[place], line()), tuple(values))
+    except csv.Error as error:
+        raise FormatError("csv", str(error), line=line()) from None
+
+
+def _read_stamp(text: str, line: int) -> int:
+    found = _STAMP.fullmatch(text)
+    if found:
+        day, hours, minutes, seconds = found.groups()
+        with contextlib.suppress(ValueError):  # the 30th of February
+            second = int(hours) * 3600 + int(minutes) * 60 + int(seconds or 0)
+            return moment(date.fromisoformat(day), second)
+    said = f"{text!r} is no time"
+    raise FormatError("csv", said, line=line, hint="write it as 2011-08-03T09:30:00")
