@@ -1,0 +1,164 @@
+"""What a schema is like, in figures: its size, its recursion, how deep its documents may be, what is wrong with it.
+
+Two views of the element graph are told apart. Recursion is that of the DTD as declared. Depths, root paths and the
+longest path are those of finite valid documents, so an element that no such document has does not count there: it
+is listed as `unproductive` (it has no finite content) or `unreachable` (no root leads to it).
+
+>>> from pathcast.schema.reader import parse_dtd
+>>> book = parse_dtd("<!ELEMENT book (title, part*)><!ELEMENT part (title)><!ELEMENT title (#PCDATA)>")
+>>> found = summarize(book)
+>>> found.longest, found.by_depth, found.paths
+(3, (1, 2), (1, 2, 1))
+>>> print(details(book, "title").parents)
+('book', 'part')
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+
+import networkx
+
+from pathcast.errors import SchemaError
+from pathcast.schema.graph import Graph
+from pathcast.schema.model import Attribute, AttributeType, Default
+from pathcast.schema.near import near
+from pathcast.schema.paths import count_paths
+from pathcast.schema.schema import Schema
+
+__all__ = ["Details", "Summary", "attribute_text", "details", "summarize"]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The figures of a schema; `longest` is None where recursion makes root paths of any length."""
+
+    name: str
+    elements: int
+    attributes: int
+    roots: tuple[str, ...]
+    components: tuple[tuple[str, ...], ...]
+    self_recursive: tuple[str, ...]
+    by_depth: tuple[int, ...]  # how many elements may stand at depth 1, 2, ... and no nearer
+    longest: int | None
+    paths: tuple[int, ...]  # how many root paths have 1, 2, ... elements, up to the level asked for
+    unproductive: tuple[str, ...]
+    unreachable: tuple[str, ...]
+    undeclared: tuple[str, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def cyclic(self) -> int:
+        """How many elements lie on a cycle."""
+        return sum(map(len, self.components))
+
+    def as_dict(self) -> dict[str, object]:
+        """The summary as a JSON object."""
+        return asdict(self)
+
+
+def summarize(schema: Schema, levels: int = 10) -> Summary:
+    """The figures; root paths are counted up to this level."""
+    graph = schema.graph
+    at = Counter(graph.depth.values())
+    return Summary(
+        name=schema.name,
+        elements=len(schema.elements),
+        attributes=sum(len(element.attributes) for element in schema.elements.values()),
+        roots=schema.roots,
+        components=graph.components,
+        self_recursive=tuple(name for name in schema.elements if name in graph.self_recursive),
+        by_depth=tuple(at[depth] for depth in range(1, max(at, default=0) + 1)),
+        longest=_longest(graph),
+        paths=tuple(count_paths(schema, levels)),
+        unproductive=tuple(name for name in schema.elements if name not in graph.size),
+        unreachable=tuple(
+            name for name in schema.elements if name in graph.size and name not in graph.depth
+        ),
+        undeclared=schema.undeclared,
+        missing=schema.missing,
+    )
+
+
+def _longest(graph: Graph) -> int | None:
+    """How many elements the longest root path has; None if there is no longest one."""
+    used: networkx.DiGraph[str] = networkx.DiGraph()
+    used.add_nodes_from(graph.depth)
+    used.add_edges_from((name, child) for name in graph.depth for child in graph.children[name])
+    if not networkx.is_directed_acyclic_graph(used):
+        return None
+    longest: dict[str, int] = {}
+    for name in networkx.topological_sort(used):
+        longest[name] = 1 + max((longest[above] for above in used.predecessors(name)), default=0)
+    return max(longest.values(), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """One element: what it may hold, and where it may stand in finite valid documents."""
+
+    name: str
+    kind: str
+    model: str
+    attributes: tuple[Attribute, ...]
+    parents: tuple[str, ...]
+    children: tuple[str, ...]
+    depth: int | None  # how near to the root it may stand; None if no root leads to it
+    smallest: int | None  # elements of its smallest valid tree; None if it has none
+    component: tuple[str, ...]  # the elements that it lies on a cycle with, itself included
+    self_recursive: bool
+
+    def as_dict(self) -> dict[str, object]:
+        """The element as a JSON object."""
+        return asdict(self) | {"attributes": [_attribute_dict(one) for one in self.attributes]}
+
+
+def details(schema: Schema, name: str) -> Details:
+    """What the schema says of one element; raises SchemaError if it declares none of this name."""
+    element = schema.elements.get(name)
+    if element is None:
+        close = near(name, schema.elements)
+        hint = f"near names: {', '.join(close)}" if close else None
+        raise SchemaError("element", f"{schema.name} declares no element {name}", hint=hint)
+    graph = schema.graph
+    return Details(
+        name=name,
+        kind=element.kind.value,
+        model=element.model,
+        attributes=element.attributes,
+        parents=tuple(one for one, below in graph.children.items() if name in below),
+        children=graph.children[name],
+        depth=graph.depth.get(name),
+        smallest=graph.size.get(name),
+        component=next((part for part in graph.components if name in part), ()),
+        self_recursive=name in graph.self_recursive,
+    )
+
+
+def attribute_text(attribute: Attribute) -> tuple[str, str]:
+    """The type and the default of an attribute, as a DTD would write them.
+
+    >>> attribute_text(Attribute("unit", AttributeType.ENUMERATION, Default.VALUE, "m", ("m", "ft")))
+    ('(m | ft)', '"m"')
+    """
+    kind = attribute.type.name
+    if attribute.values:
+        choices = f"({' | '.join(attribute.values)})"
+        kind = f"NOTATION {choices}" if attribute.type is AttributeType.NOTATION else choices
+    default = "" if attribute.default is Default.VALUE else f"#{attribute.default.name}"
+    value = "" if attribute.value is None else f'"{attribute.value}"'
+    return kind, f"{default} {value}".strip()
+
+
+def _attribute_dict(attribute: Attribute) -> dict[str, object]:
+    found: dict[str, object] = {
+        "name": attribute.name,
+        "type": attribute.type.value,
+        "default": "value" if attribute.default is Default.VALUE else attribute.default.value,
+    }
+    if attribute.value is not None:
+        found["value"] = attribute.value
+    if attribute.values:
+        found["values"] = list(attribute.values)
+    return found

@@ -1,0 +1,288 @@
+from __future__ import annotations
+
+import json
+import sys
+from io import StringIO
+from pathlib import Path
+from subprocess import run as start
+
+import pytest
+from lxml import etree
+from rich.console import Console
+
+from pathcast.cli.schema_tables import element_table
+from pathcast.schema import count_paths, root_paths
+from pathcast.schema.draw import dot
+from pathcast.schema.summary import details, summarize
+from pathcast.schema.svg import svg
+from pathcast.workload.bundled import NAMES, about, bundled
+from tests.cli.running import Result, run
+
+BOOK = """
+<!ELEMENT book (title, author+, section+)><!ELEMENT title (#PCDATA)><!ELEMENT author (#PCDATA)>
+<!ELEMENT section (title, (p | section)*)><!ATTLIST section id ID #IMPLIED level (easy | hard) 'easy'>
+<!ELEMENT p (#PCDATA)>
+"""
+
+
+def show(*arguments: str | Path) -> Result:
+    return run("schema", "show", *arguments)
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    path = tmp_path / "my.dtd"
+    path.write_text(BOOK)
+    return path
+
+
+def lines(result: Result) -> list[str]:
+    """The lines of the tables, each white space made one blank."""
+    return [" ".join(line.split()) for line in result.stdout.splitlines()]
+
+
+def test_help_has_an_example_and_the_exit_codes() -> None:
+    for option in ("--help", "-h"):
+        result = show(option)
+        assert result.code == 0
+        assert "Example: pathcast schema show " in result.stdout
+        assert "Exit code: 0" in result.stdout
+    assert "show" in run("schema", "-h").stdout
+    assert " ".join(NAMES[:2]).replace(" ", ", ") in show("-h").stdout
+
+
+def test_a_file_is_summed_up(book: Path) -> None:
+    result = show(book)
+    assert (result.code, result.stderr) == (0, "")
+    found = lines(result)
+    assert found[0] == "my.dtd"
+    for line in (
+        "elements 5",
+        "attributes 2",
+        "root book",
+        "recursion 1 cyclic element in one component",
+        "self-recursive section",
+        "longest root path unbounded: recursive",
+        "1 1 1",
+        "2 3 3",
+        "3 1 3",
+        "10 3",
+        "1 section",
+        "section 2 2 (title, (p | section)*)",
+        "p 3 (#PCDATA)",
+    ):
+        assert line in found
+    assert "\x1b" not in result.stdout
+
+
+def test_a_schema_without_recursion() -> None:
+    found = lines(show("bib"))
+    assert "recursion none" in found
+    assert "longest root path 4" in found
+    assert f"about {about('bib')}" in found
+    assert "recursive components" not in found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_bundled_schema_by_name_one_line_an_element(name: str) -> None:
+    result = show(name)
+    assert (result.code, result.stderr) == (0, "")
+    found = lines(result)
+    table = found[found.index("elements") + 4 :]
+    assert [line.split()[0] for line in table] == list(bundled(name).elements)
+    for line, element in zip(table, bundled(name).elements.values(), strict=True):
+        assert line.endswith(f" {element.model}")  # nobody watches: nothing is cut
+
+
+def test_a_narrow_terminal_cuts_content_models_and_nothing_else() -> None:
+    text = StringIO()
+    Console(file=text, width=72).print(element_table(bundled("news")))
+    found = [
+        line.rstrip().split(maxsplit=3) for line in text.getvalue().splitlines()[4:] if line.strip()
+    ]
+    assert [row[:2] for row in found] == [
+        [name, str(bundled("news").graph.depth[name])] for name in bundled("news").elements
+    ]
+    assert any(row[-1].endswith("\u2026") for row in found)
+
+
+def test_json(book: Path) -> None:
+    (row,) = show("news", "--json").rows
+    assert row["about"] == about("news")
+    assert row["summary"] == json.loads(json.dumps(summarize(bundled("news")).as_dict()))
+    assert [one["name"] for one in row["elements"]] == list(bundled("news").elements)
+    (row,) = show(book, "--json").rows
+    assert "about" not in row
+    assert row["summary"]["name"] == "my.dtd"
+    assert row["elements"][3]["parents"] == ["book", "section"]
+
+
+def test_one_element(book: Path) -> None:
+    found = lines(show(book, "--element", "section"))
+    for line in (
+        "section",
+        "content (title, (p | section)*)",
+        "children title, p, section",
+        "parents book, section",
+        "nearest depth 2",
+        "smallest tree 2 elements",
+        "recursive with section",
+        "self-recursive yes",
+        "id ID #IMPLIED",
+        'level (easy | hard) "easy"',
+    ):
+        assert line in found
+    plain = lines(show(book, "--element", "p"))
+    assert "attributes" not in plain
+    assert not any("recursive" in line for line in plain)
+    (row,) = show("news", "--element", "em", "--json").rows
+    expected = json.loads(json.dumps(details(bundled("news"), "em").as_dict()))
+    assert row == {"schema": "news", **expected}
+
+
+def test_root_paths() -> None:
+    result = show("news", "--paths", "5")
+    expected = ["/" + "/".join(path) for path in root_paths(bundled("news"), 5)]
+    assert result.stdout.splitlines() == expected
+    (row,) = show("book", "--paths", "3", "--json").rows
+    assert row["counts"] == [1, 3, 4]
+    assert row["paths"][-1] == "/book/section/section"
+    assert len(show("bib", "--paths", "1000").stdout.splitlines()) == 11
+
+
+def test_too_many_root_paths() -> None:
+    result = show("news", "--paths", "50")
+    assert (result.code, result.stdout) == (2, "")
+    total = sum(count_paths(bundled("news"), 10))
+    assert (
+        f"more than 1,000,000 root paths up to depth 50; --paths 10 has {total:,}" in result.stderr
+    )
+
+
+def test_another_root(book: Path) -> None:
+    found = lines(show(book, "--root", "section"))
+    assert "root section" in found
+    assert "not below a root book, author" in found
+    assert "root person" in lines(show("news", "--root", "person"))
+
+
+def test_drawings(tmp_path: Path) -> None:
+    assert show("news", "--dot").stdout == dot(bundled("news"))
+    assert show("news", "--svg", "-").stdout == svg(bundled("news"))
+    file = tmp_path / "out.svg"
+    result = show("news", "--svg", file)
+    assert (result.code, result.stderr) == (0, f"{file}: 125 elements drawn\n")
+    assert result.stdout == show("news").stdout
+    assert file.read_text(encoding="utf-8") == svg(bundled("news"))
+    etree.parse(file)
+
+
+def test_a_drawing_that_cannot_be_written(tmp_path: Path) -> None:
+    result = show("news", "--svg", tmp_path / "none" / "out.svg")
+    assert (result.code, result.stdout) == (2, "")
+    assert "cannot write the drawing: No such file or directory" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--dot", "--json"),
+        ("--dot", "--element", "em"),
+        ("--dot", "--paths", "2"),
+        ("--paths", "2", "--element", "em"),
+        ("--svg", "-", "--json"),
+        ("--svg", "-", "--dot"),
+    ],
+)
+def test_two_things_at_once(arguments: tuple[str, ...]) -> None:
+    result = show("news", *arguments)
+    assert (result.code, result.stdout) == (2, "")
+    assert "cannot be written at once" in result.stderr
+
+
+def test_what_is_missing_is_said_and_no_error(tmp_path: Path) -> None:
+    (tmp_path / "a.dtd").write_text(
+        '<!ENTITY % m SYSTEM "module.mod">%m;<!ELEMENT a (b?, c?, d?)><!ELEMENT d (d)>'
+    )
+    result = show(tmp_path / "a.dtd")
+    assert result.code == 0
+    assert "module.mod" in result.stderr
+    assert "undeclared elements in content models: b, c" in result.stderr
+    assert "no finite content d" in lines(result)
+    assert show(tmp_path / "a.dtd", "--json").code == 0
+
+
+def test_a_long_list_of_what_is_missing_is_cut(tmp_path: Path) -> None:
+    children = ", ".join(f"c{i}?" for i in range(40))
+    (tmp_path / "a.dtd").write_text(f"<!ELEMENT a ({children})>")
+    assert show(tmp_path / "a.dtd").stderr.rstrip().endswith("c8, c9 and 30 more")
+
+
+def test_files_through_a_catalog(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "others").mkdir()
+    (tmp_path / "own" / "a.dtd").write_text('<!ENTITY % m SYSTEM "m.mod">%m;<!ELEMENT a (b)>')
+    (tmp_path / "others" / "m.mod").write_text("<!ELEMENT b EMPTY>")
+    (tmp_path / "catalog.xml").write_text(
+        '<catalog xmlns="urn:oasis:names:tc:entity:xmlns:xml:catalog">'
+        f'<system systemId="{tmp_path}/own/m.mod" uri="others/m.mod"/></catalog>'
+    )
+    assert "m.mod" in show(tmp_path / "own" / "a.dtd").stderr
+    result = show(tmp_path / "own" / "a.dtd", "--catalog", tmp_path / "catalog.xml")
+    assert (result.code, result.stderr) == (0, "")
+    assert "elements 2" in lines(result)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("nws",), ["unreadable: nws: No such file", "hint: bundled schemas are news"]),
+        (("qqq",), ["No such file", "bundled schemas are news, protein"]),
+        (("bad.dtd",), ["syntax: bad.dtd"]),
+        (("empty.dtd",), ["empty: empty.dtd: no element is declared"]),
+        ((".",), ["unreadable: .: Is a directory"]),
+        (("news", "--root", "bdy"), ["news declares no element bdy", "near names: body"]),
+        (("news", "--element", "persn"), ["news declares no element persn", "near names: person"]),
+        (("news", "--catalog", "."), ["--catalog: the bundled schema news asks for no files"]),
+        (("my.dtd", "--catalog", "none.xml"), ["unreadable: none.xml: No such file"]),
+        (("my.dtd", "--catalog", "bad.dtd"), ["catalog: bad.dtd"]),
+        (("my.dtd", "--paths", "0"), ["--paths"]),
+    ],
+)
+def test_errors(
+    arguments: tuple[str, ...],
+    expected: list[str],
+    tmp_path: Path,
+    book: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "bad.dtd").write_text("<!ELEMENT a (b,>")
+    (tmp_path / "empty.dtd").write_text("<!-- nothing -->")
+    monkeypatch.chdir(tmp_path)
+    result = show(*arguments)
+    assert (result.code, result.stdout) == (2, "")
+    for words in expected:
+        assert words in result.stderr
+
+
+def test_a_bundled_name_is_not_a_file_unless_written_as_a_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "news").write_text("<!ELEMENT mine EMPTY>")
+    monkeypatch.chdir(tmp_path)
+    assert "root news" in lines(show("news"))
+    assert "root mine" in lines(show("./news"))
+
+
+def test_nothing_drives_the_terminal(tmp_path: Path) -> None:
+    file = tmp_path / "\x1b[2Jx.dtd"
+    file.write_text("<!ELEMENT a (b?)><!ATTLIST a n CDATA '\u009b2J'>")
+    for result in (show(file), show(file, "--element", "a"), show(file, "--dot")):
+        assert result.code == 0
+        assert not {"\x1b", "\u009b"} & set(result.stdout + result.stderr)
+
+
+def test_other_commands_do_not_wait_for_it() -> None:
+    code = "import sys, pathcast.cli.app; print({'networkx', 'pathcast.schema'} & set(sys.modules))"
+    found = start([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "set()\n"

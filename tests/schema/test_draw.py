@@ -1,0 +1,270 @@
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from pathcast.schema import Kind, Occurs, Schema, cheapest, parse_dtd
+from pathcast.schema.draw import dot, edges, left_out, printable
+from pathcast.schema.layers import STEP, Layout, _apart, _ordered, crossings, layout
+from pathcast.schema.svg import svg
+from pathcast.workload.bundled import NAMES, bundled
+from tests.dtds import random_dtd
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def random_schemas(deep: bool) -> Iterator[Schema]:
+    rng = Random(11)
+    for _ in range(600 if deep else 100):
+        yield parse_dtd(random_dtd(rng).text, root="a")
+
+
+def placed(schema: Schema) -> Layout:
+    return layout(schema.graph.depth, schema.graph.children)
+
+
+# --- edges ----------------------------------------------------------------------------------------
+
+
+def test_edges_say_how_often_a_child_stands_there(deep: bool) -> None:
+    """Against the words of the content model: is there one without the child, is there one with two?"""
+    seen = set()
+    for schema in [*random_schemas(deep), *map(bundled, NAMES)]:
+        size = schema.graph.size
+        pairs = []
+        for edge in edges(schema):
+            pairs.append((edge.parent, edge.child))
+            element = schema.elements[edge.parent]
+            occurs = Occurs.ANY
+            if element.kind is Kind.CHILDREN:
+                costs = {name: cost for name, cost in size.items() if name != edge.child}
+                without = cheapest(element.content, {}, costs.get) is not None
+                twice = cheapest(element.content, {edge.child: 2}, size.get) is not None
+                occurs = {
+                    (True, True): Occurs.ANY,
+                    (True, False): Occurs.OPTIONAL,
+                    (False, True): Occurs.SOME,
+                    (False, False): Occurs.ONCE,
+                }[without, twice]
+            assert edge.occurs is occurs
+            seen.add(edge.occurs)
+        graph = schema.graph
+        below = [(name, child) for name in schema.elements for child in graph.children[name]]
+        assert pairs == [(name, child) for name, child in below if name in graph.depth]
+    assert seen == set(Occurs)
+
+
+def test_cyclic_edges_lie_inside_one_component() -> None:
+    text = "<!ELEMENT a (b, c)><!ELEMENT b (c?, b?)><!ELEMENT c (d?)><!ELEMENT d (c?, e)><!ELEMENT e EMPTY>"
+    found = {(one.parent, one.child): one.cyclic for one in edges(parse_dtd(text))}
+    cyclic = {("b", "b"), ("c", "d"), ("d", "c")}
+    assert {pair for pair, inside in found.items() if inside} == cyclic
+    assert len(found) == 7
+
+
+# --- DOT ------------------------------------------------------------------------------------------
+
+
+def test_dot() -> None:
+    text = "<!ELEMENT a (b+, c?)><!ELEMENT b (c)><!ELEMENT c (#PCDATA | c)*><!ELEMENT z (z)>"
+    drawn = dot(parse_dtd(text, name='x"\\\n.dtd', root="a"))
+    lines = [line.strip() for line in drawn.splitlines()]
+    assert lines[0] == r'digraph "x\"\\\\n.dtd" {'
+    assert '"a" [peripheries=2];' in lines
+    assert '{ rank=same; "b"; "c"; }' in lines
+    assert '"a" -> "b" [arrowhead=crow];' in lines
+    assert '"a" -> "c" [style=dashed];' in lines
+    assert '"b" -> "c";' in lines
+    assert '"c" -> "c" [color="#c62828", style=dashed, arrowhead=crow];' in lines
+    assert "// in no valid document: z" in lines
+    assert lines[-1] == "}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_dot_has_every_element_and_every_edge(name: str) -> None:
+    schema = bundled(name)
+    drawn = dot(schema)
+    nodes = re.findall(r'^  "([^"]+)"(?: \[peripheries=2\])?;$', drawn, re.MULTILINE)
+    arrows = re.findall(r'^  "([^"]+)" -> "([^"]+)"', drawn, re.MULTILINE)
+    assert set(nodes) == set(schema.elements)
+    assert len(nodes) == len(schema.elements)
+    assert arrows == [(one.parent, one.child) for one in edges(schema)]
+    assert drawn.count("{") == drawn.count("}")
+
+
+# --- layout ---------------------------------------------------------------------------------------
+
+
+def check_layout(schema: Schema) -> None:
+    found = placed(schema)
+    assert set(found.boxes) == set(schema.graph.depth)
+    for one, two in itertools.combinations(found.boxes.values(), 2):
+        apart = one.x >= two.right + 40 or two.x >= one.right + 40
+        assert apart or abs(one.y - two.y) >= STEP > one.height
+    for name, box in found.boxes.items():
+        assert box.x > 0
+        assert box.y > 0
+        assert box.right < found.width
+        assert box.y + box.height < found.height
+        assert box.width >= 7.3 * len(name) + 12  # the name fits in
+    lefts = sorted({box.x for box in found.boxes.values()})
+    assert {name: lefts.index(box.x) + 1 for name, box in found.boxes.items()} == schema.graph.depth
+
+
+def test_boxes_do_not_overlap(deep: bool) -> None:
+    for schema in [*random_schemas(deep), *map(bundled, NAMES)]:
+        check_layout(schema)
+
+
+def test_the_news_schema_fits_a_scrollable_page() -> None:
+    found = placed(bundled("news"))
+    assert found.width < 3000
+    assert found.height < 3000
+
+
+def brute_crossings(columns: list[list[str]], down: dict[str, list[str]]) -> int:
+    place = {name: index for column in columns for index, name in enumerate(column)}
+    total = 0
+    for column in columns:
+        lines = [(place[one], place[child]) for one in column for child in down[one]]
+        pairs = itertools.combinations(lines, 2)
+        total += sum((a - c) * (b - d) < 0 for (a, b), (c, d) in pairs)
+    return total
+
+
+def random_columns(rng: Random) -> tuple[list[list[str]], dict[str, list[str]]]:
+    columns = [[f"{level}-{i}" for i in range(rng.randint(1, 9))] for level in range(4)]
+    down: dict[str, list[str]] = {name: [] for column in columns for name in column}
+    for left, right in itertools.pairwise(columns):
+        for name in left:
+            down[name] = rng.sample(right, rng.randint(0, min(3, len(right))))
+    return columns, down
+
+
+def test_crossings_against_all_pairs_of_edges() -> None:
+    rng = Random(3)
+    for _ in range(50):
+        columns, down = random_columns(rng)
+        assert crossings(columns, down) == brute_crossings(columns, down)
+
+
+def test_sweeps_lessen_the_crossings_and_lose_no_box() -> None:
+    rng = Random(5)
+    before = after = 0
+    for _ in range(50):
+        columns, down = random_columns(rng)
+        up: dict[str, list[str]] = {name: [] for name in down}
+        for name, children in down.items():
+            for child in children:
+                up[child].append(name)
+        ordered = _ordered(columns, down, up)
+        assert [sorted(column) for column in ordered] == [sorted(column) for column in columns]
+        assert crossings(ordered, down) <= crossings(columns, down)
+        before += crossings(columns, down)
+        after += crossings(ordered, down)
+    assert after < before / 2
+
+
+@given(st.lists(st.integers(-1000, 1000), max_size=8))
+def test_heights_keep_order_and_distance_and_are_near_what_is_wanted(wanted: list[int]) -> None:
+    found = _apart([float(one) for one in wanted])
+    assert len(found) == len(wanted)
+    assert all(below - above >= STEP for above, below in itertools.pairwise(found))
+
+    def far(heights: list[int]) -> int:
+        return sum((one - two) ** 2 for one, two in zip(heights, wanted, strict=True))
+
+    # Moving any run of boxes by some pixels either breaks the distance or is no nearer (up to rounding).
+    for start, end in itertools.combinations(range(len(found) + 1), 2):
+        for by in (-20, 20):
+            moved = [one + by * (start <= index < end) for index, one in enumerate(found)]
+            if all(below - above >= STEP for above, below in itertools.pairwise(moved)):
+                assert far(moved) >= far(found)
+
+
+# --- SVG ------------------------------------------------------------------------------------------
+
+
+def check_svg(schema: Schema) -> None:
+    """Well-formed, and every name and every edge is there, at the place that the layout gave it."""
+    root = etree.fromstring(svg(schema).encode())
+    assert root.tag == f"{SVG}svg"
+    width, height = int(root.get("width", "")), int(root.get("height", ""))
+    groups = root.findall(f"{SVG}g")
+    names = [group.findtext(f"{SVG}text") for group in groups]
+    assert sorted(filter(None, names)) == sorted(schema.graph.depth)
+    by_number = {group.get("id", "")[1:]: name for group, name in zip(groups, names, strict=True)}
+    boxes = {}
+    for group, name in zip(groups, names, strict=True):
+        rectangles = group.findall(f"{SVG}rect")
+        assert len(rectangles) == (2 if name in schema.roots else 1)
+        x, y, w, h = (int(rectangles[0].get(key, "")) for key in ("x", "y", "width", "height"))
+        boxes[name] = (x, y, x + w, y + h)
+        assert 0 < x < x + w < width
+        assert 0 < y < y + h < height
+        assert ("cyclic" in rectangles[0].get("class", "")) == (name in schema.graph.cyclic)
+    found = []
+    for path in root.findall(f"{SVG}path"):
+        look, leaves, enters = re.fullmatch(
+            r"edge(.*) f(\d+) t(\d+)", path.get("class", "")
+        ).groups()  # type: ignore[union-attr]
+        numbers = [int(one) for one in re.findall(r"-?\d+", path.get("d", ""))]
+        parent, child = by_number[leaves], by_number[enters]
+        for end, (x, y) in ((parent, numbers[:2]), (child, numbers[-2:])):
+            left, top, right, bottom = boxes[end]
+            assert x in (left, right)
+            assert top < y < bottom
+        # A curve lies between its control points: these inside means nothing is cut off.
+        assert all(0 < x < width for x in numbers[::2])
+        assert all(0 < y < height for y in numbers[1::2])
+        many = "-many" in path.get("marker-end", "")
+        found.append((parent, child, "cycle" in look, "optional" in look, many))
+    assert found == [
+        (one.parent, one.child, one.cyclic, one.occurs.may_miss, one.occurs.may_repeat)
+        for one in edges(schema)
+    ]
+
+
+def test_svg_of_random_schemas(deep: bool) -> None:
+    for schema in random_schemas(deep):
+        check_svg(schema)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_svg_of_bundled_schemas(name: str) -> None:
+    check_svg(bundled(name))
+    assert svg(bundled(name)) == svg(bundled(name))
+
+
+def test_svg_escapes_what_it_is_told() -> None:
+    schema = parse_dtd(
+        "<!ELEMENT \u00e9t\u00e9 (\u5e74*)><!ELEMENT \u5e74 EMPTY>", name="<&\x1b]]>\udcff.dtd"
+    )
+    check_svg(schema)
+    drawn = svg(schema)
+    assert "&lt;&amp;\\x1b]]&gt;\\udcff.dtd" in drawn
+    assert "\u5e74" in drawn
+
+
+def test_what_no_document_has_is_not_drawn_but_said() -> None:
+    schema = parse_dtd("<!ELEMENT a (b?)><!ELEMENT b (b)><!ELEMENT c EMPTY>", root="a")
+    assert left_out(schema) == ("b", "c")
+    check_svg(schema)
+    assert "1 element, 0 edges; 2 more in no valid document" in svg(schema)
+
+
+def test_an_empty_drawing() -> None:
+    schema = parse_dtd("<!ELEMENT a (a)>")
+    check_svg(schema)
+    assert dot(schema).endswith("}\n")
+
+
+def test_printable() -> None:
+    assert printable("a\x1b[2J\u0085\u00e9") == "a\\x1b[2J\\x85\u00e9"
