@@ -61,11 +61,6 @@ CatalogOption = Annotated[
 ]
 
 
-@schema_app.callback()
-def _group() -> None:
-    """Keep `show` a word of its own while it is the only command."""
-
-
 @schema_app.command()
 def show(
     dtd: DtdArgument,

@@ -58,18 +58,34 @@ class PathAutomaton:
 
 
 def root_paths(schema: Schema, depth: int) -> Iterator[tuple[str, ...]]:
-    """All root paths of at most this many elements, shorter ones first, in the order of the DTD."""
+    """All root paths of at most this many elements, shorter ones first, in the order of the DTD.
+
+    They are walked anew for each length, which at worst doubles the work and needs no memory.
+    """
     machine = PathAutomaton.of(schema)
-    level: list[tuple[str, ...]] = [()]
-    for _ in range(depth):
-        level = [
-            (*path, name)
-            for path in level
-            for name in machine.transitions[path[-1] if path else START]
-        ]
-        if not level:
+    for length in range(1, depth + 1):
+        found = False
+        for path in _of_length(machine, length):
+            found = True
+            yield path
+        if not found:
             return
-        yield from level
+
+
+def _of_length(machine: PathAutomaton, length: int) -> Iterator[tuple[str, ...]]:
+    path: list[str] = []
+    open_names = [iter(machine.transitions[START])]
+    while open_names:
+        name = next(open_names[-1], None)
+        if name is None:
+            open_names.pop()
+            if path:
+                path.pop()
+        elif len(open_names) == length:
+            yield (*path, name)
+        else:
+            path.append(name)
+            open_names.append(iter(machine.transitions[name]))
 
 
 def count_paths(schema: Schema, depth: int) -> list[int]:

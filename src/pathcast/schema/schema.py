@@ -87,7 +87,10 @@ class Schema:
 
     def faults(self, document: bytes | etree._Element) -> list[str]:
         """What is not valid in a document, as lxml says it; nothing if it is valid."""
-        root = etree.fromstring(document) if isinstance(document, bytes) else document
+        try:
+            root = etree.fromstring(document) if isinstance(document, bytes) else document
+        except etree.XMLSyntaxError as error:
+            return [f"not well-formed: {error.msg}"]
         faults = []
         local = etree.QName(root).localname
         full = f"{root.prefix}:{local}" if root.prefix else local

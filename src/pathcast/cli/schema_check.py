@@ -1,0 +1,104 @@
+"""`pathcast schema check`: which subscriptions can match a valid document at all, and what is wrong with the others.
+
+The exit code is 1 if one of them cannot: a subscriber who misspelt a name waits for ever, and this is how a script
+finds out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pathcast.cli.options import NamespaceOption, namespaces_of
+from pathcast.cli.schema import CatalogOption, DtdArgument, RootOption, load_schema
+from pathcast.cli.terminal import BAD_CALL, FAILED, Output, fail, say
+from pathcast.errors import FormatError, SubscriptionError
+from pathcast.formats import Subscription, read_subscriptions
+
+if TYPE_CHECKING:
+    from pathcast.schema import Satisfiability
+
+__all__ = ["check"]
+
+_WORDS = {True: "yes", False: "no", None: "?"}
+_SHOWN = 400  # characters of an example
+
+
+def check(
+    dtd: DtdArgument,
+    xpaths: Annotated[
+        list[str] | None, typer.Argument(metavar="[XPATH]...", help="Expressions to check.")
+    ] = None,
+    file: Annotated[
+        str | None,
+        typer.Option(
+            "--subscriptions", metavar="FILE", help="Check the subscriptions of this file as well."
+        ),
+    ] = None,
+    root: RootOption = None,
+    catalog: CatalogOption = None,
+    namespace: NamespaceOption = None,
+    bad_only: Annotated[
+        bool, typer.Option("--bad", help="Write only those that cannot match.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write a JSON object a line.")] = False,
+) -> None:
+    """Say of each XPath whether any document that is valid under the DTD can match it.
+
+    yes comes with a small document that matches, no with the step that stands in the way; ? means that neither
+    was found. Exit code: 0; 1 if one cannot match; 2 for a bad call, a bad DTD or bad subscriptions.
+
+    Example: `pathcast schema check news '//body.head[headline]' '/news/boddy'`
+    """
+    from pathcast.schema import satisfiable
+
+    schema = load_schema(dtd, root, catalog)
+    impossible = bad = 0
+    with Output() as output:
+        for one in _asked(xpaths, file, namespaces_of(namespace)):
+            try:
+                found = satisfiable(one.xpath, schema, one.namespaces)
+            except SubscriptionError as error:
+                bad += 1
+                say(f"{one.id}: {error}", "red")
+                continue
+            impossible += found.answer is False
+            if bad_only and found.answer is not False:
+                continue
+            if as_json:
+                output.json({"id": one.id, "xpath": one.xpath, **found.as_dict()})
+            else:
+                output.text(_shown(one, found))
+    if bad:
+        raise typer.Exit(BAD_CALL)
+    if impossible:
+        raise typer.Exit(FAILED)
+
+
+def _asked(
+    xpaths: list[str] | None, file: str | None, namespaces: Mapping[str, str] | None
+) -> Iterator[Subscription]:
+    if not xpaths and file is None:
+        fail("give an XPath, or --subscriptions FILE")
+    for number, xpath in enumerate(xpaths or (), 1):
+        yield Subscription(id=number, xpath=xpath, namespaces=namespaces, line=number)
+    if file is not None:
+        try:
+            yield from read_subscriptions(file, namespaces=namespaces)
+        except FormatError as error:
+            fail(f"{file}: {error}")
+
+
+def _shown(one: Subscription, found: Satisfiability) -> str:
+    lines = [f"{_WORDS[found.answer]:<4}{one.xpath}"]
+    if found.example is not None:
+        example = found.example.decode()
+        lines.append("    " + (example if len(example) <= _SHOWN else example[:_SHOWN] + "..."))
+    else:
+        at = found.culprit.at if found.culprit else None
+        if at is not None and one.xpath.isprintable():
+            lines.append(" " * (4 + at) + "^")
+        lines.append("    " + found.reason)
+    return "\n".join(lines)
