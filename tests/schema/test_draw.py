@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from pathcast.schema import Kind, Occurs, Schema, cheapest, parse_dtd
-from pathcast.schema.draw import dot, edges, left_out, printable
-from pathcast.schema.layers import STEP, Layout, _apart, _ordered, crossings, layout
-from pathcast.schema.svg import svg
+from pathcast.schema.drawing.dot import dot, edges, left_out, printable
+from pathcast.schema.drawing.layers import STEP, Layout, _apart, _ordered, crossings, layout
+from pathcast.schema.drawing.svg import svg
 from pathcast.workload.bundled import NAMES, bundled
 from tests.dtds import random_dtd
 

@@ -111,11 +111,11 @@ def show(
         _draw(schema, svg)
     with Output() as output:
         if dot:
-            from pathcast.schema.draw import dot as drawn
+            from pathcast.schema.drawing.dot import dot as drawn
 
             output.text(drawn(schema).rstrip("\n"))
         elif svg == "-":
-            from pathcast.schema.svg import svg as drawn
+            from pathcast.schema.drawing.svg import svg as drawn
 
             output.text(drawn(schema).rstrip("\n"))
         elif element is not None:
@@ -159,7 +159,7 @@ def _warn(schema: Schema) -> None:
 
 
 def _draw(schema: Schema, target: str) -> None:
-    from pathcast.schema.svg import svg
+    from pathcast.schema.drawing.svg import svg
 
     try:
         Path(target).write_text(svg(schema), encoding="utf-8")

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pathcast.schema import Schema
-from pathcast.schema.draw import printable
+from pathcast.schema.drawing.dot import printable
 from pathcast.schema.summary import Details, Summary, attribute_text
 
 __all__ = ["detail_tables", "element_table", "summary_tables", "written"]

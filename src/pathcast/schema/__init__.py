@@ -21,7 +21,7 @@ from pathcast.schema.model import (
 )
 from pathcast.schema.paths import PathAutomaton, count_paths, root_paths
 from pathcast.schema.reader import load_dtd, parse_dtd
-from pathcast.schema.satisfiable import Satisfiability, satisfiable
+from pathcast.schema.satisfiability import Satisfiability, satisfiable
 from pathcast.schema.schema import Schema
 from pathcast.schema.words import cheapest
 

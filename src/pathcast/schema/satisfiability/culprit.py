@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from pathcast.pattern.syntax import Axis, Test, TestKind
 from pathcast.pattern.text import CLARK, condition_text, test_text
 from pathcast.pattern.tree import And, Condition, Exists, Or, Path, Position, Step, Value
-from pathcast.schema.demands import Steps, TooMany
 from pathcast.schema.model import Attribute
 from pathcast.schema.near import near
+from pathcast.schema.satisfiability.demands import Steps, TooMany
+from pathcast.schema.satisfiability.solve import DOCUMENT, Solver
 from pathcast.schema.schema import Schema
-from pathcast.schema.solve import DOCUMENT, Solver
 
 __all__ = ["Culprit", "culprit"]
 

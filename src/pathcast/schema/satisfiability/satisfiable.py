@@ -33,11 +33,11 @@ from dataclasses import dataclass
 from lxml import etree
 
 from pathcast.pattern import Pattern, parse
-from pathcast.schema.culprit import Culprit, culprit
-from pathcast.schema.demands import TooMany
-from pathcast.schema.example import write
+from pathcast.schema.satisfiability.culprit import Culprit, culprit
+from pathcast.schema.satisfiability.demands import TooMany
+from pathcast.schema.satisfiability.example import write
+from pathcast.schema.satisfiability.solve import Solver
 from pathcast.schema.schema import Schema
-from pathcast.schema.solve import Solver
 
 __all__ = ["Satisfiability", "satisfiable"]
 

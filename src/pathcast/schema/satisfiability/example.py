@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pathcast.schema.fill import Filling
 from pathcast.schema.model import Attribute, AttributeType, Default, Element, Kind
-from pathcast.schema.solve import DOCUMENT, Goal, Plan, Solver
+from pathcast.schema.satisfiability.fill import Filling
+from pathcast.schema.satisfiability.solve import DOCUMENT, Goal, Plan, Solver
 from pathcast.schema.words import cheapest
 
 __all__ = ["DEEPEST", "write"]

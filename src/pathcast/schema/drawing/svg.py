@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from html import escape
 
-from pathcast.schema.draw import CYCLE, LINE, Edge, edges, left_out, printable
-from pathcast.schema.layers import MARGIN, Box, Layout, layout
+from pathcast.schema.drawing.dot import CYCLE, LINE, Edge, edges, left_out, printable
+from pathcast.schema.drawing.layers import MARGIN, Box, Layout, layout
 from pathcast.schema.model import Element
 from pathcast.schema.schema import Schema
 

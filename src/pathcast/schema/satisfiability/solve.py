@@ -15,10 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pathcast.pattern.syntax import Axis, Test, TestKind
-from pathcast.schema.demands import Demand, Steps, TooMany, Want, Way, ways
-from pathcast.schema.fill import Filling, fill
 from pathcast.schema.model import Child, Choice, Content, Element, Kind, Occurs
-from pathcast.schema.names import Names
+from pathcast.schema.satisfiability.demands import Demand, Steps, TooMany, Want, Way, ways
+from pathcast.schema.satisfiability.fill import Filling, fill
+from pathcast.schema.satisfiability.names import Names
 from pathcast.schema.schema import Schema
 from pathcast.schema.words import Table, Vector, reach
 

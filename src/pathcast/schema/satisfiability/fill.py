@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 from pathcast.pattern.syntax import Test, TestKind
 from pathcast.pattern.tree import Condition
-from pathcast.schema.demands import Want, Way
 from pathcast.schema.model import Attribute, AttributeType, Default, Element, Kind
-from pathcast.schema.names import Names
-from pathcast.schema.strings import could_be_blank, find_string, holds
+from pathcast.schema.satisfiability.demands import Want, Way
+from pathcast.schema.satisfiability.names import Names
+from pathcast.schema.satisfiability.strings import could_be_blank, find_string, holds
 
 __all__ = ["Filling", "fill"]
 
