@@ -97,20 +97,25 @@ def _smallest(
     elements: Mapping[str, Element], measure: Callable[[list[int]], int]
 ) -> dict[str, int]:
     """The least fixpoint: what the smallest valid tree of each element measures."""
+    needs = {
+        name: element.content if element.kind is Kind.CHILDREN else None
+        for name, element in elements.items()
+    }
+    above: dict[str, list[str]] = {}
+    for name, content in needs.items():
+        for child in dict.fromkeys(names_of(content)):
+            above.setdefault(child, []).append(name)
     found: dict[str, int] = {}
-    changed = True
-    while changed:
-        changed = False
-        for name, element in elements.items():
-            word = cheapest(
-                element.content if element.kind is Kind.CHILDREN else None, {}, found.get
-            )
-            if word is None:
-                continue
-            value = measure([found[child] for child in word[1]])
-            if value < found.get(name, value + 1):
-                found[name] = value
-                changed = True
+    waiting = dict.fromkeys(reversed(elements))  # in the order of being asked for, each once
+    while waiting:
+        name, _ = waiting.popitem()
+        word = cheapest(needs[name], {}, found.get)
+        if word is None:
+            continue
+        value = measure([found[child] for child in word[1]])
+        if value < found.get(name, value + 1):
+            found[name] = value
+            waiting.update(dict.fromkeys(above.get(name, ())))
     return found
 
 

@@ -108,4 +108,5 @@ class Schema:
 
 def _quoted(value: str) -> str:
     escaped = value.replace("&", "&amp;").replace("<", "&lt;").replace("%", "&#37;")
+    escaped = escaped.replace("\n", "&#10;").replace("\t", "&#9;").replace("\r", "&#13;")
     return f'"{escaped.replace(chr(34), "&quot;")}"'
