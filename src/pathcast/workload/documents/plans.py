@@ -5,7 +5,7 @@ than another writer, so that none is made before it is called for, and a recursi
 has elements and levels. An element with room to spare shares the writer of the row in which its highest tree just fits.
 
 What a model allows is cut to what the room allows when a writer is made: optional parts that are too high are
-left out, branches of a choice too. Recursion depends on the path, so writers look at that (`document_elements`).
+left out, branches of a choice too. Recursion depends on the path, so writers look at that (`elements`).
 Branches are in order of cost: with a random function that is always 0, every writer writes the cheapest thing.
 """
 
@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pathcast.schema import Child, Choice, Content, Kind, Occurs, Schema, names_of
-from pathcast.workload import document_writers as writers
-from pathcast.workload.document_elements import NEVER, Elements
-from pathcast.workload.document_options import DocumentOptions
-from pathcast.workload.document_repeats import exact_bodies
-from pathcast.workload.document_sizes import Sizes
-from pathcast.workload.document_tags import Tags
-from pathcast.workload.document_writers import Items, Part, Point, Random, Writer
+from pathcast.workload.documents import writers
+from pathcast.workload.documents.elements import NEVER, Elements
+from pathcast.workload.documents.options import DocumentOptions
+from pathcast.workload.documents.repeats import exact_bodies
+from pathcast.workload.documents.sizes import Sizes
+from pathcast.workload.documents.tags import Tags
+from pathcast.workload.documents.writers import Items, Part, Point, Random, Writer
 
 __all__ = ["Plans"]
 

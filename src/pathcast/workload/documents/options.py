@@ -23,7 +23,7 @@ class DocumentOptions:
     - `recursion`: the most times that an element may stand on one path from the root; 1 means never inside itself,
       directly or not. It is never exceeded. None sets no limit but `max_depth`.
     - `size`: bytes to come close to. Without it a document is as big as chance makes it.
-    - `repeat`: element -> exactly so many of it in every part that lets it repeat (`document_repeats`), unless depth
+    - `repeat`: element -> exactly so many of it in every part that lets it repeat (`repeats`), unless depth
       or recursion leave no room for it there.
     - `values`: what stands in texts and attributes.
     """

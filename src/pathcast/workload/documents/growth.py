@@ -1,6 +1,6 @@
 """From the smallest document to the one that was asked for: slots are filled until there is enough.
 
-Growth has a list of points, each a slot that could take more (see `document_writers`). `bloom` visits each point once,
+Growth has a list of points, each a slot that could take more (see `writers`). `bloom` visits each point once,
 and fills it as the options say: an optional part with the optional probability, a repeated one up to so many times.
 What it writes brings points of its own, so it ends when all have been visited. A document that would stay at its
 smallest gets one of its optional parts: nobody wants half of a feed to be empty roots.
@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from pathcast.errors import WorkloadError
-from pathcast.workload.document_writers import MOST_STRINGS, Items, Point, Random
+from pathcast.workload.documents.writers import MOST_STRINGS, Items, Point, Random
 
 __all__ = ["bloom", "fill", "flat", "stretch", "zero"]
 

@@ -1,7 +1,7 @@
 """The functions that write a document, one maker for each shape of a content model.
 
 A writer takes the list to write to, the random function, the list of points to note growth in, and the count of the
-path (see `document_elements`). It writes the smallest thing that its part of the model allows, and leaves a slot, an
+path (see `elements`). It writes the smallest thing that its part of the model allows, and leaves a slot, an
 empty list, wherever more could stand. So what is written is valid at any time, and what it measures is the sum of the
 lengths of its items.
 

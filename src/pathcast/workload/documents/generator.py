@@ -11,7 +11,7 @@ True
 A document is UTF-8 without an XML declaration, which UTF-8 does not need, and without a DOCTYPE, since nothing reads
 the DTD from a document here. There is no white space between elements.
 
-How it is made: `document_elements` says what can stand where at all, `document_plans` turns content models into
+How it is made: `elements` says what can stand where at all, `plans` turns content models into
 writers, a writer leaves slots where more could stand, and `growth` fills them. A document depends on the schema, the
 options, the seed and its number, and on nothing that was made before it, so that the work can be shared or picked up
 anywhere.
@@ -25,13 +25,13 @@ from pathcast.errors import WorkloadError
 from pathcast.schema import AttributeType, Default, Schema
 from pathcast.stream.limits import Limits
 from pathcast.workload.chance import Chance
-from pathcast.workload.document_elements import NEVER, Elements, scopes, unusable
-from pathcast.workload.document_options import DocumentOptions
-from pathcast.workload.document_plans import Plans
-from pathcast.workload.document_repeats import check_repeats
-from pathcast.workload.document_tags import Tags, texts
-from pathcast.workload.document_writers import Items, Part, Point, Random
-from pathcast.workload.growth import bloom, fill, flat, stretch, zero
+from pathcast.workload.documents.elements import NEVER, Elements, scopes, unusable
+from pathcast.workload.documents.growth import bloom, fill, flat, stretch, zero
+from pathcast.workload.documents.options import DocumentOptions
+from pathcast.workload.documents.plans import Plans
+from pathcast.workload.documents.repeats import check_repeats
+from pathcast.workload.documents.tags import Tags, texts
+from pathcast.workload.documents.writers import Items, Part, Point, Random
 
 __all__ = ["DocumentOptions", "Documents", "documents"]
 
