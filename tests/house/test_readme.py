@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
+from pathcast.workload.presets import PRESETS
 from tests.house.readme import Block, blocks, commands, run, shows
 
 README = Path(__file__).parents[2] / "README.md"
@@ -19,6 +21,14 @@ def test_readme_keeps_its_promises(tmp_path: Path) -> None:
     assert {"python", "console"} <= languages, "README.md has no examples"
     complaints = run(markdown, tmp_path)
     assert not complaints, "\n\n".join(complaints)
+
+
+def test_the_page_on_workloads(tmp_path: Path) -> None:
+    markdown = (README.parent / "docs" / "workloads.md").read_text(encoding="utf-8")
+    assert not run(markdown, tmp_path)
+    table = markdown.partition("## Presets")[2].partition("## ")[0]
+    named = re.findall(r"`([a-z]+[0-9]{4}-?[a-z]*)`", table)
+    assert named == list(PRESETS)
 
 
 def test_blocks_are_found_with_their_lines() -> None:

@@ -11,10 +11,14 @@ from typing import Annotated
 import typer
 
 from pathcast import __version__
+from pathcast.cli.bench import bench
 from pathcast.cli.demo import demo
 from pathcast.cli.draw import draw
 from pathcast.cli.explain import explain
+from pathcast.cli.generate import generate_app
 from pathcast.cli.match import match
+from pathcast.cli.schema import schema_app
+from pathcast.cli.schema_check import check
 from pathcast.cli.terminal import Output
 
 __all__ = ["app", "main"]
@@ -31,6 +35,10 @@ app.command()(match)
 app.command()(explain)
 app.command()(draw)
 app.command()(demo)
+app.command()(bench)
+app.add_typer(generate_app)
+schema_app.command()(check)
+app.add_typer(schema_app)
 
 
 def _version(wanted: bool) -> None:

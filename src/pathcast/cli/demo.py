@@ -70,7 +70,7 @@ class _Run:
 def demo(
     documents: Annotated[
         int, typer.Option("--documents", min=0, help="How many documents to generate.")
-    ] = 2000,
+    ] = 1000,
     wanted: Annotated[
         int, typer.Option("--subscriptions", min=0, help="How many subscriptions to generate.")
     ] = 500,
@@ -81,7 +81,7 @@ def demo(
 ) -> None:
     """Match a small generated feed and sum up what happened.
 
-    The feed has news, weather, stock quotes and alerts; a few of its documents are broken on purpose.
+    The feed has news, weather, stock quotes, alerts and invoices; a few of its documents are broken on purpose.
     Exit code: 0.
 
     Example: `pathcast demo --documents 2000 --seed 7`

@@ -20,24 +20,27 @@ __all__ = [
     "MaxSize",
     "NamespaceOption",
     "SubscriptionsArgument",
+    "known_format",
     "limits_of",
     "namespaces_of",
+    "size_of",
 ]
 
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
-def _format(text: str) -> Format:
+def known_format(text: str) -> Format:
+    """The format of subscriptions that has this name, or a usage error."""
     for known in FORMATS:
         if text == known:
             return known
     raise typer.BadParameter(f"{text!r} is not one of {', '.join(FORMATS)}")
 
 
-def _size(text: str) -> int:
+def size_of(text: str) -> int:
     """A number of bytes, perhaps with a unit.
 
-    >>> _size("64M")
+    >>> size_of("64M")
     67108864
     """
     number, unit = text, 1
@@ -60,7 +63,7 @@ FormatOption = Annotated[
     typer.Option(
         "--format",
         metavar="|".join(FORMATS),
-        parser=_format,
+        parser=known_format,
         help="The format of SUBSCRIPTIONS, where its name does not say it.",
     ),
 ]
@@ -76,7 +79,7 @@ NamespaceOption = Annotated[
 MaxSize = Annotated[
     int | None,
     typer.Option(
-        "--max-size", metavar="BYTES", parser=_size, help="Largest document; 64M if not given."
+        "--max-size", metavar="BYTES", parser=size_of, help="Largest document; 64M if not given."
     ),
 ]
 MaxDepth = Annotated[

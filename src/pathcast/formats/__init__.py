@@ -2,25 +2,40 @@
 
 `read_subscriptions` and `write_subscriptions` turn the four subscription formats (`.txt`, `.tsv`,
 `.jsonl`, parquet; each may be gzipped) into `Subscription` values and back. `iter_documents` turns
-the DOCUMENT arguments of a command (files, folders, `-`) into named things to read.
+the DOCUMENT arguments of a command (files, folders, `-`) into named things to read; `write_documents`
+writes a folder of them, or a `.jsonl` or parquet file.
 
 This room knows nothing of XPath or XML: an expression is text here and a document is bytes. Both
 directions are lazy, so that a hundred thousand documents or a million subscriptions never have to be
-in memory together (writing parquet is the one exception; `parquet.py` says why).
+in memory together.
 """
 
+from pathcast.formats.document_writer import (
+    DOCUMENT_FORMATS,
+    DocumentFormat,
+    document_format_of,
+    document_line,
+    write_documents,
+)
 from pathcast.formats.documents import DocumentFile, iter_documents
+from pathcast.formats.lines import line_of
 from pathcast.formats.reader import read_subscriptions
 from pathcast.formats.subscription import FORMATS, Format, Subscription, format_of
 from pathcast.formats.writer import write_subscriptions
 
 __all__ = [
+    "DOCUMENT_FORMATS",
     "FORMATS",
     "DocumentFile",
+    "DocumentFormat",
     "Format",
     "Subscription",
+    "document_format_of",
+    "document_line",
     "format_of",
     "iter_documents",
+    "line_of",
     "read_subscriptions",
+    "write_documents",
     "write_subscriptions",
 ]

@@ -1,21 +1,17 @@
-"""Parquet files: columns `id`, `xpath` and, where wanted, `namespaces` and `subscriber`.
+"""Parquet files -> subscriptions: columns `id`, `xpath` and, where wanted, `namespaces` and `subscriber`.
 
-Read: ids and subscribers are any integer or text column, namespaces a map of texts (or a struct whose
+Ids and subscribers are any integer or text column, namespaces a map of texts (or a struct whose
 fields are the prefixes). Other columns are passed over. A row's line is its number in the file from 1.
 A folder is read as Spark writes one: the files below it in the order of their names, without those
 that start with `_` or `.`; rows are counted through.
 
-Written: a column has one type, so **ids are all integers (int64) or all texts; a mixture is refused**
-rather than made text, because 7 and "7" would become one. Subscribers likewise; the subscriber is null
-where it is the id. The types are known only once every row was seen, which is why writing holds all rows
-in memory (about 200 bytes each) when reading does not.
-
-pyarrow is imported only here and only when such a file is touched: `pip install pathcast[parquet]`.
+`parquet_writer.py` writes such files. pyarrow is imported only here and only when such a file is
+touched: `pip install pathcast[parquet]`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO
@@ -23,10 +19,9 @@ from typing import Any, BinaryIO
 from pathcast.errors import FormatError
 from pathcast.formats.subscription import Subscription, checked
 
-__all__ = ["part_files", "rows", "write"]
+__all__ = ["part_files", "pyarrow", "rows"]
 
 _BATCH = 4096
-_LIMIT = 1 << 63
 _NOT_UTF_8 = b""  # bytes where a text belongs: `checked` says so
 
 
@@ -40,7 +35,7 @@ def part_files(folder: Path) -> list[Path]:
 
 def rows(stream: BinaryIO, start: int = 0) -> Iterator[Subscription | FormatError]:
     """Every subscription of the file, or what is wrong with its row; `start` rows came before."""
-    arrow, parquet = _pyarrow()
+    arrow, parquet = pyarrow()
     try:
         file = parquet.ParquetFile(stream)
         columns = _columns(arrow, file.schema_arrow)
@@ -120,51 +115,8 @@ def _is_map(types: ModuleType, of: Any) -> bool:
     return bool(types.is_null(of))
 
 
-def write(stream: BinaryIO, subscriptions: Iterable[Subscription]) -> int:
-    """Write them all, and say how many; FormatError if a column would have two types."""
-    arrow, parquet = _pyarrow()
-    ids: list[str | int] = []
-    xpaths: list[str] = []
-    namespaces: list[list[tuple[str, str]] | None] = []
-    owners: list[str | int | None] = []
-    for one in subscriptions:
-        ids.append(one.id)
-        xpaths.append(one.xpath)
-        namespaces.append(list(one.namespaces.items()) if one.namespaces else None)
-        owners.append(None if one.subscriber == one.id else one.subscriber)
-    texts = arrow.map_(arrow.string(), arrow.string())
-    table = arrow.table(
-        {
-            "id": arrow.array(ids, _type(arrow, "id", ids)),
-            "xpath": arrow.array(xpaths, arrow.string()),
-            "namespaces": arrow.array(namespaces, texts),
-            "subscriber": arrow.array(owners, _type(arrow, "subscriber", owners)),
-        }
-    )
-    parquet.write_table(table, stream)
-    return len(ids)
-
-
-def _type(arrow: ModuleType, what: str, values: Iterable[str | int | None]) -> Any:
-    text: str | None = None
-    number: int | None = None
-    for value in values:
-        if isinstance(value, str):
-            text = value
-        elif isinstance(value, int):
-            number = value
-            if not -_LIMIT <= value < _LIMIT:
-                raise FormatError("unwritable", f"{what} {value} has over 64 bits", hint=_HINT)
-        if text is not None and number is not None:
-            message = f"integers and texts among the {what} values ({number!r} and {text!r})"
-            raise FormatError("unwritable", message, hint=f"a column has one type; {_HINT}")
-    return arrow.int64() if text is None and number is not None else arrow.string()
-
-
-_HINT = "write .jsonl"
-
-
-def _pyarrow() -> tuple[ModuleType, ModuleType]:
+def pyarrow() -> tuple[ModuleType, ModuleType]:
+    """The modules `pyarrow` and `pyarrow.parquet`; FormatError where they are not installed."""
     try:
         import pyarrow
         import pyarrow.parquet

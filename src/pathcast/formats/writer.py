@@ -7,23 +7,21 @@
 | `.jsonl` | kept, integer or text | kept | kept |
 | parquet | kept; all integers or all texts | kept | kept |
 
-What a format cannot hold is refused with a `FormatError` instead of being lost. A file is written beside
-its place and moved there when it is complete, so that an error never leaves half a file, nor harms the
-one that was there before (an `OSError` comes out as it is). The bytes depend on the subscriptions alone (a gzip header without a date).
+What a format cannot hold is refused with a `FormatError` instead of being lost. A file is all or nothing
+(`draft.py`), and so is the error: what the system refuses is a `FormatError` too. The bytes depend on the
+subscriptions alone. Subscriptions are written as they come: a million need no memory.
 """
 
 from __future__ import annotations
 
-import contextlib
-import gzip
 import os
-import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from pathcast.errors import FormatError
-from pathcast.formats import lines, parquet
+from pathcast.formats import lines, parquet_writer
+from pathcast.formats.draft import file_draft
 from pathcast.formats.subscription import FORMATS, Format, Subscription, checked, format_of
 
 __all__ = ["write_subscriptions"]
@@ -44,9 +42,9 @@ def write_subscriptions(
         checked(one.id, one.xpath, one.namespaces, one.subscriber, one.line)
         for one in subscriptions
     )
-    with _replacing(Path(path)) as stream:
+    with file_draft(Path(path)) as stream:
         if kind == "parquet":
-            return parquet.write(stream, sound)
+            return parquet_writer.write_rows(stream, sound)
         return _write_lines(stream, kind, sound)
 
 
@@ -60,20 +58,3 @@ def _write_lines(
         written += text.count("\n")
         count += 1
     return count
-
-
-@contextlib.contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """A stream whose bytes become the file's when the block ends well, and vanish if it does not."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with draft.open("xb") as raw:
-            if path.name.lower().endswith(".gz"):
-                with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
-                    yield cast(BinaryIO, packed)
-            else:
-                yield raw
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise

@@ -1,0 +1,96 @@
+"""`pathcast generate`: documents, subscriptions and feeds of any size from a seed, and the list of presets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pathcast.cli.generate_documents import generate_documents
+from pathcast.cli.generate_feed import generate_feed
+from pathcast.cli.generate_subscriptions import generate_subscriptions
+from pathcast.cli.generating import preset_of
+from pathcast.cli.terminal import Output
+
+if TYPE_CHECKING:
+    from pathcast.workload.presets import Preset
+
+__all__ = ["generate_app"]
+
+generate_app = typer.Typer(
+    name="generate",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Generate documents, subscriptions or feeds: the same seed gives the same bytes.",
+)
+generate_app.command("documents")(generate_documents)
+generate_app.command("subscriptions")(generate_subscriptions)
+generate_app.command("feed")(generate_feed)
+
+
+@generate_app.command()
+def presets(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Tell all about one preset.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write a JSON object.")] = False,
+) -> None:
+    """List the presets (the workloads of papers) and the bundled schemas, or tell all about one preset.
+
+    Exit code: 0; 2 for a preset that there is not.
+
+    Example: `pathcast generate presets cao2012-peer`
+    """
+    from pathcast.workload.bundled import NAMES, about
+    from pathcast.workload.presets import PRESETS
+
+    chosen = preset_of(name)
+    with Output() as output:
+        if chosen is not None:
+            if as_json:
+                output.json(_as_dict(chosen))
+            else:
+                output.text(_told(chosen))
+        elif as_json:
+            known = {key: _as_dict(one) for key, one in PRESETS.items()}
+            output.json({"presets": known, "schemas": {key: about(key) for key in NAMES}})
+        else:
+            width = max(map(len, [*PRESETS, *NAMES]))
+            output.text("presets")
+            for key, one in PRESETS.items():
+                output.text(f"  {key:<{width}}  {one.about}")
+            output.text("schemas")
+            for key in NAMES:
+                output.text(f"  {key:<{width}}  {about(key)}")
+
+
+def _as_dict(preset: Preset) -> dict[str, object]:
+    return {
+        "name": preset.name,
+        "about": preset.about,
+        "paper": preset.paper,
+        "schemas": list(preset.schemas),
+        "documents": preset.document_count,
+        "subscriptions": preset.subscription_count,
+        "arrival": None if preset.arrival is None else str(preset.arrival),
+        "document_options": str(preset.documents),
+        "subscription_options": str(preset.subscriptions),
+        "notes": preset.notes,
+    }
+
+
+def _told(preset: Preset) -> str:
+    lines = [
+        f"{preset.name}: {preset.about}",
+        preset.paper,
+        "",
+        preset.notes,
+        "",
+        f"schemas        {', '.join(preset.schemas)}",
+        f"documents      {preset.document_count:,}, {preset.documents}",
+        f"subscriptions  {preset.subscription_count:,}, {preset.subscriptions}",
+        f"arrival        {preset.arrival or 'not said'}",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,140 @@
+"""How much of a set of linear subscriptions is covered by the rest: the covering rate of Li et al. 2008, section 5.
+
+A subscription covers another if every document that matches the other matches it too. A routing table need not hold what is
+covered; the *covering rate* is the share of the set that it can leave out. Of equivalent ones, one stays.
+
+Linear patterns cover each other by a homomorphism: the steps of p are mapped to steps of q in order, a name to the same name and a `*` to
+anything, a / to a /, a // to any way down; p may be shorter than q, since a match of q's beginning is enough. That becomes
+exact for wildcards too if they are written right: in a run of `*` with a // in it or behind it, only the least length
+counts, so `/a/*//b`, `/a//*/b` and `/a//*//b` are all read as `/a//*//b`, and `/a/*` at the end as `/a//*` (something
+stands below a). Then `/a/*` is seen to cover `/a//b`.
+
+All patterns are put in one tree of shared prefixes, which is an automaton that reads patterns: going down the tree, a set of
+its own nodes is kept that map to the beginning just read. Where one of them is the end of a pattern, everything
+from there on is covered, and nothing below an end is looked at: its beginning covers it. So each node is visited once at
+most, and 100,000 subscriptions take a second or so.
+
+>>> covering_rate(["/a/b", "/a/b/c", "/a//c", "/x/*", "/x//y"])
+0.4
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+__all__ = ["covering_rate", "linear_steps", "uncovered"]
+
+_STEP = re.compile(r"(//?|^)(\*|[^\W\d][\w.:-]*)")
+_LINEAR = re.compile(r"(?:(?://?|^)(?:\*|[^\W\d][\w.:-]*))+")
+
+_NOTHING: set[int] = set()
+Steps = tuple[tuple[bool, str], ...]  # of each step: is the axis //, and the name
+
+
+def covering_rate(texts: Iterable[str]) -> float:
+    """The share of the linear subscriptions among these that another one covers; 0 if there are none."""
+    tree = _Tree(texts)
+    return 1.0 - tree.uncovered() / tree.count if tree.count else 0.0
+
+
+def uncovered(texts: Iterable[str]) -> int:
+    """How many of the linear ones must stay, so that the others are covered."""
+    return _Tree(texts).uncovered()
+
+
+def linear_steps(text: str) -> Steps | None:
+    """The steps of a linear subscription with its wildcards in the one way; None if it is not linear."""
+    if not _LINEAR.fullmatch(text):
+        return None
+    # A relative path starts anywhere.
+    steps = [(axis != "/", name) for axis, name in _STEP.findall(text)]
+    start = 0
+    while start < len(steps):
+        end = start
+        while end < len(steps) and steps[end][1] == "*":
+            end += 1
+        if end > start and (end == len(steps) or any(deep for deep, _ in steps[start : end + 1])):
+            for at in range(start, min(end + 1, len(steps))):
+                steps[at] = (True, steps[at][1])
+        start = end + 1
+    return tuple(steps)
+
+
+class _Tree:
+    """The prefixes of all patterns. Nodes are numbers, 0 is the top."""
+
+    __slots__ = ("count", "deep", "ends", "near", "with_deep", "with_near")
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.count = 0
+        self.near: list[dict[str, int]] = [{}]
+        self.deep: list[dict[str, int]] = [{}]
+        self.ends: set[int] = set()
+        self.with_near: dict[str, set[int]] = {}  # name -> nodes with such a / step
+        self.with_deep: dict[str, set[int]] = {}
+        for text in texts:
+            steps = linear_steps(text)
+            if steps is not None:
+                self.count += 1
+                self._add(steps)
+
+    def _add(self, steps: Steps) -> None:
+        node = 0
+        for deep, name in steps:
+            edges = (self.deep if deep else self.near)[node]
+            found = edges.get(name)
+            if found is None:
+                nodes = self.with_deep if deep else self.with_near
+                nodes.setdefault(name, set()).add(node)
+                found = edges[name] = len(self.near)
+                self.near.append({})
+                self.deep.append({})
+            node = found
+        self.ends.add(node)
+
+    def uncovered(self) -> int:
+        """Go down the tree, with the nodes that stand for what was read."""
+        least, most = self._distances()
+        kept = 0
+        # A node, those that map to just where it is, and those above from which a // may start.
+        waiting = [(0, {0}, _NOTHING)]
+        while waiting:
+            node, here, above = waiting.pop()
+            ends = here & self.ends
+            if ends:
+                kept += ends == {node}
+                continue
+            # What needs more steps than are left below here can cover nothing.
+            left = most[node]
+            here = {one for one in here if least[one] <= left}
+            above = {one for one in above | here if least[one] <= left and self.deep[one]}
+            for name, kid in self.near[node].items():
+                waiting.append((kid, self._reached(here, above, name), above))
+            for name, kid in self.deep[node].items():
+                waiting.append((kid, self._reached(_NOTHING, above, name), above))
+        return kept
+
+    def _distances(self) -> tuple[list[int], list[int]]:
+        """How many steps below each node the nearest pattern ends, and the farthest."""
+        least = [0] * len(self.near)
+        most = [0] * len(self.near)
+        for node in range(len(self.near) - 1, -1, -1):  # kids have higher numbers
+            kids = (*self.near[node].values(), *self.deep[node].values())
+            if kids:
+                most[node] = 1 + max(most[kid] for kid in kids)
+                if node not in self.ends:
+                    least[node] = 1 + min(least[kid] for kid in kids)
+        return least, most
+
+    def _reached(self, here: set[int], above: set[int], name: str) -> set[int]:
+        """Where a step of this name leads, a / from `here` and a // from `above`."""
+        found = set()
+        for test in ("*",) if name == "*" else (name, "*"):
+            found.update(
+                [self.near[one][test] for one in here & self.with_near.get(test, _NOTHING)]
+            )
+            found.update(
+                [self.deep[one][test] for one in above & self.with_deep.get(test, _NOTHING)]
+            )
+        return found

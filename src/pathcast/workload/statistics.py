@@ -1,0 +1,186 @@
+"""What came out: figures about generated subscriptions and documents, counted while they stream by.
+
+Subscriptions are read as text, by tokens, since parsing a million would take longer than making them; they are of the
+forms that `subscriptions` writes. A *step* is an element step, in a branch or not; `*` and `//` are shares of the steps
+(a relative path starts with a // step). The depth is the number of steps on the longest path; a *predicate* compares
+or demands something other than an element: an attribute, a text, a place.
+
+Of documents all sizes are known, but depths and numbers of elements only of the first `LOOKED_INTO`. What is equal is known by
+hashes of 64 bits, 8 bytes of memory each: among a million different things two are taken for equal once in 40 million runs.
+
+>>> found = SubscriptionStatistics()
+>>> for text in ("/a/b//*", "/a[@n = 7][.//b/c]/d", "/a/b//*"):
+...     found.add(text)
+>>> found.count, found.distinct, found.steps, found.wildcards, found.descendants, found.depths
+(3, 2, 10, 2, 3, Counter({3: 3}))
+>>> found.branched, found.predicates
+(1, 1)
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter
+from hashlib import blake2b
+
+__all__ = ["LOOKED_INTO", "Distinct", "DocumentStatistics", "Extent", "SubscriptionStatistics"]
+
+LOOKED_INTO = 1000  # documents
+_WORD = re.compile(
+    r"""'[^']*' | "[^"]*" | //? | [][@*(),] | [^\W\d][\w.:-]*\(? | [\d.]+ | [^\s\w]+""", re.VERBOSE
+)
+
+
+class Distinct:
+    """Counts things and different things."""
+
+    def __init__(self) -> None:
+        self._hashes = array("Q")
+
+    def add(self, octets: bytes) -> None:
+        self._hashes.append(int.from_bytes(blake2b(octets, digest_size=8).digest(), "big"))
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    @property
+    def different(self) -> int:
+        """Sorts them all, so it is to be asked for once."""
+        found, last = 0, -1
+        for one in sorted(self._hashes):
+            found += one != last
+            last = one
+        return found
+
+
+class Extent:
+    """Least, most and mean of some numbers."""
+
+    def __init__(self) -> None:
+        self.count = self.total = self.least = self.most = 0
+
+    def add(self, number: int) -> None:
+        self.least = min(self.least, number) if self.count else number
+        self.most = max(self.most, number)
+        self.count += 1
+        self.total += number
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.count if self.count else 0.0
+
+    def __str__(self) -> str:
+        return f"{self.least:,} to {self.most:,}, mean {self.mean:,.1f}"
+
+    def as_dict(self) -> dict[str, object]:
+        return {"least": self.least, "most": self.most, "mean": round(self.mean, 2)}
+
+
+class SubscriptionStatistics:
+    """`add` every text, then look."""
+
+    def __init__(self) -> None:
+        self._distinct = Distinct()
+        self.lengths = Extent()
+        self.depths: Counter[int] = Counter()
+        self.steps = self.wildcards = self.descendants = 0
+        self.relative = self.branched = self.predicated = self.predicates = 0
+
+    def add(self, text: str) -> None:
+        self._distinct.add(text.encode())
+        self.lengths.add(len(text))
+        relative = not text.startswith("/")
+        self.relative += relative
+        self.descendants += relative
+        if "[" in text:
+            self._twig(text)
+        else:
+            deep = text.count("//")
+            depth = text.count("/") - deep + relative
+            self.descendants += deep
+            self.wildcards += text.count("*")
+            self.steps += depth
+            self.depths[depth] += 1
+
+    def _twig(self, text: str) -> None:
+        outer: list[int] = []  # depths at the open brackets
+        depth = deepest = predicates = branches = 0
+        last = "/"
+        for word in _WORD.findall(text):
+            if word == "[":
+                outer.append(depth)
+                branches += 1
+            elif word == "]":
+                depth = outer.pop()
+            elif word == "//":
+                self.descendants += 1
+            elif _is_step(word, last):
+                depth += 1
+                deepest = max(deepest, depth)
+                self.steps += 1
+                self.wildcards += word == "*"
+            elif (last == "[" and word != ".") or (last == "." and word != "/"):
+                # What is in the bracket starts with no step.
+                predicates += 1
+                branches -= 1
+            last = word
+        self.depths[deepest] += 1
+        self.branched += branches > 0
+        self.predicated += predicates > 0
+        self.predicates += predicates
+
+    @property
+    def count(self) -> int:
+        return len(self._distinct)
+
+    @property
+    def distinct(self) -> int:
+        return self._distinct.different
+
+
+def _is_step(word: str, last: str) -> bool:
+    if last not in ("/", "//", "["):
+        return False
+    return word == "*" or ((word[0].isalpha() or word[0] == "_") and not word.endswith("("))
+
+
+class DocumentStatistics:
+    """`add` every document, then look."""
+
+    def __init__(self) -> None:
+        self._distinct = Distinct()
+        self.sizes = Extent()
+        self.depths: Counter[int] = Counter()
+        self.elements = Extent()
+
+    def add(self, body: bytes) -> None:
+        self._distinct.add(body)
+        self.sizes.add(len(body))
+        if self.elements.count < LOOKED_INTO:
+            depth, elements = _shape(body)
+            self.depths[depth] += 1
+            self.elements.add(elements)
+
+    @property
+    def count(self) -> int:
+        return len(self._distinct)
+
+    @property
+    def distinct(self) -> int:
+        return self._distinct.different
+
+
+def _shape(body: bytes) -> tuple[int, int]:
+    """The depth of a document, and its number of elements."""
+    from lxml import etree
+
+    depth = deepest = elements = 0
+    for event, _ in etree.iterwalk(etree.fromstring(body), events=("start", "end")):
+        if event == "start":
+            depth += 1
+            elements += 1
+            deepest = max(deepest, depth)
+        else:
+            depth -= 1
+    return deepest, elements

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from pathcast.bench.report import fingerprint
+from pathcast.bench.workload import Sizes, many_distinct, measured
+from pathcast.workload.bundled import bundled
+from pathcast.workload.documents import DocumentOptions, documents
+
+TINY = Sizes(subscriptions=200, distinct=300, documents=3, period=7200, rounds=1)
+
+
+def test_every_line_is_measured_and_the_inputs_are_named() -> None:
+    told: list[str] = []
+    lines, inputs = measured(TINY, told.append)
+    assert [line.what for line in lines] == told
+    assert [line.target for line in lines] == [0.2, 1000, 0.25, None, None, None, None]
+    assert all(line.figure > 0 for line in lines)
+    assert "the target is for 100,000" in lines[0].note
+    assert "the target is for 1,000,000" in lines[1].note
+    assert lines[1].figure < 500  # megabytes: hardly more than the modules
+    assert len(set(inputs.values())) == len(inputs) == 6
+    bodies = documents(bundled("bib"), DocumentOptions(size=7_000), 1, TINY.documents)
+    assert inputs["bib documents"] == fingerprint(bodies)
+
+
+def test_distinct_ones_are_counted() -> None:
+    assert many_distinct("book", 50, 1) == 50
