@@ -22,6 +22,7 @@ from pathcast.schema import (
     parse_dtd,
     root_paths,
 )
+from pathcast.schema.positions import Positions
 from tests.dtds import NAMES, random_dtd
 
 
@@ -101,6 +102,40 @@ def test_productive_elements_have_documents(deep: bool) -> None:
         if "a" not in graph.size:
             seen["nothing"] += 1
     assert min(seen.values()) > 3
+
+
+def test_positions_accept_the_words_of_a_model(deep: bool) -> None:
+    rng = Random(8)
+    ambiguous = 0
+    for _ in range(400 if deep else 60):
+        element = parse_dtd(random_dtd(rng).text).elements["a"]
+        if element.kind is not Kind.CHILDREN or element.content is None:
+            continue
+        positions = Positions(element.content)
+        ambiguous += positions.ambiguous is not None
+        pattern = re.compile(expression(element.content))
+        for word in rng.sample(WORDS, 300):
+            assert positions.accepts(word) == bool(pattern.fullmatch(word)), (element.model, word)
+    assert ambiguous > 3
+
+
+def test_wide_and_long_dtds_are_no_trouble() -> None:
+    """Work grows with the DTD: each of these took seconds to minutes when it grew with its square."""
+    wide = [f"e{number}" for number in range(20_000)]
+    text = f"<!ELEMENT r ({'|'.join(wide)})*>" + "".join(
+        f"<!ELEMENT {name} EMPTY>" for name in wide
+    )
+    assert len(parse_dtd(text).graph.children["r"]) == 20_000
+    chain = [f"<!ELEMENT n{number} (n{number + 1})>" for number in range(1000)]
+    for order in (1, -1):
+        graph = parse_dtd("".join(chain[::order]) + "<!ELEMENT n1000 EMPTY>").graph
+        assert graph.height["n0"] == graph.size["n0"] == 1001
+
+
+def test_the_lowest_tree_may_be_a_broad_one() -> None:
+    text = "<!ELEMENT d EMPTY><!ELEMENT c EMPTY><!ELEMENT b (d)><!ELEMENT a (b | (c, c, c, c))>"
+    graph = parse_dtd(text).graph
+    assert (graph.height["a"], graph.size["a"]) == (2, 3)
 
 
 def test_unproductive_elements() -> None:

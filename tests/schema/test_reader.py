@@ -128,6 +128,51 @@ def test_bad_dtds(text: str, kind: str, line: int | None) -> None:
     assert caught.value.hint
 
 
+def test_many_comments_before_a_declaration_cost_nothing() -> None:
+    assert parse_dtd("<!-- c -->\n" * 3000 + "<!ELEMENT a EMPTY>").roots == ("a",)
+    assert parse_dtd("<!-- c --><?p?>\n" * 500 + "<!DOCTYPE a [<!ELEMENT a EMPTY>]>").roots == (
+        "a",
+    )
+
+
+def test_a_text_was_decoded_already() -> None:
+    assert parse_dtd('<?xml version="1.0" encoding="ISO-8859-1"?><!ELEMENT é EMPTY>').roots == (
+        "é",
+    )
+    assert parse_dtd('<?xml encoding="ISO-8859-1"?><!ELEMENT é EMPTY>'.encode("latin-1")).roots == (
+        "é",
+    )
+
+
+def test_what_libxml2_takes_for_no_address_is_missing(tmp_path: Path) -> None:
+    text = '<!ENTITY % m SYSTEM "a b.mod"> %m; <!ELEMENT a EMPTY>'
+    assert parse_dtd(text, Catalog.open(tmp_path)).missing == ("a b.mod",)
+
+
+def test_a_model_that_is_not_deterministic() -> None:
+    """libxml2 says so once and then refuses in silence; the children are checked here instead."""
+    schema = parse_dtd(
+        """<!ELEMENT r ((a, b) | (a, c))> <!ELEMENT a EMPTY> <!ELEMENT b EMPTY> <!ELEMENT c EMPTY>
+        <!ATTLIST a x CDATA #IMPLIED>"""
+    )
+    assert list(schema.ambiguous) == ["r"]
+    fault = "Element r content does not follow the DTD, expecting ((a, b) | (a, c))"
+    for _ in range(2):
+        assert schema.faults(b"<r><a x='1'/> <c/></r>") == []
+        assert schema.faults(b"<r><a/><b/></r>") == []
+        for bad in (
+            b"<r/>",
+            b"<r><c/></r>",
+            b"<r><a/></r>",
+            b"<r>x<a/><c/></r>",
+            b"<r><a/><b/><c/></r>",
+        ):
+            assert schema.faults(bad) == [fault]
+        assert schema.faults(b"<r><a y='1'/><c/></r>") == [
+            "No declaration for attribute y of element a"
+        ]
+
+
 def test_no_such_file(tmp_path: Path) -> None:
     with pytest.raises(SchemaError, match="No such file") as caught:
         load_dtd(tmp_path / "none.dtd")

@@ -106,7 +106,6 @@ def show(
     if as_json and (dot or svg == "-"):
         fail(f"{chosen[0]} and --json cannot be written at once")
     schema = load_schema(dtd, root, catalog)
-    _warn(schema)
     if svg is not None and svg != "-":
         _draw(schema, svg)
     with Output() as output:
@@ -139,18 +138,21 @@ def load_schema(dtd: str, root: str | None = None, catalog: Path | None = None) 
             schema = bundled(dtd)
             return schema if root is None else Schema.of(dtd, schema.elements, root)
         opened = None if catalog is None else Catalog.open(catalog)
-        return load_dtd(dtd, opened, root)
+        schema = load_dtd(dtd, opened, root)
     except SchemaError as error:
         say(f"pathcast: {error}", "red")
         if error.kind == "unreadable" and dtd.isidentifier() and not Path(dtd).exists():
             say(f"  hint: bundled schemas are {', '.join(near(dtd, NAMES) or NAMES)}")
         raise typer.Exit(BAD_CALL) from None
+    _warn(schema)
+    return schema
 
 
 def _warn(schema: Schema) -> None:
     for names, problem in (
         (schema.missing, "files that it asks for and the catalog does not have, taken as empty"),
         (schema.undeclared, "undeclared elements in content models"),
+        (tuple(schema.ambiguous), "elements whose content model is not deterministic"),
     ):
         if names:
             listed = ", ".join(names[:_NAMED])

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pathcast.cli.options import NamespaceOption, namespaces_of
+from pathcast.cli.options import FormatOption, NamespaceOption, namespaces_of
 from pathcast.cli.schema import CatalogOption, DtdArgument, RootOption, load_schema
 from pathcast.cli.terminal import BAD_CALL, FAILED, Output, fail, say
 from pathcast.errors import FormatError, SubscriptionError
-from pathcast.formats import Subscription, read_subscriptions
+from pathcast.formats import Format, Subscription, read_subscriptions
 
 if TYPE_CHECKING:
     from pathcast.schema import Satisfiability
@@ -37,6 +37,7 @@ def check(
             "--subscriptions", metavar="FILE", help="Check the subscriptions of this file as well."
         ),
     ] = None,
+    file_format: FormatOption = None,
     root: RootOption = None,
     catalog: CatalogOption = None,
     namespace: NamespaceOption = None,
@@ -57,7 +58,7 @@ def check(
     schema = load_schema(dtd, root, catalog)
     impossible = bad = 0
     with Output() as output:
-        for one in _asked(xpaths, file, namespaces_of(namespace)):
+        for one in _asked(xpaths, file, file_format, namespaces_of(namespace)):
             try:
                 found = satisfiable(one.xpath, schema, one.namespaces)
             except SubscriptionError as error:
@@ -78,7 +79,10 @@ def check(
 
 
 def _asked(
-    xpaths: list[str] | None, file: str | None, namespaces: Mapping[str, str] | None
+    xpaths: list[str] | None,
+    file: str | None,
+    file_format: Format | None,
+    namespaces: Mapping[str, str] | None,
 ) -> Iterator[Subscription]:
     if not xpaths and file is None:
         fail("give an XPath, or --subscriptions FILE")
@@ -86,7 +90,7 @@ def _asked(
         yield Subscription(id=number, xpath=xpath, namespaces=namespaces, line=number)
     if file is not None:
         try:
-            yield from read_subscriptions(file, namespaces=namespaces)
+            yield from read_subscriptions(file, file_format=file_format, namespaces=namespaces)
         except FormatError as error:
             fail(f"{file}: {error}")
 

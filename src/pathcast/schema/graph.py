@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import networkx
 
 from pathcast.schema.model import Element, Kind, names_of
-from pathcast.schema.words import cheapest
+from pathcast.schema.words import cheapest, smallest
 
 __all__ = ["Graph", "sources"]
 
@@ -43,8 +43,8 @@ class Graph:
 
     @classmethod
     def of(cls, elements: Mapping[str, Element], roots: tuple[str, ...]) -> Graph:
-        size = _smallest(elements, lambda word: 1 + sum(word))
-        height = _smallest(elements, lambda word: 1 + max(word, default=0))
+        size = _smallest(elements, int.__add__)
+        height = _smallest(elements, max)
         children = {name: _usable(element, elements, size) for name, element in elements.items()}
         declared = _declared(elements)
         cyclic = [
@@ -94,7 +94,7 @@ def _declared(elements: Mapping[str, Element], *, wild: bool = True) -> networkx
 
 
 def _smallest(
-    elements: Mapping[str, Element], measure: Callable[[list[int]], int]
+    elements: Mapping[str, Element], combine: Callable[[int, int], int]
 ) -> dict[str, int]:
     """The least fixpoint: what the smallest valid tree of each element measures."""
     needs = {
@@ -106,16 +106,15 @@ def _smallest(
         for child in dict.fromkeys(names_of(content)):
             above.setdefault(child, []).append(name)
     found: dict[str, int] = {}
-    waiting = dict.fromkeys(reversed(elements))  # in the order of being asked for, each once
-    while waiting:
-        name, _ = waiting.popitem()
-        word = cheapest(needs[name], {}, found.get)
-        if word is None:
-            continue
-        value = measure([found[child] for child in word[1]])
-        if value < found.get(name, value + 1):
-            found[name] = value
-            waiting.update(dict.fromkeys(above.get(name, ())))
+    waiting = dict.fromkeys(elements)
+    while waiting:  # in rounds: a model is looked at again when all that changed is known
+        changed: dict[str, int] = {}
+        for name in waiting:
+            inner = smallest(needs[name], found.get, combine)
+            if inner is not None and inner + 1 < found.get(name, inner + 2):
+                changed[name] = inner + 1
+        found.update(changed)
+        waiting = dict.fromkeys(parent for name in changed for parent in above.get(name, ()))
     return found
 
 

@@ -41,9 +41,9 @@ MAX_SIZE = 16 * 2**20  # bytes of one file of a DTD
 _MAIN = "pathcast:schema"  # the identifier under which the parser asks for the text itself
 _OCCURS = {"once": Occurs.ONCE, "opt": Occurs.OPTIONAL, "mult": Occurs.ANY, "plus": Occurs.SOME}
 _KINDS = {"empty": Kind.EMPTY, "any": Kind.ANY, "mixed": Kind.MIXED, "element": Kind.CHILDREN}
-_DOCTYPE = re.compile(
-    rb"(?:\s|\xef\xbb\xbf|<\?.*?\?>|<!--.*?-->)*<!DOCTYPE\s+([^\s\[>]+)", re.DOTALL
-)
+_PROLOGUE = re.compile(rb"\s+|\xef\xbb\xbf|<\?.*?\?>|<!--.*?-->", re.DOTALL)
+_DOCTYPE = re.compile(rb"<!DOCTYPE\s+([^\s\[>]+)")
+_DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
 
 
 def load_dtd(path: str | Path, catalog: Catalog | None = None, root: str | None = None) -> Schema:
@@ -62,7 +62,9 @@ def parse_dtd(
     name: str = "schema",
 ) -> Schema:
     """The schema in a text. Without a catalog, nothing else may be asked for."""
-    body = text.encode() if isinstance(text, str) else text
+    if isinstance(text, str):  # what it declares as its encoding was that of the bytes it came from
+        text = _DECLARATION.sub("", text.removeprefix("\ufeff"), count=1)
+    body = text.encode("utf-8", "replace") if isinstance(text, str) else text
     return _schema(body, name, _Resolver(body, catalog or Catalog(), None), root)
 
 
@@ -105,7 +107,10 @@ class _Resolver(etree.Resolver):
 
 
 def _schema(text: bytes, name: str, resolver: _Resolver, root: str | None) -> Schema:
-    wrapped = _DOCTYPE.match(text)
+    start = 0
+    while found := _PROLOGUE.match(text, start):
+        start = found.end()
+    wrapped = _DOCTYPE.match(text, start)
     if wrapped:  # a document type declaration around an internal subset
         document = text + b"<" + wrapped.group(1) + b"/>"
     else:
@@ -125,6 +130,9 @@ def _schema(text: bytes, name: str, resolver: _Resolver, root: str | None) -> Sc
         raise SchemaError(
             "syntax", f"{name}: {message}", line=line, column=column, hint=hint
         ) from None
+    for entry in parser.error_log.filter_from_warnings():  # what libxml2 did not even ask us for
+        if entry.type_name == "ERR_INVALID_URI":
+            resolver.missing[entry.message.removeprefix("Can't resolve URI: ")] = None
     parts = [part for part in (info.internalDTD, info.externalDTD) if part is not None]
     elements = _elements(parts, name)
     if not elements:

@@ -20,10 +20,13 @@ from lxml import etree
 
 from pathcast.errors import SchemaError
 from pathcast.schema.graph import Graph, sources
-from pathcast.schema.model import Default, Element, names_of
+from pathcast.schema.model import Default, Element, Kind, names_of
 from pathcast.schema.near import near
+from pathcast.schema.positions import Positions
 
 __all__ = ["Schema"]
+
+_NOT_DETERMINISTIC = "DTD_CONTENT_NOT_DETERMINIST"  # libxml2 says it once, and then nothing
 
 
 @dataclass(frozen=True)
@@ -92,18 +95,53 @@ class Schema:
         except etree.XMLSyntaxError as error:
             return [f"not well-formed: {error.msg}"]
         faults = []
-        local = etree.QName(root).localname
-        full = f"{root.prefix}:{local}" if root.prefix else local
+        full = _qualified(root)
         if full not in self.roots:
             faults.append(f"the root element is {full}, not {' or '.join(self.roots)}")
         if not self._validator.validate(root):
-            faults += [entry.message for entry in self._validator.error_log.filter_from_errors()]
+            log = self._validator.error_log.filter_from_errors()
+            said = [entry.message for entry in log if entry.type_name != _NOT_DETERMINISTIC]
+            if not said:
+                odd = [_qualified(one) for one in root.iter("*")]
+                said = [] if any(name in self.ambiguous for name in odd) else ["it is not valid"]
+            faults += said + self._ambiguous_faults(root)
+        return faults
+
+    @cached_property
+    def ambiguous(self) -> Mapping[str, Positions]:
+        """The elements whose content model is not deterministic: libxml2 does not check their children."""
+        models = {}
+        for name, element in self.elements.items():
+            names = list(names_of(element.content))
+            if element.kind is Kind.CHILDREN and element.content and len(set(names)) < len(names):
+                models[name] = Positions(element.content)
+        return {name: model for name, model in models.items() if model.ambiguous}
+
+    def _ambiguous_faults(self, root: etree._Element) -> list[str]:
+        faults = []
+        for one in root.iter("*"):
+            model = self.ambiguous.get(_qualified(one))
+            if model is None:
+                continue
+            word = [_qualified(child) for child in one.iterchildren("*")]
+            texts = [one.text, *(child.tail for child in one)]
+            if not model.accepts(word) or any(text and text.strip(" \t\r\n") for text in texts):
+                name = _qualified(one)
+                expected = self.elements[name].model
+                faults.append(
+                    f"Element {name} content does not follow the DTD, expecting {expected}"
+                )
         return faults
 
     def __getstate__(self) -> dict[str, object]:
         """What is derived is made anew wherever the schema is sent."""
         fields = ("name", "elements", "roots", "missing")
         return {field: getattr(self, field) for field in fields}
+
+
+def _qualified(element: etree._Element) -> str:
+    local = etree.QName(element).localname
+    return f"{element.prefix}:{local}" if element.prefix else local
 
 
 def _quoted(value: str) -> str:

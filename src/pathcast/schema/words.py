@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from pathcast.schema.model import Child, Choice, Content, Occurs, Sequence
 
-__all__ = ["Vector", "cheapest", "reach"]
+__all__ = ["Vector", "cheapest", "reach", "smallest"]
 
 T = TypeVar("T")
 Vector = tuple[int, ...]
@@ -48,6 +48,30 @@ def cheapest(
         return {nothing: word, one: word}
 
     return reach(content, leaf, goal).get(goal)
+
+
+def smallest(
+    content: Content | None,
+    value: Callable[[str], int | None],
+    combine: Callable[[int, int], int],
+) -> int | None:
+    """The least value of a word, its names' values combined by + or max; None if there is no word."""
+    if content is None or content.occurs.may_miss:
+        return 0
+    match content:
+        case Child(name=name):
+            return value(name)
+        case Sequence(parts=parts):
+            total = 0
+            for part in parts:
+                one = smallest(part, value, combine)
+                if one is None:
+                    return None
+                total = combine(total, one)
+            return total
+        case Choice(parts=parts):
+            found = (smallest(part, value, combine) for part in parts)
+            return min((one for one in found if one is not None), default=None)
 
 
 def reach(content: Content | None, leaf: Callable[[str], Table[T]], goal: Vector) -> Table[T]:

@@ -12,7 +12,8 @@ approximation on the way asks for less than the pattern does. In between, `answe
 * Places: `a[3]` is no where the content model has no room for three; a yes is found for a name, a child step and 12 at most.
 * not(): no only for a required attribute, a child that every valid content has, a value of an enumeration.
 * What lies outside tree patterns is judged by its skeleton, so no is right and yes is checked.
-* Under a DTD with an IDREF that is required where no ID can stand, or documents beyond 256 levels: None instead of no.
+* None instead of no: where a required IDREF has no ID to refer to, a required ENTITY no entity, or documents would have
+  more than 256 levels. libxml2 takes no fixed attribute value with & or <, so that such a yes is not found.
 
 >>> from pathcast.schema import parse_dtd
 >>> dtd = parse_dtd("<!ELEMENT bib (book*)><!ELEMENT book (title, (author | editor))>"
@@ -33,13 +34,18 @@ from dataclasses import dataclass
 from lxml import etree
 
 from pathcast.pattern import Pattern, parse
+from pathcast.pattern.syntax import Axis, Test, TestKind
+from pathcast.pattern.tree import Condition, Exists, Or, Path, Step
+from pathcast.schema.model import AttributeType
 from pathcast.schema.satisfiability.culprit import Culprit, culprit
 from pathcast.schema.satisfiability.demands import TooMany
 from pathcast.schema.satisfiability.example import write
-from pathcast.schema.satisfiability.solve import Solver
+from pathcast.schema.satisfiability.solve import Goal, Solver
 from pathcast.schema.schema import Schema
 
 __all__ = ["Satisfiability", "satisfiable"]
+
+_IDS = 50  # elements that an ID is looked for in
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +80,55 @@ def satisfiable(
     """Whether any document that is valid under the schema matches; raises SubscriptionError."""
     if isinstance(pattern, str):
         pattern = parse(pattern, namespaces)
-    solver = Solver(schema)
+    if not any(root in schema.graph.size for root in schema.roots):
+        reason = f"no finite document with root {' or '.join(schema.roots)} is valid"
+        return Satisfiability(False, reason, culprit=Culprit(reason))
     try:
-        goal = solver.solve(frozenset([pattern.condition]))
+        for extra in (None, _some_id(schema)):  # an IDREF may need an ID that stands elsewhere
+            demands = [pattern.condition] if extra is None else [pattern.condition, extra]
+            solver = Solver(schema)
+            goal = solver.solve(frozenset(demands))
+            if goal is None and extra is None:
+                found = culprit(pattern.condition, schema)
+                return Satisfiability(False, found.reason, culprit=found)
+            example = goal and _example(pattern, solver, goal)
+            if example:
+                return Satisfiability(True, "a valid document matches", example)
     except TooMany as error:
         return Satisfiability(None, str(error))
-    if goal is None:
-        found = culprit(pattern.condition, schema)
-        return Satisfiability(False, found.reason, culprit=found)
+    return Satisfiability(None, "no contradiction was found, nor a valid document that matches")
+
+
+def _some_id(schema: Schema) -> Condition:
+    """Somewhere in the document stands an ID."""
+    tests = {
+        (element.name, one.name): None
+        for element in schema.elements.values()
+        for one in element.attributes
+        if one.type is AttributeType.ID and ":" not in element.name + one.name
+    }
+    return Or(
+        tuple(
+            Exists(
+                Path(
+                    True,
+                    (
+                        Step(Axis.DESCENDANT, Test(TestKind.NAME, name)),
+                        Step(Axis.ATTRIBUTE, Test(TestKind.NAME, attribute)),
+                    ),
+                )
+            )
+            for name, attribute in list(tests)[:_IDS]
+        )
+    )
+
+
+def _example(pattern: Pattern, solver: Solver, goal: Goal) -> bytes | None:
     for namespaces_written in (False, True):
         example = write(solver, goal, namespaces=namespaces_written)
-        if example is not None and _matches(pattern, schema, example):
-            return Satisfiability(True, "a valid document matches", example)
-    return Satisfiability(None, "no contradiction was found, nor a valid document that matches")
+        if example is not None and _matches(pattern, solver.schema, example):
+            return example
+    return None
 
 
 def _matches(pattern: Pattern, schema: Schema, example: bytes) -> bool:

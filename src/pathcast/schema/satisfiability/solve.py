@@ -12,6 +12,7 @@ is bounded, and beyond the bound nothing is said (`TooMany`). For a path without
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from pathcast.pattern.syntax import Axis, Test, TestKind
@@ -28,6 +29,7 @@ DOCUMENT = ""  # the name of the document node, whose one child is a root
 _GOALS = 4000
 _WANTS = 8  # at one element at once
 _OPTIONS = 2000  # subsets of wants that one child may take over
+_TABLE = 1024  # combinations of wants and places that are kept for one content model
 
 Goal = tuple[str, frozenset[Demand]]
 
@@ -101,6 +103,8 @@ class Solver:
         changed = False
         for way, filling in self._goals[goal]:
             content = self._content(self.element(name))
+            if math.prod(want.others + 2 for want in way.wants) > _TABLE:
+                raise TooMany("one element has too many branches and places")
             target = tuple(
                 n for want in way.wants for n in ((1, want.others) if want.others else (1,))
             )

@@ -1,0 +1,85 @@
+"""A content model as an automaton over its own positions (Glushkov's construction).
+
+Each place where the model writes a name is a position; a word is read from position to position. If two positions of one name may
+come next, the model is *not deterministic*. XML 1.0 asks for deterministic models and libxml2 does not validate others, but
+they are found in the wild (`((a, b) | (a, c))`); here a word is then read on all of them at once, which is as quick.
+
+>>> from pathcast.schema.model import Child, Choice, Sequence
+>>> model = Choice((Sequence((Child("a"), Child("b"))), Sequence((Child("a"), Child("c")))))
+>>> positions = Positions(model)
+>>> positions.ambiguous, positions.accepts(["a", "c"]), positions.accepts(["a"])
+('a', True, False)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pathcast.schema.model import Child, Choice, Content, Sequence
+
+__all__ = ["Positions"]
+
+_Ends = tuple[bool, list[int], list[int]]  # may be empty; where it may begin; where it may end
+
+
+class Positions:
+    """The automaton of one content model; state 0 is the beginning."""
+
+    __slots__ = ("_ends", "_follow", "_names")
+
+    def __init__(self, content: Content) -> None:
+        self._names: list[str] = [""]
+        self._follow: list[dict[int, None]] = [{}]
+        nothing, first, last = self._add(content)
+        self._follow[0] = dict.fromkeys(first)
+        self._ends = frozenset([*last, *([0] if nothing else [])])
+
+    def _add(self, content: Content) -> _Ends:
+        nothing = isinstance(content, Sequence)
+        first: list[int] = []
+        last: list[int] = []
+        match content:
+            case Child(name=name):
+                self._names.append(name)
+                self._follow.append({})
+                first = last = [len(self._names) - 1]
+            case Sequence(parts=parts):
+                for part in parts:
+                    skipped, begin, end = self._add(part)
+                    self._link(last, begin)
+                    first = first + begin if nothing else first
+                    last = last + end if skipped else end
+                    nothing = nothing and skipped
+            case Choice(parts=parts):
+                for part in parts:
+                    skipped, begin, end = self._add(part)
+                    nothing, first, last = nothing or skipped, first + begin, last + end
+        if content.occurs.may_repeat:
+            self._link(last, first)
+        return nothing or content.occurs.may_miss, first, last
+
+    def _link(self, before: Iterable[int], after: list[int]) -> None:
+        following = dict.fromkeys(after)
+        for position in before:
+            self._follow[position].update(following)
+
+    @property
+    def ambiguous(self) -> str | None:
+        """A name that may be read in two ways, or None if the model is deterministic."""
+        for following in self._follow:
+            names = [self._names[position] for position in following]
+            if len(set(names)) < len(names):
+                return next(name for name in names if names.count(name) > 1)
+        return None
+
+    def accepts(self, word: Iterable[str]) -> bool:
+        """Whether children of these names, in this order, are what the model asks for."""
+        states = {0}
+        for name in word:
+            states = {
+                after
+                for state in states
+                for after in self._follow[state]
+                if self._names[after] == name
+            }
+        return not states.isdisjoint(self._ends)
