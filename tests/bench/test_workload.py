@@ -12,15 +12,16 @@ def test_every_line_is_measured_and_the_inputs_are_named() -> None:
     told: list[str] = []
     lines, inputs = measured(TINY, told.append)
     assert [line.what for line in lines] == told
-    assert [line.target for line in lines] == [0.2, 1000, 0.25, None, None, None, None]
+    assert [line.target for line in lines] == [0.2, None, None, 1000, 0.25, *[None] * 4]
     assert all(line.figure > 0 for line in lines)
     assert "the target is for 100,000" in lines[0].note
-    assert "the target is for 1,000,000" in lines[1].note
-    assert lines[1].figure < 500  # megabytes: hardly more than the modules
-    assert len(set(inputs.values())) == len(inputs) == 6
+    assert "the target is for 1,000,000" in lines[3].note
+    assert lines[3].figure < 500  # megabytes: hardly more than the modules
+    assert len(set(inputs.values())) == len(inputs) == 8
     bodies = documents(bundled("bib"), DocumentOptions(size=7_000), 1, TINY.documents)
     assert inputs["bib documents"] == fingerprint(bodies)
 
 
 def test_distinct_ones_are_counted() -> None:
-    assert many_distinct("book", 50, 1) == 50
+    assert many_distinct("li2008-a", 50, 1) == 50
+    assert many_distinct("semcast2004", 5000, 1) == 70

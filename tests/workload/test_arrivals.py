@@ -106,9 +106,34 @@ def test_these_very_times() -> None:
 @given(PROCESSES)
 def test_a_process_is_its_text(process: Arrivals) -> None:
     again = parse_arrivals(str(process))
-    assert type(again) is type(process)
-    assert again.rate == pytest.approx(process.rate)
+    assert again == process
     assert str(again) == str(process)
+
+
+def test_a_text_has_all_digits_and_no_more() -> None:
+    assert str(Poisson(0.1 + 0.2)) == "poisson:0.30000000000000004"
+    assert str(Fixed(30.0)) == "fixed:30"
+    assert str(Bursts(2.0, 10, 0.1)) == "bursts:2,size=10,spacing=0.1"
+
+
+@pytest.mark.parametrize("process", [Poisson(1e-9), Fixed(1e9), Bursts(1e-9, 10**9)])
+def test_the_slowest_processes_have_finite_times(process: Arrivals) -> None:
+    assert all(map(math.isfinite, first(process, 1000, 1)))
+
+
+@pytest.mark.parametrize("number", [5e-324, 1e-10, 1e10, 1e308])
+def test_numbers_that_would_leave_the_floats(number: float) -> None:
+    for make in (Poisson, Fixed, lambda rate: Bursts(rate, 2)):
+        with pytest.raises(WorkloadError, match="must be from 1e-09 to 1e"):
+            make(number)
+
+
+@pytest.mark.parametrize("digits", [10, 11, 400, 5000])
+def test_bursts_that_never_end(digits: int) -> None:
+    with pytest.raises(WorkloadError, match="1000000000"):
+        parse_arrivals("bursts:1,size=" + "9" * digits)
+    with pytest.raises(WorkloadError, match="1000000000"):
+        Bursts(1.0, 10**digits)
 
 
 @pytest.mark.parametrize(
@@ -147,6 +172,7 @@ def test_texts(text: str, process: Arrivals) -> None:
         "bursts:2,size=3,gap=3",
         "bursts:2,size=3,spacing=-1",
         "bursts:2,size=3,spacing=nan",
+        "bursts:2,size=1,spacing=1e10",
         "bursts:2,size=10,spacing=0.6",
     ],
 )

@@ -52,6 +52,20 @@ def test_references_without_an_identifier() -> None:
     assert caught.value.kind == "references"
 
 
+@pytest.mark.parametrize("optional", [0.3, 0.5, 0.9])
+def test_the_size_is_met_without_the_references_that_lead_nowhere(optional: float) -> None:
+    schema = parse_dtd(
+        "<!ELEMENT r (x*, y?)><!ELEMENT x EMPTY><!ELEMENT y EMPTY><!ATTLIST y id ID #IMPLIED>"
+        "<!ATTLIST x first IDREFS #IMPLIED second IDREFS #IMPLIED>"
+    )
+    without = 0
+    for document in documents(schema, DocumentOptions(size=3000, optional=optional), 1, 100):
+        assert schema.faults(document) == []
+        assert len(document) == pytest.approx(3000, rel=0.1)
+        without += b" id=" not in document
+    assert 0 < without < 100
+
+
 def test_attributes_come_with_the_optional_probability_and_all_values() -> None:
     schema = parse_dtd(
         "<!ELEMENT a (b*)><!ELEMENT b EMPTY>"

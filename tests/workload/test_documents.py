@@ -168,7 +168,7 @@ def test_the_bytes_are_pinned() -> None:
         "news None": "e784dc979ce8",
         "bib 16000": "38e7e3734d32",
         "book 7000": "cf2ff8c7416e",
-        "auction 5000": "1dba88b926ab",
+        "auction 5000": "74ac4fd6806a",
     }
 
 

@@ -37,6 +37,35 @@ def test_files_have_the_same_bytes_everywhere(tmp_path: Path) -> None:
     assert list(read_csv(path).rows) == list(weather.rows(options, 1))
 
 
+def test_the_byte_order_mark_of_spreadsheets_is_read_over(tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_text("time,city\r\n2011-08-03T00:00:00,Ottawa\r\n", "utf-8-sig", newline="")
+    table = read_csv(path)
+    assert table.fields == ("time", "city")
+    assert [row.values for row in table.rows] == [("2011-08-03T00:00:00", "Ottawa")]
+
+
+@pytest.mark.parametrize("place", ["header", "row"])
+@pytest.mark.parametrize(
+    ("text", "said"), [("\ud800", r"'\\ud800' cannot"), ("a" * 131_073, "more than 131072")]
+)
+def test_what_could_not_be_read_is_not_written(
+    place: str, text: str, said: str, tmp_path: Path
+) -> None:
+    fields, value = (("time", text), "") if place == "header" else (("time", "a"), text)
+    targets: tuple[io.StringIO | Path, ...] = (io.StringIO(), tmp_path / "a.csv")
+    for target in targets:
+        with pytest.raises(FormatError, match=said) as caught:
+            write_csv(target, fields, [Row(0, (stamp(0), value))])
+        assert caught.value.kind == "csv"
+
+
+def test_the_longest_texts_come_back(tmp_path: Path) -> None:
+    rows = [Row(0, (stamp(0), "é" * 131_072, '"' * 131_072))]
+    write_csv(tmp_path / "a.csv", ("time", "a", "b"), rows)
+    assert list(read_csv(tmp_path / "a.csv").rows) == rows
+
+
 def test_a_stock_file_comes_back(tmp_path: Path) -> None:
     path = tmp_path / "stock.csv"
     options = stock.StockOptions(symbols=3)

@@ -225,13 +225,24 @@ def test_any_bytes_are_a_sheet_or_an_error_of_ours(data: bytes) -> None:
 def test_files_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(WorkloadError, match="No such file"):
         Sheet.load(tmp_path / "none.xsl")
+    with pytest.raises(WorkloadError, match="null byte"):
+        Sheet.load(f"{tmp_path}/\0.xsl")
     with pytest.raises(WorkloadError, match="there is no style sheet 'news'"):
         Sheet.bundled("news")
 
 
 @pytest.mark.parametrize(
     ("fields", "values"),
-    [(("a b",), ("1",)), (("a",), ("1", "2")), (("a",), ("\x01",)), (("",), ("1",))],
+    [
+        (("a b",), ("1",)),
+        (("a",), ("1", "2")),
+        (("a",), ("\x01",)),
+        (("a",), ("\ud800",)),
+        (("",), ("1",)),
+        (("xmlns",), ("u",)),
+        (("xmlns:a",), ("u",)),
+        (("{u}a",), ("1",)),
+    ],
 )
 def test_rows_that_cannot_be_xml(fields: tuple[str, ...], values: tuple[str, ...]) -> None:
     with pytest.raises(WorkloadError, match="a row cannot be XML"):

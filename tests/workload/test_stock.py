@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import itertools
-from datetime import date
+from datetime import date, timedelta
 from hashlib import blake2b
 from statistics import fmean
 
@@ -105,6 +105,24 @@ def test_weekends_are_skipped() -> None:
     assert next(saturday).values[0].startswith("2011-08-08")
 
 
+@given(start=st.dates(max_value=date(9990, 1, 1)), days=st.integers(1, 12))
+def test_days_are_the_next_that_are_in_no_weekend(start: date, days: int) -> None:
+    later = (start + timedelta(days=number) for number in range(20))
+    wanted = list(itertools.islice((day for day in later if day.weekday() < 5), days))
+    found = rows(StockOptions(symbols=1, days=days, start=start, trades=0, period=DAY), 1)
+    assert [row.values[0][:10] for row in found] == [day.isoformat() for day in wanted]
+
+
+def test_the_last_week_of_the_calendar() -> None:
+    options = StockOptions(symbols=1, days=5, start=date(9999, 12, 27), period=DAY)
+    assert [row.values[0][:10] for row in rows(options, 1)][-1] == "9999-12-31"
+
+
+def test_the_shortest_market_closes() -> None:
+    options = StockOptions(symbols=2, days=2, opens=34_200, closes=34_201, period=1)
+    assert len(list(rows(options, 1))) == 2 * 2 * 2
+
+
 def test_prices_walk_by_a_few_percent_a_day_and_in_no_direction() -> None:
     moves = []
     for seed in range(3):
@@ -158,10 +176,13 @@ def test_other_hours() -> None:
         ("days", {"days": 0}),
         ("trades", {"trades": -1}),
         ("time", {"opens": 10, "closes": 9}),
+        ("time", {"opens": 34_200, "closes": 34_200}),
         ("time", {"closes": DAY}),
+        ("start", {"start": date.max, "days": 2}),
+        ("start", {"start": date(9999, 12, 27), "days": 6}),  # a Monday
     ],
 )
-def test_impossible_options(kind: str, wrong: dict[str, int]) -> None:
+def test_impossible_options(kind: str, wrong: dict[str, object]) -> None:
     with pytest.raises(WorkloadError) as caught:
         StockOptions(**wrong)  # type: ignore[arg-type]
     assert caught.value.kind == kind

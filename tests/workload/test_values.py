@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 
 import pytest
@@ -50,6 +51,27 @@ def test_the_share_of_each_value_follows_zipf(kind: str, theta: float) -> None:
         share = (rank + 1) ** -theta / total
         assert lines[value] >= 1
         assert lines[value] / LINES == pytest.approx(share, rel=0.01, abs=0.0001)
+
+
+@pytest.mark.parametrize("theta", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize(
+    "values",
+    [Values(high=10**6), Values(kind="words", vocabulary=LINES)],
+    ids=["integers", "words"],
+)
+def test_big_domains_are_skewed_as_well(values: Values, theta: float) -> None:
+    """Every value, and every part of the domain, has its share of the lines to within one."""
+    values = dataclasses.replace(values, theta=theta)
+    lines = Counter(values.table)
+    assert len(values.table) == LINES
+    weights = [(rank + 1) ** -theta for rank in range(LINES)]
+    total = sum(weights)
+    before, wanted = 0, 0.0
+    for value, weight in zip(values.domain, weights, strict=True):
+        share = LINES * weight / total
+        assert abs(lines[value] - share) < 1.01
+        before, wanted = before + lines[value], wanted + share
+        assert abs(before - wanted) < 0.51
 
 
 def test_draws_follow_the_table() -> None:

@@ -111,6 +111,37 @@ def test_the_weather_is_the_same_whatever_the_period(
     assert [row for row in often if row.at in wanted] == seldom
 
 
+@settings(max_examples=10)
+@given(
+    seed=st.integers(0, 1000),
+    period=st.integers(500, 3000),
+    times=st.integers(2, 40),
+    days=st.lists(st.floats(0, 1), min_size=2, max_size=4),
+    until=st.integers(1000, DAY),
+)
+def test_every_day_is_the_same_however_the_days_before_were_read(
+    seed: int, period: int, times: int, days: list[float], until: int
+) -> None:
+    """Less often, in turn, or for a part of the day: the rows are some of those of who asks for all."""
+    kinds = tuple(days)
+    whole = set(rows(WeatherOptions(days=kinds, period=period, together=True), seed))
+    longer = min(period * times, DAY // period * period)
+    for options in (
+        WeatherOptions(days=kinds, period=longer, together=True),
+        WeatherOptions(days=kinds, period=longer),
+        WeatherOptions(days=kinds, period=period, until=until),
+    ):
+        assert set(rows(options, seed)) <= whole
+
+
+def test_the_third_day_at_15_seconds_and_at_5_minutes() -> None:
+    often, seldom = (
+        list(rows(WeatherOptions(days=("changeable",) * 3, together=True, period=period), 1))
+        for period in (15, 300)
+    )
+    assert [row for row in often if row.at % 300 == 0] == seldom
+
+
 def test_taking_turns_shows_a_third_of_what_all_together_report() -> None:
     apart = list(rows(WeatherOptions(), 5))
     together = list(rows(WeatherOptions(together=True), 5))
@@ -229,6 +260,11 @@ def test_times_are_the_times_of_rows() -> None:
     assert [row.values[0][-8:] for row in found] == [f"00:0{minute}:00" for minute in range(5)]
 
 
+def test_the_last_day_of_the_calendar() -> None:
+    options = WeatherOptions(start=date(9999, 12, 30), days=("calm", "calm"), period=DAY)
+    assert [row.values[0][:10] for row in rows(options, 1)] == ["9999-12-30", "9999-12-31"]
+
+
 def test_a_station_does_not_depend_on_the_others() -> None:
     alone = list(rows(WeatherOptions(cities=("Ottawa",), period=90), 1))
     among = list(rows(WeatherOptions(together=True, period=90), 1))
@@ -287,6 +323,7 @@ def test_codes_of_stations_are_distinct_and_simple() -> None:
         ("time", {"since": 10, "until": 10}),
         ("time", {"until": DAY + 1}),
         ("time", {"since": -1}),
+        ("start", {"start": date.max, "days": ("calm", "calm")}),
     ],
 )
 def test_impossible_options(kind: str, wrong: dict[str, object]) -> None:

@@ -7,7 +7,8 @@
 
 Every process has a mean rate, and the text above is its canonical form. Times start after 0 and never fall; a
 process is a value, and its `times` are drawn from the chance it is given, so that a run can be repeated. No
-logarithm is involved (`Chance.exponential`), so the times are the same everywhere.
+logarithm is involved (`Chance.exponential`), so the times are the same everywhere. Rates and intervals are from 1e-9 to
+1e9, so that times stay finite, however many messages there are.
 
 The pause after a burst is exponential, with the mean that makes the long-run rate come out as asked.
 
@@ -21,7 +22,6 @@ bursts:2,size=10
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -31,6 +31,8 @@ from pathcast.workload.chance import Chance
 __all__ = ["Arrivals", "Bursts", "Fixed", "Poisson", "parse_arrivals"]
 
 _HINT = "write poisson:RATE, fixed:SECONDS or bursts:RATE,size=N[,spacing=SECONDS]"
+_LEAST, _MOST = 1e-9, 1e9  # of rates and seconds
+_BIGGEST = 1_000_000_000  # messages of a burst
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Poisson:
     rate: float
 
     def __post_init__(self) -> None:
-        _positive("the rate", self.rate)
+        _check("the rate", self.rate)
 
     def times(self, chance: Chance) -> Iterator[float]:
         now = 0.0
@@ -49,7 +51,7 @@ class Poisson:
             yield now
 
     def __str__(self) -> str:
-        return f"poisson:{self.rate:.15g}"
+        return f"poisson:{_text(self.rate)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Fixed:
     interval: float
 
     def __post_init__(self) -> None:
-        _positive("the interval", self.interval)
+        _check("the interval", self.interval)
 
     @property
     def rate(self) -> float:
@@ -70,7 +72,7 @@ class Fixed:
         return (number * self.interval for number in itertools.count(1))
 
     def __str__(self) -> str:
-        return f"fixed:{self.interval:.15g}"
+        return f"fixed:{_text(self.interval)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +84,11 @@ class Bursts:
     spacing: float = 0.0
 
     def __post_init__(self) -> None:
-        _positive("the rate", self.rate)
-        if self.size < 1:
-            raise WorkloadError("arrivals", f"a burst has at least 1 message, not {self.size}")
-        if not 0.0 <= self.spacing < math.inf:
-            said = f"the spacing must be 0 or more seconds, not {self.spacing}"
-            raise WorkloadError("arrivals", said)
+        _check("the rate", self.rate)
+        if not 1 <= self.size <= _BIGGEST:
+            raise WorkloadError("arrivals", f"a burst has 1 to {_BIGGEST} messages")
+        if not 0.0 <= self.spacing <= _MOST:
+            raise WorkloadError("arrivals", f"the spacing must be from 0 to {_MOST:g} seconds")
         if self._pause <= 0.0:
             said = f"bursts of {self.size}, {self.spacing} s apart, are slower than {self.rate} a second"
             hint = "lower the rate or the spacing"
@@ -106,8 +107,8 @@ class Bursts:
                 yield end
 
     def __str__(self) -> str:
-        spacing = f",spacing={self.spacing:.15g}" if self.spacing else ""
-        return f"bursts:{self.rate:.15g},size={self.size}{spacing}"
+        spacing = f",spacing={_text(self.spacing)}" if self.spacing else ""
+        return f"bursts:{_text(self.rate)},size={self.size}{spacing}"
 
 
 Arrivals = Poisson | Fixed | Bursts
@@ -127,8 +128,8 @@ def parse_arrivals(text: str) -> Arrivals:
         case "bursts", _:
             named = _named(others)
             size = named.get("size", "")
-            if not (size.isascii() and size.isdigit()):
-                said = f"a burst needs a whole number as its size, not {size!r}"
+            if not (size.isascii() and size.isdigit() and len(size) <= len(str(_BIGGEST))):
+                said = f"a burst needs a whole number to {_BIGGEST} as its size, not {size[:20]!r}"
                 raise WorkloadError("arrivals", said, hint=_HINT)
             return Bursts(_number(first), int(size), _number(named.get("spacing", "0")))
     raise WorkloadError("arrivals", f"{text!r} is no arrival process", hint=_HINT)
@@ -151,6 +152,12 @@ def _number(text: str) -> float:
         raise WorkloadError("arrivals", f"{text!r} is no number", hint=_HINT) from None
 
 
-def _positive(what: str, number: float) -> None:
-    if not 0.0 < number < math.inf:
-        raise WorkloadError("arrivals", f"{what} must be more than 0, not {number}", hint=_HINT)
+def _check(what: str, number: float) -> None:
+    if not _LEAST <= number <= _MOST:
+        said = f"{what} must be from {_LEAST:g} to {_MOST:g}"
+        raise WorkloadError("arrivals", said, hint=_HINT)
+
+
+def _text(number: float) -> str:
+    """The shortest text that reads as this very number."""
+    return repr(number).removesuffix(".0")

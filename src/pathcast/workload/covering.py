@@ -4,15 +4,16 @@ A subscription covers another if every document that matches the other matches i
 covered; the *covering rate* is the share of the set that it can leave out. Of equivalent ones, one stays.
 
 Linear patterns cover each other by a homomorphism: the steps of p are mapped to steps of q in order, a name to the same name and a `*` to
-anything, a / to a /, a // to any way down; p may be shorter than q, since a match of q's beginning is enough. That becomes
-exact for wildcards too if they are written right: in a run of `*` with a // in it or behind it, only the least length
+anything, a / to a /, a // to any way down; p may be shorter than q, since a match of q's beginning is enough. That holds
+for wildcards too if they are written right: in a run of `*` with a // in it or behind it, only the least length
 counts, so `/a/*//b`, `/a//*/b` and `/a//*//b` are all read as `/a//*//b`, and `/a/*` at the end as `/a//*` (something
-stands below a). Then `/a/*` is seen to cover `/a//b`.
+stands below a). Then `/a/*` is seen to cover `/a//b`. That a homomorphism means covering is plain; that none is missing then is
+tested against all the documents that could tell two patterns apart, not proved.
 
 All patterns are put in one tree of shared prefixes, which is an automaton that reads patterns: going down the tree, a set of
 its own nodes is kept that map to the beginning just read. Where one of them is the end of a pattern, everything
 from there on is covered, and nothing below an end is looked at: its beginning covers it. So each node is visited once at
-most, and 100,000 subscriptions take a second or so.
+most, and 100,000 subscriptions take some seconds (up to 20, if they are long, with many // and few covered).
 
 >>> covering_rate(["/a/b", "/a/b/c", "/a//c", "/x/*", "/x//y"])
 0.4

@@ -11,7 +11,7 @@ defaults of `DocumentOptions`).
 >>> preset.subscriptions.max_depth, preset.subscriptions.wildcard, preset.subscription_count
 (6, 0.1, 50000)
 >>> list(preset.texts(seed=1, count=2))
-['/news/body//body.head/rights/rights.agent', '/news/body/body.head//dateline/location/city']
+['/news/body/body.content/note/block/hl2', '//news/head/docdata/slug']
 """
 
 from __future__ import annotations
@@ -47,10 +47,14 @@ __all__ = [
 ]
 
 _LI = "Li, Hou, Jacobsen: Routing of XML and XPath Queries in Data Dissemination Networks (2008)"
-_XNET = "Chand, Felber: Efficient Subscription Management in Content-based Networks, with XNET (2004)"
+_XNET = (
+    "Chand, Felber: Efficient Subscription Management in Content-based Networks, with XNET (2004)"
+)
 _CAO = "Cao: Message Processing on XML-based Publish/Subscribe Systems (2012)"
 _MILIARAKI = "Miliaraki, Kaoudi, Koubarakis: XML Data Dissemination Using Automata on Top of Structured Overlay Networks (2008)"
-_SEMCAST = "Papaemmanouil, Cetintemel: Semantic Multicast for Content-based Stream Dissemination (2004)"
+_SEMCAST = (
+    "Papaemmanouil, Cetintemel: Semantic Multicast for Content-based Stream Dissemination (2004)"
+)
 
 
 @dataclass(frozen=True, slots=True)

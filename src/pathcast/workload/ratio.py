@@ -57,6 +57,7 @@ class Steered:
         self._samples = samples
         self._target = target
         self._size = _FIRST
+        self._ended = False
         self._rare: deque[str] = deque()
         self._common: deque[str] = deque()
         self._first: dict[str, float] = {}  # shares of the first half of the samples
@@ -76,28 +77,30 @@ class Steered:
         # Common ones are wanted while the mean is too low.
         common = self._sum < self._target * self.taken
         wanted, other = (self._common, self._rare) if common else (self._rare, self._common)
-        since = self.tried
-        while not wanted:
-            if self.tried - since >= SEARCH:
-                if self._off() > max(_NEAR * self._target, 1 / max(self.taken, 1)):
-                    raise self._failed(
-                        f"of {SEARCH:,} candidates none matches {'more' if common else 'less'}"
-                    )
-                wanted = other
-            elif not self._more():
+        if not self._found(wanted):
+            if not other:
                 raise StopIteration
-        if (
-            self.taken
-            and self.taken % _JUDGED == 0
-            and self._off() > _FAR * self._target + 1 / _JUDGED
-        ):
-            raise self._failed(
-                f"even the {'common' if common else 'rare'} ones match too {'rarely' if common else 'often'}"
-            )
+            if self._off() > max(_NEAR * self._target, 1 / self.taken if self.taken else 0.0):
+                side = "more" if common else "less"
+                raise self._failed(f"of {min(SEARCH, self.tried):,} candidates none matches {side}")
+            if self._ended:
+                raise StopIteration
+            wanted = other
+        judged = self.taken and self.taken % _JUDGED == 0
+        if judged and self._off() > _FAR * self._target + 1 / _JUDGED:
+            kind = "common ones match too rarely" if common else "rare ones match too often"
+            raise self._failed(f"even the {kind}")
         text = wanted.popleft()
         self._sum += self._second[text]
         self.taken += 1
         return text
+
+    def _found(self, wanted: deque[str]) -> bool:
+        """Try candidates until there is one of the kind that is wanted."""
+        since = self.tried
+        while not wanted and not self._ended and self.tried - since < SEARCH:
+            self._more()
+        return bool(wanted)
 
     def _off(self) -> float:
         return abs(self.achieved - self._target)
@@ -113,9 +116,10 @@ class Steered:
             "the mean; ask for a ratio between, or change p(*), p(//), the depth or the predicates",
         )
 
-    def _more(self) -> bool:
-        """Try another batch; False if there are no more candidates."""
+    def _more(self) -> None:
+        """Try another batch."""
         batch = list(islice(self._candidates, self._size))
+        self._ended = len(batch) < self._size
         self._size = min(2 * self._size, _LARGEST)
         self.tried += len(batch)
         self._measure(self._first, batch, self._samples[::2])
@@ -127,7 +131,6 @@ class Steered:
                 kind.append(text)
                 kept.append(text)
         self._measure(self._second, kept, self._samples[1::2])
-        return bool(batch)
 
     def _measure(self, known: dict[str, float], texts: list[str], samples: Sequence[bytes]) -> None:
         """Find out the shares that are not known."""

@@ -4,7 +4,9 @@ A row is what a station or a market reported at one moment: texts in the order o
 which is `time`. `at` is that moment in seconds, by the clock on the wall there and from the start of 1970, so that
 rows of different feeds can be put in order and the pause between two messages is a subtraction.
 
-Files have a header, fields quoted only where they must be, UTF-8 and line feeds: the same bytes everywhere.
+Files have a header, fields quoted only where they must be, UTF-8 and line feeds: the same bytes everywhere. A byte order
+mark, as spreadsheets write it, is read over. A text that could not be read back is not written: one with half of a
+surrogate pair, or one of more than 131,072 characters, which is where Python's reader gives up.
 Both ways are streams: a year of rows needs the memory of one.
 
 >>> import io
@@ -21,7 +23,7 @@ import contextlib
 import csv
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -32,6 +34,7 @@ from pathcast.errors import FormatError, WorkloadError
 __all__ = ["DAY", "Row", "Table", "clock", "moment", "read_csv", "stamp", "write_csv"]
 
 DAY = 86_400
+_LONGEST = 131_072  # characters: the limit of `csv`, which is one for the whole process and not ours to raise
 _EPOCH = date(1970, 1, 1).toordinal()
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?", re.ASCII)
@@ -92,11 +95,23 @@ def write_csv(
         # With this line end, Python 3.11 does not see that a carriage return needs quotes.
         quoted = csv.writer(target, lineterminator="\n", quoting=csv.QUOTE_ALL)
         header = tuple(fields)
-        (quoted if "\r" in "".join(header) else plain).writerow(header)
+        (quoted if "\r" in _joined(header) else plain).writerow(header)
         for row in rows:
-            (quoted if "\r" in "".join(row.values) else plain).writerow(row.values)
+            (quoted if "\r" in _joined(row.values) else plain).writerow(row.values)
             count += 1
     return count
+
+
+def _joined(values: Sequence[str]) -> str:
+    """All texts of a line, if they can be read back."""
+    text = "".join(values)
+    if len(text) > _LONGEST and max(map(len, values)) > _LONGEST:
+        raise FormatError("csv", f"a text has more than {_LONGEST} characters")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise FormatError("csv", f"{text[error.start]!r} cannot be written as UTF-8") from None
+    return text
 
 
 def read_csv(source: str | os.PathLike[str] | TextIO) -> Table:
@@ -119,7 +134,8 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[str]:
 
 def _opened(path: str | os.PathLike[str], mode: Literal["r", "w"]) -> TextIO:
     try:
-        return Path(path).open(mode, encoding="utf-8", newline="")
+        encoding = "utf-8-sig" if mode == "r" else "utf-8"
+        return Path(path).open(mode, encoding=encoding, newline="")
     except (OSError, ValueError) as error:
         said = getattr(error, "strerror", None) or str(error)
         raise FormatError("file", f"{os.fspath(path)}: {said}") from None

@@ -64,9 +64,11 @@ class Sheet:
             return cls._of("style sheet", source)
         name = os.fspath(source)
         try:
-            return cls._of(name, Path(name).read_bytes())
-        except OSError as error:
-            raise WorkloadError("sheet", f"{name}: {error.strerror or error}") from None
+            text = Path(name).read_bytes()
+        except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
+            said = getattr(error, "strerror", None) or str(error)
+            raise WorkloadError("sheet", f"{name}: {said}") from None
+        return cls._of(name, text)
 
     @staticmethod
     @cache
@@ -120,6 +122,8 @@ def _tree(fields: Sequence[str], rows: Iterable[Sequence[str]]) -> etree._Elemen
     """The rows as the sheet gets them."""
     top = etree.Element("rows")
     try:
+        if "xmlns" in fields or "{" in "".join(fields):  # lxml would make namespaces of these
+            raise ValueError("a field with the name of a namespace")
         for values in rows:
             etree.SubElement(top, "row", dict(zip(fields, values, strict=True)))
     except ValueError as error:  # no name of an attribute, too many values, a control character

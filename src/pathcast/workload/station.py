@@ -143,6 +143,8 @@ class Station:
 
     def begin(self, day: Day, chance: Chance) -> None:
         """The weather goes on from where it was; the first day starts from what is usual."""
+        if self._day is not None:
+            self.read(DAY - 1)  # yesterday ends the same whenever it was last read
         self._chance = chance
         self._due = 0.0  # when the next event comes; each event draws the pause after it
         self._second = 0

@@ -7,7 +7,8 @@ Prices are integers, in cents. A symbol's trades come at random, more often for 
 the price by a few thousandths, in ticks of one cent below 50 dollars, two below 200, five above. Between trades
 nothing changes, and the trades do not depend on the period, so polling more often shows the same market in more
 detail. Bid and ask lie about the last trade; capitalisation, P/E and yield follow from it; a day opens near the
-last day's close. Weekends are skipped. On a day without trades (`trades=0`) all messages are alike.
+last day's close. Weekends are skipped. On a day without trades (`trades=0`) all messages are alike. A market that opens
+also closes later; a period longer than its day polls it once.
 
 The paper names the fields only; the companies, their figures and the walk are ours. "Div & Yield" is two columns.
 
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 
 from pathcast.errors import WorkloadError
 from pathcast.workload.chance import Chance
@@ -64,9 +65,12 @@ class StockOptions:
         for name, value, low, high in checks:
             if not low <= value <= high:
                 raise WorkloadError(name, f"{name} must be {low} to {high}, not {value}")
-        if not 0 <= self.opens <= self.closes < DAY:
+        if not 0 <= self.opens < self.closes < DAY:
             said = f"a market cannot be open from second {self.opens} to {self.closes}"
-            raise WorkloadError("time", said, hint=f"0 <= opens <= closes < {DAY}")
+            raise WorkloadError("time", said, hint=f"0 <= opens < closes < {DAY}")
+        if _trading_day(self.start, self.days - 1) > date.max.toordinal():
+            said = f"{self.days} days from {self.start} go beyond {date.max}"
+            raise WorkloadError("start", said, hint="an earlier start, or fewer days")
 
 
 def symbols(count: int, seed: int) -> tuple[str, ...]:
@@ -82,10 +86,8 @@ def symbols(count: int, seed: int) -> tuple[str, ...]:
 def rows(options: StockOptions, seed: int) -> Iterator[Row]:
     """The rows in the order of their times, and of the symbols within one."""
     companies = [_Company(symbol, seed) for symbol in symbols(options.symbols, seed)]
-    today = options.start
     for number in range(options.days):
-        while today.weekday() >= 5:
-            today += timedelta(days=1)
+        today = date.fromordinal(_trading_day(options.start, number))
         for company in companies:
             company.begin(number, options)
         for second in range(options.opens, options.closes + 1, options.period):
@@ -95,7 +97,12 @@ def rows(options: StockOptions, seed: int) -> Iterator[Row]:
                 yield Row(at, (time, *company.read(second)))
         for company in companies:
             company.read(options.closes)  # the close is the close, whether or not it was polled
-        today += timedelta(days=1)
+
+
+def _trading_day(start: date, number: int) -> int:
+    """The ordinal of the day with this number from 0, of those from the start on that are in no weekend."""
+    weeks, weekday = divmod(min(start.weekday(), 5) + number, 5)
+    return start.toordinal() - start.weekday() + 7 * weeks + weekday
 
 
 def _tick(price: int) -> int:

@@ -22,12 +22,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Container
 from itertools import pairwise
 
 from pathcast.schema import Schema
 from pathcast.workload.chance import Chance
 from pathcast.workload.predicates import Predicates, Step
-from pathcast.workload.walk import START, Node, Walks
+from pathcast.workload.walk import Node, Walks
 from pathcast.workload.wishes import SubscriptionOptions
 
 __all__ = ["Twigs"]
@@ -43,11 +44,12 @@ class Twigs:
     __slots__ = (
         "_bounds",
         "_options",
-        "_plain",
         "_predicates",
         "_prefixed",
         "_rows",
+        "_start",
         "_walks",
+        "plain",
         "schema",
     )
 
@@ -56,7 +58,7 @@ class Twigs:
         self._options = options
         self._walks = Walks(schema, options.theta)
         self._predicates = Predicates(self._walks, options.kinds)
-        self._plain = not options.predicate and (not options.branch or options.branches == 1)
+        self.plain = not options.predicate and (not options.branch or options.branches == 1)
         self._prefixed = any(":" in name for name in schema.graph.depth)
         near = 1.0 - options.descendant
         # One random number decides a step: below these bounds it is /name, /*, //name, and //* from there on.
@@ -66,10 +68,11 @@ class Twigs:
             1.0 - options.descendant * options.wildcard,
         )
         self._rows = self._walks.rows(options.min_depth, options.max_depth)
+        self._start = self._walks.linked(self._rows)
 
     def wish(self, chance: Chance) -> Wish:
         """What the next subscription must have: (branches, predicates). It is kept until one has it."""
-        if self._plain:
+        if self.plain:
             return _NOTHING
         options = self._options
         branches = options.branching == "query" and chance.random() < options.branch
@@ -77,50 +80,66 @@ class Twigs:
 
     def draw(self, chance: Chance, levels: int, wish: Wish) -> str | None:
         """A subscription from a walk that is to go so many levels down; None if it cannot have what it must."""
-        return self._linear(chance, levels) if self._plain else self._twig(chance, levels, wish)
+        return self.fresh(chance, levels, (), 1) if self.plain else self._twig(chance, levels, wish)
 
-    def _linear(self, chance: Chance, levels: int) -> str | None:
-        """The same as `_twig` without branches and predicates, in one go for speed."""
-        options = self._options
-        rows, random = self._rows, chance.random
+    def fresh(self, chance: Chance, levels: int, seen: Container[str], tries: int) -> str | None:
+        """A plain subscription that was not seen, if so many tries bring one.
+
+        The same as `_twig` without branches and predicates, many in one go: most of the time of a distinct stream
+        goes into drawing what was drawn before.
+        """
+        random = chance.random
         named, near, star = self._bounds
-        relative = options.relative > 0 and random() < options.relative
-        forced = relative
-        spare = levels - options.min_depth
-        name = START
-        parts = []
-        at = 0
-        while at < levels:
-            names, shares = rows[at][name]
-            if not names:
-                break
-            name = names[bisect_right(shares, random())]
-            at += 1
-            drawn = random()
-            if forced:
-                forced = False
-                drawn = near + drawn * (1.0 - near)
-            if drawn < named:
-                parts.append(name)
-            elif drawn < near:
-                parts.append("*")
-            else:
-                skip = int(random() * (min(levels - at, spare) + 1))
-                spare -= skip
-                while skip:
-                    names, shares = rows[at][name]
-                    if not names:
-                        break
-                    name = names[bisect_right(shares, random())]
-                    at += 1
-                    skip -= 1
-                parts.append("/" + name if drawn < star else "/*")
-        if len(parts) < options.min_depth:
-            return None
-        if self._prefixed:
-            parts = [_PREFIXED.sub("*", part) for part in parts]
-        text = "/".join(parts)
-        return text[1:] if relative else "/" + text
+        least = self._options.min_depth
+        relation = self._options.relative
+        start = self._start
+        relative = forced = False
+        for _ in range(tries):
+            if relation:
+                relative = forced = random() < relation
+            left = levels
+            spare = levels - least
+            place = start
+            parts: list[str] = []
+            while left and (kids := place.kids):
+                shares = place.shares
+                if shares is None:  # one number for both: which child, and what becomes of the step
+                    drawn = random() * len(kids)
+                    which = int(drawn)
+                    place = kids[which]
+                    drawn -= which
+                else:
+                    place = kids[bisect_right(shares, random())]
+                    drawn = random()
+                left -= 1
+                if forced:
+                    forced = False
+                    drawn = near + drawn * (1.0 - near)
+                if drawn < named:
+                    parts.append(place.name)
+                elif drawn < near:
+                    parts.append("*")
+                else:
+                    skip = int(random() * (min(left, spare) + 1))
+                    spare -= skip
+                    while skip and (kids := place.kids):
+                        shares = place.shares
+                        if shares is None:
+                            place = kids[int(random() * len(kids))]
+                        else:
+                            place = kids[bisect_right(shares, random())]
+                        left -= 1
+                        skip -= 1
+                    parts.append("/" + place.name if drawn < star else "/*")
+            if len(parts) < least:
+                continue
+            if self._prefixed:
+                parts = [_PREFIXED.sub("*", part) for part in parts]
+            text = "/".join(parts)
+            text = text[1:] if relative else "/" + text
+            if text not in seen:
+                return text
+        return None
 
     # with branches and predicates
 

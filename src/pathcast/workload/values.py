@@ -6,7 +6,8 @@ all alike.
 
 A `Values` is a *table*: drawing is picking a line of it, all lines alike, so that a skewed domain costs no more than a
 flat one. The table of a flat domain has every value once; that of a skewed one has 65,536 lines, and each value as many
-of them as its share, but one at least. A domain of more than 65,536 integers is thinned out to that many, evenly.
+of them as its share, to within one line. So where the tail of a domain has less than a line for each value, some of
+its values have one and the others none. A domain of more than 65,536 integers is thinned out to that many, evenly.
 
 >>> Values().table[:3], Values(low=0, high=10**9).table[1]
 (('1', '2', '3'), '15258')
@@ -14,7 +15,7 @@ of them as its share, but one at least. A domain of more than 65,536 integers is
 ('rain', 'sun')
 >>> from pathcast.workload.chance import Chance
 >>> Values(kind="words", theta=1.0).draw(Chance(1))
-'dona'
+'loso'
 """
 
 from __future__ import annotations
@@ -112,13 +113,12 @@ def _table(values: Values) -> tuple[str, ...]:
     domain = _domain(values)
     if not values.theta:
         return domain
-    spare = LINES - len(domain)
     weights = [round(1.0 / (rank + 1) ** values.theta, 12) for rank in range(len(domain))]
     total = sum(weights)
-    ends = [round(spare * one / total) for one in accumulate(weights, initial=0.0)]
+    ends = [round(LINES * one / total) for one in accumulate(weights, initial=0.0)]
     lines: list[str] = []
     for value, (begin, end) in zip(domain, pairwise(ends), strict=True):
-        lines += [value] * (1 + end - begin)
+        lines += [value] * (end - begin)
     return tuple(lines)
 
 

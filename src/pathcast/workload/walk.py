@@ -31,7 +31,7 @@ from pathcast.errors import WorkloadError
 from pathcast.schema import Kind, Schema, cheapest
 from pathcast.workload.chance import Chance
 
-__all__ = ["START", "Choices", "Node", "Walks"]
+__all__ = ["START", "Choices", "Link", "Node", "Walks"]
 
 START = ""  # the document node: its children are the roots
 _DRAWS = 4  # how often a sibling is drawn that may fit beside those that are there
@@ -57,6 +57,17 @@ class Node:
 
 Choices = dict[str, tuple[tuple[str, ...], list[float]]]
 """Of each element what may come next, and what to look a random number up in to choose among it."""
+
+
+class Link:
+    """An element at a level of a walk, and those that may come next; `shares` is None if all are alike."""
+
+    __slots__ = ("kids", "name", "shares")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.kids: list[Link] = []
+        self.shares: list[float] | None = None
 
 
 class Walks:
@@ -105,6 +116,20 @@ class Walks:
         """The choices that are good enough, with the weights of their ranks."""
         ranked = [(rank, n) for rank, n in enumerate(self.choices[name][0], 1) if n in enough]
         return tuple(n for _, n in ranked), _shares([rank for rank, _ in ranked], self._theta)
+
+    def linked(self, rows: Sequence[Choices]) -> Link:
+        """The same choices as places that know what may come next, from the document node on."""
+        after: dict[str, Link] = {}
+        done: Choices | None = None
+        for row in reversed(rows):
+            if row is done:  # the same choices at every level from here on
+                continue
+            places = {name: Link(name) for name in row}
+            for name, (names, shares) in row.items():
+                places[name].kids = [(after or places)[kid] for kid in names]
+                places[name].shares = shares if self._theta else None
+            after, done = places, row
+        return after[START]
 
     def path(self, chance: Chance, rows: Sequence[Choices], start: str = START) -> list[str]:
         """A walk of so many levels below `start`, or fewer where it ends in an element without children."""

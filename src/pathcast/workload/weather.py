@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 
 from pathcast.errors import WorkloadError
 from pathcast.workload.chance import Chance
@@ -78,6 +78,9 @@ class WeatherOptions:
             raise WorkloadError("time", said, hint=f"0 <= since < until <= {DAY}")
         for day in self.days:
             _variability(day)
+        if self.start.toordinal() + len(self.days) - 1 > date.max.toordinal():
+            said = f"{len(self.days)} days from {self.start} go beyond {date.max}"
+            raise WorkloadError("start", said, hint="an earlier start, or fewer days")
 
 
 def cities(count: int) -> tuple[str, ...]:
@@ -98,7 +101,7 @@ def rows(options: WeatherOptions, seed: int) -> Iterator[Row]:
     stations = [Station(_place(city, seed)) for city in options.cities]
     fixed = [_about(station.place, number) for number, station in enumerate(stations, 1)]
     for number, kind in enumerate(options.days):
-        today = options.start + timedelta(days=number)
+        today = date.fromordinal(options.start.toordinal() + number)
         day = Day.of(Chance(seed, "weather", "day", number), _variability(kind), today.month)
         for station in stations:
             station.begin(day, Chance(seed, "weather", "events", station.place.city, number))

@@ -16,7 +16,7 @@ from pathcast.workload.values import Values
 __all__ = ["DEEPEST", "PredicateKinds", "SubscriptionOptions"]
 
 DEEPEST = 200  # documents may be 256 levels deep
-OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
+_OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ class PredicateKinds:
             raise WorkloadError(
                 "option", "the weights of predicates are numbers from 0, and not all are 0"
             )
-        if not self.operators or not set(self.operators) <= set(OPERATORS):
+        if not self.operators or not set(self.operators) <= set(_OPERATORS):
             raise WorkloadError(
-                "option", f"operators are some of {' '.join(OPERATORS)}, not {self.operators}"
+                "option", f"operators are some of {' '.join(_OPERATORS)}, not {self.operators}"
             )
         if self.positions < 1:
             raise WorkloadError("option", "positions count from 1")

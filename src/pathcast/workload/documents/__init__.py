@@ -1,7 +1,7 @@
 """Valid documents from a DTD.
 
-    options -> what can stand where (elements, sizes, repeats) -> writers of tags and content (tags, plans, writers)
-            -> a document that grows to its size (growth)
+options -> what can stand where (elements, sizes, repeats) -> writers of tags and content (tags, plans, writers)
+        -> a document that grows to its size (growth)
 """
 
 from pathcast.workload.documents.generator import Documents, documents

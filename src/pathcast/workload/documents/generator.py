@@ -59,14 +59,16 @@ class Documents:
         unfit = unusable(schema)
         bound = scopes(schema, unfit)
         values = self.options.values
+        self._bound = bound
         self._tags = Tags(schema, values, self.options.optional, seed, bound)
         self._texts = texts(values, seed)
         self._ends = {self._tags.end(name) for name in bound if schema.elements[name].kind.text}
-        self._source = self._begun(bound)
+        self._source = self._begun(self._tags, bound)
         if not self._source.roots:
             raise _impossible(schema, self.options, self._source.elements, unfit)
         check_repeats(schema, self._source.elements.content.values(), self.options.repeat)
         self._unreferring: _Source | None = None
+        self._unlinked: _Source | None = None
         if self.options.size is not None:
             self._check_size(self.options.size)
 
@@ -76,10 +78,14 @@ class Documents:
         random = Chance(self.seed, "documents", number).random
         source = self._source
         for _ in range(_SEARCHES):
-            found = self._tags.settle("".join(self._strings(source, random)), random)
-            if found is not None:
+            text = "".join(self._strings(source, random))
+            found = self._tags.settle(text, random)
+            if found is None:
+                source = self._without_references()
+            elif self._shrunk(text, found):
+                source = self._without_any_references()
+            else:
                 return self._checked(found)
-            source = self._without_references()
         message = f"{self.schema.name}: required references (IDREF) found no ID to refer to"
         hint = "a bigger size, optional or max_depth, so that elements with an ID come in"
         raise WorkloadError("references", message, hint=hint)
@@ -113,22 +119,40 @@ class Documents:
             raise WorkloadError("size", message, hint=hint)
         return strings
 
-    def _begun(self, names: Iterable[str]) -> _Source:
-        return _Source(self.schema, self.options, self._tags, self._texts, names)
+    def _shrunk(self, text: str, found: str) -> bool:
+        """Whether a document is too small now that its references are left out."""
+        size = self.options.size
+        return size is not None and len(found) < len(text) and len(found) < size - size // 10
+
+    def _begun(self, tags: Tags, names: Iterable[str]) -> _Source:
+        return _Source(self.schema, self.options, tags, self._texts, names)
 
     def _without_references(self) -> _Source:
         """Documents in which nothing must refer to an ID, if there are any."""
         if self._unreferring is None:
-            names = [
-                name
-                for name in self._source.elements.names
-                if not any(
-                    one.type in _REFERENCES and one.default is Default.REQUIRED
-                    for one in self.schema.elements[name].attributes
-                )
-            ]
-            self._unreferring = self._begun(names)
+            self._unreferring = self._begun(self._tags, self._free())
         return self._unreferring if self._unreferring.roots else self._source
+
+    def _without_any_references(self) -> _Source:
+        """Documents in which nothing refers to an ID; a document that shrunk was of their elements."""
+        if self._unlinked is None:
+            options = self.options
+            bare = Tags(
+                self.schema, options.values, options.optional, self.seed, self._bound, linked=False
+            )
+            self._unlinked = self._begun(bare, self._free())
+        return self._unlinked
+
+    def _free(self) -> list[str]:
+        """The elements that need not refer to an ID."""
+        return [
+            name
+            for name in self._source.elements.names
+            if not any(
+                one.type in _REFERENCES and one.default is Default.REQUIRED
+                for one in self.schema.elements[name].attributes
+            )
+        ]
 
     def _checked(self, text: str) -> bytes:
         if len(text) > _MOST and text.count("<") - text.count("</") > _MOST:

@@ -15,7 +15,8 @@ Left out are external entities, attributes with a prefix that is not surely boun
 Identifiers depend on the whole document, so tags have holes: `i` and a control character that no document can hold.
 Once the document is there, `settle` numbers the ID holes and gives every IDREF hole one of the numbers, of an
 element before it or after. Where a document has no ID, optional references are left out, and required ones make
-`settle` give up.
+`settle` give up. What is left out makes the document smaller than it was measured, so whoever wants a size can have
+tags that never have an optional reference.
 
 Strings are *octets*: UTF-8 with one character for each byte, so that the length of a string is its size.
 
@@ -81,7 +82,7 @@ def texts(values: Values, seed: int) -> Sequence[str]:
 
 
 class Tags:
-    """The tags of a schema's elements; `bound` are the prefixes that are surely bound in each."""
+    """The tags of a schema's elements; `bound` are the prefixes that are surely bound in each. `linked`: with optional references."""
 
     def __init__(
         self,
@@ -90,6 +91,8 @@ class Tags:
         optional: float,
         seed: int,
         bound: Mapping[str, frozenset[str]],
+        *,
+        linked: bool = True,
     ) -> None:
         self._schema = schema
         self._optional = optional
@@ -102,6 +105,7 @@ class Tags:
         self._numbers: list[str] = []
         known = [one for name in bound for one in schema.elements[name].attributes]
         self._identified = any(one.type is AttributeType.ID for one in known)
+        self._linked = linked and self._identified
         references = [one for one in known if one.type in _REFERENCES]
         self._referring = any(one.default is Default.REQUIRED for one in references)
         self._holes = self._identified or bool(references)
@@ -148,7 +152,7 @@ class Tags:
             free = one.declares_namespace or not colon or prefix in self._bound[name]
             fixed = one.value or "" if one.default is Default.FIXED else ""
             awkward = not (one.declares_namespace or _SPECIAL.isdisjoint(fixed))
-            vain = one.type in _REFERENCES and bool(fixed or not self._identified)
+            vain = one.type in _REFERENCES and bool(fixed or not self._linked)
             needed = one.default is Default.REQUIRED
             if needed or (free and not awkward and not vain and one.type not in _ENTITIES):
                 found.append(one)
