@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from pathcast.workload.bundled import bundled
-from pathcast.workload.covering import covering_rate, linear_steps, uncovered
 from pathcast.workload.subscriptions import SubscriptionOptions, subscriptions
+from pathcast.workload.subscriptions.covering import covering_rate, linear_steps, uncovered
 
 Steps = tuple[tuple[bool, str], ...]
 

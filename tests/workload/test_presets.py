@@ -6,10 +6,10 @@ import pytest
 
 from pathcast.matching import Matcher
 from pathcast.workload.bundled import NAMES, bundled
-from pathcast.workload.covering import covering_rate
 from pathcast.workload.documents import Documents
 from pathcast.workload.presets import PRESETS
 from pathcast.workload.statistics import SubscriptionStatistics
+from pathcast.workload.subscriptions.covering import covering_rate
 
 
 def figures(name: str, count: int) -> SubscriptionStatistics:

@@ -9,8 +9,8 @@ from pathcast.matching import Matcher
 from pathcast.schema import parse_dtd
 from pathcast.workload.bundled import bundled
 from pathcast.workload.documents import DocumentOptions, Documents
-from pathcast.workload.profiles import place
 from pathcast.workload.subscriptions import SubscriptionOptions, subscriptions
+from pathcast.workload.subscriptions.profiles import place
 from pathcast.workload.values import Values
 
 

@@ -10,8 +10,8 @@ from pathcast.errors import WorkloadError
 from pathcast.matching import Matcher
 from pathcast.workload.bundled import bundled
 from pathcast.workload.documents import DocumentOptions, Documents
-from pathcast.workload.ratio import Steered, samples_for
 from pathcast.workload.subscriptions import SubscriptionOptions, subscriptions
+from pathcast.workload.subscriptions.ratio import Steered, samples_for
 
 SAMPLES = [b"<a><b/></a>"] * 2 + [b"<a><c/></a>"] * 2  # both halves have one of each
 

@@ -12,9 +12,9 @@ import pytest
 from pathcast.errors import SchemaError, WorkloadError
 from pathcast.pattern import parse
 from pathcast.schema import Schema, load_dtd, parse_dtd, satisfiable
-from pathcast.workload import subscriptions as module
 from pathcast.workload.bundled import bundled
 from pathcast.workload.subscriptions import PredicateKinds, SubscriptionOptions, subscriptions
+from pathcast.workload.subscriptions import stream as module
 
 RICH = SubscriptionOptions(
     branch=0.4,

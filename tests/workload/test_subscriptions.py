@@ -17,10 +17,10 @@ from lxml import etree
 
 from pathcast.errors import WorkloadError
 from pathcast.schema import Schema, parse_dtd, root_paths, satisfiable
-from pathcast.workload import subscriptions as module
 from pathcast.workload.bundled import NAMES, bundled
 from pathcast.workload.statistics import SubscriptionStatistics
 from pathcast.workload.subscriptions import PredicateKinds, SubscriptionOptions, subscriptions
+from pathcast.workload.subscriptions import stream as module
 from pathcast.workload.values import Values
 from tests.dtds import random_dtd
 from tests.workload.document_dtds import dtds

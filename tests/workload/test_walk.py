@@ -12,7 +12,7 @@ from pathcast.errors import WorkloadError
 from pathcast.schema import PathAutomaton, parse_dtd
 from pathcast.workload.bundled import bundled
 from pathcast.workload.chance import Chance
-from pathcast.workload.walk import Walks
+from pathcast.workload.subscriptions.walk import Walks
 from tests.workload.document_dtds import dtds
 
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathcast.errors import WorkloadError
 from pathcast.schema import AttributeType, Default, Element, Kind, Schema, cheapest
 from pathcast.workload.chance import Chance, Zipf
-from pathcast.workload.walk import START, Walks
+from pathcast.workload.subscriptions.walk import START, Walks
 
 __all__ = ["place", "profiles"]
 

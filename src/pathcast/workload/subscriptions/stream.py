@@ -39,10 +39,10 @@ from pathcast.errors import WorkloadError
 from pathcast.schema import Schema
 from pathcast.workload.chance import Chance
 from pathcast.workload.documents import DocumentOptions, Documents
-from pathcast.workload.profiles import profiles
-from pathcast.workload.ratio import Steered, samples_for
-from pathcast.workload.twigs import Twigs
-from pathcast.workload.wishes import PredicateKinds, SubscriptionOptions
+from pathcast.workload.subscriptions.options import PredicateKinds, SubscriptionOptions
+from pathcast.workload.subscriptions.profiles import profiles
+from pathcast.workload.subscriptions.ratio import Steered, samples_for
+from pathcast.workload.subscriptions.twigs import Twigs
 
 __all__ = [
     "PATIENCE",

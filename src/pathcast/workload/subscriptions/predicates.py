@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from pathcast.errors import WorkloadError
 from pathcast.schema import AttributeType, Default, Element
 from pathcast.workload.chance import Chance
-from pathcast.workload.walk import START, Node, Walks
-from pathcast.workload.wishes import PredicateKinds
+from pathcast.workload.subscriptions.options import PredicateKinds
+from pathcast.workload.subscriptions.walk import START, Node, Walks
 
 __all__ = ["Predicates", "Step", "quoted"]
 

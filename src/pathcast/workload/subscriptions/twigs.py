@@ -27,9 +27,9 @@ from itertools import pairwise
 
 from pathcast.schema import Schema
 from pathcast.workload.chance import Chance
-from pathcast.workload.predicates import Predicates, Step
-from pathcast.workload.walk import Node, Walks
-from pathcast.workload.wishes import SubscriptionOptions
+from pathcast.workload.subscriptions.options import SubscriptionOptions
+from pathcast.workload.subscriptions.predicates import Predicates, Step
+from pathcast.workload.subscriptions.walk import Node, Walks
 
 __all__ = ["Twigs"]
 
