@@ -7,19 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathcast.workload import stock, weather
 from pathcast.workload.feeds import (
     Message,
     merged,
     messages,
     repeated,
+    stock,
     stock_feed,
+    weather,
     weather_feed,
 )
-from pathcast.workload.rows import read_csv, write_csv
-from pathcast.workload.sheets import Sheet
-from pathcast.workload.stock import StockOptions
-from pathcast.workload.weather import WeatherOptions
+from pathcast.workload.feeds.rows import read_csv, write_csv
+from pathcast.workload.feeds.sheets import Sheet
+from pathcast.workload.feeds.stock import StockOptions
+from pathcast.workload.feeds.weather import WeatherOptions
 
 
 @pytest.mark.parametrize(("kind", "low", "high"), [("calm", 82, 88), ("changeable", 44, 52)])

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast.errors import FormatError, WorkloadError
-from pathcast.workload import stock, weather
-from pathcast.workload.rows import DAY, Row, clock, moment, read_csv, stamp, write_csv
+from pathcast.workload.feeds import stock, weather
+from pathcast.workload.feeds.rows import DAY, Row, clock, moment, read_csv, stamp, write_csv
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
 

@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from pathcast.errors import WorkloadError
-from pathcast.workload import stock, weather
 from pathcast.workload.bundled import bundled
-from pathcast.workload.feeds import stock_feed, weather_feed
-from pathcast.workload.sheets import SHEETS, Sheet
-from pathcast.workload.station import READINGS
-from pathcast.workload.stock import StockOptions
-from pathcast.workload.weather import WeatherOptions, cities
+from pathcast.workload.feeds import stock, stock_feed, weather, weather_feed
+from pathcast.workload.feeds.sheets import SHEETS, Sheet
+from pathcast.workload.feeds.station import READINGS
+from pathcast.workload.feeds.stock import StockOptions
+from pathcast.workload.feeds.weather import WeatherOptions, cities
 
 XSL = "http://www.w3.org/1999/XSL/Transform"
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pathcast.errors import WorkloadError
-from pathcast.workload.rows import DAY, Row, clock
-from pathcast.workload.stock import FIELDS, StockOptions, rows, symbols
+from pathcast.workload.feeds.rows import DAY, Row, clock
+from pathcast.workload.feeds.stock import FIELDS, StockOptions, rows, symbols
 
 
 def named(row: Row) -> dict[str, str]:

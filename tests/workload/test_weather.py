@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from pathcast.errors import WorkloadError
 from pathcast.workload.chance import Chance
 from pathcast.workload.feeds import repeated, weather_feed
-from pathcast.workload.rows import DAY, Row, stamp
-from pathcast.workload.station import Day, Place, Station, _saturation
-from pathcast.workload.weather import CITIES, DAYS, FIELDS, WeatherOptions, cities, rows
+from pathcast.workload.feeds.rows import DAY, Row, stamp
+from pathcast.workload.feeds.station import Day, Place, Station, _saturation
+from pathcast.workload.feeds.weather import CITIES, DAYS, FIELDS, WeatherOptions, cities, rows
 
 SEEDS = range(8)
 # Table 3.8: hit ratio of a cache without limits, in percent, on August 3, 4 and 5.

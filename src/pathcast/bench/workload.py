@@ -29,8 +29,8 @@ from pathcast.bench.report import Findings, Line, Tell, fingerprint
 from pathcast.workload.bundled import bundled
 from pathcast.workload.documents import DocumentOptions, documents
 from pathcast.workload.feeds import weather_feed
+from pathcast.workload.feeds.weather import WeatherOptions
 from pathcast.workload.presets import PRESETS
-from pathcast.workload.weather import WeatherOptions
 
 __all__ = ["Sizes", "many_distinct", "measured", "workload"]
 

@@ -59,8 +59,8 @@ def _stream(kind: str, seed: int) -> Iterator[bytes]:
     from pathcast.workload.bundled import bundled
     from pathcast.workload.documents import DocumentOptions, Documents
     from pathcast.workload.feeds import stock_feed, weather_feed
-    from pathcast.workload.stock import StockOptions
-    from pathcast.workload.weather import WeatherOptions
+    from pathcast.workload.feeds.stock import StockOptions
+    from pathcast.workload.feeds.weather import WeatherOptions
 
     if kind in _SIZES:
         made = Documents(bundled(kind), DocumentOptions(size=_SIZES[kind]), seed)

@@ -11,10 +11,10 @@ import typer
 from pathcast.cli.terminal import fail
 
 if TYPE_CHECKING:
-    from pathcast.workload.rows import Table
-    from pathcast.workload.sheets import Sheet
-    from pathcast.workload.stock import StockOptions
-    from pathcast.workload.weather import WeatherOptions
+    from pathcast.workload.feeds.rows import Table
+    from pathcast.workload.feeds.sheets import Sheet
+    from pathcast.workload.feeds.stock import StockOptions
+    from pathcast.workload.feeds.weather import WeatherOptions
 
 __all__ = ["sheet_of", "table_of"]
 
@@ -25,8 +25,8 @@ _BOTH = ("days", "period", "start", "since", "until")
 
 def table_of(feed: str, given: dict[str, Any], seed: int) -> tuple[Table, bool]:
     """The rows of a feed or a file, and whether those of one time are one message."""
-    from pathcast.workload import stock, weather
-    from pathcast.workload.rows import Table, read_csv
+    from pathcast.workload.feeds import stock, weather
+    from pathcast.workload.feeds.rows import Table, read_csv
 
     match feed:
         case "weather":
@@ -49,7 +49,7 @@ def _refuse(given: dict[str, Any], names: tuple[str, ...], whom: str) -> None:
 
 
 def _weather(given: dict[str, Any]) -> WeatherOptions:
-    from pathcast.workload.weather import WeatherOptions, cities
+    from pathcast.workload.feeds.weather import WeatherOptions, cities
 
     changes: dict[str, Any] = {}
     kinds = [_variability(one) for one in given.get("day", ["mixed"])]
@@ -64,7 +64,7 @@ def _weather(given: dict[str, Any]) -> WeatherOptions:
 
 
 def _stock(given: dict[str, Any]) -> StockOptions:
-    from pathcast.workload.stock import StockOptions
+    from pathcast.workload.feeds.stock import StockOptions
 
     names = ("symbols", "trades", "days", "period")
     changes: dict[str, Any] = {name: given[name] for name in names if name in given}
@@ -72,7 +72,7 @@ def _stock(given: dict[str, Any]) -> StockOptions:
 
 
 def _times(given: dict[str, Any], since: str, until: str) -> dict[str, Any]:
-    from pathcast.workload.rows import clock
+    from pathcast.workload.feeds.rows import clock
 
     found: dict[str, Any] = {}
     if "start" in given:
@@ -97,7 +97,7 @@ def _variability(text: str) -> str | float:
 
 def sheet_of(name: str | None, feed: str) -> Sheet:
     """The sheet of that name or file; without one, that of the feed."""
-    from pathcast.workload.sheets import SHEETS, Sheet
+    from pathcast.workload.feeds.sheets import SHEETS, Sheet
 
     if name is None and feed not in SHEETS:
         fail(f"which style sheet?\n  hint: --sheet takes {', '.join(SHEETS)} or a file")

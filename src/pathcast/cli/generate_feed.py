@@ -38,7 +38,7 @@ from pathcast.formats.draft import file_draft
 
 if TYPE_CHECKING:
     from pathcast.workload.feeds import Message
-    from pathcast.workload.rows import Row
+    from pathcast.workload.feeds.rows import Row
     from pathcast.workload.statistics import DocumentStatistics
 
 __all__ = ["generate_feed"]
@@ -195,7 +195,7 @@ def _named(
     messages: Iterable[Message], found: DocumentStatistics, arrivals: str | None, seed: int
 ) -> Iterator[tuple[str, bytes]]:
     from pathcast.workload.arrivals import parse_arrivals
-    from pathcast.workload.rows import stamp
+    from pathcast.workload.feeds.rows import stamp
 
     times = arriving(None if arrivals is None else parse_arrivals(arrivals), seed)
     for number, message in enumerate(messages, 1):
@@ -254,7 +254,7 @@ class _Lines:
 def _write_rows(
     output: Output, out: str | None, fields: tuple[str, ...], rows: Iterable[Row]
 ) -> None:
-    from pathcast.workload.rows import write_csv
+    from pathcast.workload.feeds.rows import write_csv
 
     if out is None:
         write_csv(cast(TextIO, _Lines(output)), fields, rows)

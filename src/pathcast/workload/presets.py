@@ -47,9 +47,7 @@ __all__ = [
 ]
 
 _LI = "Li, Hou, Jacobsen: Routing of XML and XPath Queries in Data Dissemination Networks (2008)"
-_XNET = (
-    "Chand, Felber: Efficient Subscription Management in Content-based Networks, XNET (2004)"
-)
+_XNET = "Chand, Felber: Efficient Subscription Management in Content-based Networks, XNET (2004)"
 _CAO = "Cao: Message Processing on XML-based Publish/Subscribe Systems (2012)"
 _MILIARAKI = "Miliaraki, Kaoudi, Koubarakis: XML Data Dissemination Using Automata on Top of Structured Overlay Networks (2008)"
 _SEMCAST = (

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 
 from pathcast.workload.chance import Chance
-from pathcast.workload.rows import DAY
+from pathcast.workload.feeds.rows import DAY
 
 __all__ = ["READINGS", "Day", "Place", "Station"]
 

@@ -20,11 +20,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from pathcast.workload import stock, weather
-from pathcast.workload.rows import Row, Table
-from pathcast.workload.sheets import Sheet
-from pathcast.workload.stock import StockOptions
-from pathcast.workload.weather import WeatherOptions
+from pathcast.workload.feeds import stock, weather
+from pathcast.workload.feeds.rows import Row, Table
+from pathcast.workload.feeds.sheets import Sheet
+from pathcast.workload.feeds.stock import StockOptions
+from pathcast.workload.feeds.weather import WeatherOptions
 
 __all__ = ["Message", "merged", "messages", "repeated", "stock_feed", "weather_feed"]
 

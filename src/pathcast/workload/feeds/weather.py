@@ -3,7 +3,7 @@
 Section 3.5 of Cao 2012 collected the weather of three cities of Ontario on three days of August 2011: some 3000
 messages a day in all, about one every 30 seconds. So the cities take turns here: every `period` seconds the next
 one reports, which makes 2880 rows a day at 30 seconds for however many cities (`together` lets all of them report
-every time). The weather itself (`pathcast.workload.station`) knows nothing of the period.
+every time). The weather itself (`pathcast.workload.feeds.station`) knows nothing of the period.
 
 Every day has a variability, a number from 0 to 1. The named days come out near the share of repeated messages
 that table 3.8 gives for an infinite cache, with the default cities and period:
@@ -28,8 +28,8 @@ from datetime import date
 
 from pathcast.errors import WorkloadError
 from pathcast.workload.chance import Chance
-from pathcast.workload.rows import DAY, Row, moment, stamp
-from pathcast.workload.station import READINGS, Day, Place, Station
+from pathcast.workload.feeds.rows import DAY, Row, moment, stamp
+from pathcast.workload.feeds.station import READINGS, Day, Place, Station
 
 __all__ = ["CITIES", "DAYS", "FIELDS", "WeatherOptions", "cities", "rows"]
 

@@ -25,7 +25,7 @@ from datetime import date
 
 from pathcast.errors import WorkloadError
 from pathcast.workload.chance import Chance
-from pathcast.workload.rows import DAY, Row, moment, stamp
+from pathcast.workload.feeds.rows import DAY, Row, moment, stamp
 
 __all__ = ["FIELDS", "StockOptions", "rows", "symbols"]
 
