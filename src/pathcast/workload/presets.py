@@ -11,7 +11,7 @@ defaults of `DocumentOptions`).
 >>> preset.subscriptions.max_depth, preset.subscriptions.wildcard, preset.subscription_count
 (6, 0.1, 50000)
 >>> list(preset.texts(seed=1, count=2))
-['/news/body/body.content/note/block/hl2', '//news/head/docdata/slug']
+['/news/body//lang/location', '/news/head/docdata/doc-rights']
 """
 
 from __future__ import annotations

@@ -9,23 +9,23 @@ How one subscription is made is told in `twigs`. This module makes a stream of t
 - Distinct means that no text comes twice. Texts are canonical in the order of branches, so two texts are two patterns, but
   for wildcards that make the same path in two ways (`//*/a`, `/*//a`). The texts given out are kept for this, some 150 bytes
   each; without `distinct` nothing is kept.
-- A distinct stream has its short subscriptions soon, and draws that bring nothing new would take most of the time. So the
-  lengths of walks, alike at first, are drawn in proportion to what they lately brought.
+- A distinct stream has its short subscriptions soon, and draws that bring nothing new would take most of the time. So a length and
+  a beginning of the walk are drawn first, in proportion to their probability times the share of their draws that lately was new,
+  and then walks until one is new: as if all were drawn and the known ones thrown away, with a third of the draws.
 - The shares of `*` and `//` in a distinct set need not be p(*) and p(//), which are of draws: what is common is taken once. Of
   100,000 on news, with depth 10 and 0.2 each, 0.21 and 0.19 of the steps have them.
 - Where `PATIENCE` draws in a row bring nothing new, a schema counts as exhausted. A stream that was asked for more is
   then a `WorkloadError` of the kind "exhausted", after it gave all that there were; with the count None it just ends.
 
 The small schemas are exhausted soon, as those of Cao 2012, section 3.4 are: there, with depth 6, p(*) = 0.1 and p(//) = 0.2,
-book.dtd gave 910 queries and bib.dtd 747. Our book gives 1,900 to 2,600, by the seed, and our bib 750 to 850; the bib.dtd of the
-XQuery use cases gives some 700.
+book.dtd gave 910 queries and bib.dtd 747. Our book gives some 4,000, by the seed, and our bib 800 to 900.
 
 >>> from pathcast.workload.bundled import bundled
 >>> for text in subscriptions(bundled("book"), SubscriptionOptions(max_depth=4), seed=1, count=4):
 ...     print(text)
-/*/*
-/*/title
-/book//*
+/*/section//figure
+//book
+/book/title
 /book
 """
 
@@ -53,6 +53,7 @@ __all__ = [
 ]
 
 PATIENCE = 5_000  # draws in a row that bring nothing new, until a schema counts as exhausted
+_TRIES = 8  # in one place in a row, until one is new
 _WINDOW = 1000  # draws after which the lengths are weighed again
 _MEMORY = 20  # what was known of a length counts as so many draws
 _LEAST = 0.0001  # the least that a length is drawn, against one of which every draw is new
@@ -147,10 +148,14 @@ class _Source:
         self._twigs = Twigs(schema, options)
         low = options.max_depth if options.full else options.min_depth
         self._lengths = range(low, options.max_depth + 1)
-        self._drawn = [0] * len(self._lengths)
-        self._brought = [0] * len(self._lengths)
-        self._rates = [1.0] * len(self._lengths)
-        self._sums = _shares(self._rates)
+        # What is drawn from: walks of each length, and where they are plain, of each beginning.
+        begun = self._twigs.sectors if self._twigs.plain else [((), 1.0)]
+        self._arms = [(length, begin) for length in self._lengths for begin, _ in begun]
+        self._weights = [share for _ in self._lengths for _, share in begun]
+        self._drawn = [0] * len(self._arms)
+        self._brought = [0] * len(self._arms)
+        self._rates = [1.0] * len(self._arms)
+        self._sums = _shares(self._weights)
         self._left = _WINDOW
 
     def any(self) -> str:
@@ -170,12 +175,9 @@ class _Source:
         if self._profiles is not None:
             drawn = (next(self._profiles) for _ in range(PATIENCE))
             return next((text for text in drawn if text not in seen), None)
-        chance, lengths, twigs = self._chance, self._lengths, self._twigs
-        if twigs.plain and len(lengths) == 1:
-            text = twigs.fresh(chance, lengths[0], seen, PATIENCE)
-            if text is None and not self.given:
-                raise self._impossible()
-            return text
+        chance, twigs = self._chance, self._twigs
+        if twigs.plain:
+            return self._plain(seen)
         wish = twigs.wish(chance)
         made = False
         for _ in range(PATIENCE):
@@ -183,7 +185,7 @@ class _Source:
                 self._weigh()
             self._left -= 1
             which = bisect_right(self._sums, chance.random())
-            text = twigs.draw(chance, lengths[which], wish)
+            text = twigs.draw(chance, self._arms[which][0], wish)
             self._drawn[which] += 1
             if text is None:
                 continue
@@ -196,6 +198,26 @@ class _Source:
             raise self._impossible()
         return None
 
+    def _plain(self, seen: set[str]) -> str | None:
+        """The same for paths without branches and predicates, several tries at a time."""
+        chance, twigs = self._chance, self._twigs
+        spent = 0
+        while spent < PATIENCE:
+            if self._left <= 0:
+                self._weigh()
+            which = bisect_right(self._sums, chance.random())
+            length, begin = self._arms[which]
+            text = twigs.fresh(chance, length, seen, _TRIES, begin)
+            spent += twigs.spent
+            self._left -= twigs.spent
+            self._drawn[which] += twigs.spent
+            if text is not None:
+                self._brought[which] += 1
+                return text
+        if not self.given:
+            raise self._impossible()
+        return None
+
     def _impossible(self) -> WorkloadError:
         return WorkloadError(
             "impossible",
@@ -204,14 +226,14 @@ class _Source:
         )
 
     def _weigh(self) -> None:
-        """The lengths are drawn in proportion to the share of their draws that lately was new."""
+        """What is drawn from is weighed by the share of its draws that lately was new."""
         counts = zip(self._rates, self._brought, self._drawn, strict=True)
         self._rates = [
             max((_MEMORY * known + new) / (_MEMORY + drawn), _LEAST) for known, new, drawn in counts
         ]
-        self._sums = _shares(self._rates)
-        self._brought = [0] * len(self._lengths)
-        self._drawn = [0] * len(self._lengths)
+        self._sums = _shares([a * b for a, b in zip(self._weights, self._rates, strict=True)])
+        self._brought = [0] * len(self._arms)
+        self._drawn = [0] * len(self._arms)
         self._left = _WINDOW
 
 

@@ -22,14 +22,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from itertools import pairwise
 
 from pathcast.schema import Schema
 from pathcast.workload.chance import Chance
 from pathcast.workload.subscriptions.options import SubscriptionOptions
 from pathcast.workload.subscriptions.predicates import Predicates, Step
-from pathcast.workload.subscriptions.walk import Node, Walks
+from pathcast.workload.subscriptions.walk import Link, Node, Walks
 
 __all__ = ["Twigs"]
 
@@ -51,6 +51,8 @@ class Twigs:
         "_walks",
         "plain",
         "schema",
+        "sectors",
+        "spent",
     )
 
     def __init__(self, schema: Schema, options: SubscriptionOptions) -> None:
@@ -69,6 +71,8 @@ class Twigs:
         )
         self._rows = self._walks.rows(options.min_depth, options.max_depth)
         self._start = self._walks.linked(self._rows)
+        self.sectors = self._walks.sectors(self._start, options.max_depth)
+        self.spent = 0
 
     def wish(self, chance: Chance) -> Wish:
         """What the next subscription must have: (branches, predicates). It is kept until one has it."""
@@ -80,10 +84,23 @@ class Twigs:
 
     def draw(self, chance: Chance, levels: int, wish: Wish) -> str | None:
         """A subscription from a walk that is to go so many levels down; None if it cannot have what it must."""
-        return self.fresh(chance, levels, (), 1) if self.plain else self._twig(chance, levels, wish)
+        return (
+            self.fresh(chance, levels, (), 1, ())
+            if self.plain
+            else self._twig(chance, levels, wish)
+        )
 
-    def fresh(self, chance: Chance, levels: int, seen: Container[str], tries: int) -> str | None:
-        """A plain subscription that was not seen, if so many tries bring one.
+    def fresh(
+        self,
+        chance: Chance,
+        levels: int,
+        seen: Container[str],
+        tries: int,
+        begin: Sequence[Link],
+    ) -> str | None:
+        """A plain subscription that was not seen, if so many tries bring one; `spent` counts them.
+
+        `begin`: the elements that every walk begins with.
 
         The same as `_twig` without branches and predicates, many in one go: most of the time of a distinct stream
         goes into drawing what was drawn before.
@@ -94,7 +111,8 @@ class Twigs:
         relation = self._options.relative
         start = self._start
         relative = forced = False
-        for _ in range(tries):
+        known = levels - len(begin)  # as long as more levels are left than this, the walk is given
+        for self.spent in range(1, tries + 1):
             if relation:
                 relative = forced = random() < relation
             left = levels
@@ -103,7 +121,12 @@ class Twigs:
             parts: list[str] = []
             while left and (kids := place.kids):
                 shares = place.shares
-                if shares is None:  # one number for both: which child, and what becomes of the step
+                if left > known:
+                    place = begin[levels - left]
+                    drawn = random()
+                elif (
+                    shares is None
+                ):  # one number for both: which child, and what becomes of the step
                     drawn = random() * len(kids)
                     which = int(drawn)
                     place = kids[which]
@@ -124,7 +147,9 @@ class Twigs:
                     spare -= skip
                     while skip and (kids := place.kids):
                         shares = place.shares
-                        if shares is None:
+                        if left > known:
+                            place = begin[levels - left]
+                        elif shares is None:
                             place = kids[int(random() * len(kids))]
                         else:
                             place = kids[bisect_right(shares, random())]

@@ -35,6 +35,7 @@ __all__ = ["START", "Choices", "Link", "Node", "Walks"]
 
 START = ""  # the document node: its children are the roots
 _DRAWS = 4  # how often a sibling is drawn that may fit beside those that are there
+_SECTORS = 8
 _KEPT = 100_000  # answers of `fits` that are kept
 
 
@@ -130,6 +131,24 @@ class Walks:
                 places[name].shares = shares if self._theta else None
             after, done = places, row
         return after[START]
+
+    def sectors(self, start: Link, levels: int) -> list[tuple[tuple[Link, ...], float]]:
+        """The beginnings of walks, of as few levels as make some `_SECTORS`, each with its probability."""
+        found: list[tuple[tuple[Link, ...], float]] = [((), 1.0)]
+        for level in range(levels):
+            longer: list[tuple[tuple[Link, ...], float]] = []
+            for begun, share in found:
+                place = begun[-1] if begun else start
+                if len(begun) < level or not place.kids:  # it has ended
+                    longer.append((begun, share))
+                    continue
+                ends = place.shares or [n / len(place.kids) for n in range(1, len(place.kids))]
+                for kid, low, high in zip(place.kids, [0.0, *ends], [*ends, 1.0], strict=True):
+                    longer.append(((*begun, kid), share * (high - low)))
+            found = longer
+            if len(found) >= _SECTORS:
+                break
+        return found
 
     def path(self, chance: Chance, rows: Sequence[Choices], start: str = START) -> list[str]:
         """A walk of so many levels below `start`, or fewer where it ends in an element without children."""
