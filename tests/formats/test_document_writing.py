@@ -95,6 +95,23 @@ def test_an_error_leaves_the_old_file_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == document_line("1", b"<a/>").encode() + b"\n"
 
 
+def test_a_link_stays_a_link_and_a_pipe_a_pipe(tmp_path: Path) -> None:
+    (tmp_path / "real.jsonl").write_bytes(b"old")
+    (tmp_path / "link.jsonl").symlink_to("real.jsonl")
+    write_documents(tmp_path / "link.jsonl", [("1", b"<a/>")])
+    assert (tmp_path / "link.jsonl").is_symlink()
+    assert (tmp_path / "real.jsonl").read_bytes() == b'{"id": "1", "body": "<a/>"}\n'
+    pipe = tmp_path / "pipe.jsonl"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_documents(pipe, [("1", b"<a/>")])
+        assert os.read(reader, 100) == b'{"id": "1", "body": "<a/>"}\n'
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+
+
 def test_a_folder_with_something_in_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "hidden").mkdir()
     (tmp_path / "hidden" / ".x").touch()

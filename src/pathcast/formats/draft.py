@@ -30,19 +30,32 @@ def file_draft(path: Path) -> Iterator[BinaryIO]:
     They are packed if the name ends with `.gz`; the header has no date, so that equal bytes give equal files.
     """
     with _told(path):
-        draft = _beside(path)
+        place = Path(os.path.realpath(path))  # a link to a file stays a link
+        if place.exists() and not place.is_file():
+            with (
+                path.open("wb") as raw,
+                _packed(path, raw) as stream,
+            ):  # a device, a pipe: never replaced
+                yield stream
+            return
+        draft = _beside(place)
         try:
-            with draft.open("xb") as raw:
-                if path.name.lower().endswith(".gz"):
-                    with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
-                        yield cast(BinaryIO, packed)
-                else:
-                    yield raw
-            draft.replace(path)
+            with draft.open("xb") as raw, _packed(path, raw) as stream:
+                yield stream
+            draft.replace(place)
         except BaseException:
             with contextlib.suppress(OSError):
                 draft.unlink(missing_ok=True)
             raise
+
+
+@contextlib.contextmanager
+def _packed(path: Path, raw: BinaryIO) -> Iterator[BinaryIO]:
+    if path.name.lower().endswith(".gz"):
+        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
+            yield cast(BinaryIO, packed)
+    else:
+        yield raw
 
 
 @contextlib.contextmanager

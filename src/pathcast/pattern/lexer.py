@@ -34,6 +34,7 @@ _TOKEN = re.compile(
     rf"|(?P<name>{_NCNAME}(?::(?:{_NCNAME}|\*))?(?!:[^:]))"
     r"|(?P<symbol>\.\.|::|//|!=|<=|>=|[()\[\].@,/|+=<>*$-])"
 )
+_NO_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0, 2.2
 _NCNAME_ONLY = re.compile(rf"{_NCNAME}\Z")
 _OPERATOR_NAMES = frozenset({"and", "or", "div", "mod"})
 _OPERATORS = frozenset({"/", "//", "|", "+", "-", "=", "!=", "<", "<=", ">", ">="})
@@ -81,6 +82,13 @@ def tokens(text: str) -> list[Token]:
         if hit is None:
             _refuse(text, at)
         kind, lexeme = str(hit.lastgroup), hit.group()
+        if kind == "literal" and (bad := _NO_CHARACTER.search(lexeme)) is not None:
+            raise SubscriptionError(
+                "syntax",
+                f"no document can hold the character U+{ord(bad.group()):04X}",
+                text=text,
+                position=at + bad.start(),
+            )
         if kind != "space":
             found.append(_classify(text, kind, lexeme, at, found[-1] if found else None))
         at = hit.end()
