@@ -97,9 +97,11 @@ def test_an_error_leaves_the_old_file_alone(tmp_path: Path) -> None:
 
 def test_a_link_stays_a_link_and_a_pipe_a_pipe(tmp_path: Path) -> None:
     (tmp_path / "real.jsonl").write_bytes(b"old")
+    (tmp_path / "real.jsonl").chmod(0o600)
     (tmp_path / "link.jsonl").symlink_to("real.jsonl")
     write_documents(tmp_path / "link.jsonl", [("1", b"<a/>")])
     assert (tmp_path / "link.jsonl").is_symlink()
+    assert (tmp_path / "real.jsonl").stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "real.jsonl").read_bytes() == b'{"id": "1", "body": "<a/>"}\n'
     pipe = tmp_path / "pipe.jsonl"
     os.mkfifo(pipe)

@@ -84,7 +84,7 @@ def test_a_schema_runs_out(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all_ == {"/a", "/a/b", "/a/c"}
     stream = subscriptions(schema, options, 1, 5)
     assert set(islice(stream, 3)) == all_
-    with pytest.raises(WorkloadError, match=r"there are 3 distinct .* not 5") as caught:
+    with pytest.raises(WorkloadError, match=r"only 3 distinct .* not 5") as caught:
         next(stream)
     assert caught.value.kind == "exhausted"
     assert caught.value.hint is not None

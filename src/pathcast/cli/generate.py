@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -75,10 +76,40 @@ def _as_dict(preset: Preset) -> dict[str, object]:
         "documents": preset.document_count,
         "subscriptions": preset.subscription_count,
         "arrival": None if preset.arrival is None else str(preset.arrival),
-        "document_options": str(preset.documents),
-        "subscription_options": str(preset.subscriptions),
+        "document_options": _plain(dataclasses.asdict(preset.documents)),
+        "subscription_options": _plain(dataclasses.asdict(preset.subscriptions)),
         "notes": preset.notes,
     }
+
+
+def _plain(options: dict[str, object]) -> dict[str, object]:
+    """The options as JSON has them."""
+    return {
+        key: _plain(value)
+        if isinstance(value, dict)
+        else list(value)
+        if isinstance(value, tuple)
+        else value
+        for key, value in options.items()
+    }
+
+
+def _changed(options: object) -> str:
+    """The options that are not the usual ones, as `name value` pairs."""
+    assert dataclasses.is_dataclass(options)
+    assert not isinstance(options, type)
+    usual = type(options)()
+    found = []
+    for field in dataclasses.fields(options):
+        value = getattr(options, field.name)
+        if value == getattr(usual, field.name):
+            continue
+        if dataclasses.is_dataclass(value):
+            found.append(f"{field.name} ({_changed(value)})")
+        else:
+            shown = " ".join(map(str, value)) if isinstance(value, tuple) else value
+            found.append(f"{field.name.replace('_', '-')} {shown}")
+    return ", ".join(found) or "the usual options"
 
 
 def _told(preset: Preset) -> str:
@@ -89,8 +120,8 @@ def _told(preset: Preset) -> str:
         preset.notes,
         "",
         f"schemas        {', '.join(preset.schemas)}",
-        f"documents      {preset.document_count:,}, {preset.documents}",
-        f"subscriptions  {preset.subscription_count:,}, {preset.subscriptions}",
+        f"documents      {preset.document_count:,}: {_changed(preset.documents)}",
+        f"subscriptions  {preset.subscription_count:,}: {_changed(preset.subscriptions)}",
         f"arrival        {preset.arrival or 'not said'}",
     ]
     return "\n".join(lines)

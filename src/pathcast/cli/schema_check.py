@@ -6,6 +6,7 @@ finds out.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,7 +43,7 @@ def check(
     catalog: CatalogOption = None,
     namespace: NamespaceOption = None,
     bad_only: Annotated[
-        bool, typer.Option("--bad", help="Write only those that cannot match.")
+        bool, typer.Option("--only-impossible", help="Write only those that cannot match.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Write a JSON object a line.")] = False,
 ) -> None:
@@ -57,21 +58,27 @@ def check(
 
     schema = load_schema(dtd, root, catalog)
     impossible = bad = 0
+    answers: Counter[bool | None] = Counter()
     with Output() as output:
         for one in _asked(xpaths, file, file_format, namespaces_of(namespace)):
             try:
                 found = satisfiable(one.xpath, schema, one.namespaces)
             except SubscriptionError as error:
                 bad += 1
-                say(f"{one.id}: {error}", "red")
+                say(f"{_place(one, file)}{error}", "red")
                 continue
             impossible += found.answer is False
+            answers[found.answer] += 1
             if bad_only and found.answer is not False:
                 continue
             if as_json:
                 output.json({"id": one.id, "xpath": one.xpath, **found.as_dict()})
             else:
-                output.text(_shown(one, found))
+                output.text(_shown(one, found, file))
+    if answers.total() + bad > 1:
+        unclear = f", {answers[None]:,} not known" if answers[None] else ""
+        wrong = f", {bad:,} bad" if bad else ""
+        say(f"{answers[True]:,} can match, {answers[False]:,} cannot{unclear}{wrong}")
     if bad:
         raise typer.Exit(BAD_CALL)
     if impossible:
@@ -87,7 +94,7 @@ def _asked(
     if not xpaths and file is None:
         fail("give an XPath, or --subscriptions FILE")
     for number, xpath in enumerate(xpaths or (), 1):
-        yield Subscription(id=number, xpath=xpath, namespaces=namespaces, line=number)
+        yield Subscription(id=number, xpath=xpath, namespaces=namespaces)
     if file is not None:
         try:
             yield from read_subscriptions(file, file_format=file_format, namespaces=namespaces)
@@ -95,14 +102,20 @@ def _asked(
             fail(f"{file}: {error}")
 
 
-def _shown(one: Subscription, found: Satisfiability) -> str:
-    lines = [f"{_WORDS[found.answer]:<4}{one.xpath}"]
+def _place(one: Subscription, file: str | None) -> str:
+    """Where a subscription was read; those on the command line need no telling."""
+    return "" if one.line is None else f"{file}:{one.line}: "
+
+
+def _shown(one: Subscription, found: Satisfiability, file: str | None) -> str:
+    place = _place(one, file)
+    lines = [f"{_WORDS[found.answer]:<4}{place}{one.xpath}"]
     if found.example is not None:
         example = found.example.decode()
         lines.append("    " + (example if len(example) <= _SHOWN else example[:_SHOWN] + "..."))
     else:
         at = found.culprit.at if found.culprit else None
         if at is not None and one.xpath.isprintable():
-            lines.append(" " * (4 + at) + "^")
+            lines.append(" " * (4 + len(place) + at) + "^")
         lines.append("    " + found.reason)
     return "\n".join(lines)

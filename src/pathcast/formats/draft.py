@@ -42,6 +42,8 @@ def file_draft(path: Path) -> Iterator[BinaryIO]:
         try:
             with draft.open("xb") as raw, _packed(path, raw) as stream:
                 yield stream
+            if place.exists():
+                shutil.copymode(place, draft)
             draft.replace(place)
         except BaseException:
             with contextlib.suppress(OSError):

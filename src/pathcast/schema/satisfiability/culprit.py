@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from pathcast.pattern.syntax import Axis, Test, TestKind
 from pathcast.pattern.text import CLARK, condition_text, test_text
-from pathcast.pattern.tree import And, Condition, Exists, Or, Path, Position, Step, Value
+from pathcast.pattern.tree import And, Condition, Exists, Not, Or, Path, Position, Step, Value
 from pathcast.schema.model import Attribute
 from pathcast.schema.near import near
 from pathcast.schema.satisfiability.demands import Steps, TooMany
@@ -89,6 +89,10 @@ def _described(found: _Part, solver: Solver) -> Culprit:
             return _step(step, solver.frontier([DOCUMENT], found.lead), solver)
         case Value(at=at) as value:
             return _value(value, at, found.lead, solver)
+        case Not(part=Exists(path=Path(steps=(Step(test=test, axis=axis),)))):
+            places = _named(solver.frontier([DOCUMENT], found.lead))
+            kind = "attribute " if axis is Axis.ATTRIBUTE else ""
+            return Culprit(f"every {places} has {kind}{test_text(test, CLARK)}", _at(found.lead))
         case Position():
             return Culprit("there is no room for so many of them", _at(found.lead))
         case condition:

@@ -212,6 +212,9 @@ def _impossible(
         hint = "such elements are left out where the content model allows it"
         return WorkloadError("unsupported", message, hint=hint)
     message = f"{schema.name}: no finite document has the root {named}"
-    return WorkloadError(
-        "infinite", message, hint="another root, or a DTD without endless recursion"
-    )
+    hint = "another root, or a DTD without endless recursion"
+    if schema.undeclared:
+        hint = f"nothing declares {', '.join(schema.undeclared[:5])}"
+        if schema.missing:
+            hint += f"; {', '.join(schema.missing[:5])} was not found: put it beside the DTD, or give a catalog"
+    return WorkloadError("infinite", message, hint=hint)

@@ -128,10 +128,10 @@ class Subscriptions:
         )
         return WorkloadError(
             "exhausted",
-            f"there are {self.given:,} distinct subscriptions with these options{ratio}, not {count:,}: the "
-            f"last {PATIENCE:,} draws brought nothing new (distinct ones drawn: {each})",
-            hint="ask for fewer, or for as many as there are; allow duplicates; or raise the depth, "
-            "p(*), p(//), branches or predicates",
+            f"only {self.given:,} distinct subscriptions were found with these options{ratio}, not {count:,}: "
+            f"the last {PATIENCE:,} draws brought nothing new (distinct ones drawn: {each})",
+            hint="ask for fewer, or for all that can be found (--count all); allow --duplicates; or raise the "
+            "depth, p(*), p(//), branches or predicates",
         )
 
 
