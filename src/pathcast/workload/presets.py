@@ -91,7 +91,7 @@ def li2008_a() -> Preset:
     Open: W, DO, and the least length. With short XPEs in the set there is no choice of W and DO that gives 90% or 50%: among
     100,000 there are always some like //p, and as many as there are element names cover all the others (99.9% is what the
     queries that come with YFilter have, too). So the least length is 6 here, for both sets. Then W = DO = 0.05 gives 89% to 90%
-    of 100,000, over several seeds. Fewer subscriptions have a lower rate: 63% of 5,000.
+    of 100,000, over several seeds. Fewer subscriptions have a lower rate: some 64% of 5,000.
     """
     return Preset(
         name="li2008-a",

@@ -119,11 +119,8 @@ def _step(step: Step, places: list[str], solver: Solver) -> Culprit:
     above = [name for name in solver.schema.elements if _holds(solver, name, step.test)]
     if places == [DOCUMENT] and not deeper:
         reason = f"the root element is {_listed(solver.schema.roots)}, not {wanted}"
-    elif not any(solver.names.may(step.test, name) for name in solver.schema.elements):
-        relation = "descendant" if deeper else "child"
-        reason = f"{_named(places)} has no {relation} {wanted}"
-        if places == [DOCUMENT]:
-            reason = f"there is no element {wanted}"
+    elif places == [DOCUMENT] and not above:
+        reason = f"there is no element {wanted}"
     else:
         relation = "descendant" if deeper else "child"
         reason = f"{_named(places)} has no {relation} {wanted}"

@@ -6,7 +6,8 @@ A **yes** is always right: its document was validated against the DTD and matche
 approximation on the way asks for less than the pattern does. In between, `answer` is None.
 
 * Exact (never None) for linear patterns: `/ // *` and names, perhaps an attribute at the end, without namespaces.
-* Twigs of such paths with and / or: exact up to a bound of work (8 branches at one element, 4,000 goals).
+* Twigs of such paths with and / or: exact up to a bound of work (8 branches at one element, 1,024
+  combinations of branches and places, 4,000 goals).
 * Values: an enumerated or fixed attribute is decided; where a string must be found (numbers, contains, lengths), the
   answer is yes if a candidate fits, else None, no only where text cannot stand at all.
 * Places: `a[3]` is no where the content model has no room for three; a yes is found for a name, a child step and 12 at most.

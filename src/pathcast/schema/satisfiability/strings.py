@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator
 
 from pathcast.pattern.numbers import number
-from pathcast.pattern.tree import Always, And, Condition, Is, Not, Or, Value, ValueKind
+from pathcast.pattern.tree import Always, And, Condition, Not, Or, Value, ValueKind
 
 __all__ = ["could_be_blank", "find_string", "holds"]
 
@@ -80,7 +80,7 @@ def _values(conditions: Iterable[Condition]) -> Iterator[Value]:
                 waiting.append(part)
             case And(parts=parts) | Or(parts=parts):
                 waiting += parts
-            case Is() | _:
+            case _:
                 pass
 
 

@@ -11,7 +11,7 @@ How one subscription is made is told in `twigs`. This module makes a stream of t
   each; without `distinct` nothing is kept.
 - A distinct stream has its short subscriptions soon, and draws that bring nothing new would take most of the time. So a length and
   a beginning of the walk are drawn first, in proportion to their probability times the share of their draws that lately was new,
-  and then walks until one is new: as if all were drawn and the known ones thrown away, with a third of the draws.
+  and then walks until one is new: as if all were drawn and the known ones thrown away, with half of the draws.
 - The shares of `*` and `//` in a distinct set need not be p(*) and p(//), which are of draws: what is common is taken once. Of
   100,000 on news, with depth 10 and 0.2 each, 0.21 and 0.19 of the steps have them.
 - Where `PATIENCE` draws in a row bring nothing new, a schema counts as exhausted. A stream that was asked for more is
