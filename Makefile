@@ -8,6 +8,7 @@ SHELL := bash
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+CORE := $(wildcard src/pathcast/matching/core/*.pyx src/pathcast/matching/core/*.pxd)
 
 # The first interpreter that is new enough: a python3.11 on PATH may be a shim that does not run.
 PYTHON ?= $(shell for python in python3.11 python3; do \
@@ -19,10 +20,10 @@ PYTHON ?= $(shell for python in python3.11 python3; do \
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 14
 
-setup: $(STAMP)  ## make .venv and install pathcast in it with its tools (at once when nothing changed)
+setup: $(STAMP)  ## make .venv, compile the core and install all in it (at once when nothing changed)
 	@:
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml setup.py $(CORE)
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer found; try make PYTHON=..." >&2; exit 1; }
 	@echo "installing pathcast and its tools in $(VENV) with $(PYTHON)"
 	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV)
@@ -42,16 +43,17 @@ format: $(STAMP)  ## lay the code out, and mend what can be mended safely
 	$(BIN)/ruff check --fix
 
 test: lint  ## all that a change must pass: lint, types, tests, examples, install of the sdist
-	$(BIN)/pytest
+	PATHCAST_REQUIRE_CORE=1 $(BIN)/pytest
 	scripts/check_sdist.sh $(BIN)/python
 	@if [ -n "$${PATHCAST_CORPUS:-}" ]; \
 	then echo "all passed; PATHCAST_CORPUS was used: $$PATHCAST_CORPUS"; \
 	else echo "all passed; PATHCAST_CORPUS was not set, tests on public documents were skipped"; fi
 
 check-deep: $(STAMP)  ## the tests with much bigger numbers (minutes)
-	PATHCAST_DEEP=1 $(BIN)/pytest -m "deep or not deep"
+	PATHCAST_REQUIRE_CORE=1 PATHCAST_DEEP=1 $(BIN)/pytest -m "deep or not deep"
 
 clean:  ## remove all that these targets made, .venv included
 	rm -rf $(VENV) build dist src/*.egg-info .hypothesis .import_linter_cache \
 		.mypy_cache .pytest_cache .ruff_cache
+	rm -f src/pathcast/matching/core/*.c src/pathcast/matching/core/*.so
 	find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +

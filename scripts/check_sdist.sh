@@ -24,7 +24,7 @@ quietly() {  # the output of a step is of interest only when the step fails
 
 mkdir "$work/tree" "$work/elsewhere"
 tar -cf - --exclude=./.git --exclude='./.venv' --exclude='./.*_cache' --exclude='./.hypothesis' \
-    --exclude='*.egg-info' --exclude=__pycache__ --exclude=./build --exclude=./dist . |
+    --exclude='*.egg-info' --exclude='*.so' --exclude='./src/*.c' --exclude=__pycache__ --exclude=./build --exclude=./dist . |
     tar -xf - -C "$work/tree"
 
 quietly "$python" -m build --sdist --outdir "$work/dist" "$work/tree"
@@ -32,7 +32,7 @@ quietly "$python" -m venv "$work/venv"
 quietly "$work/venv/bin/pip" --disable-pip-version-check install "$work"/dist/pathcast-*.tar.gz
 
 cd "$work/elsewhere"
-quietly "$work/venv/bin/python" -c 'import pathcast; pathcast.Matcher()'
+quietly "$work/venv/bin/python" -c 'import pathcast; pathcast.Matcher(engine="core")'
 quietly "$work/venv/bin/pathcast" demo
 version=$("$work/venv/bin/pathcast" --version)
 sdist=$(basename "$work"/dist/pathcast-*.tar.gz .tar.gz)

@@ -8,6 +8,9 @@ FAST = Line("fast enough", 0.3, "x", target=0.25, spread=(0.28, 0.33), note="1,0
 SLOW = Line("too slow", 0.2, "x", target=0.25)
 SEEN = Line("only seen", 0.01, "x")
 SMALL = Line("small", 999.0, "MB", target=1000, at_least=False)
+BETWEEN = Line("between", 7.0, "%", target=5.0, most=15.0)
+ABOVE = Line("above", 15.1, "%", target=5.0, most=15.0)
+BELOW = Line("below", 4.9, "%", target=5.0, most=15.0)
 LARGE = Line("large", 1000.0, "MB", target=1000, at_least=False)
 
 
@@ -37,6 +40,13 @@ def test_the_table_shows_everything() -> None:
     assert table[8] == f"input {fingerprint([b'a'])}  texts"
     assert "libxml2" in table[9]
     assert "processors" in table[9]
+
+
+def test_a_figure_between_two_bounds() -> None:
+    assert [line.verdict for line in (BETWEEN, ABOVE, BELOW)] == ["pass", "MISS", "MISS"]
+    (row,) = report(BETWEEN).table().splitlines()[3:4]
+    assert row.split() == ["between", "7", "%", "5..15", "%", "pass"]
+    assert BETWEEN.as_dict()["most"] == 15.0
 
 
 def test_as_dict_is_json() -> None:

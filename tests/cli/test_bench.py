@@ -7,24 +7,43 @@ import pytest
 
 from pathcast.bench import registry
 from pathcast.bench.registry import BENCHMARKS, Benchmark
-from pathcast.bench.report import Findings, Line, Tell
+from pathcast.bench.report import Findings, Line
+from pathcast.bench.wish import Wish
+from pathcast.errors import WorkloadError
 from tests.cli.running import run
 
 
-def toy(quick: bool, tell: Tell) -> Findings:
-    tell("the only thing")
-    return [Line("toy", 0.5 if quick else 0.1, "x", target=0.25)], {"toys": "00"}
+def toy(wish: Wish) -> Findings:
+    wish.tell("the only thing")
+    return [Line("toy", 0.5 if wish.quick else 0.1, "x", target=0.25)], {"toys": "00"}
+
+
+def train(wish: Wish) -> Findings:
+    """Says what it was asked for."""
+    if "none" in wish.only:
+        raise WorkloadError("exhausted", "there are no trains")
+    schema = "its own" if wish.schema is None else wish.schema.name
+    return [Line(f"{schema}: {' '.join(wish.only) or 'all'}", 1.0, "x")], {}
 
 
 @pytest.fixture(autouse=True)
 def _with_a_toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "BENCHMARKS", {**BENCHMARKS, "toy": Benchmark("a toy", toy)})
+    toys = {
+        "toy": Benchmark("a toy", toy),
+        "train": Benchmark("a train", train, parts=("engine", "wagon", "none"), any_schema=True),
+    }
+    monkeypatch.setattr(registry, "BENCHMARKS", {**BENCHMARKS, **toys})
 
 
 def test_benchmarks_are_listed() -> None:
     result = run("bench")
     assert (result.code, result.stderr) == (0, "")
-    assert [line.split()[0] for line in result.stdout.splitlines()] == ["workload", "toy"]
+    assert [line.split()[0] for line in result.stdout.splitlines()] == [
+        "filter",
+        "workload",
+        "toy",
+        "train",
+    ]
     (row,) = run("bench", "--json").rows
     assert row["toy"] == "a toy"
 
@@ -51,4 +70,33 @@ def test_the_report_as_json_and_in_a_file(tmp_path: Path) -> None:
 def test_a_benchmark_that_there_is_not() -> None:
     result = run("bench", "toys")
     assert (result.code, result.stdout) == (2, "")
-    assert "there are workload, toy" in result.stderr
+    assert "there are filter, workload, toy, train" in result.stderr
+
+
+def test_a_part_and_a_schema_may_be_chosen(tmp_path: Path) -> None:
+    def what(*arguments: str | Path) -> object:
+        (row,) = run("bench", "train", "--json", *arguments).rows
+        return row["lines"][0]["what"]
+
+    (tmp_path / "toys.dtd").write_text("<!ELEMENT toy EMPTY>")
+    assert what() == "its own: all"
+    assert what("--only", "wagon", "--only", "engine") == "its own: wagon engine"
+    assert what("--dtd", "book") == "book: all"
+    assert what("--dtd", tmp_path / "toys.dtd", "--only", "wagon") == "toys.dtd: wagon"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("toy", "--dtd", "news"), "schemas of its own"),
+        (("toy", "--only", "engine"), "it has none"),
+        (("train", "--only", "rail"), "there are engine, wagon"),
+        (("train", "--dtd", "missing.dtd"), "missing.dtd"),
+        (("train", "--only", "none"), "there are no trains"),
+        (("filter", "--only", "none"), "there are linear, hops, mixed, cold, loop, churn, load,"),
+    ],
+)
+def test_what_cannot_be_chosen(arguments: tuple[str, ...], said: str) -> None:
+    result = run("bench", *arguments)
+    assert (result.code, result.stdout) == (2, "")
+    assert said in result.stderr

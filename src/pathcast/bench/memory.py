@@ -13,7 +13,6 @@ on from the parent that forked the child and is therefore only second choice.
 from __future__ import annotations
 
 import json
-import os
 import pkgutil
 import resource
 import subprocess
@@ -21,6 +20,8 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+from pathcast.bench.children import command, environment
 
 __all__ = ["Peak", "peak", "resident_peak"]
 
@@ -37,11 +38,11 @@ class Peak:
 def peak(function: Callable[..., object], *arguments: object) -> Peak:
     """Run the function in a child; RuntimeError with its last words if it fails."""
     name = f"{function.__module__}:{function.__qualname__}"
-    command = [sys.executable, "-P", "-m", __name__, name, json.dumps(arguments)]
-    # The child finds modules where we do, but never in the working directory of the moment.
-    paths = os.pathsep.join(path for path in sys.path if path)
     done = subprocess.run(  # noqa: S603 - our own interpreter
-        command, capture_output=True, check=False, env={**os.environ, "PYTHONPATH": paths}
+        command(__name__, name, json.dumps(arguments)),
+        capture_output=True,
+        check=False,
+        env=environment(),
     )
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().splitlines()

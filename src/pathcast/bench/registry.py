@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pathcast.bench.report import Findings, Report, Tell, machine
+from pathcast.bench.filter.table import PARTS, filtering
+from pathcast.bench.report import Findings, Report, machine
+from pathcast.bench.wish import Wish
 from pathcast.bench.workload import workload
 
 __all__ = ["BENCHMARKS", "Benchmark", "run"]
@@ -13,18 +15,26 @@ __all__ = ["BENCHMARKS", "Benchmark", "run"]
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """`measure` is given whether to be quick, and whom to tell what it is doing."""
+    """`parts` can be measured alone, if there are any; `any_schema` says that it is not bound to one."""
 
     about: str
-    measure: Callable[[bool, Tell], Findings]
+    measure: Callable[[Wish], Findings]
+    parts: tuple[str, ...] = ()
+    any_schema: bool = False
 
 
 BENCHMARKS: Mapping[str, Benchmark] = {
+    "filter": Benchmark(
+        "how fast documents are matched, next to parsing them",
+        filtering,
+        parts=tuple(PARTS),
+        any_schema=True,
+    ),
     "workload": Benchmark("how fast subscriptions, documents and feeds are generated", workload),
 }
 
 
-def run(name: str, *, quick: bool = False, tell: Tell = lambda _: None) -> Report:
-    """Run the benchmark of that name, which must be in the table."""
-    lines, inputs = BENCHMARKS[name].measure(quick, tell)
-    return Report(name, quick, tuple(lines), inputs, machine())
+def run(name: str, wish: Wish) -> Report:
+    """Run the benchmark of that name, which must be in the table, as must the parts that are wished for."""
+    lines, inputs = BENCHMARKS[name].measure(wish)
+    return Report(name, wish.quick, tuple(lines), inputs, machine())

@@ -1,7 +1,7 @@
 """What a benchmark found: lines with their targets, what went in, and the machine it ran on.
 
-A line is a figure, and a target if one was set for it: "at least" for speeds, "less than" for memory. A line
-without a target is there to be seen and cannot be missed. The hashes of the inputs tell whether two
+A line is a figure, and a target if one was set for it: "at least" for speeds, "less than" for memory, or "at least,
+and at most" for what must lie between two bounds. A line without a target is there to be seen and cannot be missed. The hashes of the inputs tell whether two
 reports are about the same work.
 
 >>> line = Line("parsing", 0.31, "x", target=0.25, spread=(0.3, 0.33))
@@ -35,11 +35,14 @@ class Line:
     at_least: bool = True
     spread: tuple[float, float] | None = None
     note: str = ""
+    most: float | None = None  # the upper bound, where the target is the lower one
 
     @property
     def passed(self) -> bool:
         if self.target is None:
             return True
+        if self.most is not None and self.figure > self.most:
+            return False
         return self.figure >= self.target if self.at_least else self.figure < self.target
 
     @property
@@ -55,6 +58,7 @@ class Line:
             "unit": self.unit,
             "target": self.target,
             "at_least": self.at_least,
+            "most": self.most,
             "spread": self.spread and [_rounded(one) for one in self.spread],
             "passed": None if self.target is None else self.passed,
             "note": self.note,
@@ -96,10 +100,8 @@ class Report:
         for line in self.lines:
             low, high = line.spread or (None, None)
             spread = "" if low is None or high is None else f"{_shown(low)}..{_shown(high)}"
-            sign = ">=" if line.at_least else "<"
-            target = "" if line.target is None else f"{sign} {_shown(line.target)} {line.unit}"
             figure = f"{_shown(line.figure)} {line.unit}"
-            rows.append((line.what, figure, spread, target, line.verdict, line.note))
+            rows.append((line.what, figure, spread, _aim(line), line.verdict, line.note))
         widths = [max(len(row[column]) for row in rows) for column in range(6)]
         shown = [
             f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}"
@@ -133,6 +135,14 @@ def machine() -> dict[str, str]:
         "processors": str(os.cpu_count() or "unknown"),
         "system": f"{platform.system()} {platform.machine()}",
     }
+
+
+def _aim(line: Line) -> str:
+    if line.target is None:
+        return ""
+    if line.most is not None:
+        return f"{_shown(line.target)}..{_shown(line.most)} {line.unit}"
+    return f"{'>=' if line.at_least else '<'} {_shown(line.target)} {line.unit}"
 
 
 def _rounded(figure: float) -> float:

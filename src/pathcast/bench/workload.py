@@ -26,6 +26,7 @@ from lxml import etree
 from pathcast.bench.measure import compared
 from pathcast.bench.memory import peak
 from pathcast.bench.report import Findings, Line, Tell, fingerprint
+from pathcast.bench.wish import Wish
 from pathcast.workload.bundled import bundled
 from pathcast.workload.documents import DocumentOptions, documents
 from pathcast.workload.feeds import weather_feed
@@ -55,9 +56,9 @@ _FULL = Sizes()
 _QUICK = Sizes(subscriptions=20_000, distinct=100_000, documents=400, period=120, rounds=5)
 
 
-def workload(quick: bool, tell: Tell) -> Findings:
+def workload(wish: Wish) -> Findings:
     """The benchmark."""
-    return measured(_QUICK if quick else _FULL, tell)
+    return measured(_QUICK if wish.quick else _FULL, wish.tell)
 
 
 def measured(sizes: Sizes, tell: Tell) -> Findings:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pathcast.cli.schema import load_schema
 from pathcast.cli.terminal import FAILED, Output, fail, progress
-from pathcast.errors import FormatError
+from pathcast.errors import FormatError, WorkloadError
 from pathcast.formats.draft import file_draft
+
+if TYPE_CHECKING:
+    from pathcast.bench.registry import Benchmark
 
 __all__ = ["bench"]
 
@@ -23,6 +28,22 @@ def bench(
     quick: Annotated[
         bool, typer.Option("--quick", help="Smaller inputs: a minute or two instead of many.")
     ] = False,
+    dtd: Annotated[
+        str | None,
+        typer.Option(
+            "--dtd",
+            metavar="FILE",
+            help="filter: subscriptions and documents of this DTD (a file, or a bundled schema); news if not given.",
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            metavar="PART",
+            help="filter: measure this part alone; may be given several times.",
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write the report as a JSON object.")
     ] = False,
@@ -38,9 +59,10 @@ def bench(
 
     Exit code: 0 if all targets are met; 1 if one is missed; 2 for a bad call.
 
-    Example: `pathcast bench workload --quick`
+    Example: `pathcast bench filter --quick --only linear`
     """
     from pathcast.bench.registry import BENCHMARKS, run  # loads what it measures
+    from pathcast.bench.wish import Wish
 
     with Output() as output:
         if name is None:
@@ -53,9 +75,18 @@ def bench(
             return
         if name not in BENCHMARKS:
             fail(f"there is no benchmark {name!r}\n  hint: there are {', '.join(BENCHMARKS)}")
+        _check(name, BENCHMARKS[name], dtd, only or [])
+        schema = None if dtd is None else load_schema(dtd)
         with progress("measuring", None, with_data=False) as bar:
             task = bar.task_ids[0]
-            report = run(name, quick=quick, tell=lambda what: bar.update(task, description=what))
+
+            def tell(what: str) -> None:
+                bar.update(task, description=what)
+
+            try:
+                report = run(name, Wish(quick, tell, schema, tuple(only or ())))
+            except WorkloadError as error:  # the DTD has not what is asked of it
+                fail(str(error))
         if as_json:
             output.json(report.as_dict())
         else:
@@ -68,3 +99,13 @@ def bench(
                 fail(str(error))
     if not report.passed:
         raise typer.Exit(FAILED)
+
+
+def _check(name: str, benchmark: Benchmark, dtd: str | None, only: Sequence[str]) -> None:
+    """Whether the benchmark can do what the options ask for."""
+    if dtd is not None and not benchmark.any_schema:
+        fail(f"--dtd: the benchmark {name} has schemas of its own")
+    for part in only:
+        if part not in benchmark.parts:
+            hint = f"there are {', '.join(benchmark.parts)}" if benchmark.parts else "it has none"
+            fail(f"--only: the benchmark {name} has no part {part!r}\n  hint: {hint}")

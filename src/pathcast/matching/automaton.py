@@ -136,6 +136,7 @@ class Memo(Generic[T]):
         self.weight = 0
         self.hits = 0
         self.misses = 0
+        self.flushes = 0
         self._version = -1
         self._start: Configuration[T] = Configuration((), ())
 
@@ -172,6 +173,7 @@ class Memo(Generic[T]):
         return list(reached)
 
     def _forget(self, automaton: Automaton[T]) -> None:
+        self.flushes += self._version >= 0
         self._version = automaton.version
         self.size = self.weight = 1
         start = automaton.start

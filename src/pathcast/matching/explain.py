@@ -159,7 +159,7 @@ def _selected(condition: Condition, evaluator: Evaluator) -> list[int]:
 def _residual(pattern: Pattern, document: Document, xpath: str, names: Names) -> Explanation:
     """What libxml2 says of an expression whose skeleton holds."""
     assert pattern.residual is not None
-    answer = Check(pattern, xpath).holds(document)
+    answer = Check(pattern, xpath).holds(document.tree, document.longest_run)
     if isinstance(answer, EvaluationError):
         return Explanation(False, pattern.text, reasons=(str(answer),))
     small = len(document) <= _SMALL  # here steps are not nested, and libxml2 may merge large sets

@@ -8,17 +8,16 @@ others. No regular expressions, no extension functions, no variables, no access 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from lxml import etree
 
 from pathcast.errors import EvaluationError, SubscriptionError
-from pathcast.pattern import Pattern
-from pathcast.stream import Document
+from pathcast.pattern import Cost, Pattern
 
-__all__ = ["Check", "Expression", "Runner"]
+__all__ = ["Check", "Expression", "Residuals", "Runner"]
 
 _SMALLEST = etree.fromstring("<a/>")
 _LONGEST_RUN = (
@@ -55,11 +54,12 @@ class Runner(Protocol):
 class Check:
     """The residual of a pattern, ready to run."""
 
-    __slots__ = ("_fears_long_runs", "_xpath", "expression")
+    __slots__ = ("_fears_long_runs", "_xpath", "expensive", "expression")
 
     def __init__(self, pattern: Pattern, text: str) -> None:
         assert pattern.check is not None
         self._fears_long_runs = pattern.fears_long_runs
+        self.expensive = pattern.cost is Cost.EXPENSIVE
         self.expression = Expression(pattern.check, pattern.namespaces)
         try:
             self._xpath = self.expression.compiled()
@@ -73,15 +73,73 @@ class Check:
                 hint="split a very long or very deep expression into several subscriptions",
             ) from None
 
-    def holds(self, document: Document) -> bool | EvaluationError:
-        """Whether the residual is true of a document."""
-        if self._fears_long_runs and document.longest_run() > _LONGEST_RUN:
+    def holds(self, tree: etree._ElementTree[etree._Element], longest_run: Callable[[], int]) -> bool | EvaluationError:
+        """Whether the residual is true of a document; `longest_run` is asked only where it matters."""
+        if self._fears_long_runs and longest_run() > _LONGEST_RUN:
             return EvaluationError(
                 "document",
                 f"more than {_LONGEST_RUN} comments, processing instructions and texts in a row: "
                 "libxml2 would take too long over them",
             )
         try:
-            return bool(self._xpath(document.tree))
+            return bool(self._xpath(tree))
         except etree.XPathError as error:
             return EvaluationError("residual", f"libxml2 could not evaluate it: {error}")
+
+
+class Residuals:
+    """Decides what passed its skeleton, and counts how that went."""
+
+    __slots__ = ("_runner", "errors", "false", "passed")
+
+    def __init__(self, runner: Runner | None) -> None:
+        self._runner = runner
+        self.passed = self.false = self.errors = 0
+
+    def admit(self, pattern: Pattern, xpath: str, allowed: bool) -> Check | None:
+        """The check of a pattern, if it needs one; raises SubscriptionError if it may not be run."""
+        if pattern.cost is Cost.EXPENSIVE:
+            self._admit_expensive(xpath, allowed)
+        return None if pattern.check is None else Check(pattern, xpath)
+
+    def _admit_expensive(self, xpath: str, allowed: bool) -> None:
+        if not allowed:
+            raise SubscriptionError(
+                "expensive",
+                "its cost may grow with the square of a document's size",
+                text=xpath,
+                position=0,
+                hint="allow it explicitly (allow_expensive=True, --allow-expensive) to run it in a "
+                "helper process with a deadline",
+            )
+        if self._runner is None:
+            raise SubscriptionError(
+                "expensive",
+                "this matcher has nowhere to run expensive subscriptions",
+                text=xpath,
+                position=0,
+                hint="make it with Matcher(runner=pathcast.helper.ProcessRunner())",
+            )
+
+    def decide(
+        self,
+        checks: Sequence[Check],
+        tree: etree._ElementTree[etree._Element],
+        longest_run: Callable[[], int],
+        body: bytes,
+    ) -> list[bool | EvaluationError]:
+        """An answer or an error for each of them, in their order."""
+        answers: list[bool | EvaluationError] = [False] * len(checks)
+        expensive = [place for place, check in enumerate(checks) if check.expensive]
+        for place, check in enumerate(checks):
+            if not check.expensive:
+                answers[place] = check.holds(tree, longest_run)
+        if expensive:
+            assert self._runner is not None
+            found = self._runner.run(body, [checks[place].expression for place in expensive])
+            for place, answer in zip(expensive, found, strict=True):
+                answers[place] = answer
+        self.passed += len(answers)
+        self.errors += sum(isinstance(answer, EvaluationError) for answer in answers)
+        self.false += sum(answer is False for answer in answers)
+        return answers

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from pathcast.stream.building import build
 from pathcast.stream.document import (
     ATTRIBUTE,
     COMMENT,
@@ -21,7 +22,7 @@ from pathcast.stream.document import (
 )
 from pathcast.stream.faults import KINDS
 from pathcast.stream.limits import Limits
-from pathcast.stream.reader import parse
+from pathcast.stream.reader import Tree, parse, parse_tree
 from pathcast.stream.structure import Region, Summary, label_paths, regions, summary
 
 __all__ = [
@@ -36,8 +37,11 @@ __all__ = [
     "Limits",
     "Region",
     "Summary",
+    "Tree",
+    "build",
     "label_paths",
     "parse",
+    "parse_tree",
     "regions",
     "summary",
 ]

@@ -17,7 +17,8 @@ libxml2 would keep for as long as the thread lives. So markup is counted first, 
 A document type declaration has a length limit of its own, since what an internal subset declares is kept
 in memory as well. Lexically the prolog is regular, so expressions can find where it ends.
 
->>> text = precheck(b"<a><!-- <b><c><d> --></a>", Limits(elements=2))
+>>> precheck(b"<a><!-- <b><c><d> --></a>", Limits(elements=2)).declares
+False
 >>> precheck(b"<a><b/><c/></a>", Limits(elements=2))
 Traceback (most recent call last):
 ...
@@ -34,7 +35,7 @@ from pathcast.stream.counting import count
 from pathcast.stream.limits import DOCTYPE_SIZE, Limits
 from pathcast.stream.octets import Text, readable
 
-__all__ = ["precheck"]
+__all__ = ["Checked", "precheck"]
 
 _SMALLEST_ELEMENT: Final = 4  # <a/>
 _SMALLEST_ATTRIBUTE: Final = 5  # a="" and the blank before it
@@ -58,8 +59,16 @@ _DOCTYPE = re.compile(
 )
 
 
-def precheck(body: bytes, limits: Limits) -> Text:
-    """Raise DocumentError if `body` has more of anything than allowed; give it back in ASCII's terms."""
+class Checked(NamedTuple):
+    """What was found on the way: the document in ASCII's terms, and what need not be asked again."""
+
+    text: Text
+    declares: bool  # it may have a document type declaration
+    few_attributes: bool  # all its attributes together are no more than one element may have
+
+
+def precheck(body: bytes, limits: Limits) -> Checked:
+    """Raise DocumentError if `body` has more of anything than allowed."""
     if len(body) > limits.size:
         raise DocumentError("size", f"{len(body)} bytes; at most {limits.size} are allowed")
     text = readable(body)
@@ -87,7 +96,7 @@ def precheck(body: bytes, limits: Limits) -> Text:
         or defaults > limits.attributes
     ):
         count(text, limits, cuts or [], (doctype.start, doctype.end))
-    return text
+    return Checked(text, b"<!DOCTYPE" in octets, attributes <= limits.attributes)
 
 
 class _Doctype(NamedTuple):

@@ -9,7 +9,7 @@ The document type declaration is taken out of the tree once entities are expande
 has no node for it, but libxml2 looks into it all the same (`//comment()` then finds what `/comment()` and
 `//comment()[1]` do not, and `string(/)` has the text of declared entities in front).
 
-A parser is made for every call: it costs 6 microseconds, and nothing is shared between threads. But
+A parser serves one call at a time and is then put back for the next: to make one costs 6 microseconds. But
 libxml2 keeps every name that it has seen for as long as the thread lives, and stops (kind `limit`)
 when they are 267 MB. Who parses for strangers for ever should change threads now and then.
 
@@ -23,6 +23,8 @@ pathcast.errors.DocumentError: malformed: Opening and ending tag mismatch: b lin
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from lxml import etree
 
 from pathcast.stream.building import build
@@ -31,18 +33,50 @@ from pathcast.stream.faults import fault
 from pathcast.stream.limits import Limits
 from pathcast.stream.precheck import precheck
 
-__all__ = ["parse"]
+__all__ = ["Tree", "parse", "parse_tree"]
 
 _DEFAULTS = Limits()
+_idle: list[
+    etree.XMLParser
+] = []  # parsers that nobody uses at the moment; pop and append are atomic
+
+
+class Tree(NamedTuple):
+    """A parsed document that nobody has counted yet."""
+
+    root: etree._Element
+    few_attributes: bool
+    """All its attributes together are no more than one element may have: no need to count them."""
 
 
 def parse(body: bytes | bytearray | memoryview, limits: Limits = _DEFAULTS) -> Document:
     """Parse a document under limits; DocumentError is the only error that its content can cause."""
+    return build(parse_tree(body, limits).root.getroottree(), limits)
+
+
+def parse_tree(body: bytes | bytearray | memoryview, limits: Limits = _DEFAULTS) -> Tree:
+    """Only the tree: limits on depth, elements and attributes are for the caller to check on it."""
     if not isinstance(body, bytes | bytearray | memoryview):
         raise TypeError(f"a document is bytes, not {type(body).__name__}")
     octets = bytes(body)
-    text = precheck(octets, limits)
-    parser = etree.XMLParser(
+    checked = precheck(octets, limits)
+    try:
+        parser = _idle.pop()
+    except IndexError:
+        parser = _parser()
+    try:
+        root = etree.fromstring(octets, parser)
+    except etree.XMLSyntaxError as error:
+        raise fault(error, checked.text.octets) from None
+    finally:
+        _idle.append(parser)
+    if checked.declares:
+        root.getroottree().docinfo.clear()
+    return Tree(root, checked.few_attributes)
+
+
+def _parser() -> etree.XMLParser:
+    return etree.XMLParser(
         resolve_entities="internal",
         no_network=True,
         load_dtd=False,
@@ -51,10 +85,3 @@ def parse(body: bytes | bytearray | memoryview, limits: Limits = _DEFAULTS) -> D
         strip_cdata=True,
         collect_ids=True,
     )
-    try:
-        root = etree.fromstring(octets, parser)
-    except etree.XMLSyntaxError as error:
-        raise fault(error, text.octets) from None
-    tree = root.getroottree()
-    tree.docinfo.clear()
-    return build(tree, limits)

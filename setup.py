@@ -1,0 +1,50 @@
+"""Builds the compiled core; everything else about the package is in pyproject.toml.
+
+The core reads libxml2's trees through the headers that lxml ships, and never links libxml2: lxml's own copy is
+the only one in the process. `--only NAME` (for work on one module) leaves the others as they are.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import lxml
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+CORE = Path("src/pathcast/matching/core")
+
+
+def _modules() -> list[str]:
+    names = sorted(path.stem for path in CORE.glob("*.pyx"))
+    if "--only" in sys.argv:
+        at = sys.argv.index("--only")
+        names = [sys.argv[at + 1]]
+        del sys.argv[at : at + 2]
+    return names
+
+
+setup(
+    options={"build_ext": {"parallel": os.cpu_count() or 1}},
+    ext_modules=cythonize(
+        [
+            Extension(
+                f"pathcast.matching.core.{name}",
+                [(CORE / f"{name}.pyx").as_posix()],
+                include_dirs=lxml.get_include(),
+                extra_compile_args=["-O3", "-fno-strict-aliasing"],
+            )
+            for name in _modules()
+        ],
+        compiler_directives={
+            "language_level": 3,
+            "boundscheck": False,
+            "wraparound": False,
+            "cdivision": True,
+            "initializedcheck": False,
+            "freethreading_compatible": False,
+        },
+    )
+)

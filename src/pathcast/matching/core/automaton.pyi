@@ -1,0 +1,18 @@
+from collections.abc import Iterable
+
+from pathcast.matching.core.labels import Paths, Vocabulary
+from pathcast.matching.core.predicates import Values
+from pathcast.matching.core.twigs import Twigs
+
+class Automaton:
+    size: int
+    values: Values
+    twigs: Twigs
+    largest_number: int
+    largest_hop: int
+    vocabulary: Vocabulary
+    def __init__(self, paths: Paths, numbers: Iterable[int], entries: list[object]) -> None: ...
+    def path(self, state: int) -> tuple[tuple[int, object], ...]: ...
+    def outline(self) -> list[tuple[int, int, int]]: ...
+    @property
+    def memory(self) -> int: ...

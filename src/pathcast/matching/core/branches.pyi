@@ -1,0 +1,5 @@
+from pathcast.matching.core.course import Course
+
+class Branches:
+    work: int
+    def __init__(self, course: Course) -> None: ...

@@ -1,0 +1,45 @@
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+from lxml.includes cimport tree
+
+from pathcast.matching.core.automaton cimport Automaton
+from pathcast.matching.core.memo cimport Memo
+from pathcast.matching.core.vectors cimport Ints, Table
+from pathcast.matching.core.walk cimport Walk
+
+
+cdef class Course:
+    cdef readonly Automaton automaton
+    cdef readonly Memo memo
+    cdef bint joins  # whether there is anything but linear paths
+    cdef uint32_t epoch
+    cdef bint lost  # what joins need was not kept
+    cdef Table names  # (name's address, namespace) -> code
+    cdef Ints at  # spot -> node of the memo
+    cdef Ints instances  # pairs: a spot, and the next of its label path
+    cdef Ints visitors  # pairs: a node, and the next that has the segment
+    cdef Ints hits  # pairs: a segment, and the next that has the leaf
+    cdef int32_t *leaf_first
+    cdef uint32_t *leaf_stamp
+    cdef int32_t *unit_hits
+    cdef uint32_t *unit_stamp
+    cdef Ints complete  # units all of whose leaves were hit
+    cdef tree.xmlNs *_space
+    cdef int32_t _space_number
+    # where results go
+    cdef uint64_t *bits
+    cdef uint64_t *hops  # NULL when numbers are wanted
+    cdef const uint64_t *alive
+    cdef uint32_t version
+
+    cdef int run(self, Walk walk) except -1 nogil
+    cdef void forget_names(self) noexcept nogil
+    cdef int32_t _code(self, const tree.xmlChar *name, tree.xmlNs *space) except -1 nogil
+    cdef int32_t _step(self, int32_t node, int32_t code) except -1 nogil
+    cdef int32_t _enter(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
+    cdef int _meet(self, int32_t node) except -1 nogil
+    cdef int _hit(self, int32_t leaf, int32_t segment) except -1 nogil
+    cdef int _around(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
+    cdef int _attributes(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
+    cdef int _others(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
+    cdef int _value(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
+    cdef int _visit(self, Walk walk, tree.xmlNode *found, int32_t spot, int32_t node, int32_t code) except -1 nogil

@@ -1,0 +1,348 @@
+"""One automaton run over one document: which numbers it reaches, and which leaves of twigs.
+
+For every element the memo is asked for the node of its label path; a path is worked off when the
+document has it for the first time: the numbers of its segments become bits (a segment that several paths share is taken
+once), or their hops are joined where only hops are wanted. Attributes, texts and values are looked at only
+below label paths that some state wants them for.
+
+Names are found by their address: libxml2 keeps one copy of every name as long as its dictionary lives. Whoever
+calls `run` makes sure that this is so (`forget_names` when the dictionary changes).
+
+For twigs the course keeps what a join needs: the spots of each label path, the paths that have a segment, the segments
+that have a leaf. When the memo had to stop keeping, or a document is too deep for masks of 64 levels, it says so
+(`lost`), and the joins are done by somebody else.
+"""
+
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset, strlen
+from lxml.includes cimport tree
+
+from pathcast.matching.core.automaton cimport (
+    ATTRIBUTES,
+    DEEP_ATTRIBUTES,
+    DEEP_OTHERS,
+    OTHERS,
+    VALUES,
+    Automaton,
+)
+from pathcast.matching.core.labels cimport OTHER
+from pathcast.matching.core.memo cimport (
+    IS_ATTRIBUTE,
+    IS_COMMENT,
+    IS_INSTRUCTION,
+    IS_TEXT,
+    IS_VALUE,
+    Mark,
+    Memo,
+    Node,
+    Segment,
+    before_numbers,
+)
+from pathcast.matching.core.strings cimport string_number
+from pathcast.matching.core.vectors cimport discard, drop, empty, find, insert, joined, push, reserve
+from pathcast.matching.core.walk cimport Spot, Text, Walk, is_text, starts_text
+
+cdef enum:
+    _DEEPEST = 60  # levels that a mask has bits for
+    _MOST_NAMES = 65536
+    _SPACE_BITS = 17
+
+
+cdef class Course:
+    """A memo with what it needs to run; used by one thread at a time."""
+
+    def __cinit__(self):
+        self.leaf_first = NULL
+        self.leaf_stamp = NULL
+        self.unit_hits = NULL
+        self.unit_stamp = NULL
+
+    def __init__(self, Automaton automaton not None, Py_ssize_t limit):
+        self.automaton = automaton
+        self.memo = Memo(automaton, limit)
+        self.joins = automaton.twigs.unit_count > 0
+        self.leaf_first = <int32_t *>calloc(<size_t>automaton.twigs.leaf_count + 1, 4)
+        self.leaf_stamp = <uint32_t *>calloc(<size_t>automaton.twigs.leaf_count + 1, 4)
+        self.unit_hits = <int32_t *>calloc(<size_t>automaton.twigs.unit_count + 1, 4)
+        self.unit_stamp = <uint32_t *>calloc(<size_t>automaton.twigs.unit_count + 1, 4)
+        if not (self.leaf_first and self.leaf_stamp and self.unit_hits and self.unit_stamp):
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.leaf_first)
+        free(self.leaf_stamp)
+        free(self.unit_hits)
+        free(self.unit_stamp)
+        discard(&self.names)
+        drop(&self.at)
+        drop(&self.instances)
+        drop(&self.visitors)
+        drop(&self.hits)
+        drop(&self.complete)
+
+    cdef void forget_names(self) noexcept nogil:
+        """Addresses may stand for other names from now on."""
+        empty(&self.names)
+
+    cdef int run(self, Walk walk) except -1 nogil:
+        """Run over a document; `bits` or `hops` and `alive` are set by the caller."""
+        cdef int32_t spot, node, depth
+        cdef Spot *here
+        cdef Mark marks[257]  # libxml2 stops at 256 levels
+        cdef int32_t mark_depths[257]
+        cdef int marked = 0
+        self.memo.prepare()
+        self.epoch += 1
+        if self.epoch == 0:  # after four thousand million documents
+            self.memo.forget()
+            memset(self.leaf_stamp, 0, 4 * <size_t>self.automaton.twigs.leaf_count)
+            memset(self.unit_stamp, 0, 4 * <size_t>self.automaton.twigs.unit_count)
+            self.epoch = 1
+        self.lost = walk.depth > _DEEPEST
+        self._space = NULL
+        self.instances.size = self.visitors.size = self.hits.size = self.complete.size = 0
+        walk.size = walk.elements + 1
+        self.at.size = 0
+        reserve(&self.at, walk.size)
+        self.at.size = walk.size
+        self.at.at[0] = 0
+        self._enter(walk, 0, 0)
+        if self.memo.nodes[0].flags & (OTHERS | DEEP_OTHERS):
+            self._others(walk, 0, 0)
+        for spot in range(1, <int32_t>walk.elements + 1):
+            here = &walk.spots[spot]
+            depth = here.depth
+            while marked and mark_depths[marked - 1] >= depth:
+                marked -= 1
+                self.memo.release(marks[marked])
+            if not self.memo.keeping:
+                marks[marked] = self.memo.mark()
+                mark_depths[marked] = depth
+                marked += 1
+            node = self._step(
+                self.at.at[here.parent], self._code(here.node.name, here.node.ns)
+            )
+            self.at.at[spot] = node
+            self._enter(walk, spot, node)
+            if self.memo.nodes[node].flags:
+                self._around(walk, spot, node)
+        if not self.memo.keeping:
+            self.lost = True
+            if marked:
+                self.memo.release(marks[0])
+        return 0
+
+    # names
+
+    cdef int32_t _code(self, const tree.xmlChar *name, tree.xmlNs *space) except -1 nogil:
+        """The code of a name: its own, that of its namespace, or OTHER."""
+        cdef int32_t number = 0, code
+        cdef uint64_t key
+        if space != NULL and space.href != NULL and space.href[0] != 0:
+            if space != self._space:
+                self._space = space
+                self._space_number = 1 + string_number(
+                    &self.automaton.spaces,
+                    <const char *>space.href,
+                    <Py_ssize_t>strlen(<const char *>space.href),
+                    0,
+                )
+            number = self._space_number
+            if number == 0:
+                return OTHER
+        key = <uint64_t>name << _SPACE_BITS | <uint64_t>number
+        if number < 1 << _SPACE_BITS:
+            code = find(&self.names, key)
+            if code >= 0:
+                return code
+        code = string_number(
+            &self.automaton.names,
+            <const char *>name,
+            <Py_ssize_t>strlen(<const char *>name),
+            self.automaton.space_codes.at[number - 1] if number else 0,
+        )
+        if code >= 0:
+            code = self.automaton.name_codes.at[code]
+        else:
+            code = self.automaton.space_codes.at[number - 1] if number else OTHER
+        if number < 1 << _SPACE_BITS:
+            if self.names.size >= _MOST_NAMES:
+                empty(&self.names)
+            insert(&self.names, key, code)
+        return code
+
+    # label paths
+
+    cdef int32_t _step(self, int32_t node, int32_t code) except -1 nogil:
+        cdef int32_t found = find(&self.memo.following, joined(node, code))
+        if found >= 0:
+            self.memo.hits += 1
+            return found
+        return self.memo.advance(node, code)
+
+    cdef int32_t _enter(self, Walk walk, int32_t spot, int32_t node) except -1 nogil:
+        """A node of the document has this label path."""
+        cdef Node *known = &self.memo.nodes[node]
+        if known.stamp != self.epoch:
+            known.stamp = self.epoch
+            known.first = -1
+            self._meet(node)
+            known = &self.memo.nodes[node]
+        if self.joins and self.memo.keeping:
+            push(&self.instances, spot)
+            push(&self.instances, known.first)
+            known.first = <int32_t>self.instances.size - 2
+        return 0
+
+    cdef int _meet(self, int32_t node) except -1 nogil:
+        """The document has this label path: take what its segments hold."""
+        cdef Node *known = &self.memo.nodes[node]
+        cdef Segment *segment
+        cdef const int32_t *number
+        cdef const int32_t *last
+        cdef const uint64_t *mask
+        cdef int32_t index, which, word
+        cdef uint64_t *bits = self.bits
+        for index in range(known.segment_count):
+            which = self.memo.lists.at[known.segments + index]
+            segment = &self.memo.segments[which]
+            if segment.stamp != self.epoch:
+                segment.stamp = self.epoch
+                segment.visitors = -1
+                if segment.numbers:
+                    if self.hops == NULL:
+                        number = self.memo.ints.at + segment.at + before_numbers(segment)
+                        last = number + segment.numbers
+                        while number < last:
+                            bits[number[0] >> 6] |= <uint64_t>1 << (number[0] & 63)
+                            number += 1
+                    elif self.memo.mask_words:
+                        mask = self.memo.mask_of(which, self.alive, self.version)
+                        for word in range(self.memo.mask_words):
+                            self.hops[word] |= mask[word]
+                if segment.leaves:
+                    number = (
+                        self.memo.ints.at + segment.at + before_numbers(segment) + segment.numbers
+                    )
+                    last = number + segment.leaves
+                    while number < last:
+                        self._hit(number[0], which)
+                        number += 1
+            if segment.leaves and self.memo.keeping:
+                push(&self.visitors, node)
+                push(&self.visitors, segment.visitors)
+                segment.visitors = <int32_t>self.visitors.size - 2
+        return 0
+
+    cdef int _hit(self, int32_t leaf, int32_t segment) except -1 nogil:
+        """A leaf of twigs was reached."""
+        cdef int32_t index, unit
+        if self.leaf_stamp[leaf] != self.epoch:
+            self.leaf_stamp[leaf] = self.epoch
+            self.leaf_first[leaf] = -1
+            for index in range(
+                self.automaton.twigs.leaf_starts.at[leaf], self.automaton.twigs.leaf_starts.at[leaf + 1]
+            ):
+                unit = self.automaton.twigs.leaf_units.at[index]
+                if self.unit_stamp[unit] != self.epoch:
+                    self.unit_stamp[unit] = self.epoch
+                    self.unit_hits[unit] = 0
+                self.unit_hits[unit] += 1
+                if self.unit_hits[unit] == self.automaton.twigs.units[unit].needs:
+                    push(&self.complete, unit)
+        if self.memo.keeping:
+            push(&self.hits, segment)
+            push(&self.hits, self.leaf_first[leaf])
+            self.leaf_first[leaf] = <int32_t>self.hits.size - 2
+        return 0
+
+    # what else hangs at an element
+
+    cdef int _around(self, Walk walk, int32_t spot, int32_t node) except -1 nogil:
+        cdef uint32_t flags = self.memo.nodes[node].flags
+        if flags & (ATTRIBUTES | DEEP_ATTRIBUTES):
+            self._attributes(walk, spot, node)
+        if flags & VALUES:
+            self._value(walk, spot, node)
+        if flags & (OTHERS | DEEP_OTHERS):
+            self._others(walk, spot, node)
+        return 0
+
+    cdef int _attributes(self, Walk walk, int32_t spot, int32_t node) except -1 nogil:
+        cdef tree.xmlAttr *attribute = walk.spots[spot].node.properties
+        while attribute != NULL:
+            self._visit(
+                walk,
+                <tree.xmlNode *>attribute,
+                spot,
+                node,
+                IS_ATTRIBUTE | self._code(attribute.name, attribute.ns),
+            )
+            attribute = attribute.next
+        return 0
+
+    cdef int _others(self, Walk walk, int32_t spot, int32_t node) except -1 nogil:
+        cdef tree.xmlNode *child
+        cdef int32_t target
+        child = walk.spots[spot].node.children
+        if spot == 0:
+            child = (<tree.xmlDoc *>walk.spots[0].node).children
+        while child != NULL:
+            if is_text(child):
+                if starts_text(child):
+                    self._visit(walk, child, spot, node, IS_TEXT)
+            elif child.type == tree.XML_COMMENT_NODE:
+                self._visit(walk, child, spot, node, IS_COMMENT)
+            elif child.type == tree.XML_PI_NODE:
+                target = string_number(
+                    &self.automaton.targets,
+                    <const char *>child.name,
+                    <Py_ssize_t>strlen(<const char *>child.name),
+                    0,
+                )
+                if target >= 0:
+                    target = self.automaton.target_codes.at[target]
+                else:
+                    target = OTHER
+                self._visit(walk, child, spot, node, IS_INSTRUCTION | target)
+            child = child.next
+        return 0
+
+    cdef int _visit(
+        self, Walk walk, tree.xmlNode *found, int32_t spot, int32_t node, int32_t code
+    ) except -1 nogil:
+        """A node that is no element."""
+        cdef Mark mark
+        cdef bint kept = self.memo.keeping
+        cdef int32_t below, new
+        if not kept:
+            mark = self.memo.mark()
+        below = self._step(node, code)
+        if self.memo.nodes[below].segment_count:
+            new = walk.add(found, spot, walk.spots[spot].depth + 1)
+            push(&self.at, below)
+            self._enter(walk, new, below)
+            if self.memo.nodes[below].flags & VALUES:
+                self._value(walk, new, below)
+        if not kept:
+            self.memo.release(mark)
+        return 0
+
+    cdef int _value(self, Walk walk, int32_t spot, int32_t node) except -1 nogil:
+        """What value tests say of a node."""
+        cdef Mark mark
+        cdef bint kept = self.memo.keeping
+        cdef Text text
+        cdef int32_t string, place, below
+        walk.value(spot, &text)
+        string = string_number(&self.automaton.values.strings, text.at, text.length, 0)
+        place = self.automaton.values.place(text.at, text.length)
+        if not kept:
+            mark = self.memo.mark()
+        below = self._step(node, IS_VALUE | self.memo.value_class(string, place))
+        if self.memo.nodes[below].segment_count:
+            self._enter(walk, spot, below)
+        if not kept:
+            self.memo.release(mark)
+        return 0

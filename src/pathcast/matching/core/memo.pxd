@@ -1,0 +1,124 @@
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+from pathcast.matching.core.automaton cimport Automaton
+from pathcast.matching.core.vectors cimport Ints, Table
+
+# What a node of a document is, in the codes of the memo: the kind above, a name (or a class of values) below.
+cdef enum:
+    KIND_SHIFT = 28
+    NAME_MASK = (1 << 28) - 1
+    IS_ELEMENT = 0
+    IS_ATTRIBUTE = 1 << 28
+    IS_TEXT = 2 << 28
+    IS_COMMENT = 3 << 28
+    IS_INSTRUCTION = 4 << 28
+    IS_VALUE = 5 << 28
+
+
+# States that were reached together. What it has of each lies in `ints`, one after the other.
+cdef struct Segment:
+    int64_t at
+    int32_t near  # pairs: states with edges to children, and the bits of their tests
+    int32_t named  # pairs: states with edges to any depth that were reached by a name
+    int32_t starred  # the same, reached by * and the like
+    int32_t sides  # states with edges to attributes and values
+    int32_t numbers
+    int32_t leaves
+    uint32_t flags  # and behind the leaves, the hops of the numbers
+    uint32_t stamp  # the document that met it last
+    int32_t visitors
+    uint32_t mask_version
+    int64_t mask  # where its hops are, or -1
+
+
+cdef inline int64_t before_numbers(const Segment *segment) noexcept nogil:
+    """How many ints of a segment come before its numbers."""
+    return 2 * (<int64_t>segment.near + segment.named + segment.starred) + segment.sides
+
+
+# A label path.
+cdef struct Node:
+    int32_t parent
+    int32_t code
+    int32_t depth
+    int32_t context  # itself or the nearest node above that has states which go on at any depth
+    int32_t segments  # where its segments start
+    int32_t segment_count
+    int64_t deep  # where its own such states are: pairs, the named ones first
+    int32_t named
+    int32_t starred
+    uint32_t flags
+    uint32_t stamp
+    int32_t first  # the first of the document's nodes that have this path
+
+
+cdef struct Mark:
+    Py_ssize_t nodes
+    Py_ssize_t segments
+    Py_ssize_t ints
+    Py_ssize_t lists
+
+
+cdef class Memo:
+    cdef readonly Automaton automaton
+    cdef Node *nodes
+    cdef Py_ssize_t node_count
+    cdef Py_ssize_t node_room
+    cdef Segment *segments
+    cdef Py_ssize_t segment_count
+    cdef Py_ssize_t segment_room
+    cdef Ints ints
+    cdef Ints lists  # the segments of nodes
+    cdef Table following  # (node, code) -> node
+    cdef Table jumps  # (node, code) -> segment, or 0
+    cdef Table classes  # (string, place) of a value -> its class
+    cdef Ints class_strings
+    cdef Ints class_places
+    cdef uint64_t *masks
+    cdef Py_ssize_t mask_count
+    cdef Py_ssize_t mask_room
+    cdef int32_t mask_words  # 0 if there are no hops
+    cdef uint32_t *seen  # state -> stamp of a union
+    cdef uint32_t union
+    cdef readonly Py_ssize_t limit
+    cdef bint keeping
+    cdef readonly uint64_t hits
+    cdef readonly uint64_t misses
+    cdef readonly uint64_t flushes
+    cdef readonly uint64_t work
+    # what is being collected
+    cdef Ints jumped
+    cdef Ints picked
+    cdef Ints near
+    cdef Ints named
+    cdef Ints starred
+    cdef Ints sides
+    cdef Ints numbers
+    cdef Ints hops
+    cdef Ints leaves
+    cdef uint32_t flags
+
+    cdef int forget(self) except -1 nogil
+    cdef int prepare(self) except -1 nogil
+    cdef int32_t advance(self, int32_t node, int32_t code) except -1 nogil
+    cdef int32_t value_class(self, int32_t string, int32_t place) except -1 nogil
+    cdef const uint64_t *mask_of(
+        self, int32_t segment, const uint64_t *alive, uint32_t version
+    ) except NULL nogil
+    cdef Mark mark(self) noexcept nogil
+    cdef void release(self, Mark mark) noexcept nogil
+
+    cdef int _tests(self, int32_t code, int32_t *tests) noexcept nogil
+    cdef int _take(self, int32_t state) except -1 nogil
+    cdef int32_t _segment(self) except -1 nogil
+    cdef int32_t _jump(self, int32_t node, int32_t code) except -1 nogil
+    cdef int _follow(
+        self, int64_t at, int32_t pairs, const int32_t *tests, int count, int32_t edge
+    ) except -1 nogil
+    cdef int _ranges(self, int32_t at, int32_t end, int32_t string, int32_t place) except -1 nogil
+    cdef int _step(self, int32_t node, int32_t code) except -1 nogil
+    cdef int _values(self, int32_t node, int32_t code) except -1 nogil
+    cdef int _attributes(self, int32_t node, int32_t code) except -1 nogil
+    cdef int32_t _node(self, int32_t parent, int32_t code, Py_ssize_t start) except -1 nogil
+    cdef int _deepen(self, int32_t node) except -1 nogil
+    cdef Py_ssize_t _weight(self) noexcept nogil

@@ -1,0 +1,562 @@
+"""The automaton made deterministic as documents come: what was worked out for a label path is kept.
+
+A `Node` stands for a label path, a `Segment` for states that it reaches. There are two kinds of segments:
+
+- its own: what edges to children lead to from the states of the node above;
+- jumps, shared: states that wait at any depth were met at some node v above, so that what they lead to on a name
+  depends on v and the name alone. All label paths below v that end with this name have that segment in common.
+
+States have one edge in, so no state is in two segments of a node, and a node has at most one segment
+more than it has ancestors. A state goes on waiting at any depth where it was first met on a path; below, it is not taken
+again (`_deepen`), which is what keeps `//a//a//a` on nested a from growing.
+
+Bounds: a new label path costs at most the number of states (times 4 tests); memory stays within `limit` ints, after
+which the memo is forgotten before the next document, and a document that passes it on its own goes on without
+keeping (`keeping`), in room for the states of its open elements. `work` counts the edges that were asked for.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+
+from pathcast.matching.core.automaton cimport (
+    ATTRIBUTES,
+    DEEP_ATTRIBUTES,
+    DEEP_OTHERS,
+    MANY,
+    NAMED,
+    OTHERS,
+    VALUES,
+    Automaton,
+    State,
+    trace,
+)
+from pathcast.matching.core.labels cimport (
+    ANY,
+    ATTRIBUTE,
+    CHILD,
+    COMMENT,
+    DEEP_ATTRIBUTE,
+    DESCENDANT,
+    EDGE_BITS,
+    FIRST_NAME,
+    INSTRUCTION,
+    NODE,
+    TEXT,
+)
+from pathcast.matching.core.predicates cimport (
+    DIFFERENT,
+    GREATER,
+    GREATER_OR_EQUAL,
+    LESS,
+    NOWHERE,
+    Range,
+    Values,
+    holds,
+)
+from pathcast.matching.core.vectors cimport (
+    Ints,
+    _grow,
+    append,
+    discard,
+    drop,
+    empty,
+    find,
+    insert,
+    joined,
+    push,
+    table_bytes,
+)
+
+cdef extern from *:
+    void __builtin_prefetch(const void *) noexcept nogil
+
+cdef enum:
+    _NODE_WEIGHT = 24  # what a node and its entry in the table take, in ints
+    _SEGMENT_WEIGHT = 18
+
+
+cdef class Memo:
+    """What runs of one automaton have worked out; used by one thread at a time."""
+
+    def __cinit__(self):
+        self.nodes = NULL
+        self.segments = NULL
+        self.masks = NULL
+        self.seen = NULL
+
+    def __init__(self, Automaton automaton not None, Py_ssize_t limit=48_000_000):
+        self.automaton = automaton
+        self.limit = limit
+        self.seen = <uint32_t *>calloc(<size_t>automaton.size, sizeof(uint32_t))
+        if self.seen == NULL:
+            raise MemoryError
+        self.mask_words = (automaton.largest_hop >> 6) + 1  # -1 >> 6 is -1
+        self.forget()
+
+    def __dealloc__(self):
+        free(self.nodes)
+        free(self.segments)
+        free(self.masks)
+        free(self.seen)
+        drop(&self.ints)
+        drop(&self.lists)
+        drop(&self.class_strings)
+        drop(&self.class_places)
+        drop(&self.near)
+        drop(&self.jumped)
+        drop(&self.picked)
+        drop(&self.named)
+        drop(&self.starred)
+        drop(&self.sides)
+        drop(&self.numbers)
+        drop(&self.hops)
+        drop(&self.leaves)
+        discard(&self.following)
+        discard(&self.jumps)
+        discard(&self.classes)
+
+    def __len__(self):
+        return self.node_count
+
+    @property
+    def memory(self):
+        """Bytes."""
+        return (
+            self.node_room * <Py_ssize_t>sizeof(Node)
+            + self.segment_room * <Py_ssize_t>sizeof(Segment)
+            + 4 * (self.ints.room + self.lists.room)
+            + 8 * self.mask_room
+            + table_bytes(&self.following)
+            + table_bytes(&self.jumps)
+            + 4 * self.automaton.size
+        )
+
+    # keeping and forgetting
+
+    cdef int forget(self) except -1 nogil:
+        """Start again with the document node alone."""
+        cdef Py_ssize_t start
+        if self.ints.room > 4096:  # give the room back, too: the next documents may be small
+            drop(&self.ints)
+            drop(&self.lists)
+            discard(&self.following)
+            discard(&self.jumps)
+        self.node_count = self.segment_count = self.mask_count = 0
+        self.ints.size = self.lists.size = 0
+        empty(&self.following)
+        empty(&self.jumps)
+        empty(&self.classes)
+        self.class_strings.size = self.class_places.size = 0
+        self.keeping = True
+        self._segment()  # number 0 stands for no segment
+        self._take(0)
+        start = self.lists.size
+        push(&self.lists, self._segment())
+        self._node(-1, 0, start)
+        return 0
+
+    cdef Py_ssize_t _weight(self) noexcept nogil:
+        return (
+            self.ints.size + self.lists.size + self.mask_count * 2
+            + self.node_count * _NODE_WEIGHT + (self.segment_count + self.jumps.size) * _SEGMENT_WEIGHT
+        )
+
+    cdef int prepare(self) except -1 nogil:
+        """Before a document: forget if it is time to."""
+        if self._weight() > self.limit:
+            self.flushes += 1
+            self.forget()
+        self.keeping = True
+        return 0
+
+    cdef Mark mark(self) noexcept nogil:
+        return Mark(self.node_count, self.segment_count, self.ints.size, self.lists.size)
+
+    cdef void release(self, Mark mark) noexcept nogil:
+        """Drop what was made since the mark without being kept."""
+        self.node_count = mark.nodes
+        self.segment_count = mark.segments
+        self.ints.size = mark.ints
+        self.lists.size = mark.lists
+
+    # the next label path
+
+    cdef int32_t advance(self, int32_t node, int32_t code) except -1 nogil:
+        """The node for a label below another, worked out anew (the caller has looked it up already)."""
+        cdef Py_ssize_t start
+        cdef int32_t found, context, own
+        self.misses += 1
+        if self.keeping and self._weight() > self.limit:
+            self.keeping = False
+        self.jumped.size = 0
+        if code >= IS_VALUE:
+            self._values(node, code)
+            own = self._segment()
+        else:
+            if code >> KIND_SHIFT == IS_ATTRIBUTE >> KIND_SHIFT:
+                self._attributes(node, code)
+            else:
+                self._step(node, code)
+            own = self._segment()
+            context = self.nodes[node].context
+            while context >= 0:
+                found = self._jump(context, code)
+                if found:
+                    push(&self.jumped, found)
+                found = self.nodes[context].parent
+                context = self.nodes[found].context if found >= 0 else -1
+        start = self.lists.size
+        if own:
+            push(&self.lists, own)
+        append(&self.lists, self.jumped.at, self.jumped.size)
+        found = self._node(node, code, start)
+        if self.keeping:
+            insert(&self.following, joined(node, code), found)
+        return found
+
+    cdef int _tests(self, int32_t code, int32_t *tests) noexcept nogil:
+        """The tests that a node of the document passes, and how many they are."""
+        cdef int32_t name = code & NAME_MASK, kind = code >> KIND_SHIFT, space
+        cdef int count = 0
+        if kind <= 1 or kind == 4:
+            if name >= FIRST_NAME:
+                tests[count] = name
+                count += 1
+                if kind != 4:
+                    space = find(&self.automaton.space_of, joined(name, 0))
+                    if space > 0:
+                        tests[count] = space
+                        count += 1
+            tests[count] = INSTRUCTION if kind == 4 else ANY
+            count += 1
+        else:
+            tests[count] = TEXT if kind == 2 else COMMENT
+            count += 1
+        tests[count] = NODE
+        return count + 1
+
+    cdef int _step(self, int32_t node, int32_t code) except -1 nogil:
+        """Take what edges to children lead to."""
+        cdef int32_t tests[4]
+        cdef int count = self._tests(code, tests)
+        cdef int32_t index
+        cdef const Segment *segment
+        for index in range(self.nodes[node].segment_count):
+            segment = &self.segments[self.lists.at[self.nodes[node].segments + index]]
+            self._follow(segment.at, segment.near, tests, count, CHILD)
+        return 0
+
+    cdef int _follow(
+        self, int64_t at, int32_t pairs, const int32_t *tests, int count, int32_t edge
+    ) except -1 nogil:
+        """Take what edges of a kind with one of these tests lead to, from the states of some pairs."""
+        cdef uint32_t bits[4]
+        cdef uint32_t wanted = 0, has
+        cdef int test
+        cdef int32_t found, index
+        cdef const State *states = self.automaton.states
+        cdef const int32_t *pair = self.ints.at + at
+        for test in range(count):
+            bits[test] = trace(tests[test])
+            wanted |= bits[test]
+        # First find out which are worth a look and have them brought, then look: the memory works meanwhile.
+        self.picked.size = 0
+        for index in range(pairs):
+            if <uint32_t>pair[2 * index + 1] & wanted:
+                __builtin_prefetch(&states[pair[2 * index]])
+                push(&self.picked, pair[2 * index])
+                push(&self.picked, pair[2 * index + 1])
+        for index in range(0, <int32_t>self.picked.size, 2):
+            has = <uint32_t>self.picked.at[index + 1]
+            for test in range(count):
+                if has & bits[test]:
+                    self.work += 1
+                    found = self.automaton.following(
+                        self.picked.at[index], has & MANY, tests[test] << EDGE_BITS | edge
+                    )
+                    if found >= 0:
+                        self._take(found)
+        return 0
+
+    cdef int _attributes(self, int32_t node, int32_t code) except -1 nogil:
+        """Take what edges to attributes lead to."""
+        cdef int32_t tests[4]
+        cdef int count = self._tests(code, tests), test
+        cdef int32_t index, found, segment
+        cdef const int32_t *state
+        cdef const int32_t *last
+        for index in range(self.nodes[node].segment_count):
+            segment = self.lists.at[self.nodes[node].segments + index]
+            state = self.ints.at + self.segments[segment].at + 2 * (
+                self.segments[segment].near + self.segments[segment].named + self.segments[segment].starred
+            )
+            last = state + self.segments[segment].sides
+            while state < last:
+                if self.automaton.states[state[0]].flags & ATTRIBUTES:
+                    for test in range(count):
+                        self.work += 1
+                        found = self.automaton.following(
+                            self.automaton.states[state[0]].first,
+                            self.automaton.states[state[0]].count,
+                            tests[test] << EDGE_BITS | ATTRIBUTE,
+                        )
+                        if found >= 0:
+                            self._take(found)
+                state += 1
+        return 0
+
+    cdef int _values(self, int32_t node, int32_t code) except -1 nogil:
+        """Take what value tests lead to that a class of values passes."""
+        cdef int32_t kind = code & NAME_MASK
+        cdef int32_t string = self.class_strings.at[kind], place = self.class_places.at[kind]
+        cdef int32_t string_label = -1, number_label = -1, segment, index, found, at
+        cdef const int32_t *state
+        cdef const int32_t *last
+        cdef const State *known
+        if string >= 0:
+            string_label = self.automaton.values.string_labels.at[string]
+        if place != NOWHERE and place & 1:
+            number_label = self.automaton.values.number_labels.at[place >> 1]
+        for index in range(self.nodes[node].segment_count):
+            segment = self.lists.at[self.nodes[node].segments + index]
+            state = self.ints.at + self.segments[segment].at + 2 * (
+                self.segments[segment].near + self.segments[segment].named + self.segments[segment].starred
+            )
+            last = state + self.segments[segment].sides
+            while state < last:
+                known = &self.automaton.states[state[0]]
+                if known.flags & VALUES:
+                    self.work += 1
+                    if string_label >= 0:
+                        found = self.automaton.following(known.first, known.count, string_label)
+                        if found >= 0:
+                            self._take(found)
+                    if number_label >= 0:
+                        found = self.automaton.following(known.first, known.count, number_label)
+                        if found >= 0:
+                            self._take(found)
+                    at = find(&self.automaton.ranges_of, joined(state[0], 0))
+                    if at >= 0:
+                        self._ranges(
+                            at, at + find(&self.automaton.range_counts, joined(state[0], 0)), string, place
+                        )
+                state += 1
+        return 0
+
+    cdef int _ranges(self, int32_t at, int32_t end, int32_t string, int32_t place) except -1 nogil:
+        """Take what those tests lead to that hold: of each kind, the first ones."""
+        cdef const Range *test
+        while at < end:
+            test = &self.automaton.ranges[at]
+            self.work += 1
+            at += 1
+            if holds(test, string, place):
+                self._take(test.state)
+            elif test.op >= LESS:  # in the order of their operands, no other of this kind holds
+                while at < end and self.automaton.ranges[at].op == test.op:
+                    at += 1
+        return 0
+
+    cdef int32_t _jump(self, int32_t node, int32_t code) except -1 nogil:
+        """The segment that the states waiting at a node lead to on a label, 0 if it would be empty."""
+        cdef int32_t tests[4]
+        cdef int32_t segment, waiting, edge = DESCENDANT
+        cdef int count
+        segment = find(&self.jumps, joined(node, code))
+        if segment >= 0:
+            return segment
+        if code >> KIND_SHIFT == IS_ATTRIBUTE >> KIND_SHIFT:
+            edge = DEEP_ATTRIBUTE
+        count = self._tests(code, tests)
+        waiting = self.nodes[node].named + self.nodes[node].starred
+        self._follow(self.nodes[node].deep, waiting, tests, count, edge)
+        segment = self._segment()
+        if self.keeping:
+            insert(&self.jumps, joined(node, code), segment)
+        return segment
+
+    # collecting
+
+    cdef int _take(self, int32_t state) except -1 nogil:
+        """Let a state be part of the next segment."""
+        cdef const State *known = &self.automaton.states[state]
+        cdef int32_t count = known.count if known.count < MANY else MANY, numbers
+        if known.child:
+            push(&self.near, known.first)
+            push(&self.near, <int32_t>known.child | count)
+        if known.deep:
+            if known.flags & NAMED:
+                push(&self.named, known.first)
+                push(&self.named, <int32_t>known.deep | count)
+            else:
+                push(&self.starred, known.first)
+                push(&self.starred, <int32_t>known.deep | count)
+        if known.flags & (ATTRIBUTES | VALUES):
+            push(&self.sides, state)
+        numbers = self.automaton.states[state + 1].numbers - known.numbers
+        if numbers:
+            append(&self.numbers, self.automaton.numbers.at + known.numbers, numbers)
+            if self.mask_words:
+                append(&self.hops, self.automaton.hops.at + known.numbers, numbers)
+        if known.leaf >= 0:
+            push(&self.leaves, known.leaf)
+        self.flags |= known.flags & ~<uint32_t>NAMED
+        return 0
+
+    cdef int32_t _segment(self) except -1 nogil:
+        """What was taken, as a segment; 0 if that is nothing."""
+        cdef Segment *new
+        cdef Py_ssize_t total = (
+            self.near.size + self.named.size + self.starred.size
+            + self.sides.size + self.numbers.size + self.leaves.size
+        )
+        if total == 0 and self.segment_count:
+            return 0
+        if self.segment_count == self.segment_room:
+            _grow(<void **>&self.segments, &self.segment_room, self.segment_count + 1, sizeof(Segment))
+        new = &self.segments[self.segment_count]
+        memset(new, 0, sizeof(Segment))
+        new.at = self.ints.size
+        new.near = <int32_t>(self.near.size // 2)
+        new.named = <int32_t>(self.named.size // 2)
+        new.starred = <int32_t>(self.starred.size // 2)
+        new.sides = <int32_t>self.sides.size
+        new.numbers = <int32_t>self.numbers.size
+        new.leaves = <int32_t>self.leaves.size
+        new.flags = self.flags
+        new.mask = -1
+        append(&self.ints, self.near.at, self.near.size)
+        append(&self.ints, self.named.at, self.named.size)
+        append(&self.ints, self.starred.at, self.starred.size)
+        append(&self.ints, self.sides.at, self.sides.size)
+        append(&self.ints, self.numbers.at, self.numbers.size)
+        append(&self.ints, self.leaves.at, self.leaves.size)
+        append(&self.ints, self.hops.at, self.hops.size)
+        self.near.size = self.named.size = self.starred.size = 0
+        self.sides.size = self.numbers.size = self.leaves.size = self.hops.size = 0
+        self.flags = 0
+        self.segment_count += 1
+        return <int32_t>self.segment_count - 1
+
+    cdef int32_t _node(self, int32_t parent, int32_t code, Py_ssize_t start) except -1 nogil:
+        """A node with the segments that are listed from `start` on."""
+        cdef Node *new
+        cdef int32_t number = <int32_t>self.node_count, index
+        if self.node_count == self.node_room:
+            _grow(<void **>&self.nodes, &self.node_room, self.node_count + 1, sizeof(Node))
+        new = &self.nodes[number]
+        memset(new, 0, sizeof(Node))
+        new.parent = parent
+        new.code = code
+        new.segments = <int32_t>start
+        new.segment_count = <int32_t>(self.lists.size - start)
+        new.first = -1
+        new.context = -1
+        if parent >= 0:
+            new.depth = self.nodes[parent].depth + (code < IS_VALUE)
+            new.context = self.nodes[parent].context
+            new.flags = self.nodes[parent].flags & (DEEP_ATTRIBUTES | DEEP_OTHERS)
+        for index in range(new.segment_count):
+            new.flags |= self.segments[self.lists.at[start + index]].flags
+        self.node_count += 1
+        if code >> KIND_SHIFT == IS_ELEMENT:
+            self._deepen(number)
+        return number
+
+    cdef int _deepen(self, int32_t node) except -1 nogil:
+        """Which of its states go on at any depth and did not do so before."""
+        cdef Node *new = &self.nodes[node]
+        cdef const Segment *segment
+        cdef const int32_t *pair
+        cdef int32_t index, count, other
+        cdef int32_t above = self.nodes[new.parent].context if new.parent >= 0 else -1
+        cdef bint any_named = False, any_starred = False
+        for index in range(new.segment_count):
+            segment = &self.segments[self.lists.at[new.segments + index]]
+            any_named |= segment.named > 0
+            any_starred |= segment.starred > 0
+        if not any_named and not any_starred:
+            return 0
+        self.union += 1
+        if self.union == 0:
+            memset(self.seen, 0, <size_t>self.automaton.size * sizeof(uint32_t))
+            self.union = 1
+        other = above
+        while other >= 0:  # a state reached by a name was met before only where the same name stood
+            pair = self.ints.at + self.nodes[other].deep
+            if any_named and self.nodes[other].code == new.code:
+                for count in range(self.nodes[other].named):
+                    self.seen[pair[2 * count]] = self.union
+            pair += 2 * self.nodes[other].named
+            if any_starred:
+                for count in range(self.nodes[other].starred):
+                    self.seen[pair[2 * count]] = self.union
+            other = self.nodes[other].parent
+            other = self.nodes[other].context if other >= 0 else -1
+        new.deep = self.ints.size
+        for index in range(new.segment_count):
+            segment = &self.segments[self.lists.at[new.segments + index]]
+            for count in range(segment.named):
+                pair = self.ints.at + segment.at + 2 * (segment.near + count)
+                if self.seen[pair[0]] != self.union:
+                    push(&self.near, pair[0])
+                    push(&self.near, pair[1])
+        new.named = <int32_t>(self.near.size // 2)
+        for index in range(new.segment_count):
+            segment = &self.segments[self.lists.at[new.segments + index]]
+            for count in range(segment.starred):
+                pair = self.ints.at + segment.at + 2 * (segment.near + segment.named + count)
+                if self.seen[pair[0]] != self.union:
+                    push(&self.near, pair[0])
+                    push(&self.near, pair[1])
+        new.starred = <int32_t>(self.near.size // 2) - new.named
+        append(&self.ints, self.near.at, self.near.size)
+        self.near.size = 0
+        if new.named or new.starred:
+            new.context = node
+        return 0
+
+    # values and hops
+
+    cdef int32_t value_class(self, int32_t string, int32_t place) except -1 nogil:
+        """The number of a class of values."""
+        cdef uint64_t key = joined(string + 1, place + 1)
+        cdef int32_t found = find(&self.classes, key)
+        if found < 0:
+            found = <int32_t>self.class_strings.size
+            insert(&self.classes, key, found)
+            push(&self.class_strings, string)
+            push(&self.class_places, place)
+        return found
+
+    cdef const uint64_t *mask_of(
+        self, int32_t segment, const uint64_t *alive, uint32_t version
+    ) except NULL nogil:
+        """The hops of a segment's numbers that are alive, worked out again when some were removed."""
+        cdef Segment *known = &self.segments[segment]
+        cdef uint64_t *mask
+        cdef const int32_t *number
+        cdef const int32_t *hop
+        cdef int32_t index
+        if known.mask >= 0 and known.mask_version == version:
+            return self.masks + known.mask
+        if known.mask < 0:
+            if self.mask_count + self.mask_words > self.mask_room:
+                _grow(
+                    <void **>&self.masks,
+                    &self.mask_room,
+                    self.mask_count + self.mask_words,
+                    sizeof(uint64_t),
+                )
+            known.mask = self.mask_count
+            self.mask_count += self.mask_words
+        known.mask_version = version
+        mask = self.masks + known.mask
+        memset(mask, 0, <size_t>self.mask_words * sizeof(uint64_t))
+        number = self.ints.at + known.at + before_numbers(known)
+        hop = number + known.numbers + known.leaves
+        for index in range(known.numbers):
+            if hop[index] >= 0 and alive[number[index] >> 6] >> (number[index] & 63) & 1:
+                mask[hop[index] >> 6] |= <uint64_t>1 << (hop[index] & 63)
+        return mask

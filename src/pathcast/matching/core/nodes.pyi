@@ -1,0 +1,8 @@
+"""The nodes of one document, numbered straight from libxml2's tree."""
+
+from lxml import etree
+
+__all__ = ["numbered"]
+
+def numbered(root: etree._Element) -> list[tuple[int, int, int, str]]:
+    """The nodes of root's document: kind, parent, right and string-value of each."""

@@ -1,0 +1,32 @@
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+from lxml.includes cimport tree
+
+from pathcast.matching.core.twigs cimport Twigs
+from pathcast.matching.core.vectors cimport Ints
+from pathcast.matching.core.walk cimport Walk
+
+
+cdef class Run:
+    cdef readonly Walk walk
+    cdef readonly Py_ssize_t limit
+    cdef readonly uint64_t joins
+    cdef tuple _automata
+    cdef list _courses
+    cdef list _branches
+    cdef uint64_t *_bits
+    cdef Py_ssize_t _words
+    cdef uint64_t *_hops
+    cdef Py_ssize_t _hop_words
+    cdef bint _hops_wanted
+    cdef int32_t *_found
+    cdef Py_ssize_t _found_room
+    cdef tree.xmlDict *_names
+    cdef object _keeper
+    cdef Ints _pending
+    cdef int _use(self, tuple automata) except -1
+    cdef int _room(self) except -1
+    cdef int _same_names(self) except -1
+    cdef int _settle(self, Py_ssize_t index, const uint64_t *alive) except -1
+    cdef Twigs _twigs(self, Py_ssize_t index, int32_t entry)
+    cdef void _accept(self, Twigs twigs, int32_t entry, const uint64_t *alive) noexcept nogil
+    cdef bint _wanted(self, Twigs twigs, int32_t entry, const uint64_t *alive) noexcept nogil

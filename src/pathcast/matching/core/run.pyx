@@ -1,0 +1,295 @@
+"""A run of several automata over documents, one at a time: the scratch space of one thread.
+
+    open(root)                     the tree is walked
+    match(automata, alive, ...)    all automata are run; what is left for others to decide is returned
+    accept(...)                    those decide
+    numbers(alive), hops()         what was found, and everything is clean again
+
+Automata change as subscriptions come and go; what is remembered of those that stay is kept. `alive` has a bit for
+every number: what was removed a moment ago may still be part of an automaton, and is masked out at the end.
+"""
+
+from cpython cimport array
+from cpython.bytearray cimport PyByteArray_AS_STRING
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memcpy, memset
+from lxml.includes cimport etreepublic as cetree
+from lxml.includes cimport tree
+from lxml.includes.etreepublic cimport _Element
+
+from lxml import etree
+
+from pathcast.matching.core.automaton cimport Automaton
+from pathcast.matching.core.course cimport Course
+from pathcast.matching.core.branches cimport Branches
+from pathcast.matching.core.twigs cimport Twigs, Unit
+from pathcast.matching.core.vectors cimport drop, push
+from pathcast.matching.core.walk cimport Walk
+
+cetree.import_lxml__etree()
+
+cdef extern from *:
+    int __builtin_ctzll(unsigned long long) noexcept nogil
+
+cdef array.array _NUMBERS = array.array("i", [])
+
+
+cdef class Run:
+    """Room to run automata in; used by one thread at a time."""
+
+    def __cinit__(self):
+        self._bits = NULL
+        self._hops = NULL
+        self._found = NULL
+        self._names = NULL
+
+    def __init__(self, Py_ssize_t limit=48_000_000):
+        """`limit` bounds what is remembered of each automaton, in ints."""
+        self.limit = limit
+        self.walk = Walk()
+        self._automata = ()
+        self._courses = []
+        self._branches = []
+
+    def __dealloc__(self):
+        free(self._bits)
+        free(self._hops)
+        free(self._found)
+        drop(&self._pending)
+
+    def open(self, _Element root not None, bint attributes):
+        """Take a document; `attributes`: they are to be counted, too."""
+        self.walk.open(root, attributes)
+
+    def close(self):
+        """Let the document go."""
+        self.walk.close()
+
+    def match(self, tuple automata not None, bytearray alive not None, uint32_t version, bint hops):
+        """Run; gives what is left to decide, as (automaton, entry, unit, whether only its residual is left)."""
+        cdef Course course
+        cdef Py_ssize_t index
+        cdef const uint64_t *living = <const uint64_t *>PyByteArray_AS_STRING(alive)
+        self._hops_wanted = hops
+        if automata is not self._automata:
+            self._use(automata)
+        self._same_names()
+        self._pending.size = 0
+        for index in range(len(self._courses)):
+            course = <Course>self._courses[index]
+            course.bits = self._bits
+            course.hops = self._hops if hops else NULL
+            course.alive = living
+            course.version = version
+            with nogil:
+                course.run(self.walk)
+            if course.joins:
+                self._settle(index, living)
+        if self._pending.size == 0:
+            return ()
+        return [
+            tuple([self._pending.at[at + part] for part in range(4)])
+            for at in range(0, self._pending.size, 4)
+        ]
+
+    def accept(self, Py_ssize_t index, int32_t entry, bytearray alive not None):
+        """An entry of an automaton matches after all."""
+        self._accept(self._twigs(index, entry), entry, <const uint64_t *>PyByteArray_AS_STRING(alive))
+
+    def wanted(self, Py_ssize_t index, int32_t entry, bytearray alive not None):
+        """Whether it still makes a difference if an entry matches."""
+        return self._wanted(self._twigs(index, entry), entry, <const uint64_t *>PyByteArray_AS_STRING(alive))
+
+    def numbers_of(self, Py_ssize_t index, int32_t entry, bytearray alive not None):
+        """The numbers of an entry that are alive."""
+        cdef Twigs twigs = self._twigs(index, entry)
+        found = []
+        for at in range(twigs.entry_starts.at[entry], twigs.entry_starts.at[entry + 1]):
+            number = twigs.entry_numbers.at[at]
+            if alive[number >> 3] >> (number & 7) & 1:
+                found.append(number)
+        return found
+
+    def numbers(self, bytearray alive not None):
+        """The numbers that were found and are alive, in order, as an array of int32."""
+        cdef const uint64_t *living = <const uint64_t *>PyByteArray_AS_STRING(alive)
+        cdef Py_ssize_t word, count = 0
+        cdef uint64_t bits
+        cdef int32_t *found = self._found
+        cdef array.array numbers
+        with nogil:
+            for word in range(self._words):
+                bits = self._bits[word]
+                if bits:
+                    self._bits[word] = 0
+                    bits &= living[word]
+                    while bits:
+                        found[count] = <int32_t>(word << 6) + __builtin_ctzll(bits)
+                        count += 1
+                        bits &= bits - 1
+        numbers = array.clone(_NUMBERS, count, False)
+        if count:
+            memcpy(numbers.data.as_ints, found, <size_t>count * sizeof(int32_t))
+        return numbers
+
+    def hops(self):
+        """The hops that were found, as a list."""
+        cdef Py_ssize_t word
+        cdef uint64_t bits
+        found = []
+        for word in range(self._hop_words):
+            bits = self._hops[word]
+            self._hops[word] = 0
+            while bits:
+                found.append((word << 6) + __builtin_ctzll(bits))
+                bits &= bits - 1
+        return found
+
+    def clear(self):
+        """Forget what was found, after an error."""
+        if self._words:
+            memset(self._bits, 0, <size_t>self._words * 8)
+        if self._hop_words:
+            memset(self._hops, 0, <size_t>self._hop_words * 8)
+        self.walk.close()
+
+    def courses(self):
+        """What is remembered of each automaton."""
+        return list(self._courses)
+
+    @property
+    def join_work(self):
+        """How many ancestors joins have looked at."""
+        return sum((<Branches>one).work for one in self._branches if one is not None)
+
+    # automata
+
+    cdef int _use(self, tuple automata) except -1:
+        """Have a course for every automaton, the one that it had if it had one."""
+        known = {id((<Course>course).automaton): place for place, course in enumerate(self._courses)}
+        courses = []
+        branches = []
+        for automaton in automata:
+            place = known.get(id(automaton))
+            if place is None:
+                course = Course(automaton, self.limit)
+                courses.append(course)
+                branches.append(Branches(course) if (<Course>course).joins else None)
+            else:
+                courses.append(self._courses[place])
+                branches.append(self._branches[place])
+        self._courses = courses
+        self._branches = branches
+        self._automata = automata
+        self._room()
+        return 0
+
+    cdef int _room(self) except -1:
+        cdef Py_ssize_t words = 0, hop_words = 0
+        for automaton in self._automata:
+            words = max(words, ((<Automaton>automaton).largest_number >> 6) + 1)
+            hop_words = max(hop_words, ((<Automaton>automaton).largest_hop >> 6) + 1)
+        if words > self._words:
+            free(self._bits)
+            free(self._found)
+            self._words = 0
+            self._bits = <uint64_t *>calloc(<size_t>words, 8)
+            self._found = <int32_t *>realloc(NULL, <size_t>words * 64 * sizeof(int32_t))
+            if self._bits == NULL or self._found == NULL:
+                raise MemoryError
+            self._words = words
+        if hop_words > self._hop_words:
+            free(self._hops)
+            self._hop_words = 0
+            self._hops = <uint64_t *>calloc(<size_t>hop_words, 8)
+            if self._hops == NULL:
+                raise MemoryError
+            self._hop_words = hop_words
+        return 0
+
+    cdef int _same_names(self) except -1:
+        """See to it that an address stands for one name as long as a course remembers it.
+
+        Names live in a dictionary that the documents of a thread share. A small document of our own keeps
+        that dictionary alive; when a document comes with another one, the addresses are forgotten.
+        """
+        cdef tree.xmlDict *names = self.walk.root._c_node.doc.dict
+        cdef _Element keeper
+        if self._names != NULL and names == self._names:
+            return 0
+        for course in self._courses:
+            (<Course>course).forget_names()
+        keeper = etree.fromstring(b"<a/>")
+        self._keeper = keeper
+        self._names = names if keeper._c_node.doc.dict == names else NULL
+        return 0
+
+    # entries
+
+    cdef Twigs _twigs(self, Py_ssize_t index, int32_t entry):
+        if not 0 <= index < len(self._courses):
+            raise IndexError(index)
+        cdef Twigs twigs = (<Course>self._courses[index]).automaton.twigs
+        if not 0 <= entry < twigs.residual.size:
+            raise IndexError(entry)
+        return twigs
+
+    cdef int _settle(self, Py_ssize_t index, const uint64_t *alive) except -1:
+        """Decide the units of a course whose leaves were all hit, as far as can be done here."""
+        cdef Course course = <Course>self._courses[index]
+        cdef Branches branches = <Branches>self._branches[index]
+        cdef Twigs twigs = course.automaton.twigs
+        cdef Py_ssize_t at
+        cdef int32_t number
+        cdef const Unit *unit
+        cdef bint fits
+        branches.begin(self.walk)
+        with nogil:
+            for at in range(twigs.always.size):
+                push(&course.complete, twigs.always.at[at])
+            for at in range(course.complete.size):
+                number = course.complete.at[at]
+                unit = &twigs.units[number]
+                if not self._wanted(twigs, unit.entry, alive):
+                    continue
+                fits = not unit.general and (unit.joint < 0 or not course.lost)
+                if fits and unit.joint >= 0:
+                    self.joins += 1
+                    if not branches.holds(unit.joint):
+                        continue
+                if fits and not twigs.residual.at[unit.entry]:
+                    self._accept(twigs, unit.entry, alive)
+                    continue
+                push(&self._pending, <int32_t>index)
+                push(&self._pending, unit.entry)
+                push(&self._pending, number)
+                push(&self._pending, fits)
+        return 0
+
+    cdef bint _wanted(self, Twigs twigs, int32_t entry, const uint64_t *alive) noexcept nogil:
+        """Whether somebody alive waits for an entry who was not found already."""
+        cdef Py_ssize_t at
+        cdef int32_t number, hop
+        for at in range(twigs.entry_starts.at[entry], twigs.entry_starts.at[entry + 1]):
+            number = twigs.entry_numbers.at[at]
+            if alive[number >> 6] >> (number & 63) & 1:
+                hop = twigs.entry_hops.at[at]
+                if not self._hops_wanted:
+                    if not self._bits[number >> 6] >> (number & 63) & 1:
+                        return True
+                elif hop >= 0 and not self._hops[hop >> 6] >> (hop & 63) & 1:
+                    return True
+        return False
+
+    cdef void _accept(self, Twigs twigs, int32_t entry, const uint64_t *alive) noexcept nogil:
+        """Take the numbers of an entry, or their hops."""
+        cdef Py_ssize_t at
+        cdef int32_t number, hop
+        for at in range(twigs.entry_starts.at[entry], twigs.entry_starts.at[entry + 1]):
+            number = twigs.entry_numbers.at[at]
+            hop = twigs.entry_hops.at[at]
+            if not self._hops_wanted:
+                self._bits[number >> 6] |= <uint64_t>1 << (number & 63)
+            elif hop >= 0 and alive[number >> 6] >> (number & 63) & 1:
+                self._hops[hop >> 6] |= <uint64_t>1 << (hop & 63)

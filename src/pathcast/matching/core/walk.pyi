@@ -1,0 +1,13 @@
+from lxml import etree
+
+BUILT_FOR: tuple[int, ...]
+
+class Walk:
+    elements: int
+    counted: int
+    depth: int
+    attributes: int
+    most_attributes: int
+    def open(self, root: etree._Element, attributes: bool) -> None: ...
+    def close(self) -> None: ...
+    def longest_run(self) -> int: ...
