@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +17,7 @@ import pytest
 
 from pathcast import Matcher
 from pathcast.errors import DocumentError, SubscriptionError
+from pathcast.matching.engine import EngineName
 from pathcast.pattern import parse
 from pathcast.stream import Limits
 from pathcast.stream import parse as parse_document
@@ -37,27 +39,31 @@ def by_oracle(subscriptions: Subscriptions, body: bytes) -> set[str]:
     return {text for text, prefixes in subscriptions.items() if oracle(text, prefixes, body)}
 
 
-def by_matcher(subscriptions: Subscriptions, body: bytes) -> set[str]:
-    matcher = Matcher(runner=InlineRunner())
+def by_matcher(name: EngineName, subscriptions: Subscriptions, body: bytes) -> set[str]:
+    matcher = Matcher(runner=InlineRunner(), engine=name)
     for text, prefixes in subscriptions.items():
         matcher.add(text, text, prefixes, allow_expensive=True)
     return {str(found) for found in matcher.match(body)}
 
 
-def by_matchers_of_one(subscriptions: Subscriptions, body: bytes) -> set[str]:
+def by_matchers_of_one(name: EngineName, subscriptions: Subscriptions, body: bytes) -> set[str]:
     """Nothing shared: what matches only in company, or only alone, is a fault."""
     return {
         text
         for text, prefixes in subscriptions.items()
-        if by_matcher({text: prefixes}, body) == {text}
+        if by_matcher(name, {text: prefixes}, body) == {text}
     }
 
 
 ENGINES: dict[str, Engine] = {
     "libxml2": by_oracle,
-    "matcher": by_matcher,
-    "matcher-alone": by_matchers_of_one,
+    "plain": partial(by_matcher, "plain"),
+    "plain-alone": partial(by_matchers_of_one, "plain"),
+    "core": partial(by_matcher, "core"),
+    "core-alone": partial(by_matchers_of_one, "core"),
 }
+NAMES: tuple[EngineName, ...] = ("plain", "core")
+each_matcher = pytest.mark.parametrize("engine", NAMES)
 
 
 def tables(kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -103,12 +109,13 @@ def test_canonical(group: str) -> None:
         ), text
 
 
+@each_matcher
 @pytest.mark.parametrize("table", [table for _, table in ERRORS], ids=[name for name, _ in ERRORS])
-def test_subscription_error(table: dict[str, Any]) -> None:
+def test_subscription_error(table: dict[str, Any], engine: EngineName) -> None:
     text = table.get("text", "")
     if "repeat" in table:
         text = table.get("before", "") + table["repeat"] * table["times"] + table.get("after", "")
-    matcher = Matcher()
+    matcher = Matcher(engine=engine)
     with pytest.raises(SubscriptionError) as caught:
         matcher.add(1, text, table.get("namespaces"))
     assert caught.value.kind == table["kind"], str(caught.value)
@@ -120,14 +127,15 @@ def test_subscription_error(table: dict[str, Any]) -> None:
     assert list(matcher.match(b"<a/>")) == [1]
 
 
+@each_matcher
 @pytest.mark.parametrize("name", REJECTED)
-def test_document_error(name: str) -> None:
+def test_document_error(name: str, engine: EngineName) -> None:
     table = REJECTED[name]
     body = bytes.fromhex(table["hex"]) if "hex" in table else table["document"].encode()
     if "repeat" in table:
         body += table["repeat"].encode() * table["times"] + table.get("after", "").encode()
     limits = Limits(**table.get("limits", {}))
-    matcher = Matcher(limits=limits)
+    matcher = Matcher(limits=limits, engine=engine)
     matcher.add(1, "//*")
     with pytest.raises(DocumentError) as caught:
         matcher.match(body)
@@ -139,7 +147,9 @@ def test_document_error(name: str) -> None:
     assert list(matcher.match(b"<a/>")) == [1], "the matcher goes on"
 
 
-def test_a_limit_is_not_passed_by_reaching_it() -> None:
-    matcher = Matcher(limits=Limits(depth=2, elements=3, attributes=2, attributes_total=3))
+@each_matcher
+def test_a_limit_is_not_passed_by_reaching_it(engine: EngineName) -> None:
+    limits = Limits(depth=2, elements=3, attributes=2, attributes_total=3)
+    matcher = Matcher(limits=limits, engine=engine)
     matcher.add(1, "//@z")
     assert list(matcher.match(b"<a x='1'><b y='2' z='3'/><!--c--></a>")) == [1]

@@ -18,6 +18,7 @@ from pathcast.errors import SubscriptionError
 from pathcast.pattern import Pattern, parse
 from tests import strategies
 from tests.generate import NAMESPACES
+from tests.matching.engines import ENGINES
 from tests.oracle import Refused, document, oracle, refuses
 
 WORDS = (
@@ -108,15 +109,19 @@ def test_whatever_parses_round_trips(text: str) -> None:
 
 @given(st.lists(strategies.expressions() | soup | spoilt(), max_size=6), strategies.documents())
 def test_a_matcher_takes_or_refuses_and_goes_on(texts: list[str], body: bytes) -> None:
-    matcher = Matcher()
-    for number, text in enumerate(texts):
-        try:
-            matcher.add(number, text, NAMESPACES)
-        except SubscriptionError:
-            with pytest.raises(KeyError):
-                matcher.remove(number)
-    matcher.add("all", "/*")
-    assert "all" in matcher.match(body)
+    answers = []
+    for engine in ENGINES:
+        matcher = Matcher(engine=engine)
+        for number, text in enumerate(texts):
+            try:
+                matcher.add(number, text, NAMESPACES)
+            except SubscriptionError:
+                with pytest.raises(KeyError):
+                    matcher.remove(number)
+        matcher.add("all", "/*")
+        answers.append(list(matcher.match(body)))
+        assert "all" in answers[-1]
+    assert answers[0] == answers[1]
 
 
 HOSTILE = {
@@ -178,18 +183,19 @@ def test_hostile(name: str) -> None:
     """An error or a pattern, never a crash; then the Matcher still works, and the answer is right."""
     text = HOSTILE[name]
     check(text)
-    matcher = Matcher()
     body = b"<a><b/><c>1</c></a>"
-    with contextlib.suppress(SubscriptionError):
-        matcher.add("hostile", text)
-        found = "hostile" in matcher.match(body)
-        try:
-            expected = oracle(text, None, body)
-        except Refused:  # libxml2 has a limit of its own on the depth of expressions
-            expected = found
-        assert found == expected
-    matcher.add("all", "/*")
-    assert "all" in matcher.match(body)
+    for engine in ENGINES:
+        matcher = Matcher(engine=engine)
+        with contextlib.suppress(SubscriptionError):
+            matcher.add("hostile", text)
+            found = "hostile" in matcher.match(body)
+            try:
+                expected = oracle(text, None, body)
+            except Refused:  # libxml2 has a limit of its own on the depth of expressions
+                expected = found
+            assert found == expected, engine
+        matcher.add("all", "/*")
+        assert "all" in matcher.match(body)
 
 
 @pytest.mark.parametrize(

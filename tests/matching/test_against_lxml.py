@@ -1,14 +1,16 @@
 """The engine against libxml2, on more pairs than anyone could write.
 
 In bulk first: sets of some hundred subscriptions in one Matcher, each set against many documents, all
-seeded, so a failure comes back. Over a million pairs in the normal run, over ten million in the deep one;
-what differs is made small before it is shown. Then hypothesis, which finds less but shrinks better.
+seeded, so a failure comes back. Over a million pairs in the normal run, over ten million in the deep one, most of them
+for the compiled engine; what differs is made small before it is shown. Then hypothesis, which finds less but
+shrinks better.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from random import Random
 
@@ -19,9 +21,11 @@ from hypothesis import strategies as st
 from pathcast import Matcher
 from pathcast.errors import SubscriptionError
 from pathcast.matching import explain
+from pathcast.matching.engine import EngineName
 from pathcast.pattern import Cost, parse
 from tests import generate, strategies
 from tests.generate import NAMESPACES, Knobs
+from tests.matching.engines import ENGINES, each_engine
 from tests.oracle import Refused, document, expression, holds, oracle
 from tests.runner import InlineRunner
 from tests.shrink import shrink
@@ -31,43 +35,45 @@ DOCUMENTS = 100  # for each Matcher
 SHAPES = ((2, 2), (8, 6), (14, 6), (14, 6), (14, 20), (40, 4))  # elements and levels
 SHOWN = 5  # differences, before giving up
 
-# Matchers of each kind of subscription; together over a million pairs.
-KINDS = {
-    "tree patterns": (generate.NATIVE, 18),
-    "deep predicates": (Knobs(relative=0.1, depth=4), 4),
-    "odd spelling": (Knobs(residual=0.05, odd=0.4), 6),
-    "the whole language": (generate.WHOLE, 10),
-    "mostly outside tree patterns": (Knobs(residual=0.6), 4),
+# Matchers of each kind of subscription, for each engine; together over a million pairs.
+KINDS: dict[str, tuple[Knobs, dict[EngineName, int]]] = {
+    "tree patterns": (generate.NATIVE, {"core": 15, "plain": 3}),
+    "deep predicates": (Knobs(relative=0.1, depth=4), {"core": 3, "plain": 1}),
+    "odd spelling": (Knobs(residual=0.05, odd=0.4), {"core": 5, "plain": 1}),
+    "the whole language": (generate.WHOLE, {"core": 8, "plain": 2}),
+    "mostly outside tree patterns": (Knobs(residual=0.6), {"core": 3, "plain": 1}),
 }
-PAIRS = SUBSCRIPTIONS * DOCUMENTS * sum(matchers for _, matchers in KINDS.values())
+PAIRS = SUBSCRIPTIONS * DOCUMENTS * sum(sum(counts.values()) for _, counts in KINDS.values())
 
 
-def matcher_of(texts: list[str]) -> Matcher:
-    matcher = Matcher(runner=InlineRunner())
+def matcher_of(texts: list[str], engine: EngineName = "core") -> Matcher:
+    matcher = Matcher(runner=InlineRunner(), engine=engine)
     for number, text in enumerate(texts):
         matcher.add(number, text, NAMESPACES, allow_expensive=True)
     return matcher
 
 
-def differs(text: str, body: bytes) -> bool:
+def differs(text: str, body: bytes, engine: EngineName) -> bool:
     try:
         expected = oracle(text, NAMESPACES, body)
-        return list(matcher_of([text]).match(body)) != ([0] if expected else [])
+        return list(matcher_of([text], engine).match(body)) != ([0] if expected else [])
     except (Refused, SubscriptionError):
         return False
 
 
-def report(text: str, body: bytes, expected: bool) -> str:
+def report(text: str, body: bytes, expected: bool, engine: EngineName) -> str:
     verdict = f"libxml2 says {'match' if expected else 'no match'}"
-    if not differs(text, body):
+    if not differs(text, body, engine):
         return f"{text!r} on {body!r}: {verdict}; alone in a Matcher it agrees"
-    text, body = shrink(text, body, differs)
+    text, body = shrink(text, body, partial(differs, engine=engine))
     return f"{text!r} on {body!r}: libxml2 says {oracle(text, NAMESPACES, body)}"
 
 
-def differences(texts: list[str], bodies: list[bytes], hits: list[int]) -> Iterator[str]:
+def differences(
+    texts: list[str], bodies: list[bytes], hits: list[int], engine: EngineName = "core"
+) -> Iterator[str]:
     """What the Matcher of all texts and libxml2 do not agree on; the number of matches goes to `hits`."""
-    matcher = matcher_of(texts)
+    matcher = matcher_of(texts, engine)
     questions = [expression(text, NAMESPACES) for text in texts]
     shown: set[int] = set()
     for body in bodies:
@@ -80,41 +86,52 @@ def differences(texts: list[str], bodies: list[bytes], hits: list[int]) -> Itera
             for number in sorted({int(found) for found in matches}.symmetric_difference(expected)):
                 if number not in shown:
                     shown.add(number)
-                    yield report(texts[number], body, number in expected)
+                    yield report(texts[number], body, number in expected, engine)
 
 
+@each_engine
 @pytest.mark.parametrize("kind", KINDS)
-def test_bulk(kind: str, deep: bool, capsys: pytest.CaptureFixture[str]) -> None:
-    knobs, matchers = KINDS[kind]
+def test_bulk(
+    kind: str, engine: EngineName, deep: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    knobs, counts = KINDS[kind]
+    matchers = counts[engine]
     pairs = 0
     hits = [0]
     found: list[str] = []
     for number in range(matchers * (10 if deep else 1)):
-        rng = Random(f"{kind} {number}")
+        rng = Random(f"{kind} {engine} {number}")
         texts = [generate.expression(rng, knobs) for _ in range(SUBSCRIPTIONS)]
         bodies = [generate.document(rng, *rng.choice(SHAPES)) for _ in range(DOCUMENTS)]
-        found += islice(differences(texts, bodies, hits), SHOWN)
+        found += islice(differences(texts, bodies, hits, engine), SHOWN)
         pairs += len(texts) * len(bodies)
         assert len(found) < SHOWN, "\n".join(found)
     assert not found, "\n".join(found)
     with capsys.disabled():
-        sys.stdout.write(f"\n{kind}: {pairs:,} pairs, {hits[0] / pairs:.1%} match ")
+        sys.stdout.write(f"\n{kind}, {engine}: {pairs:,} pairs, {hits[0] / pairs:.1%} match ")
     assert pairs == SUBSCRIPTIONS * DOCUMENTS * matchers * (10 if deep else 1)
     assert 0.1 < hits[0] / pairs < 0.6, "pairs that all have one answer show nothing"
 
 
 def test_bulk_is_over_a_million_pairs() -> None:
     assert PAIRS > 1_000_000
+    assert sum(counts["core"] for _, counts in KINDS.values()) * 4 > 3 * PAIRS / (
+        SUBSCRIPTIONS * DOCUMENTS
+    ), "most of them are for the compiled engine"
 
 
 @given(st.lists(strategies.native_expressions(), min_size=1, max_size=4), strategies.documents())
 def test_tree_patterns(texts: list[str], body: bytes) -> None:
-    assert list(matcher_of(texts).match(body)) == by_oracle(texts, body)
+    expected = by_oracle(texts, body)
+    for engine in ENGINES:
+        assert list(matcher_of(texts, engine).match(body)) == expected, engine
 
 
 @given(st.lists(strategies.expressions(), min_size=1, max_size=4), strategies.documents())
 def test_whole_language(texts: list[str], body: bytes) -> None:
-    assert list(matcher_of(texts).match(body)) == by_oracle(texts, body)
+    expected = by_oracle(texts, body)
+    for engine in ENGINES:
+        assert list(matcher_of(texts, engine).match(body)) == expected, engine
 
 
 def by_oracle(texts: list[str], body: bytes) -> list[int]:

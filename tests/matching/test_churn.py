@@ -26,9 +26,11 @@ from hypothesis.stateful import (
 
 from pathcast import Matcher
 from pathcast.errors import DocumentError, SubscriptionError
+from pathcast.matching.engine import EngineName
 from pathcast.pattern import parse
 from tests import generate, strategies
 from tests.generate import NAMESPACES
+from tests.matching.engines import ENGINES, each_engine
 from tests.oracle import oracle
 from tests.runner import InlineRunner
 
@@ -36,8 +38,8 @@ Id = str | int
 ids = st.integers(0, 5) | st.sampled_from(["0", "1", "a", ""])
 
 
-def build(subscriptions: Mapping[Id, str]) -> Matcher:
-    matcher = Matcher(runner=InlineRunner())
+def build(subscriptions: Mapping[Id, str], engine: EngineName = "core") -> Matcher:
+    matcher = Matcher(runner=InlineRunner(), engine=engine)
     for id, text in subscriptions.items():
         matcher.add(id, text, NAMESPACES, allow_expensive=True)
     return matcher
@@ -52,12 +54,13 @@ def patterns(subscriptions: Mapping[Id, str]) -> int:
 class Churn(RuleBasedStateMachine):
     """`live` is the model: the subscriptions that are there, in the order of their coming."""
 
+    engine: EngineName = "core"
     bodies: Bundle[bytes] = Bundle("bodies")
     added: Bundle[Id] = Bundle("added")
 
     @initialize()
     def start(self) -> None:
-        self.matcher = build({})
+        self.matcher = build({}, self.engine)
         self.live: dict[Id, str] = {}
         self.answers: dict[bytes, dict[tuple[tuple[Id, str], ...], list[Id]]] = {}
 
@@ -109,6 +112,10 @@ class Churn(RuleBasedStateMachine):
         with pytest.raises(DocumentError):
             self.matcher.match(b"<a><b></a>")
 
+    @rule()
+    def settle(self) -> None:
+        self.matcher.settle()
+
     def match(self, body: bytes) -> None:
         matches = self.matcher.match(body)
         found = list(matches)
@@ -116,7 +123,7 @@ class Churn(RuleBasedStateMachine):
         assert found == expected
         assert len(matches) == len(matches.numbers) == len(expected)
         assert all(id in matches for id in expected)
-        assert found == list(build(self.live).match(body))
+        assert found == list(build(self.live, self.engine).match(body))
         known = self.answers.setdefault(body, {})
         assert known.setdefault(tuple(self.live.items()), found) == found
 
@@ -129,14 +136,23 @@ class Churn(RuleBasedStateMachine):
     def teardown(self) -> None:
         for id in list(self.live):
             self.matcher.remove(id)
+        self.matcher.settle()
         stats = self.matcher.stats()
         assert (stats.subscriptions, stats.patterns) == (0, 0)
-        assert stats.states == build({}).stats().states, "states are left behind"
+        assert stats.states == build({}, self.engine).stats().states, "states are left behind"
         assert not list(self.matcher.match(b"<a><b/></a>"))
+
+
+class PlainChurn(Churn):
+    engine: EngineName = "plain"
 
 
 TestChurn = Churn.TestCase
 TestChurn.settings = settings(stateful_step_count=25)
+TestPlainChurn = PlainChurn.TestCase
+TestPlainChurn.settings = settings(
+    stateful_step_count=25, max_examples=settings.default.max_examples // 5
+)
 
 
 @given(
@@ -151,8 +167,9 @@ def test_documents_in_any_order_give_the_same_answers(
     expected = {body: list(build(subscriptions).match(body)) for body in bodies}
     order = [*bodies, *bodies]
     rng.shuffle(order)
-    matcher = build(subscriptions)
-    assert [list(matcher.match(body)) for body in order] == [expected[body] for body in order]
+    for engine in ENGINES:
+        matcher = build(subscriptions, engine)
+        assert [list(matcher.match(body)) for body in order] == [expected[body] for body in order]
 
 
 @given(st.lists(strategies.expressions(), min_size=1, max_size=5), strategies.documents())
@@ -161,23 +178,27 @@ def test_the_order_of_subscriptions_is_only_the_order_of_answers(
 ) -> None:
     forward: dict[Id, str] = dict(enumerate(texts))
     backward = dict(reversed(forward.items()))
-    assert list(build(forward).match(body)) == list(build(backward).match(body))[::-1]
+    for engine in ENGINES:
+        found = list(build(forward, engine).match(body))
+        assert found == list(build(backward, engine).match(body))[::-1]
 
 
 @given(strategies.expressions(), strategies.documents(), st.integers(2, 4))
 def test_equal_subscriptions_share_one_entry(text: str, body: bytes, copies: int) -> None:
-    matcher = build(dict.fromkeys(range(copies), text))
-    assert matcher.stats().patterns == 1
-    assert list(matcher.match(body)) in ([], list(range(copies)))
-    matcher.remove(0)
-    assert list(matcher.match(body)) in ([], list(range(1, copies)))
+    for engine in ENGINES:
+        matcher = build(dict.fromkeys(range(copies), text), engine)
+        assert matcher.stats().patterns == 1
+        assert list(matcher.match(body)) in ([], list(range(copies)))
+        matcher.remove(0)
+        assert list(matcher.match(body)) in ([], list(range(1, copies)))
 
 
-def test_many_come_and_go(deep: bool) -> None:
+@each_engine
+def test_many_come_and_go(engine: EngineName, deep: bool) -> None:
     """A long life in seeded churn: the Matcher of the end equals one that never saw those that left."""
     rng = Random(3)
     bodies = [generate.document(rng) for _ in range(20)]
-    matcher = build({})
+    matcher = build({}, engine)
     live: dict[Id, str] = {}
     for id in range(3000 if deep else 600):
         live[id] = generate.expression(rng, generate.WHOLE)
@@ -191,9 +212,11 @@ def test_many_come_and_go(deep: bool) -> None:
             assert list(matcher.match(body)) == [
                 one for one, text in live.items() if oracle(text, NAMESPACES, body)
             ]
-    fresh = build(live)
+    fresh = build(live, engine)
     for body in bodies:
         assert list(matcher.match(body)) == list(fresh.match(body))
+    matcher.settle()  # until then the compiled engine has states of those that left
+    fresh.settle()
     ours, theirs = matcher.stats(), fresh.stats()
     assert (ours.subscriptions, ours.patterns, ours.residuals, ours.expensive, ours.states) == (
         *(theirs.subscriptions, theirs.patterns, theirs.residuals, theirs.expensive),

@@ -15,6 +15,8 @@ import pytest
 
 from pathcast import Matcher
 from pathcast.errors import SubscriptionError
+from pathcast.matching.engine import EngineName
+from tests.matching.engines import each_engine
 from tests.oracle import document, expression, holds, refuses
 from tests.runner import InlineRunner
 
@@ -32,9 +34,9 @@ def news(corpus: Path) -> list[bytes]:
     return [path.read_bytes() for path in paths]
 
 
-def check(texts: list[str], bodies: list[bytes]) -> float:
+def check(texts: list[str], bodies: list[bytes], engine: EngineName = "core") -> float:
     """All pairs against libxml2; returns the share that matches."""
-    matcher = Matcher(runner=InlineRunner())
+    matcher = Matcher(runner=InlineRunner(), engine=engine)
     for text in texts:
         matcher.add(text, text, allow_expensive=True)
     questions = [(text, expression(text)) for text in texts]
@@ -47,11 +49,16 @@ def check(texts: list[str], bodies: list[bytes]) -> float:
     return hits / (len(texts) * len(bodies))
 
 
-def test_path_subscriptions(corpus: Path, news: list[bytes], deep: bool) -> None:
+@each_engine
+def test_path_subscriptions(
+    corpus: Path, news: list[bytes], deep: bool, engine: EngineName
+) -> None:
     everything = distinct(corpus / "queries" / "nitf-yfilter" / "queries-153928-distinct.txt.gz")
     assert len(everything) == 153_928
     texts = Random(1).sample(everything, 20_000 if deep else 2_000)
-    assert 0.02 < check(texts, news if deep else news[::5]) < 0.5
+    if engine == "plain":
+        texts = texts[::5]
+    assert 0.02 < check(texts, news if deep else news[::5], engine) < 0.5
 
 
 def test_all_path_subscriptions_are_tree_patterns(corpus: Path, deep: bool) -> None:
@@ -62,11 +69,15 @@ def test_all_path_subscriptions_are_tree_patterns(corpus: Path, deep: bool) -> N
     assert matcher.stats().residuals == 0
 
 
+@each_engine
 @pytest.mark.parametrize(
     "name", ["queries.txt", "sample-queries1.txt", "sample-queries2.txt", "sample-queries3.txt"]
 )
-def test_subscriptions_with_predicates(corpus: Path, news: list[bytes], name: str) -> None:
-    check(distinct(corpus / "queries" / "nitf-yfilter" / name), news)
+def test_subscriptions_with_predicates(
+    corpus: Path, news: list[bytes], name: str, engine: EngineName
+) -> None:
+    texts = distinct(corpus / "queries" / "nitf-yfilter" / name)
+    check(texts, news if engine == "core" else news[::5], engine)
 
 
 def suite(corpus: Path) -> Iterator[tuple[str, list[str], list[bytes]]]:
@@ -78,11 +89,12 @@ def suite(corpus: Path) -> Iterator[tuple[str, list[str], list[bytes]]]:
             yield f"{kind}/{path.name}", distinct(path), documents
 
 
-def test_libxml2_suite(corpus: Path) -> None:
+@each_engine
+def test_libxml2_suite(corpus: Path, engine: EngineName) -> None:
     expressions = pairs = hits = 0
     for name, texts, bodies in suite(corpus):
         trees = [document(body) for body in bodies]
-        matcher = Matcher(runner=InlineRunner())
+        matcher = Matcher(runner=InlineRunner(), engine=engine)
         accepted: list[str] = []
         for text in texts:
             expressions += 1

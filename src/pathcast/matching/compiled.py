@@ -7,8 +7,9 @@
 Reading the text of a plain path, building automata, running them and joining twigs is compiled; here is who calls
 whom, and what is rare: conditions that are evaluated one by one, and residuals.
 
-Threads: everything here runs under the interpreter's lock but `Run.match`, which gives it away while it works on a
-`Generation` that nobody changes and a `Run` that nobody else has. So a writer and many readers need no lock of ours.
+Threads: a match works on a `Generation` that nobody changes and a `Run` that nobody else has, so `Run.match` can give the
+interpreter's lock away. Whoever changes something, or makes the next generation, holds the matcher's lock; a reader
+takes it only when there is a new generation to be made.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from threading import RLock
 from typing import Literal
 
 from lxml import etree
@@ -31,34 +33,14 @@ from pathcast.matching.draw import draw
 from pathcast.matching.encode import Encoder
 from pathcast.matching.matches import Batch, Hops, Id, Matches, gathered
 from pathcast.matching.paths import requirements
-from pathcast.matching.plan import Exact, General, plan
+from pathcast.matching.plan import Exact, plan
 from pathcast.matching.register import Register
 from pathcast.matching.residual import Check, Residuals
-from pathcast.matching.tiers import Extras, Generation, Tiers
+from pathcast.matching.tiers import Entry, Extras, Generation, Key, Tiers
 from pathcast.pattern import parse
-from pathcast.pattern.tree import Condition
 from pathcast.stream import Limits, Tree, build, parse_tree
 
 __all__ = ["CompiledEngine"]
-
-_Key = tuple[str, tuple[tuple[str, str], ...]]
-
-
-class _Entry:
-    """A distinct pattern that is not a path alone, and how many subscriptions have it."""
-
-    __slots__ = ("alternatives", "check", "general", "key", "live")
-
-    def __init__(self, key: _Key, alternatives: object, general: bool, check: Check | None) -> None:
-        self.key = key
-        self.alternatives = alternatives
-        self.general = general
-        self.check = check
-        self.live = 0
-
-    def condition(self) -> Condition:
-        """The condition again: patterns are large, and only few are ever asked for it."""
-        return parse(self.key[0], dict(self.key[1])).condition
 
 
 class CompiledEngine:
@@ -66,18 +48,20 @@ class CompiledEngine:
 
     name = "core"
 
-    def __init__(self, register: Register, limits: Limits, residuals: Residuals) -> None:
+    def __init__(
+        self, register: Register, limits: Limits, residuals: Residuals, lock: RLock
+    ) -> None:
         self._register = register
+        self._lock = lock
         self._limits = limits
         self._residuals = residuals
         self._encoder = Encoder(Vocabulary())
-        self._entries: dict[int, _Entry] = {}
-        self._entry_numbers: dict[_Key, int] = {}
+        self._entries: dict[int, Entry] = {}
+        self._entry_numbers: dict[Key, int] = {}
         self._next_entry = 0
         self._idle: list[Run] = []
         self._made: list[Run] = []
         self._version = 0
-        self._joins = self._join_work = 0
         self._begin()
 
     def _begin(self) -> None:
@@ -120,8 +104,7 @@ class CompiledEngine:
                 if isinstance(only, Exact) and all(isinstance(one, Label) for one in only.parts):
                     self._paths.add(self._encoder.labels(only.parts), hop)
                     return True
-            general = any(isinstance(one, General) for one in alternatives)
-            entry = _Entry(key, self._encoder.alternatives(alternatives), general, check)
+            entry = Entry(key, self._encoder.alternatives(alternatives), check)
             known = self._next_entry
             self._next_entry += 1
             self._entries[known] = entry
@@ -165,10 +148,10 @@ class CompiledEngine:
         groups: dict[int, list[int]] = defaultdict(list)
         for number in numbers:
             groups[self._paths.entry(number)].append(number)
-        extras = Extras([], Conditions(), {})
+        extras = Extras()
         for known, members in groups.items():
-            entry = self._entries[known]
-            extras.entries.append((known, members, entry.check is not None, entry.alternatives))
+            entry = extras.entries[known] = self._entries[known]
+            extras.groups.append((known, members, entry.check is not None, entry.alternatives))
             if entry.general:
                 extras.handles[known] = extras.conditions.add(entry.condition())
         return extras
@@ -194,8 +177,11 @@ class CompiledEngine:
         """The subscriptions of this moment."""
         generation = self._generation
         if generation is None:
-            generation = self._tiers.generation(self._alive, self._register.ids)
-            self._generation = generation
+            with self._lock:  # no writer is half way through, and no two build the same
+                generation = self._generation
+                if generation is None:
+                    generation = self._tiers.generation(self._alive, self._register.ids)
+                    self._generation = generation
         return generation
 
     def _run(
@@ -245,11 +231,11 @@ class CompiledEngine:
     ) -> Mapping[Id, EvaluationError]:
         """What the automata left open: conditions, then residuals. Gives what could not be decided."""
         alive = generation.alive
-        asked: list[tuple[int, int, _Entry, Check]] = []
+        asked: list[tuple[int, int, Entry, Check]] = []
         conditions = _Conditions(generation, root)
         for index, place, _, settled in pending:
             known = generation.automata[index].twigs.keys[place]
-            entry = self._entries[known]
+            entry = generation.extras[index].entries[known]
             if not settled and not conditions.hold(index, known, entry):
                 continue
             if not run.wanted(index, place, alive):
@@ -258,15 +244,15 @@ class CompiledEngine:
                 run.accept(index, place, alive)
             else:
                 asked.append((index, place, entry, entry.check))
-        self._joins += conditions.asked
-        self._join_work += conditions.work
+        run.evaluated += conditions.asked
+        run.evaluation_work += conditions.work
         return self._ask(run, generation, asked, root, body) if asked else {}
 
     def _ask(
         self,
         run: Run,
         generation: Generation,
-        asked: Sequence[tuple[int, int, _Entry, Check]],
+        asked: Sequence[tuple[int, int, Entry, Check]],
         root: etree._Element,
         body: bytes,
     ) -> Mapping[Id, EvaluationError]:
@@ -315,8 +301,10 @@ class CompiledEngine:
             "memo_hits": sum(memo.hits for memo in memos),
             "memo_misses": sum(memo.misses for memo in memos),
             "memo_flushes": sum(memo.flushes for memo in memos),
-            "joins": self._joins + sum(run.joins for run in self._made),
-            "join_work": self._join_work + sum(run.join_work for run in self._made),
+            "documents": sum(run.documents for run in self._made),
+            "matches": sum(run.matches for run in self._made),
+            "joins": sum(run.joins + run.evaluated for run in self._made),
+            "join_work": sum(run.join_work + run.evaluation_work for run in self._made),
             "memory": {
                 "paths": self._paths.memory,
                 "automata": sum(automaton.memory for automaton in generation.automata),
@@ -338,7 +326,7 @@ class _Conditions:
         self._answers: dict[int, bool] = {}
         self.asked = 0
 
-    def hold(self, index: int, known: int, entry: _Entry) -> bool:
+    def hold(self, index: int, known: int, entry: Entry) -> bool:
         """Whether an entry's condition holds."""
         answer = self._answers.get(known)
         if answer is None:

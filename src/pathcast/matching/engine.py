@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping
+from threading import RLock
 from typing import Literal, Protocol
 
 from pathcast.matching.matches import Batch, Hops, Matches
@@ -73,7 +74,7 @@ class Engine(Protocol):
 
 
 def make_engine(
-    name: EngineName, register: Register, limits: Limits, residuals: Residuals
+    name: EngineName, register: Register, limits: Limits, residuals: Residuals, lock: RLock
 ) -> Engine:
     """The engine that is asked for; "auto" is the compiled one where it can run."""
     if name not in ("auto", "core", "plain"):
@@ -83,7 +84,7 @@ def make_engine(
         if problem is None:
             from pathcast.matching.compiled import CompiledEngine
 
-            return CompiledEngine(register, limits, residuals)
+            return CompiledEngine(register, limits, residuals, lock)
         if name == "core" or os.environ.get("PATHCAST_REQUIRE_CORE"):
             raise RuntimeError(f"the compiled core cannot be used: {problem}")
         warnings.warn(

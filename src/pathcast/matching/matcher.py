@@ -3,7 +3,7 @@
 The door. Who a subscription is (`register`), what is left to libxml2 (`residual`) and what an answer looks
 like (`matches`) is the same for both engines (`engine`); how a document is matched is theirs.
 
-One thread may add and remove while others match. With the compiled engine a document is matched without the
+Threads may add and remove while others match. With the compiled engine a document is matched without the
 interpreter's lock; it sees every subscription that was added before its match began, and none that was removed
 before. Only the compiled engine is for several threads.
 
@@ -18,6 +18,7 @@ before. Only the compiled engine is for several threads.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from threading import RLock
 from typing import Literal
 
 from pathcast.errors import SubscriptionError
@@ -54,8 +55,10 @@ class Matcher:
         self._limits = Limits() if limits is None else limits
         self._register = Register()
         self._residuals = Residuals(runner)
-        self._engine = make_engine(engine, self._register, self._limits, self._residuals)
-        self._documents = self._matches = 0
+        self._lock = RLock()  # held by whoever changes something
+        self._engine = make_engine(
+            engine, self._register, self._limits, self._residuals, self._lock
+        )
 
     def __len__(self) -> int:
         return len(self._register)
@@ -104,40 +107,34 @@ class Matcher:
 
     def remove(self, id: Id) -> None:
         """Cancel a subscription; raises KeyError if there is none with this id."""
-        self._engine.remove(self._register.remove(id))
-        if self._register.wasteful:
-            self.settle()
+        with self._lock:
+            self._engine.remove(self._register.remove(id))
+            if self._register.wasteful:
+                self.settle()
 
     def settle(self) -> None:
         """Tidy up now instead of bit by bit: one automaton, and nothing in it of subscriptions that are gone."""
-        if len(self._register.ids) > len(self._register):
-            self._engine.renumber(self._register.compact())
-        self._engine.settle()
+        with self._lock:
+            if len(self._register.ids) > len(self._register):
+                self._engine.renumber(self._register.compact())
+            self._engine.settle()
 
     # documents
 
     def match(self, body: bytes) -> Matches:
         """The subscriptions that a document matches; raises DocumentError."""
-        found = self._engine.match(body)
-        self._documents += 1
-        self._matches += len(found.numbers)
-        return found
+        return self._engine.match(body)
 
     def match_hops(self, body: bytes) -> Hops:
         """Only the hops of the subscriptions that a document matches; raises DocumentError.
 
         Nobody counts the subscriptions, so it costs little more than parsing, however many there are.
         """
-        found = self._engine.hops(body)
-        self._documents += 1
-        return found
+        return self._engine.hops(body)
 
     def match_batch(self, bodies: Iterable[bytes]) -> Batch:
         """Many documents at once; one that is refused has its error in `errors`, and no numbers."""
-        found = self._engine.batch(bodies)
-        self._documents += len(found) - len(found.errors)
-        self._matches += len(found.numbers)
-        return found
+        return self._engine.batch(bodies)
 
     # what it looks like
 
@@ -163,8 +160,6 @@ class Matcher:
         return Stats(
             engine=self._engine.name,
             subscriptions=len(self._register),
-            documents=self._documents,
-            matches=self._matches,
             skeletons_passed=residuals.passed,
             residuals_false=residuals.false,
             residual_errors=residuals.errors,

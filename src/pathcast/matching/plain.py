@@ -67,7 +67,7 @@ class PlainEngine:
         self._automaton: Automaton[_Alternative] = Automaton()
         self._memo: Memo[_Alternative] = Memo()
         self._always: dict[_Alternative, None] = {}  # need no path at all: not(//a)
-        self._joins = self._join_work = 0
+        self._documents = self._matches = self._joins = self._join_work = 0
 
     # subscriptions
 
@@ -118,6 +118,7 @@ class PlainEngine:
     def match(self, body: bytes) -> Matches:
         matched, errors = self._matched(body)
         numbers = array("i", sorted(number for entry in matched for number in entry.numbers))
+        self._matches += len(numbers)
         return Matches(self._register.ids, numbers, errors)
 
     def batch(self, bodies: Iterable[bytes]) -> Batch:
@@ -131,6 +132,7 @@ class PlainEngine:
     def _matched(self, body: bytes) -> tuple[list[_Entry], dict[Id, EvaluationError]]:
         """The entries that hold altogether, and the subscriptions that could not be decided."""
         document = parse_document(body, self._limits)
+        self._documents += 1
         passed = self._structural(document)
         matched = [entry for entry in passed if entry.check is None]
         asked = [(entry, entry.check) for entry in passed if entry.check is not None]
@@ -186,6 +188,8 @@ class PlainEngine:
             "memo_hits": self._memo.hits,
             "memo_misses": self._memo.misses,
             "memo_flushes": self._memo.flushes,
+            "documents": self._documents,
+            "matches": self._matches,
             "joins": self._joins,
             "join_work": self._join_work,
             "memory": {},

@@ -14,18 +14,19 @@ Every alternative of a condition (see `paths`) gets the strongest of three forms
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from pathcast.matching.automaton import Edge, Label
 from pathcast.matching.paths import requirements
+from pathcast.pattern.numbers import number
 from pathcast.pattern.syntax import Axis
 from pathcast.pattern.tree import And, Condition, Exists, Path, Value, ValueKind
 
 __all__ = ["Alternative", "Branch", "Exact", "General", "Part", "Twig", "plan"]
 
 Part: TypeAlias = "Label | Value"
-_INDEXED = (ValueKind.STRING, ValueKind.NUMBER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +85,17 @@ def _branches(condition: Condition, *, top: bool = False) -> tuple[Branch, ...] 
         case Exists(path=path) if path.absolute is top:
             branch = _branch(path)
             return None if branch is None else (branch,)
-        case Value(kind=kind) if kind in _INDEXED and not top:
+        case Value() if _indexed(condition) and not top:
             return (Branch((condition,)),)
         case _:
             return None
+
+
+def _indexed(value: Value) -> bool:
+    """Whether the index of values knows such tests; a constant that is not a number has no place in its order."""
+    if value.kind is ValueKind.NUMBER:
+        return not math.isnan(number(value.operand))
+    return value.kind is ValueKind.STRING
 
 
 def _branch(path: Path) -> Branch | None:

@@ -73,7 +73,9 @@ class Check:
                 hint="split a very long or very deep expression into several subscriptions",
             ) from None
 
-    def holds(self, tree: etree._ElementTree[etree._Element], longest_run: Callable[[], int]) -> bool | EvaluationError:
+    def holds(
+        self, tree: etree._ElementTree[etree._Element], longest_run: Callable[[], int]
+    ) -> bool | EvaluationError:
         """Whether the residual is true of a document; `longest_run` is asked only where it matters."""
         if self._fears_long_runs and longest_run() > _LONGEST_RUN:
             return EvaluationError(

@@ -19,23 +19,50 @@ from pathcast.matching.core.automaton import Automaton
 from pathcast.matching.core.evaluate import Conditions
 from pathcast.matching.core.labels import Paths
 from pathcast.matching.matches import Id
+from pathcast.matching.residual import Check
+from pathcast.pattern import parse
+from pathcast.pattern.tree import Condition
 
-__all__ = ["Extras", "Generation", "Tier", "Tiers"]
+__all__ = ["Entry", "Extras", "Generation", "Key", "Tier", "Tiers"]
+
+Key = tuple[str, tuple[tuple[str, str], ...]]
+"""The canonical text of a pattern, and its namespaces."""
+
 
 _CAPS: Final = (64, 1024)
 _SHARE: Final = 8  # the largest tier beside the main one has at most this part of it, or
 _LEAST: Final = 8192
 
 
+class Entry:
+    """A distinct pattern that is not a path alone, and how many subscriptions have it."""
+
+    __slots__ = ("alternatives", "check", "general", "key", "live")
+
+    def __init__(
+        self, key: Key, alternatives: list[tuple[str, object]], check: Check | None
+    ) -> None:
+        self.key = key
+        self.alternatives = alternatives
+        self.general = any(kind == "general" for kind, _ in alternatives)
+        self.check = check
+        self.live = 0
+
+    def condition(self) -> Condition:
+        """The condition again: patterns are large, and only few are ever asked for it."""
+        return parse(self.key[0], dict(self.key[1])).condition
+
+
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """What an automaton needs for subscriptions that are no paths."""
+    """What an automaton needs for subscriptions that are no paths; entries by their numbers."""
 
-    entries: list[object]
-    """As the automaton takes them: (key, numbers, whether a residual is left, alternatives)."""
-    conditions: Conditions
-    handles: dict[int, int]
-    """The conditions that are evaluated one by one, by the key of their entry."""
+    groups: list[object] = field(default_factory=list)
+    """As the automaton takes them: (entry, numbers, whether a residual is left, alternatives)."""
+    entries: dict[int, Entry] = field(default_factory=dict)
+    conditions: Conditions = field(default_factory=Conditions)
+    handles: dict[int, int] = field(default_factory=dict)
+    """The conditions that are evaluated one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +144,7 @@ class Tiers:
             merged.others += self._paths.living(tier.others, self._alive)
         if merged:
             merged.extras = self._extras(merged.others)
-            merged.automaton = Automaton(self._paths, merged.linear, merged.extras.entries)
+            merged.automaton = Automaton(self._paths, merged.linear, merged.extras.groups)
             self.built += len(merged)
         for smaller in range(place):
             self._tiers[smaller] = Tier()

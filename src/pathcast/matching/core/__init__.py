@@ -1,0 +1,17 @@
+"""The compiled core: flat arrays over libxml2's trees, run without the interpreter.
+
+    labels       tests as numbers, plain paths read from text
+    predicates   what a value is, as far as any test asks
+    twigs        leaves, links and joints of subscriptions that branch
+    automaton    all of these, built once and then only read
+    memo         the automaton made deterministic, label path by label path, within bounds
+    walk         a tree as an array of elements
+    course       one automaton over one document
+    branches     do the branches of a twig hang together?
+    run          several automata over one document: the scratch space of a thread
+
+Beside them stands what evaluates any other condition: `evaluate`, on `compiled` conditions and numbered `nodes`.
+
+`pathcast.matching.compiled` is who uses them; nobody else should. It is plain C that Cython writes; it reads the structs
+that lxml's headers describe, and links nothing.
+"""

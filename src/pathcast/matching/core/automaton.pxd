@@ -50,6 +50,7 @@ cdef class Automaton:
     cdef Range *ranges
     cdef Table ranges_of  # state -> where its tests that are no equalities start
     cdef Table range_counts
+    cdef Table operands  # value test -> its operand << 1, and 1 if it is a number's place
     cdef Strings names
     cdef Ints name_codes
     cdef Strings spaces

@@ -81,7 +81,7 @@ cdef class Automaton:
                 self._entry(paths, entry, &ends)
             self.size = <int32_t>self.parents.size
             self._arrange(&ends)
-            self.twigs.seal()
+            self.twigs.seal(self._rarity())
             for index in range(self.twigs.leaves.size):
                 self.states[self.twigs.leaves.at[index]].leaf = index
             self._place(paths, &ends)
@@ -103,6 +103,7 @@ cdef class Automaton:
         discard(&self.edges)
         discard(&self.ranges_of)
         discard(&self.range_counts)
+        discard(&self.operands)
         discard(&self.space_of)
         strings_drop(&self.names)
         strings_drop(&self.spaces)
@@ -166,8 +167,12 @@ cdef class Automaton:
 
     def _twig(self, place, kids):
         """A twig: its branches below the document node, each (labels, kids)."""
+        cdef int32_t state = 0
         leaves = {}
-        joint = self._joint(0, kids, leaves)
+        while len(kids) == 1:  # up to where it forks first: that this has a node is all that is asked
+            labels, kids = kids[0]
+            state = self._follow(state, labels)
+        joint = self._joint(state, kids, leaves)
         self.twigs.add_unit(place, list(leaves), joint, False)
 
     def _joint(self, int32_t state, kids, leaves):
@@ -180,8 +185,40 @@ cdef class Automaton:
                 leaf = self.twigs.leaf(end)
                 leaves[leaf] = None
                 target = leaf << 1
-            links.append(self.twigs.link(target, end, state))
+            links.append(self.twigs.link(target, end, state, self._way(end, state)))
         return self.twigs.joint(state, links)
+
+    def _way(self, int32_t lower, int32_t upper):
+        """How to get from a state up to another: levels, leaves to find above, levels ... (see `twigs`)."""
+        cdef int32_t edge, levels = 0
+        way = []
+        while lower != upper:
+            edge = self.labels.at[lower] & EDGE_MASK
+            lower = self.parents.at[lower]
+            if edge == CHILD or edge == ATTRIBUTE:
+                levels += 1
+            elif edge != VALUE:
+                way += [levels, self.twigs.leaf(lower)]
+                levels = 0
+        return (*way, levels)
+
+    def _rarity(self):
+        """How rare each leaf is likely to be: names count, values count most, and depth a little."""
+        cdef int32_t state, label, score
+        cdef const int32_t *kinds = (<Vocabulary>self.vocabulary).kinds.at
+        found = []
+        for index in range(self.twigs.leaves.size):
+            state = self.twigs.leaves.at[index]
+            score = 0
+            while state:
+                label = self.labels.at[state]
+                if label & EDGE_MASK == VALUE:
+                    score += 100
+                else:
+                    score += 1 + 4 * (kinds[label >> EDGE_BITS] == A_NAME)
+                state = self.parents.at[state]
+            found.append(score)
+        return found
 
     cdef int _arrange(self, Ints *ends) except -1:
         """Number the states anew: what follows one state lies side by side, in the order of the labels."""
@@ -367,6 +404,8 @@ cdef class Automaton:
         cdef int32_t at = 0
         known = [vocabulary.value_tests[code] for code in tests]
         self.values = Values(known, [code << EDGE_BITS | VALUE for code in tests])
+        for code in tests:
+            insert(&self.operands, joined(code, 0), self.values.operand(vocabulary.value_tests[code]))
         owners = defaultdict(list)
         for code, states in tests.items():
             if vocabulary.value_tests[code][1] != "=":

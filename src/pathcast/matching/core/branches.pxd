@@ -5,27 +5,27 @@ from pathcast.matching.core.vectors cimport Ints
 from pathcast.matching.core.walk cimport Walk
 
 
+# The nodes that were found for a link or a joint, of the document that `stamp` says.
+cdef struct Found:
+    uint32_t stamp
+    int32_t at
+    int32_t count
+
+
 cdef class Branches:
     cdef Course course
     cdef Walk walk
-    cdef uint32_t *link_stamp
-    cdef int32_t *link_at
-    cdef int32_t *link_size
-    cdef uint32_t *joint_stamp
-    cdef int32_t *joint_at
-    cdef int32_t *joint_size
+    cdef Found *links
+    cdef Found *joints
     cdef Ints results
-    cdef Ints chain
     cdef Ints marks  # spot -> serial
     cdef int32_t serial
     cdef readonly uint64_t work
-    cdef int32_t _path[64]
-    cdef int32_t _path_node
 
     cdef int begin(self, Walk walk) except -1
     cdef bint holds(self, int32_t joint) except -1 nogil
     cdef int _join(self, int32_t joint) except -1 nogil
     cdef int _link(self, int32_t link) except -1 nogil
-    cdef int _climb(self, int32_t spot, uint64_t mask) except -1 nogil
-    cdef uint64_t _span(self, int32_t node, int32_t lower, int32_t upper) except? 0 nogil
-    cdef uint64_t _passing(self, int32_t label, int32_t depth) noexcept nogil
+    cdef int _list(self, int32_t leaf) except -1 nogil
+    cdef int _up(self, int32_t at, int32_t levels) except -1 nogil
+    cdef int _above(self, int32_t at, int32_t leaf) except -1 nogil

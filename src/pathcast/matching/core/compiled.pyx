@@ -10,7 +10,8 @@ document is being evaluated elsewhere. Nothing here recurses: a condition is com
 conditions inside it are. Those that are nested deep have their steps listed, inner ones first,
 so that evaluation need not recurse either.
 
-Cost: some 100 bytes for each distinct step and condition.
+Cost: some 100 bytes for each distinct step and condition, half as much for a path and each of its
+ends; a subscription of three steps that shares little takes 500 bytes and 12 microseconds.
 
 >>> from pathcast.pattern import parse
 >>> conditions = Conditions()

@@ -7,6 +7,16 @@ from pathcast.matching.core.vectors cimport Ints, Table
 from pathcast.matching.core.walk cimport Walk
 
 
+# What a document has of a leaf, beside the units that wait for it.
+cdef struct LeafState:
+    uint32_t stamp
+    int32_t first  # the first segment that has it
+    int32_t units
+    int32_t units_end
+    int32_t listed  # where its nodes are listed, -1 if they are not yet
+    int32_t count
+
+
 cdef class Course:
     cdef readonly Automaton automaton
     cdef readonly Memo memo
@@ -18,11 +28,8 @@ cdef class Course:
     cdef Ints instances  # pairs: a spot, and the next of its label path
     cdef Ints visitors  # pairs: a node, and the next that has the segment
     cdef Ints hits  # pairs: a segment, and the next that has the leaf
-    cdef int32_t *leaf_first
-    cdef uint32_t *leaf_stamp
-    cdef int32_t *unit_hits
-    cdef uint32_t *unit_stamp
-    cdef Ints complete  # units all of whose leaves were hit
+    cdef LeafState *leaves
+    cdef Ints triggered  # units whose rarest leaf was hit
     cdef tree.xmlNs *_space
     cdef int32_t _space_number
     # where results go
@@ -38,8 +45,10 @@ cdef class Course:
     cdef int32_t _enter(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
     cdef int _meet(self, int32_t node) except -1 nogil
     cdef int _hit(self, int32_t leaf, int32_t segment) except -1 nogil
+    cdef bint complete(self, int32_t unit) noexcept nogil
     cdef int _around(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
     cdef int _attributes(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
     cdef int _others(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
     cdef int _value(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
+    cdef int _value_step(self, Walk walk, int32_t spot, int32_t node, int32_t code) except -1 nogil
     cdef int _visit(self, Walk walk, tree.xmlNode *found, int32_t spot, int32_t node, int32_t code) except -1 nogil

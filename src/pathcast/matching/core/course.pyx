@@ -9,13 +9,12 @@ Names are found by their address: libxml2 keeps one copy of every name as long a
 calls `run` makes sure that this is so (`forget_names` when the dictionary changes).
 
 For twigs the course keeps what a join needs: the spots of each label path, the paths that have a segment, the segments
-that have a leaf. When the memo had to stop keeping, or a document is too deep for masks of 64 levels, it says so
-(`lost`), and the joins are done by somebody else.
+that have a leaf. When the memo had to stop keeping, it says so (`lost`), and the joins are done by somebody else.
 """
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memset, strlen
+from libc.string cimport strlen
 from lxml.includes cimport tree
 
 from pathcast.matching.core.automaton cimport (
@@ -33,6 +32,7 @@ from pathcast.matching.core.memo cimport (
     IS_INSTRUCTION,
     IS_TEXT,
     IS_VALUE,
+    NOTHING,
     Mark,
     Memo,
     Node,
@@ -40,11 +40,11 @@ from pathcast.matching.core.memo cimport (
     before_numbers,
 )
 from pathcast.matching.core.strings cimport string_number
-from pathcast.matching.core.vectors cimport discard, drop, empty, find, insert, joined, push, reserve
+from pathcast.matching.core.twigs cimport Unit
+from pathcast.matching.core.vectors cimport append, discard, drop, empty, find, insert, joined, push, reserve
 from pathcast.matching.core.walk cimport Spot, Text, Walk, is_text, starts_text
 
 cdef enum:
-    _DEEPEST = 60  # levels that a mask has bits for
     _MOST_NAMES = 65536
     _SPACE_BITS = 17
 
@@ -53,33 +53,27 @@ cdef class Course:
     """A memo with what it needs to run; used by one thread at a time."""
 
     def __cinit__(self):
-        self.leaf_first = NULL
-        self.leaf_stamp = NULL
-        self.unit_hits = NULL
-        self.unit_stamp = NULL
+        self.leaves = NULL
 
     def __init__(self, Automaton automaton not None, Py_ssize_t limit):
         self.automaton = automaton
         self.memo = Memo(automaton, limit)
         self.joins = automaton.twigs.unit_count > 0
-        self.leaf_first = <int32_t *>calloc(<size_t>automaton.twigs.leaf_count + 1, 4)
-        self.leaf_stamp = <uint32_t *>calloc(<size_t>automaton.twigs.leaf_count + 1, 4)
-        self.unit_hits = <int32_t *>calloc(<size_t>automaton.twigs.unit_count + 1, 4)
-        self.unit_stamp = <uint32_t *>calloc(<size_t>automaton.twigs.unit_count + 1, 4)
-        if not (self.leaf_first and self.leaf_stamp and self.unit_hits and self.unit_stamp):
+        self.leaves = <LeafState *>calloc(<size_t>automaton.twigs.leaf_count + 1, sizeof(LeafState))
+        if self.leaves == NULL:
             raise MemoryError
+        for leaf in range(automaton.twigs.leaf_count):
+            self.leaves[leaf].units = automaton.twigs.leaf_starts.at[leaf]
+            self.leaves[leaf].units_end = automaton.twigs.leaf_starts.at[leaf + 1]
 
     def __dealloc__(self):
-        free(self.leaf_first)
-        free(self.leaf_stamp)
-        free(self.unit_hits)
-        free(self.unit_stamp)
+        free(self.leaves)
         discard(&self.names)
         drop(&self.at)
         drop(&self.instances)
         drop(&self.visitors)
         drop(&self.hits)
-        drop(&self.complete)
+        drop(&self.triggered)
 
     cdef void forget_names(self) noexcept nogil:
         """Addresses may stand for other names from now on."""
@@ -87,7 +81,7 @@ cdef class Course:
 
     cdef int run(self, Walk walk) except -1 nogil:
         """Run over a document; `bits` or `hops` and `alive` are set by the caller."""
-        cdef int32_t spot, node, depth
+        cdef int32_t spot, node, depth, index
         cdef Spot *here
         cdef Mark marks[257]  # libxml2 stops at 256 levels
         cdef int32_t mark_depths[257]
@@ -96,12 +90,12 @@ cdef class Course:
         self.epoch += 1
         if self.epoch == 0:  # after four thousand million documents
             self.memo.forget()
-            memset(self.leaf_stamp, 0, 4 * <size_t>self.automaton.twigs.leaf_count)
-            memset(self.unit_stamp, 0, 4 * <size_t>self.automaton.twigs.unit_count)
+            for index in range(self.automaton.twigs.leaf_count):
+                self.leaves[index].stamp = 0
             self.epoch = 1
-        self.lost = walk.depth > _DEEPEST
+        self.lost = False
         self._space = NULL
-        self.instances.size = self.visitors.size = self.hits.size = self.complete.size = 0
+        self.instances.size = self.visitors.size = self.hits.size = self.triggered.size = 0
         walk.size = walk.elements + 1
         self.at.size = 0
         reserve(&self.at, walk.size)
@@ -237,25 +231,30 @@ cdef class Course:
 
     cdef int _hit(self, int32_t leaf, int32_t segment) except -1 nogil:
         """A leaf of twigs was reached."""
-        cdef int32_t index, unit
-        if self.leaf_stamp[leaf] != self.epoch:
-            self.leaf_stamp[leaf] = self.epoch
-            self.leaf_first[leaf] = -1
-            for index in range(
-                self.automaton.twigs.leaf_starts.at[leaf], self.automaton.twigs.leaf_starts.at[leaf + 1]
-            ):
-                unit = self.automaton.twigs.leaf_units.at[index]
-                if self.unit_stamp[unit] != self.epoch:
-                    self.unit_stamp[unit] = self.epoch
-                    self.unit_hits[unit] = 0
-                self.unit_hits[unit] += 1
-                if self.unit_hits[unit] == self.automaton.twigs.units[unit].needs:
-                    push(&self.complete, unit)
+        cdef LeafState *state = &self.leaves[leaf]
+        if state.stamp != self.epoch:
+            state.stamp = self.epoch
+            state.first = -1
+            state.listed = -1
+            append(
+                &self.triggered,
+                self.automaton.twigs.leaf_units.at + state.units,
+                state.units_end - state.units,
+            )
         if self.memo.keeping:
             push(&self.hits, segment)
-            push(&self.hits, self.leaf_first[leaf])
-            self.leaf_first[leaf] = <int32_t>self.hits.size - 2
+            push(&self.hits, state.first)
+            state.first = <int32_t>self.hits.size - 2
         return 0
+
+    cdef bint complete(self, int32_t unit) noexcept nogil:
+        """Whether all leaves of a unit were reached."""
+        cdef const Unit *wanted = &self.automaton.twigs.units[unit]
+        cdef int32_t index
+        for index in range(wanted.leaves, wanted.leaves + wanted.needs):
+            if self.leaves[self.automaton.twigs.unit_leaves.at[index]].stamp != self.epoch:
+                return False
+        return True
 
     # what else hangs at an element
 
@@ -319,7 +318,7 @@ cdef class Course:
         if not kept:
             mark = self.memo.mark()
         below = self._step(node, code)
-        if self.memo.nodes[below].segment_count:
+        if below != NOTHING:
             new = walk.add(found, spot, walk.spots[spot].depth + 1)
             push(&self.at, below)
             self._enter(walk, new, below)
@@ -331,17 +330,25 @@ cdef class Course:
 
     cdef int _value(self, Walk walk, int32_t spot, int32_t node) except -1 nogil:
         """What value tests say of a node."""
+        cdef Text text
+        cdef int32_t string, place
+        walk.value(spot, &text)
+        if self.memo.nodes[node].string_count:
+            string = string_number(&self.automaton.values.strings, text.at, text.length, 0)
+            self._value_step(walk, spot, node, self.memo.string_class(node, string))
+        if self.memo.nodes[node].place_count:
+            place = self.automaton.values.place(text.at, text.length)
+            self._value_step(walk, spot, node, self.memo.number_class(node, place))
+        return 0
+
+    cdef int _value_step(self, Walk walk, int32_t spot, int32_t node, int32_t code) except -1 nogil:
         cdef Mark mark
         cdef bint kept = self.memo.keeping
-        cdef Text text
-        cdef int32_t string, place, below
-        walk.value(spot, &text)
-        string = string_number(&self.automaton.values.strings, text.at, text.length, 0)
-        place = self.automaton.values.place(text.at, text.length)
+        cdef int32_t below
         if not kept:
             mark = self.memo.mark()
-        below = self._step(node, IS_VALUE | self.memo.value_class(string, place))
-        if self.memo.nodes[below].segment_count:
+        below = self._step(node, code)
+        if below != NOTHING:
             self._enter(walk, spot, below)
         if not kept:
             self.memo.release(mark)

@@ -15,6 +15,11 @@ cdef enum:
     IS_VALUE = 5 << 28
 
 
+# The node of all label paths that lead nowhere.
+cdef enum:
+    NOTHING = 1
+
+
 # States that were reached together. What it has of each lies in `ints`, one after the other.
 cdef struct Segment:
     int64_t at
@@ -50,6 +55,9 @@ cdef struct Node:
     uint32_t flags
     uint32_t stamp
     int32_t first  # the first of the document's nodes that have this path
+    int64_t operands  # where the operands of its value tests are, sorted: strings, then places
+    int32_t string_count
+    int32_t place_count
 
 
 cdef struct Mark:
@@ -71,9 +79,8 @@ cdef class Memo:
     cdef Ints lists  # the segments of nodes
     cdef Table following  # (node, code) -> node
     cdef Table jumps  # (node, code) -> segment, or 0
-    cdef Table classes  # (string, place) of a value -> its class
-    cdef Ints class_strings
-    cdef Ints class_places
+    cdef int32_t value_string  # the value at hand
+    cdef int32_t value_place
     cdef uint64_t *masks
     cdef Py_ssize_t mask_count
     cdef Py_ssize_t mask_room
@@ -101,7 +108,8 @@ cdef class Memo:
     cdef int forget(self) except -1 nogil
     cdef int prepare(self) except -1 nogil
     cdef int32_t advance(self, int32_t node, int32_t code) except -1 nogil
-    cdef int32_t value_class(self, int32_t string, int32_t place) except -1 nogil
+    cdef int32_t string_class(self, int32_t node, int32_t string) noexcept nogil
+    cdef int32_t number_class(self, int32_t node, int32_t place) noexcept nogil
     cdef const uint64_t *mask_of(
         self, int32_t segment, const uint64_t *alive, uint32_t version
     ) except NULL nogil
@@ -115,9 +123,10 @@ cdef class Memo:
     cdef int _follow(
         self, int64_t at, int32_t pairs, const int32_t *tests, int count, int32_t edge
     ) except -1 nogil
-    cdef int _ranges(self, int32_t at, int32_t end, int32_t string, int32_t place) except -1 nogil
+    cdef int _ranges(self, int32_t at, int32_t end, bint numeric) except -1 nogil
     cdef int _step(self, int32_t node, int32_t code) except -1 nogil
-    cdef int _values(self, int32_t node, int32_t code) except -1 nogil
+    cdef int _values(self, int32_t node, bint numeric) except -1 nogil
+    cdef int _operands(self, int32_t node) except -1 nogil
     cdef int _attributes(self, int32_t node, int32_t code) except -1 nogil
     cdef int32_t _node(self, int32_t parent, int32_t code, Py_ssize_t start) except -1 nogil
     cdef int _deepen(self, int32_t node) except -1 nogil

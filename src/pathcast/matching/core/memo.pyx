@@ -16,7 +16,7 @@ keeping (`keeping`), in room for the states of its open elements. `work` counts 
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, qsort
 from libc.string cimport memset
 
 from pathcast.matching.core.automaton cimport (
@@ -39,10 +39,12 @@ from pathcast.matching.core.labels cimport (
     DEEP_ATTRIBUTE,
     DESCENDANT,
     EDGE_BITS,
+    EDGE_MASK,
     FIRST_NAME,
     INSTRUCTION,
     NODE,
     TEXT,
+    VALUE,
 )
 from pathcast.matching.core.predicates cimport (
     DIFFERENT,
@@ -101,8 +103,6 @@ cdef class Memo:
         free(self.seen)
         drop(&self.ints)
         drop(&self.lists)
-        drop(&self.class_strings)
-        drop(&self.class_places)
         drop(&self.near)
         drop(&self.jumped)
         drop(&self.picked)
@@ -114,7 +114,6 @@ cdef class Memo:
         drop(&self.leaves)
         discard(&self.following)
         discard(&self.jumps)
-        discard(&self.classes)
 
     def __len__(self):
         return self.node_count
@@ -146,14 +145,14 @@ cdef class Memo:
         self.ints.size = self.lists.size = 0
         empty(&self.following)
         empty(&self.jumps)
-        empty(&self.classes)
-        self.class_strings.size = self.class_places.size = 0
         self.keeping = True
         self._segment()  # number 0 stands for no segment
         self._take(0)
         start = self.lists.size
         push(&self.lists, self._segment())
         self._node(-1, 0, start)
+        self._node(0, IS_TEXT, self.lists.size)  # NOTHING
+        self.nodes[NOTHING].flags = 0
         return 0
 
     cdef Py_ssize_t _weight(self) noexcept nogil:
@@ -191,7 +190,7 @@ cdef class Memo:
             self.keeping = False
         self.jumped.size = 0
         if code >= IS_VALUE:
-            self._values(node, code)
+            self._values(node, code & NAME_MASK > self.nodes[node].string_count)
             own = self._segment()
         else:
             if code >> KIND_SHIFT == IS_ATTRIBUTE >> KIND_SHIFT:
@@ -206,11 +205,14 @@ cdef class Memo:
                     push(&self.jumped, found)
                 found = self.nodes[context].parent
                 context = self.nodes[found].context if found >= 0 else -1
-        start = self.lists.size
-        if own:
-            push(&self.lists, own)
-        append(&self.lists, self.jumped.at, self.jumped.size)
-        found = self._node(node, code, start)
+        if own == 0 and self.jumped.size == 0 and code >= IS_ATTRIBUTE:
+            found = NOTHING  # no element, so nothing can come below it either
+        else:
+            start = self.lists.size
+            if own:
+                push(&self.lists, own)
+            append(&self.lists, self.jumped.at, self.jumped.size)
+            found = self._node(node, code, start)
         if self.keeping:
             insert(&self.following, joined(node, code), found)
         return found
@@ -306,18 +308,17 @@ cdef class Memo:
                 state += 1
         return 0
 
-    cdef int _values(self, int32_t node, int32_t code) except -1 nogil:
-        """Take what value tests lead to that a class of values passes."""
-        cdef int32_t kind = code & NAME_MASK
-        cdef int32_t string = self.class_strings.at[kind], place = self.class_places.at[kind]
-        cdef int32_t string_label = -1, number_label = -1, segment, index, found, at
+    cdef int _values(self, int32_t node, bint numeric) except -1 nogil:
+        """Take what tests of strings, or of numbers, lead to that the value at hand passes."""
+        cdef int32_t label = -1, segment, index, found, at
         cdef const int32_t *state
         cdef const int32_t *last
         cdef const State *known
-        if string >= 0:
-            string_label = self.automaton.values.string_labels.at[string]
-        if place != NOWHERE and place & 1:
-            number_label = self.automaton.values.number_labels.at[place >> 1]
+        if numeric:
+            if self.value_place != NOWHERE and self.value_place & 1:
+                label = self.automaton.values.number_labels.at[self.value_place >> 1]
+        elif self.value_string >= 0:
+            label = self.automaton.values.string_labels.at[self.value_string]
         for index in range(self.nodes[node].segment_count):
             segment = self.lists.at[self.nodes[node].segments + index]
             state = self.ints.at + self.segments[segment].at + 2 * (
@@ -328,30 +329,27 @@ cdef class Memo:
                 known = &self.automaton.states[state[0]]
                 if known.flags & VALUES:
                     self.work += 1
-                    if string_label >= 0:
-                        found = self.automaton.following(known.first, known.count, string_label)
-                        if found >= 0:
-                            self._take(found)
-                    if number_label >= 0:
-                        found = self.automaton.following(known.first, known.count, number_label)
+                    if label >= 0:
+                        found = self.automaton.following(known.first, known.count, label)
                         if found >= 0:
                             self._take(found)
                     at = find(&self.automaton.ranges_of, joined(state[0], 0))
                     if at >= 0:
-                        self._ranges(
-                            at, at + find(&self.automaton.range_counts, joined(state[0], 0)), string, place
-                        )
+                        found = find(&self.automaton.range_counts, joined(state[0], 0))
+                        self._ranges(at, at + found, numeric)
                 state += 1
         return 0
 
-    cdef int _ranges(self, int32_t at, int32_t end, int32_t string, int32_t place) except -1 nogil:
+    cdef int _ranges(self, int32_t at, int32_t end, bint numeric) except -1 nogil:
         """Take what those tests lead to that hold: of each kind, the first ones."""
         cdef const Range *test
         while at < end:
             test = &self.automaton.ranges[at]
-            self.work += 1
             at += 1
-            if holds(test, string, place):
+            if test.numeric != numeric:
+                continue
+            self.work += 1
+            if holds(test, self.value_string, self.value_place):
                 self._take(test.state)
             elif test.op >= LESS:  # in the order of their operands, no other of this kind holds
                 while at < end and self.automaton.ranges[at].op == test.op:
@@ -462,6 +460,8 @@ cdef class Memo:
         self.node_count += 1
         if code >> KIND_SHIFT == IS_ELEMENT:
             self._deepen(number)
+        if self.nodes[number].flags & VALUES:
+            self._operands(number)
         return number
 
     cdef int _deepen(self, int32_t node) except -1 nogil:
@@ -519,16 +519,58 @@ cdef class Memo:
 
     # values and hops
 
-    cdef int32_t value_class(self, int32_t string, int32_t place) except -1 nogil:
-        """The number of a class of values."""
-        cdef uint64_t key = joined(string + 1, place + 1)
-        cdef int32_t found = find(&self.classes, key)
-        if found < 0:
-            found = <int32_t>self.class_strings.size
-            insert(&self.classes, key, found)
-            push(&self.class_strings, string)
-            push(&self.class_places, place)
-        return found
+    cdef int32_t string_class(self, int32_t node, int32_t string) noexcept nogil:
+        """What a value is to the tests of strings at a node; it becomes the value at hand."""
+        cdef const int32_t *operands = self.ints.at + self.nodes[node].operands
+        cdef int32_t count = self.nodes[node].string_count, low
+        self.value_string = string
+        if string >= 0:
+            low = bisected(operands, count, string)
+            if low < count and operands[low] == string:
+                return IS_VALUE | (1 + low)
+        return IS_VALUE
+
+    cdef int32_t number_class(self, int32_t node, int32_t place) noexcept nogil:
+        """What a value is to the tests of numbers at a node; it becomes the value at hand."""
+        cdef int32_t strings = self.nodes[node].string_count, count = self.nodes[node].place_count, low
+        cdef const int32_t *operands = self.ints.at + self.nodes[node].operands + strings
+        self.value_place = place
+        if place == NOWHERE:
+            return IS_VALUE | (1 + strings)
+        low = bisected(operands, count, place)
+        return IS_VALUE | (2 + strings + 2 * low + (low < count and operands[low] == place))
+
+    cdef int _operands(self, int32_t node) except -1 nogil:
+        """Find the operands of a node's value tests."""
+        cdef Ints strings, places
+        cdef const Segment *segment
+        cdef const State *known
+        cdef int32_t index, side, state, child, operand
+        strings = places = Ints(NULL, 0, 0)
+        try:
+            for index in range(self.nodes[node].segment_count):
+                segment = &self.segments[self.lists.at[self.nodes[node].segments + index]]
+                for side in range(segment.sides):
+                    state = self.ints.at[
+                        segment.at + before_numbers(segment) - segment.sides + side
+                    ]
+                    known = &self.automaton.states[state]
+                    for child in range(known.first, known.first + known.count):
+                        if self.automaton.states[child].label & EDGE_MASK == VALUE:
+                            operand = find(
+                                &self.automaton.operands,
+                                joined(self.automaton.states[child].label >> EDGE_BITS, 0),
+                            )
+                            push(&places if operand & 1 else &strings, operand >> 1)
+            self.nodes[node].string_count = sorted_once(&strings)
+            self.nodes[node].place_count = sorted_once(&places)
+            self.nodes[node].operands = self.ints.size
+            append(&self.ints, strings.at, strings.size)
+            append(&self.ints, places.at, places.size)
+        finally:
+            drop(&strings)
+            drop(&places)
+        return 0
 
     cdef const uint64_t *mask_of(
         self, int32_t segment, const uint64_t *alive, uint32_t version
@@ -560,3 +602,33 @@ cdef class Memo:
             if hop[index] >= 0 and alive[number[index] >> 6] >> (number[index] & 63) & 1:
                 mask[hop[index] >> 6] |= <uint64_t>1 << (hop[index] & 63)
         return mask
+
+
+cdef int32_t bisected(const int32_t *sorted, int32_t count, int32_t value) noexcept nogil:
+    """Where a value belongs among sorted ones."""
+    cdef int32_t low = 0, middle
+    while low < count:
+        middle = (low + count) >> 1
+        if sorted[middle] < value:
+            low = middle + 1
+        else:
+            count = middle
+    return low
+
+
+cdef int _by_size(const void *one, const void *two) noexcept nogil:
+    cdef int32_t left = (<const int32_t *>one)[0], right = (<const int32_t *>two)[0]
+    return (left > right) - (left < right)
+
+
+cdef int32_t sorted_once(Ints *values) noexcept nogil:
+    """Sort values and leave each once; gives how many are left."""
+    cdef Py_ssize_t index, kept = 0
+    if values.size:
+        qsort(values.at, <size_t>values.size, sizeof(int32_t), _by_size)
+    for index in range(values.size):
+        if index == 0 or values.at[index] != values.at[index - 1]:
+            values.at[kept] = values.at[index]
+            kept += 1
+    values.size = kept
+    return <int32_t>kept

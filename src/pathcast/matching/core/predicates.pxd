@@ -32,6 +32,7 @@ cdef class Values:
     cdef int32_t constant_count
     cdef int32_t place(self, const char *text, Py_ssize_t length) noexcept nogil
     cdef int32_t rank(self, double value) noexcept nogil
+    cdef int32_t operand(self, tuple test) except -1
     cdef Range ranged(self, int32_t state, tuple test) except *
 
 

@@ -1,6 +1,6 @@
 """The shared index of value tests: what a string-value is, as far as any subscription asks.
 
-All values that no test can tell apart are of one class, a pair of small numbers:
+All values that no test can tell apart are of one class, by two small numbers:
 
 - `string`: the number of the value among the strings that some test is (un)equal to, -1 if it is none of them;
 - `place`: where it lies among the constants that some numeric test compares with, in order: 2i+1 is the
@@ -36,7 +36,7 @@ cdef class Values:
     def __init__(self, list tests, list labels):
         """Tests as (kind, op, operand), and the label of the edge that each of them has.
 
-        The operand of a numeric test is the number's `float.hex`, so that no bit of it is lost.
+        The operand of a numeric test is the number's `float.hex`, so that no bit of it is lost; it is not NaN.
         """
         cdef int32_t index
         constants = sorted({float.fromhex(operand) for kind, _, operand in tests if kind == "number"})
@@ -88,20 +88,19 @@ cdef class Values:
                 high = middle
         return 2 * low + (low < self.constant_count and self.constants[low] == value)
 
+    cdef int32_t operand(self, tuple test) except -1:
+        """The operand of a test: the number of a string << 1, or the rank of a constant << 1 | 1."""
+        cdef bytes text
+        kind, _, operand = test
+        if kind == "number":
+            return self.rank(float.fromhex(operand)) << 1 | 1
+        text = operand.encode()
+        return string_number(&self.strings, text, len(text), 0) << 1
+
     cdef Range ranged(self, int32_t state, tuple test) except *:
         """A test that is not an equality."""
-        cdef Range found
-        cdef bytes text
-        kind, op, operand = test
-        text = operand.encode()
-        found.state = state
-        found.op = _OPS[op]
-        found.numeric = kind == "number"
-        if found.numeric:
-            found.operand = self.rank(float.fromhex(operand))
-        else:
-            found.operand = string_number(&self.strings, text, len(text), 0)
-        return found
+        cdef int32_t operand = self.operand(test)
+        return Range(state, _OPS[test[1]], operand & 1, operand >> 1)
 
     @property
     def memory(self):

@@ -9,7 +9,11 @@ from pathcast.matching.core.walk cimport Walk
 cdef class Run:
     cdef readonly Walk walk
     cdef readonly Py_ssize_t limit
+    cdef readonly uint64_t documents
+    cdef readonly uint64_t matches
     cdef readonly uint64_t joins
+    cdef public object evaluated
+    cdef public object evaluation_work
     cdef tuple _automata
     cdef list _courses
     cdef list _branches

@@ -10,7 +10,11 @@ from pathcast.matching.core.walk import Walk
 class Run:
     walk: Walk
     limit: int
+    documents: int
+    matches: int
     joins: int
+    evaluated: int
+    evaluation_work: int
     def __init__(self, limit: int = 48_000_000) -> None: ...
     def open(self, root: etree._Element, attributes: bool) -> None: ...
     def close(self) -> None: ...

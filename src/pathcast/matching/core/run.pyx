@@ -48,6 +48,7 @@ cdef class Run:
         """`limit` bounds what is remembered of each automaton, in ints."""
         self.limit = limit
         self.walk = Walk()
+        self.evaluated = self.evaluation_work = 0
         self._automata = ()
         self._courses = []
         self._branches = []
@@ -86,6 +87,7 @@ cdef class Run:
                 course.run(self.walk)
             if course.joins:
                 self._settle(index, living)
+        self.documents += 1
         if self._pending.size == 0:
             return ()
         return [
@@ -128,6 +130,7 @@ cdef class Run:
                         found[count] = <int32_t>(word << 6) + __builtin_ctzll(bits)
                         count += 1
                         bits &= bits - 1
+        self.matches += <uint64_t>count
         numbers = array.clone(_NUMBERS, count, False)
         if count:
             memcpy(numbers.data.as_ints, found, <size_t>count * sizeof(int32_t))
@@ -247,11 +250,11 @@ cdef class Run:
         branches.begin(self.walk)
         with nogil:
             for at in range(twigs.always.size):
-                push(&course.complete, twigs.always.at[at])
-            for at in range(course.complete.size):
-                number = course.complete.at[at]
+                push(&course.triggered, twigs.always.at[at])
+            for at in range(course.triggered.size):
+                number = course.triggered.at[at]
                 unit = &twigs.units[number]
-                if not self._wanted(twigs, unit.entry, alive):
+                if not course.complete(number) or not self._wanted(twigs, unit.entry, alive):
                     continue
                 fits = not unit.general and (unit.joint < 0 or not course.lost)
                 if fits and unit.joint >= 0:

@@ -1,12 +1,12 @@
 """Twigs as a graph of shared parts: leaves, links from below to above, joints where branches meet.
 
 The paths of a twig from the root to its leaves are linear, and part of the automaton like all others. Only when
-all of them occur in a document it is asked whether they hang together: a `Link` gives the nodes at an upper
-state that have the lower one below them, a `Joint` those that all its links give, and the twig
-matches if the joint at its top has a node. Parts that twigs have in common are one part, and are worked out
+all of them occur in a document (the one that is likely to be the rarest is waited for) it is asked whether they hang
+together: a `Link` gives the nodes at an upper state that have the lower one below them, a `Joint` those that
+all its links give, and the twig matches if the joint where it forks first has a node. Parts that twigs have in common are one part, and are worked out
 once for each document.
 
-The document's side of this is in `joins`; here is what does not change.
+The document's side of this is in `branches`; here is what does not change.
 """
 
 from libc.stdint cimport int32_t
@@ -32,6 +32,7 @@ cdef class Twigs:
         self._joint_list = []
         self._unit_list = []
         self._unit_leaves = []
+        self._ways = []
         push(&self.entry_starts, 0)
 
     def __dealloc__(self):
@@ -42,6 +43,8 @@ cdef class Twigs:
         drop(&self.leaf_starts)
         drop(&self.leaf_units)
         drop(&self.joint_links)
+        drop(&self.unit_leaves)
+        drop(&self.ways)
         drop(&self.always)
         drop(&self.entry_starts)
         drop(&self.entry_numbers)
@@ -65,12 +68,14 @@ cdef class Twigs:
             push(&self.leaves, state)
         return found
 
-    cpdef int32_t link(self, int32_t target, int32_t lower, int32_t upper) except -1:
+    cpdef int32_t link(self, int32_t target, int32_t lower, int32_t upper, tuple way) except -1:
+        """The link from a target to a state above; `way` says how to get there (see the struct)."""
         key = (target, lower, upper)
         found = self._links.get(key)
         if found is None:
             found = self._links[key] = len(self._link_list)
             self._link_list.append(key)
+            self._ways.append(way)
         return found
 
     cpdef int32_t joint(self, int32_t state, links) except -1:
@@ -100,8 +105,11 @@ cdef class Twigs:
         self._joint_list = [(new[<int32_t>state], links) for state, links in self._joint_list]
         return 0
 
-    def seal(self):
-        """Lay everything out in arrays; nothing can be added after that."""
+    def seal(self, list rarity):
+        """Lay everything out in arrays; nothing can be added after that.
+
+        A unit waits at the leaf that has the highest `rarity`; the others are looked at when that one was hit.
+        """
         cdef int32_t index, unit
         self.leaf_count = <int32_t>self.leaves.size
         self.link_count = <int32_t>len(self._link_list)
@@ -113,25 +121,30 @@ cdef class Twigs:
         if self.links == NULL or self.joints == NULL or self.units == NULL:
             raise MemoryError
         for index, (target, lower, upper) in enumerate(self._link_list):
-            self.links[index] = Link(target, lower, upper)
+            self.links[index] = Link(target, lower, upper, <int32_t>self.ways.size, 0)
+            for part in self._ways[index]:
+                push(&self.ways, part)
+            self.links[index].way_end = <int32_t>self.ways.size
         for index, (state, links) in enumerate(self._joint_list):
             self.joints[index] = Joint(state, <int32_t>self.joint_links.size, <int32_t>len(links))
             for link in links:
                 push(&self.joint_links, link)
         waiting = [[] for _ in range(self.leaf_count)]
         for index, (entry, needs, joint, general) in enumerate(self._unit_list):
-            self.units[index] = Unit(entry, needs, joint, general)
+            self.units[index] = Unit(entry, needs, <int32_t>self.unit_leaves.size, joint, general)
             if needs == 0:
                 push(&self.always, index)
+                continue
             for leaf in self._unit_leaves[index]:
-                waiting[leaf].append(index)
+                push(&self.unit_leaves, leaf)
+            waiting[max(self._unit_leaves[index], key=rarity.__getitem__)].append(index)
         for units in waiting:
             push(&self.leaf_starts, <int32_t>self.leaf_units.size)
             for unit in units:
                 push(&self.leaf_units, unit)
         push(&self.leaf_starts, <int32_t>self.leaf_units.size)
         self._leaves = self._links = self._joints = None
-        self._link_list = self._joint_list = self._unit_list = self._unit_leaves = None
+        self._link_list = self._joint_list = self._unit_list = self._unit_leaves = self._ways = None
 
     @property
     def memory(self):
