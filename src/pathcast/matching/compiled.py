@@ -29,6 +29,7 @@ from pathcast.matching.automaton import Label
 from pathcast.matching.core.evaluate import Conditions, Evaluation
 from pathcast.matching.core.labels import Paths, Vocabulary
 from pathcast.matching.core.run import Run
+from pathcast.matching.core.walk import occurrences
 from pathcast.matching.draw import draw
 from pathcast.matching.encode import Encoder
 from pathcast.matching.matches import Batch, Hops, Id, Matches, gathered
@@ -38,7 +39,8 @@ from pathcast.matching.register import Register
 from pathcast.matching.residual import Check, Residuals
 from pathcast.matching.tiers import Entry, Extras, Generation, Key, Tiers
 from pathcast.pattern import parse
-from pathcast.stream import Limits, Tree, build, parse_tree
+from pathcast.stream import Limits, Tree, parse_tree
+from pathcast.stream import parse as parse_document
 
 __all__ = ["CompiledEngine"]
 
@@ -195,8 +197,8 @@ class CompiledEngine:
             self._made.append(run)
         errors: Mapping[Id, EvaluationError] = {}
         try:
-            run.open(parsed.root, not parsed.few_attributes)
-            self._check_limits(run, parsed)
+            run.open(parsed.root, not parsed.few_attributes and self._crowded(parsed, body))
+            self._check_limits(run, body)
             alive = generation.alive
             pending = run.match(generation.automata, alive, self._version, hops)
             if pending:
@@ -210,8 +212,13 @@ class CompiledEngine:
             self._idle.append(run)
         return (*found, errors)
 
-    def _check_limits(self, run: Run, parsed: Tree) -> None:
-        """Let the plain way say what is wrong, if something is."""
+    def _crowded(self, parsed: Tree, body: bytes) -> bool:
+        """Whether attributes must be counted: one element may have all that there are."""
+        few = min(self._limits.attributes, self._limits.attributes_total)
+        return not parsed.plain or occurrences(body, ord("=")) > few
+
+    def _check_limits(self, run: Run, body: bytes) -> None:
+        """Let the plain way say what is wrong, and where, if something is."""
         limits, walk = self._limits, run.walk
         if (
             walk.depth > limits.depth
@@ -219,7 +226,7 @@ class CompiledEngine:
             or walk.most_attributes > limits.attributes
             or walk.attributes > limits.attributes_total
         ):
-            build(parsed.root.getroottree(), limits)
+            parse_document(body, limits)
 
     def _decide(
         self,

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-from pathcast.stream.building import build
 from pathcast.stream.document import (
     ATTRIBUTE,
     COMMENT,
@@ -38,7 +37,6 @@ __all__ = [
     "Region",
     "Summary",
     "Tree",
-    "build",
     "label_paths",
     "parse",
     "parse_tree",

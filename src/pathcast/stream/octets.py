@@ -69,6 +69,8 @@ _ASCII: Final = bytes(code for code in range(128) if code != ord("\\"))  # a yen
 
 def readable(body: bytes) -> Text:
     """The document for counting; raises DocumentError where its encoding forbids that."""
+    if body[:1] == b"<" and body[1:2] not in (b"?", b"\0"):
+        return Text(body, recoded=False)  # markup at once, so UTF-8 or what agrees with it
     for signature, codec in _SIGNATURES:
         if body.startswith(signature):
             return Text(_recode(body, codec), recoded=True)

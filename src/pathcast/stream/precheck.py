@@ -9,6 +9,7 @@ libxml2 would keep for as long as the thread lives. So markup is counted first, 
    may bring markup (up to the growth that libxml2 allows), and an ATTLIST may give every element
    namespace declarations (libxml2 applies those; it leaves other default attributes out).
    Nearly every document is within the bounds and done, at a millisecond or two per megabyte.
+   A small document without a document type declaration is no danger at all, and may be counted later.
 2. Where a bound says that a limit might be passed, `counting` counts exactly, building nothing. So a bound
    is never a reason to reject: comments and CDATA may be full of `<` and `=`.
 
@@ -37,6 +38,7 @@ from pathcast.stream.octets import Text, readable
 
 __all__ = ["Checked", "precheck"]
 
+_SMALL: Final = 64 * 1024  # no tree of so few bytes is a danger, so it is enough to count on the tree
 _SMALLEST_ELEMENT: Final = 4  # <a/>
 _SMALLEST_ATTRIBUTE: Final = 5  # a="" and the blank before it
 
@@ -44,6 +46,9 @@ _SMALLEST_ATTRIBUTE: Final = 5  # a="" and the blank before it
 # UTF-8 (one byte of the document may be 3) and with the declarations counted twice.
 _FREE_GROWTH: Final = 1_000_000
 _GROWTH: Final = 16
+
+# A document that starts with its root element, or has nothing but an XML declaration before it.
+_BARE = re.compile(rb"(?:\xef\xbb\xbf)?(?:<\?xml\s[^<>]*+>)?\s*+<[^!?]")
 
 # What has no end reaches to the end of all: a second try from inside it would make the search quadratic.
 _COMMENT: Final = rb"<!--(?s:.*?)(?:-->|\Z)"
@@ -64,15 +69,22 @@ class Checked(NamedTuple):
 
     text: Text
     declares: bool  # it may have a document type declaration
-    few_attributes: bool  # all its attributes together are no more than one element may have
+    few_attributes: bool  # with its namespace declarations, all together, no more than one element may have
+    plain: bool = False  # every attribute has a = of its own among the bytes of the document
 
 
-def precheck(body: bytes, limits: Limits) -> Checked:
-    """Raise DocumentError if `body` has more of anything than allowed."""
+def precheck(body: bytes, limits: Limits, *, later: bool = False) -> Checked:
+    """Raise DocumentError if `body` has more of anything than allowed.
+
+    `later`: the caller counts on the tree, so that a document which is no danger need not be counted here.
+    """
     if len(body) > limits.size:
         raise DocumentError("size", f"{len(body)} bytes; at most {limits.size} are allowed")
     text = readable(body)
     octets = text.octets
+    if later and len(octets) <= _SMALL and (_BARE.match(octets) or b"<!DOCTYPE" not in octets):
+        few = min(limits.attributes, limits.attributes_total)
+        return Checked(text, False, len(octets) // _SMALLEST_ATTRIBUTE <= few, not text.recoded)
     elements = octets.count(b"<")
     attributes = written = octets.count(b"=")
     cuts: list[int] | None = None

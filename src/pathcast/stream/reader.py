@@ -46,20 +46,29 @@ class Tree(NamedTuple):
 
     root: etree._Element
     few_attributes: bool
-    """All its attributes together are no more than one element may have: no need to count them."""
+    """With namespace declarations, all together, they are no more than one element may have: no need to count."""
+    plain: bool
+    """Every attribute and namespace declaration has a `=` of its own among the bytes of the document."""
 
 
 def parse(body: bytes | bytearray | memoryview, limits: Limits = _DEFAULTS) -> Document:
     """Parse a document under limits; DocumentError is the only error that its content can cause."""
-    return build(parse_tree(body, limits).root.getroottree(), limits)
+    return build(_tree(body, limits, later=False).root.getroottree(), limits)
 
 
 def parse_tree(body: bytes | bytearray | memoryview, limits: Limits = _DEFAULTS) -> Tree:
-    """Only the tree: limits on depth, elements and attributes are for the caller to check on it."""
+    """Only the tree: limits on depth, elements, attributes and namespaces are for the caller to check on it.
+
+    Where one is passed, `parse` says what is wrong, and where.
+    """
+    return _tree(body, limits, later=True)
+
+
+def _tree(body: bytes | bytearray | memoryview, limits: Limits, *, later: bool) -> Tree:
     if not isinstance(body, bytes | bytearray | memoryview):
         raise TypeError(f"a document is bytes, not {type(body).__name__}")
     octets = bytes(body)
-    checked = precheck(octets, limits)
+    checked = precheck(octets, limits, later=later)
     try:
         parser = _idle.pop()
     except IndexError:
@@ -72,7 +81,7 @@ def parse_tree(body: bytes | bytearray | memoryview, limits: Limits = _DEFAULTS)
         _idle.append(parser)
     if checked.declares:
         root.getroottree().docinfo.clear()
-    return Tree(root, checked.few_attributes)
+    return Tree(root, checked.few_attributes, checked.plain)
 
 
 def _parser() -> etree.XMLParser:

@@ -25,6 +25,7 @@ cdef class Course:
     cdef bint lost  # what joins need was not kept
     cdef Table names  # (name's address, namespace) -> code
     cdef Ints at  # spot -> node of the memo
+    cdef Ints met  # label paths, each once
     cdef Ints instances  # pairs: a spot, and the next of its label path
     cdef Ints visitors  # pairs: a node, and the next that has the segment
     cdef Ints hits  # pairs: a segment, and the next that has the leaf
@@ -43,6 +44,7 @@ cdef class Course:
     cdef int32_t _code(self, const tree.xmlChar *name, tree.xmlNs *space) except -1 nogil
     cdef int32_t _step(self, int32_t node, int32_t code) except -1 nogil
     cdef int32_t _enter(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
+    cdef int _meet_all(self) except -1 nogil
     cdef int _meet(self, int32_t node) except -1 nogil
     cdef int _hit(self, int32_t leaf, int32_t segment) except -1 nogil
     cdef bint complete(self, int32_t unit) noexcept nogil

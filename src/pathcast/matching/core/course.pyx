@@ -37,12 +37,14 @@ from pathcast.matching.core.memo cimport (
     Memo,
     Node,
     Segment,
-    before_numbers,
 )
 from pathcast.matching.core.strings cimport string_number
 from pathcast.matching.core.twigs cimport Unit
 from pathcast.matching.core.vectors cimport append, discard, drop, empty, find, insert, joined, push, reserve
 from pathcast.matching.core.walk cimport Spot, Text, Walk, is_text, starts_text
+
+cdef extern from *:
+    void __builtin_prefetch(const void *) noexcept nogil
 
 cdef enum:
     _MOST_NAMES = 65536
@@ -74,6 +76,7 @@ cdef class Course:
         drop(&self.visitors)
         drop(&self.hits)
         drop(&self.triggered)
+        drop(&self.met)
 
     cdef void forget_names(self) noexcept nogil:
         """Addresses may stand for other names from now on."""
@@ -95,7 +98,7 @@ cdef class Course:
             self.epoch = 1
         self.lost = False
         self._space = NULL
-        self.instances.size = self.visitors.size = self.hits.size = self.triggered.size = 0
+        self.instances.size = self.visitors.size = self.hits.size = self.triggered.size = self.met.size = 0
         walk.size = walk.elements + 1
         self.at.size = 0
         reserve(&self.at, walk.size)
@@ -121,6 +124,7 @@ cdef class Course:
             self._enter(walk, spot, node)
             if self.memo.nodes[node].flags:
                 self._around(walk, spot, node)
+        self._meet_all()
         if not self.memo.keeping:
             self.lost = True
             if marked:
@@ -181,12 +185,41 @@ cdef class Course:
         if known.stamp != self.epoch:
             known.stamp = self.epoch
             known.first = -1
-            self._meet(node)
-            known = &self.memo.nodes[node]
+            if self.memo.keeping:
+                push(&self.met, node)
+            else:
+                self._meet(node)
+                known = &self.memo.nodes[node]
         if self.joins and self.memo.keeping:
             push(&self.instances, spot)
             push(&self.instances, known.first)
             known.first = <int32_t>self.instances.size - 2
+        return 0
+
+    cdef int _meet_all(self) except -1 nogil:
+        """Work off the label paths of the document; what the next ones need is brought meanwhile."""
+        cdef Py_ssize_t at, count = self.met.size
+        cdef const Node *ahead
+        cdef const Segment *segment
+        cdef int32_t index
+        for at in range(count):
+            if at + 3 < count:
+                __builtin_prefetch(
+                    &self.memo.lists.at[self.memo.nodes[self.met.at[at + 3]].segments]
+                )
+            if at + 2 < count:
+                ahead = &self.memo.nodes[self.met.at[at + 2]]
+                for index in range(ahead.segment_count):
+                    __builtin_prefetch(
+                        &self.memo.segments[self.memo.lists.at[ahead.segments + index]]
+                    )
+            if at + 1 < count:
+                ahead = &self.memo.nodes[self.met.at[at + 1]]
+                for index in range(ahead.segment_count):
+                    segment = &self.memo.segments[self.memo.lists.at[ahead.segments + index]]
+                    if segment.stamp != self.epoch:
+                        __builtin_prefetch(self.memo.ints.at + segment.numbers_at)
+            self._meet(self.met.at[at])
         return 0
 
     cdef int _meet(self, int32_t node) except -1 nogil:
@@ -204,25 +237,21 @@ cdef class Course:
             if segment.stamp != self.epoch:
                 segment.stamp = self.epoch
                 segment.visitors = -1
-                if segment.numbers:
-                    if self.hops == NULL:
-                        number = self.memo.ints.at + segment.at + before_numbers(segment)
-                        last = number + segment.numbers
-                        while number < last:
-                            bits[number[0] >> 6] |= <uint64_t>1 << (number[0] & 63)
-                            number += 1
-                    elif self.memo.mask_words:
-                        mask = self.memo.mask_of(which, self.alive, self.version)
-                        for word in range(self.memo.mask_words):
-                            self.hops[word] |= mask[word]
-                if segment.leaves:
-                    number = (
-                        self.memo.ints.at + segment.at + before_numbers(segment) + segment.numbers
-                    )
-                    last = number + segment.leaves
+                number = self.memo.ints.at + segment.numbers_at
+                last = number + segment.numbers
+                if self.hops == NULL:
                     while number < last:
-                        self._hit(number[0], which)
+                        bits[number[0] >> 6] |= <uint64_t>1 << (number[0] & 63)
                         number += 1
+                elif segment.numbers and self.memo.mask_words:
+                    mask = self.memo.mask_of(which, self.alive, self.version)
+                    for word in range(self.memo.mask_words):
+                        self.hops[word] |= mask[word]
+                number = last
+                last = number + segment.leaves
+                while number < last:
+                    self._hit(number[0], which)
+                    number += 1
             if segment.leaves and self.memo.keeping:
                 push(&self.visitors, node)
                 push(&self.visitors, segment.visitors)
@@ -333,10 +362,10 @@ cdef class Course:
         cdef Text text
         cdef int32_t string, place
         walk.value(spot, &text)
-        if self.memo.nodes[node].string_count:
+        if self.memo.further[node].string_count:
             string = string_number(&self.automaton.values.strings, text.at, text.length, 0)
             self._value_step(walk, spot, node, self.memo.string_class(node, string))
-        if self.memo.nodes[node].place_count:
+        if self.memo.further[node].place_count:
             place = self.automaton.values.place(text.at, text.length)
             self._value_step(walk, spot, node, self.memo.number_class(node, place))
         return 0

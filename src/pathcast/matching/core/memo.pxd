@@ -20,42 +20,45 @@ cdef enum:
     NOTHING = 1
 
 
-# States that were reached together. What it has of each lies in `ints`, one after the other.
+# States that were reached together, in two halves: what every document asks for, and what is behind it. What the segment has of
+# each lies in `ints`, one after the other: near, named, starred, sides, numbers, leaves, hops.
 cdef struct Segment:
+    uint32_t stamp  # the document that met it last
+    int32_t numbers
+    int32_t leaves
+    int32_t visitors
+    int64_t numbers_at
+    int32_t mask  # where its hops are, or -1
+    uint32_t mask_version
+
+
+cdef struct Content:
     int64_t at
     int32_t near  # pairs: states with edges to children, and the bits of their tests
     int32_t named  # pairs: states with edges to any depth that were reached by a name
     int32_t starred  # the same, reached by * and the like
     int32_t sides  # states with edges to attributes and values
-    int32_t numbers
-    int32_t leaves
-    uint32_t flags  # and behind the leaves, the hops of the numbers
-    uint32_t stamp  # the document that met it last
-    int32_t visitors
-    uint32_t mask_version
-    int64_t mask  # where its hops are, or -1
+    uint32_t flags
 
 
-cdef inline int64_t before_numbers(const Segment *segment) noexcept nogil:
-    """How many ints of a segment come before its numbers."""
-    return 2 * (<int64_t>segment.near + segment.named + segment.starred) + segment.sides
-
-
-# A label path.
+# A label path, in two halves again.
 cdef struct Node:
+    uint32_t stamp
+    uint32_t flags
+    int32_t segments  # where its segments start
+    int32_t segment_count
+    int32_t first  # the first of the document's nodes that have this path
     int32_t parent
     int32_t code
     int32_t depth
+
+
+cdef struct Further:
     int32_t context  # itself or the nearest node above that has states which go on at any depth
-    int32_t segments  # where its segments start
-    int32_t segment_count
-    int64_t deep  # where its own such states are: pairs, the named ones first
     int32_t named
-    int32_t starred
-    uint32_t flags
-    uint32_t stamp
-    int32_t first  # the first of the document's nodes that have this path
+    int64_t deep  # where its own such states are: pairs, the named ones first
     int64_t operands  # where the operands of its value tests are, sorted: strings, then places
+    int32_t starred
     int32_t string_count
     int32_t place_count
 
@@ -70,11 +73,15 @@ cdef struct Mark:
 cdef class Memo:
     cdef readonly Automaton automaton
     cdef Node *nodes
+    cdef Further *further
     cdef Py_ssize_t node_count
     cdef Py_ssize_t node_room
+    cdef Py_ssize_t further_room
     cdef Segment *segments
+    cdef Content *contents
     cdef Py_ssize_t segment_count
     cdef Py_ssize_t segment_room
+    cdef Py_ssize_t content_room
     cdef Ints ints
     cdef Ints lists  # the segments of nodes
     cdef Table following  # (node, code) -> node

@@ -53,7 +53,6 @@ from pathcast.matching.core.predicates cimport (
     LESS,
     NOWHERE,
     Range,
-    Values,
     holds,
 )
 from pathcast.matching.core.vectors cimport (
@@ -83,7 +82,9 @@ cdef class Memo:
 
     def __cinit__(self):
         self.nodes = NULL
+        self.further = NULL
         self.segments = NULL
+        self.contents = NULL
         self.masks = NULL
         self.seen = NULL
 
@@ -98,7 +99,9 @@ cdef class Memo:
 
     def __dealloc__(self):
         free(self.nodes)
+        free(self.further)
         free(self.segments)
+        free(self.contents)
         free(self.masks)
         free(self.seen)
         drop(&self.ints)
@@ -122,8 +125,8 @@ cdef class Memo:
     def memory(self):
         """Bytes."""
         return (
-            self.node_room * <Py_ssize_t>sizeof(Node)
-            + self.segment_room * <Py_ssize_t>sizeof(Segment)
+            self.node_room * <Py_ssize_t>(sizeof(Node) + sizeof(Further))
+            + self.segment_room * <Py_ssize_t>(sizeof(Segment) + sizeof(Content))
             + 4 * (self.ints.room + self.lists.room)
             + 8 * self.mask_room
             + table_bytes(&self.following)
@@ -190,7 +193,7 @@ cdef class Memo:
             self.keeping = False
         self.jumped.size = 0
         if code >= IS_VALUE:
-            self._values(node, code & NAME_MASK > self.nodes[node].string_count)
+            self._values(node, code & NAME_MASK > self.further[node].string_count)
             own = self._segment()
         else:
             if code >> KIND_SHIFT == IS_ATTRIBUTE >> KIND_SHIFT:
@@ -198,13 +201,13 @@ cdef class Memo:
             else:
                 self._step(node, code)
             own = self._segment()
-            context = self.nodes[node].context
+            context = self.further[node].context
             while context >= 0:
                 found = self._jump(context, code)
                 if found:
                     push(&self.jumped, found)
                 found = self.nodes[context].parent
-                context = self.nodes[found].context if found >= 0 else -1
+                context = self.further[found].context if found >= 0 else -1
         if own == 0 and self.jumped.size == 0 and code >= IS_ATTRIBUTE:
             found = NOTHING  # no element, so nothing can come below it either
         else:
@@ -243,9 +246,9 @@ cdef class Memo:
         cdef int32_t tests[4]
         cdef int count = self._tests(code, tests)
         cdef int32_t index
-        cdef const Segment *segment
+        cdef const Content *segment
         for index in range(self.nodes[node].segment_count):
-            segment = &self.segments[self.lists.at[self.nodes[node].segments + index]]
+            segment = &self.contents[self.lists.at[self.nodes[node].segments + index]]
             self._follow(segment.at, segment.near, tests, count, CHILD)
         return 0
 
@@ -290,10 +293,10 @@ cdef class Memo:
         cdef const int32_t *last
         for index in range(self.nodes[node].segment_count):
             segment = self.lists.at[self.nodes[node].segments + index]
-            state = self.ints.at + self.segments[segment].at + 2 * (
-                self.segments[segment].near + self.segments[segment].named + self.segments[segment].starred
+            state = self.ints.at + self.contents[segment].at + 2 * (
+                self.contents[segment].near + self.contents[segment].named + self.contents[segment].starred
             )
-            last = state + self.segments[segment].sides
+            last = state + self.contents[segment].sides
             while state < last:
                 if self.automaton.states[state[0]].flags & ATTRIBUTES:
                     for test in range(count):
@@ -321,10 +324,10 @@ cdef class Memo:
             label = self.automaton.values.string_labels.at[self.value_string]
         for index in range(self.nodes[node].segment_count):
             segment = self.lists.at[self.nodes[node].segments + index]
-            state = self.ints.at + self.segments[segment].at + 2 * (
-                self.segments[segment].near + self.segments[segment].named + self.segments[segment].starred
+            state = self.ints.at + self.contents[segment].at + 2 * (
+                self.contents[segment].near + self.contents[segment].named + self.contents[segment].starred
             )
-            last = state + self.segments[segment].sides
+            last = state + self.contents[segment].sides
             while state < last:
                 known = &self.automaton.states[state[0]]
                 if known.flags & VALUES:
@@ -367,8 +370,8 @@ cdef class Memo:
         if code >> KIND_SHIFT == IS_ATTRIBUTE >> KIND_SHIFT:
             edge = DEEP_ATTRIBUTE
         count = self._tests(code, tests)
-        waiting = self.nodes[node].named + self.nodes[node].starred
-        self._follow(self.nodes[node].deep, waiting, tests, count, edge)
+        waiting = self.further[node].named + self.further[node].starred
+        self._follow(self.further[node].deep, waiting, tests, count, edge)
         segment = self._segment()
         if self.keeping:
             insert(&self.jumps, joined(node, code), segment)
@@ -405,6 +408,7 @@ cdef class Memo:
     cdef int32_t _segment(self) except -1 nogil:
         """What was taken, as a segment; 0 if that is nothing."""
         cdef Segment *new
+        cdef Content *content
         cdef Py_ssize_t total = (
             self.near.size + self.named.size + self.starred.size
             + self.sides.size + self.numbers.size + self.leaves.size
@@ -413,21 +417,25 @@ cdef class Memo:
             return 0
         if self.segment_count == self.segment_room:
             _grow(<void **>&self.segments, &self.segment_room, self.segment_count + 1, sizeof(Segment))
+        if self.segment_count >= self.content_room:
+            _grow(<void **>&self.contents, &self.content_room, self.segment_count + 1, sizeof(Content))
         new = &self.segments[self.segment_count]
+        content = &self.contents[self.segment_count]
         memset(new, 0, sizeof(Segment))
-        new.at = self.ints.size
-        new.near = <int32_t>(self.near.size // 2)
-        new.named = <int32_t>(self.named.size // 2)
-        new.starred = <int32_t>(self.starred.size // 2)
-        new.sides = <int32_t>self.sides.size
-        new.numbers = <int32_t>self.numbers.size
-        new.leaves = <int32_t>self.leaves.size
-        new.flags = self.flags
-        new.mask = -1
+        content.at = self.ints.size
+        content.near = <int32_t>(self.near.size // 2)
+        content.named = <int32_t>(self.named.size // 2)
+        content.starred = <int32_t>(self.starred.size // 2)
+        content.sides = <int32_t>self.sides.size
+        content.flags = self.flags
         append(&self.ints, self.near.at, self.near.size)
         append(&self.ints, self.named.at, self.named.size)
         append(&self.ints, self.starred.at, self.starred.size)
         append(&self.ints, self.sides.at, self.sides.size)
+        new.numbers_at = self.ints.size
+        new.numbers = <int32_t>self.numbers.size
+        new.leaves = <int32_t>self.leaves.size
+        new.mask = -1
         append(&self.ints, self.numbers.at, self.numbers.size)
         append(&self.ints, self.leaves.at, self.leaves.size)
         append(&self.ints, self.hops.at, self.hops.size)
@@ -443,20 +451,23 @@ cdef class Memo:
         cdef int32_t number = <int32_t>self.node_count, index
         if self.node_count == self.node_room:
             _grow(<void **>&self.nodes, &self.node_room, self.node_count + 1, sizeof(Node))
+        if self.node_count >= self.further_room:
+            _grow(<void **>&self.further, &self.further_room, self.node_count + 1, sizeof(Further))
         new = &self.nodes[number]
         memset(new, 0, sizeof(Node))
+        memset(&self.further[number], 0, sizeof(Further))
         new.parent = parent
         new.code = code
         new.segments = <int32_t>start
         new.segment_count = <int32_t>(self.lists.size - start)
         new.first = -1
-        new.context = -1
+        self.further[number].context = -1
         if parent >= 0:
             new.depth = self.nodes[parent].depth + (code < IS_VALUE)
-            new.context = self.nodes[parent].context
+            self.further[number].context = self.further[parent].context
             new.flags = self.nodes[parent].flags & (DEEP_ATTRIBUTES | DEEP_OTHERS)
         for index in range(new.segment_count):
-            new.flags |= self.segments[self.lists.at[start + index]].flags
+            new.flags |= self.contents[self.lists.at[start + index]].flags
         self.node_count += 1
         if code >> KIND_SHIFT == IS_ELEMENT:
             self._deepen(number)
@@ -466,14 +477,15 @@ cdef class Memo:
 
     cdef int _deepen(self, int32_t node) except -1 nogil:
         """Which of its states go on at any depth and did not do so before."""
-        cdef Node *new = &self.nodes[node]
-        cdef const Segment *segment
+        cdef const Node *new = &self.nodes[node]
+        cdef Further *further = &self.further[node]
+        cdef const Content *segment
         cdef const int32_t *pair
         cdef int32_t index, count, other
-        cdef int32_t above = self.nodes[new.parent].context if new.parent >= 0 else -1
+        cdef int32_t above = self.further[new.parent].context if new.parent >= 0 else -1
         cdef bint any_named = False, any_starred = False
         for index in range(new.segment_count):
-            segment = &self.segments[self.lists.at[new.segments + index]]
+            segment = &self.contents[self.lists.at[new.segments + index]]
             any_named |= segment.named > 0
             any_starred |= segment.starred > 0
         if not any_named and not any_starred:
@@ -484,45 +496,45 @@ cdef class Memo:
             self.union = 1
         other = above
         while other >= 0:  # a state reached by a name was met before only where the same name stood
-            pair = self.ints.at + self.nodes[other].deep
+            pair = self.ints.at + self.further[other].deep
             if any_named and self.nodes[other].code == new.code:
-                for count in range(self.nodes[other].named):
+                for count in range(self.further[other].named):
                     self.seen[pair[2 * count]] = self.union
-            pair += 2 * self.nodes[other].named
+            pair += 2 * self.further[other].named
             if any_starred:
-                for count in range(self.nodes[other].starred):
+                for count in range(self.further[other].starred):
                     self.seen[pair[2 * count]] = self.union
             other = self.nodes[other].parent
-            other = self.nodes[other].context if other >= 0 else -1
-        new.deep = self.ints.size
+            other = self.further[other].context if other >= 0 else -1
+        further.deep = self.ints.size
         for index in range(new.segment_count):
-            segment = &self.segments[self.lists.at[new.segments + index]]
+            segment = &self.contents[self.lists.at[new.segments + index]]
             for count in range(segment.named):
                 pair = self.ints.at + segment.at + 2 * (segment.near + count)
                 if self.seen[pair[0]] != self.union:
                     push(&self.near, pair[0])
                     push(&self.near, pair[1])
-        new.named = <int32_t>(self.near.size // 2)
+        further.named = <int32_t>(self.near.size // 2)
         for index in range(new.segment_count):
-            segment = &self.segments[self.lists.at[new.segments + index]]
+            segment = &self.contents[self.lists.at[new.segments + index]]
             for count in range(segment.starred):
                 pair = self.ints.at + segment.at + 2 * (segment.near + segment.named + count)
                 if self.seen[pair[0]] != self.union:
                     push(&self.near, pair[0])
                     push(&self.near, pair[1])
-        new.starred = <int32_t>(self.near.size // 2) - new.named
+        further.starred = <int32_t>(self.near.size // 2) - further.named
         append(&self.ints, self.near.at, self.near.size)
         self.near.size = 0
-        if new.named or new.starred:
-            new.context = node
+        if further.named or further.starred:
+            further.context = node
         return 0
 
     # values and hops
 
     cdef int32_t string_class(self, int32_t node, int32_t string) noexcept nogil:
         """What a value is to the tests of strings at a node; it becomes the value at hand."""
-        cdef const int32_t *operands = self.ints.at + self.nodes[node].operands
-        cdef int32_t count = self.nodes[node].string_count, low
+        cdef const int32_t *operands = self.ints.at + self.further[node].operands
+        cdef int32_t count = self.further[node].string_count, low
         self.value_string = string
         if string >= 0:
             low = bisected(operands, count, string)
@@ -532,8 +544,8 @@ cdef class Memo:
 
     cdef int32_t number_class(self, int32_t node, int32_t place) noexcept nogil:
         """What a value is to the tests of numbers at a node; it becomes the value at hand."""
-        cdef int32_t strings = self.nodes[node].string_count, count = self.nodes[node].place_count, low
-        cdef const int32_t *operands = self.ints.at + self.nodes[node].operands + strings
+        cdef int32_t strings = self.further[node].string_count, count = self.further[node].place_count, low
+        cdef const int32_t *operands = self.ints.at + self.further[node].operands + strings
         self.value_place = place
         if place == NOWHERE:
             return IS_VALUE | (1 + strings)
@@ -543,16 +555,16 @@ cdef class Memo:
     cdef int _operands(self, int32_t node) except -1 nogil:
         """Find the operands of a node's value tests."""
         cdef Ints strings, places
-        cdef const Segment *segment
+        cdef const Content *segment
         cdef const State *known
         cdef int32_t index, side, state, child, operand
         strings = places = Ints(NULL, 0, 0)
         try:
             for index in range(self.nodes[node].segment_count):
-                segment = &self.segments[self.lists.at[self.nodes[node].segments + index]]
+                segment = &self.contents[self.lists.at[self.nodes[node].segments + index]]
                 for side in range(segment.sides):
                     state = self.ints.at[
-                        segment.at + before_numbers(segment) - segment.sides + side
+                        segment.at + 2 * (segment.near + segment.named + segment.starred) + side
                     ]
                     known = &self.automaton.states[state]
                     for child in range(known.first, known.first + known.count):
@@ -562,9 +574,9 @@ cdef class Memo:
                                 joined(self.automaton.states[child].label >> EDGE_BITS, 0),
                             )
                             push(&places if operand & 1 else &strings, operand >> 1)
-            self.nodes[node].string_count = sorted_once(&strings)
-            self.nodes[node].place_count = sorted_once(&places)
-            self.nodes[node].operands = self.ints.size
+            self.further[node].string_count = sorted_once(&strings)
+            self.further[node].place_count = sorted_once(&places)
+            self.further[node].operands = self.ints.size
             append(&self.ints, strings.at, strings.size)
             append(&self.ints, places.at, places.size)
         finally:
@@ -591,12 +603,12 @@ cdef class Memo:
                     self.mask_count + self.mask_words,
                     sizeof(uint64_t),
                 )
-            known.mask = self.mask_count
+            known.mask = <int32_t>self.mask_count
             self.mask_count += self.mask_words
         known.mask_version = version
         mask = self.masks + known.mask
         memset(mask, 0, <size_t>self.mask_words * sizeof(uint64_t))
-        number = self.ints.at + known.at + before_numbers(known)
+        number = self.ints.at + known.numbers_at
         hop = number + known.numbers + known.leaves
         for index in range(known.numbers):
             if hop[index] >= 0 and alive[number[index] >> 6] >> (number[index] & 63) & 1:

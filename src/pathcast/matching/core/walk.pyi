@@ -2,6 +2,8 @@ from lxml import etree
 
 BUILT_FOR: tuple[int, ...]
 
+def occurrences(text: bytes | bytearray | memoryview, byte: int) -> int: ...
+
 class Walk:
     elements: int
     counted: int

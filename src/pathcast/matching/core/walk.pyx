@@ -30,6 +30,14 @@ BUILT_FOR = tuple([int(part) for part in LIBXML_DOTTED_VERSION.decode().split(".
 """The version of libxml2 whose structs are read."""
 
 
+def occurrences(const unsigned char[::1] text not None, unsigned char byte):
+    """How often a byte occurs."""
+    cdef Py_ssize_t at, count = 0
+    for at in range(text.shape[0]):
+        count += text[at] == byte
+    return count
+
+
 cdef class Walk:
     """The nodes of one document at a time."""
 
@@ -42,7 +50,11 @@ cdef class Walk:
         free(self._buffer)
 
     def open(self, _Element root not None, bint attributes):
-        """Number the elements; `counted` are they and the comments and instructions; attributes if asked for."""
+        """Number the elements; `counted` are they and the comments and instructions.
+
+        If asked for, attributes and namespace declarations are counted: together in `attributes`, and the
+        most of either on one element in `most_attributes`.
+        """
         self.root = root  # keeps the tree alive
         with nogil:
             self._walk(root._c_node.doc, attributes)
@@ -105,8 +117,14 @@ cdef class Walk:
                         count += 1
                         attribute = attribute.next
                     self.attributes += count
-                    if count > self.most_attributes:
-                        self.most_attributes = count
+                    self.most_attributes = max(self.most_attributes, count)
+                    count = 0
+                    space = node.nsDef
+                    while space != NULL:
+                        count += 1
+                        space = space.next
+                    self.attributes += count
+                    self.most_attributes = max(self.most_attributes, count)
                 if node.children != NULL:
                     parent = <int32_t>self.size - 1
                     depth += 1

@@ -1,0 +1,129 @@
+"""The automaton in flat arrays has the states of the plain one, and leads where its labels say."""
+
+from __future__ import annotations
+
+import doctest
+from collections import Counter
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pathcast import Matcher
+from pathcast.matching.automaton import Automaton as PlainAutomaton
+from pathcast.matching.core import automaton as automaton_module
+from pathcast.matching.core.automaton import Automaton
+from pathcast.matching.core.labels import Paths, Vocabulary
+from pathcast.matching.paths import requirements
+from pathcast.pattern import parse
+from tests.matching.test_automaton import FIGURE_1
+
+paths_of = st.lists(
+    st.tuples(st.sampled_from(["/", "//"]), st.sampled_from("abc*")), min_size=1, max_size=6
+).map(lambda steps: "".join(axis + name for axis, name in steps))
+
+
+def read(texts: list[str]) -> Paths:
+    paths = Paths(Vocabulary())
+    for text in texts:
+        assert paths.read(text)
+    return paths
+
+
+def plain_size(texts: list[str]) -> int:
+    automaton: PlainAutomaton[int] = PlainAutomaton()
+    for number, text in enumerate(texts):
+        (requirement,) = requirements(parse(text).condition)
+        automaton.add(requirement.paths[0], number)
+    return automaton.size
+
+
+def check(texts: list[str]) -> None:
+    paths = read(texts)
+    automaton = Automaton(paths, range(len(texts)), [])
+    assert automaton.size == plain_size(texts)
+    outline = automaton.outline()
+    assert [state for state, _, _ in outline] == list(range(automaton.size))
+    ends: Counter[object] = Counter()
+    ways = []
+    for state, parent, count in outline:
+        way = automaton.path(state)
+        ways.append(way)
+        assert parent == -1 if state == 0 else way[:-1] == automaton.path(parent)
+        ends[way] += count
+    assert len(set(ways)) == automaton.size, "two states have one path"
+    assert +ends == Counter(paths.path(number) for number in range(len(texts)))
+
+
+@given(st.lists(paths_of, max_size=30))
+def test_every_path_is_there_and_nothing_else(texts: list[str]) -> None:
+    check(texts)
+
+
+def test_states_with_many_edges() -> None:
+    """More than any small array holds, in any order."""
+    texts = [f"/r/n{number}" for number in range(3000)]
+    texts += [f"/r//n{number}/@x" for number in range(300)]
+    Random(2).shuffle(texts)
+    check(texts)
+    matcher = Matcher(engine="core")
+    matcher.add_many((text, text) for text in texts)
+    body = b"<r><n7/><n2999/><m><n299 x=''/></m></r>"
+    assert set(matcher.match(body)) == {"/r/n7", "/r/n2999", "/r//n299/@x"}
+
+
+def test_long_paths() -> None:
+    """As long as the language allows, sharing all but the last step; deeper than documents can be."""
+    texts = ["/a" * length for length in range(1, 260)] + ["//a" * 300, "//*" * 256]
+    check(texts)
+    matcher = Matcher(engine="core")
+    matcher.add_many((number, text) for number, text in enumerate(texts))
+    matcher.add("thousand", "/a" * 1000)
+    matcher.add("dash", "/a" * 900 + "/b")
+    body = b"<a>" * 250 + b"</a>" * 250
+    assert list(matcher.match(body)) == list(range(250))
+    assert len(matcher.match(b"<a>" * 256 + b"</a>" * 256)) == 257
+
+
+def test_figure_1() -> None:
+    """Miliaraki et al., section 2.2: the states 0-13; the one behind ε is an edge here, not a state."""
+    check(list(FIGURE_1.values()))
+    matcher = Matcher(engine="core")
+    matcher.add_many(FIGURE_1.items())
+    assert matcher.stats().states == 13
+    plain = Matcher(engine="plain")
+    plain.add_many(FIGURE_1.items())
+    assert matcher.draw() == plain.draw()
+
+
+def test_figure_1_runs() -> None:
+    """Section 5.1, on the same documents as the plain automaton."""
+    matcher = Matcher(engine="core")
+    matcher.add_many(FIGURE_1.items())
+    thesis = b"<dblp><phdthesis><author/><year/></phdthesis><www><cite/></www></dblp>"
+    assert list(matcher.match(thesis)) == ["q1", "q5", "q6"]
+    assert list(matcher.match(b"<dblp><www><title/></www><title/></dblp>")) == ["q2"]
+    assert list(matcher.match(b"<x><dblp><www><title/></www></dblp></x>")) == []
+    assert list(matcher.match(b"<cite/>")) == []
+    matcher.match(thesis)
+    assert matcher.stats().memo_hits > 0
+
+
+def test_keys_do_not_collide() -> None:
+    check(["/a/bc", "/ab/c", "/a//bc", "/abc", "//a/bc"])
+
+
+def test_removing_and_settling_takes_states_back() -> None:
+    matcher = Matcher(engine="core")
+    matcher.add_many(FIGURE_1.items())
+    for name in list(FIGURE_1)[1:]:
+        matcher.remove(name)
+    matcher.settle()
+    assert matcher.stats().states == 4
+    matcher.remove("q1")
+    matcher.settle()
+    assert matcher.stats().states == 1
+
+
+def test_examples() -> None:
+    assert doctest.testmod(automaton_module).failed == 0

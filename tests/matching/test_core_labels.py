@@ -1,0 +1,126 @@
+"""Plain paths are read in one pass: what is accepted means what the language's own parser says, or it is refused."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from pathcast.matching.core import labels
+from pathcast.matching.core.labels import Paths, Vocabulary
+from pathcast.matching.encode import Encoder
+from pathcast.matching.paths import requirements
+from pathcast.pattern import parse
+
+WORDS = (
+    *("/", "//", "/", "//", "@", "*", "a", "b", "a-b", "a.b", "_", "a1", "1a", "-a", ".", ".."),
+    *("::", "p:a", "[1]", " ", "and", "div", "or", "text()", "node()", "child::", "é", "\u0665"),
+    *("|", "(", ")", "\n", "\x00", "\ud800", "\U0001f600", "$a", "'"),
+)
+plain = st.lists(
+    st.tuples(st.sampled_from(["/", "//"]), st.sampled_from(["a", "b", "long-name.1", "*", "_"])),
+    min_size=1,
+    max_size=8,
+).map(lambda steps: "".join(axis + name for axis, name in steps))
+attributes = st.sampled_from(["", "/@x", "//@x", "/@*", "//@*"])
+texts = (
+    st.lists(st.sampled_from(WORDS), max_size=8).map("".join)
+    | st.text(alphabet="ab*/@.-_1 é:[", max_size=10)
+    | st.text(max_size=6)
+    | st.builds(str.__add__, plain, attributes)
+    | st.builds(lambda path, tail: (path + tail).lstrip("/"), plain, attributes)
+)
+
+
+@given(texts)
+@example("")
+@example("/")
+@example("//")
+@example("@x")
+@example("/@x")
+@example("//@*")
+@example("a/@x/b")
+@example("a/@x/@y")
+@example("//a//")
+@example("///a")
+@example("a b")
+@example("a\u00e9")
+@example("and")
+@example("*//*")
+def test_reads_what_the_parser_reads_or_refuses(text: str) -> None:
+    vocabulary = Vocabulary()
+    paths = Paths(vocabulary)
+    if not paths.read(text, 3):
+        assert len(paths) == 0
+        return
+    (requirement,) = requirements(parse(text).condition)
+    assert requirement.exact
+    assert requirement.paths == (Encoder(vocabulary).decoded(paths.labels_of(0)),)
+    assert (len(paths), paths.hop(0), paths.entry(0)) == (1, 3, -1)
+
+
+@given(st.lists(texts, max_size=8))
+def test_what_is_refused_leaves_nothing_behind(given: list[str]) -> None:
+    """The paths that were read are those of a reader that met them alone."""
+    paths = Paths(Vocabulary())
+    accepted = [text for text in given if paths.read(text)]
+    assert len(paths) == len(accepted)
+    for number, text in enumerate(accepted):
+        alone = Paths(Vocabulary())
+        assert alone.read(text)
+        assert paths.path(number) == alone.path(0)
+
+
+@given(st.builds(str.__add__, plain, attributes))
+def test_plain_paths_are_accepted(text: str) -> None:
+    assert Paths(Vocabulary()).read(text)
+
+
+@given(st.lists(st.builds(str.__add__, plain, attributes), max_size=12), st.data())
+def test_paths_are_kept_counted_and_dumped(given: list[str], data: st.DataObject) -> None:
+    paths = Paths(Vocabulary())
+    for number, text in enumerate(given):
+        paths.read(text, number)
+    numbers = data.draw(st.permutations(range(len(given))))[: len(given) // 2]
+    assert paths.distinct(numbers) == len({paths.path(number) for number in numbers})
+    kept = paths.kept(numbers)
+    assert [kept.path(at) for at in range(len(kept))] == [paths.path(one) for one in numbers]
+    assert [kept.hop(at) for at in range(len(kept))] == numbers
+    again = Paths(paths.vocabulary)
+    again.fill(*(memoryview(part).cast("i") for part in paths.dump()))
+    assert again.dump() == paths.dump()
+    alive = bytearray(8)
+    for number in numbers:
+        alive[number >> 3] |= 1 << (number & 7)
+    assert list(paths.living(range(len(given)), alive)) == sorted(numbers)
+
+
+def test_long_texts_are_left_to_the_parser_which_knows_the_limits() -> None:
+    assert Paths(Vocabulary()).read("/a" * 500)
+    assert not Paths(Vocabulary()).read("/a" * 501)
+
+
+def test_numbers_that_are_not_there() -> None:
+    paths = Paths(Vocabulary())
+    assert paths.read("/a")
+    for number in (-1, 1):
+        with pytest.raises(IndexError):
+            paths.path(number)
+        with pytest.raises(IndexError):
+            paths.hop(number)
+        with pytest.raises(IndexError):
+            paths.kept([number])
+
+
+def test_vocabulary_gives_a_number_once() -> None:
+    vocabulary = Vocabulary()
+    first = [vocabulary.code(key) for key in ("a", "{u}a", "{u}*", "?a", "a")]
+    assert len(set(first)) == 4
+    assert first[0] == first[-1]
+    assert vocabulary.value("string", "=", "5") != vocabulary.value("number", "=", "5")
+
+
+def test_examples() -> None:
+    assert doctest.testmod(labels).failed == 0
