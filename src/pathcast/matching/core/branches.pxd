@@ -26,6 +26,8 @@ cdef class Branches:
     cdef bint holds(self, int32_t joint) except -1 nogil
     cdef int _join(self, int32_t joint) except -1 nogil
     cdef int _link(self, int32_t link) except -1 nogil
+    cdef int _lift(self, int32_t leaf, int32_t levels) except -1 nogil
+    cdef int _take(self, int32_t spot) except -1 nogil
     cdef int _list(self, int32_t leaf) except -1 nogil
     cdef int _up(self, int32_t at, int32_t levels) except -1 nogil
     cdef int _above(self, int32_t at, int32_t leaf) except -1 nogil

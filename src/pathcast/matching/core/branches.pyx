@@ -15,6 +15,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from pathcast.matching.core.course cimport Course, LeafState
+from pathcast.matching.core.memo cimport IS_VALUE, Node
 from pathcast.matching.core.twigs cimport Joint, Link
 from pathcast.matching.core.vectors cimport append, drop, push, reserve
 from pathcast.matching.core.walk cimport Walk
@@ -94,27 +95,64 @@ cdef class Branches:
     cdef int _link(self, int32_t link) except -1 nogil:
         """The nodes above from which the way down leads to the target."""
         cdef const Link *known = &self.course.automaton.twigs.links[link]
-        cdef int32_t target = known.target >> 1, step, start, at, count
-        if known.target & 1:
-            if self.joints[target].stamp != self.course.epoch:
-                self._join(target)
-            at = self.joints[target].at
-            count = self.joints[target].count
-        else:
-            self._list(target)
-            at = self.course.leaves[target].listed
-            count = self.course.leaves[target].count
+        cdef const int32_t *ways = self.course.automaton.twigs.ways.at
+        cdef int32_t target = known.target >> 1, step, start
+        cdef const Found *found
+        if known.target & 1 and self.joints[target].stamp != self.course.epoch:
+            self._join(target)
         for step in range(known.way + 1, known.way_end, 2):  # lists stay: they must lie before what comes now
-            self._list(self.course.automaton.twigs.ways.at[step])
+            self._list(ways[step])
         start = <int32_t>self.results.size
-        reserve(&self.results, count)
-        append(&self.results, self.results.at + at, count)
-        for step in range(known.way, known.way_end):
+        if known.target & 1:
+            found = &self.joints[target]
+            reserve(&self.results, found.count)
+            append(&self.results, self.results.at + found.at, found.count)
+            if ways[known.way]:
+                self._up(start, ways[known.way])
+        else:
+            self._lift(target, ways[known.way])
+        for step in range(known.way + 1, known.way_end):
             if (step - known.way) & 1:
-                self._above(start, self.course.automaton.twigs.ways.at[step])
-            elif self.course.automaton.twigs.ways.at[step]:
-                self._up(start, self.course.automaton.twigs.ways.at[step])
+                self._above(start, ways[step])
+            elif ways[step]:
+                self._up(start, ways[step])
         self.links[link] = Found(self.course.epoch, start, <int32_t>self.results.size - start)
+        return 0
+
+    cdef int _lift(self, int32_t leaf, int32_t levels) except -1 nogil:
+        """Take the ancestors, so many levels above, of the nodes at which a leaf was reached, each once."""
+        cdef int32_t hit = self.course.leaves[leaf].first, visitor, instance, node, spot, level
+        cdef Node *nodes = self.course.memo.nodes
+        if self.course.leaves[leaf].stamp != self.course.epoch:
+            return 0
+        self.serial += 1
+        while hit >= 0:
+            visitor = self.course.memo.segments[self.course.hits.at[hit]].visitors
+            while visitor >= 0:
+                node = self.course.visitors.at[visitor]
+                instance = nodes[node].first
+                if nodes[node].code >= IS_VALUE:
+                    node = nodes[node].parent  # a value's label path is that of its node
+                for level in range(levels):
+                    node = nodes[node].parent
+                if levels and self.course.instances.at[nodes[node].first + 1] < 0:
+                    self._take(self.course.instances.at[nodes[node].first])  # no other has its path
+                    instance = -1
+                while instance >= 0:
+                    spot = self.course.instances.at[instance]
+                    for level in range(levels):
+                        spot = self.walk.spots[spot].parent
+                    self._take(spot)
+                    instance = self.course.instances.at[instance + 1]
+                visitor = self.course.visitors.at[visitor + 1]
+            hit = self.course.hits.at[hit + 1]
+        return 0
+
+    cdef int _take(self, int32_t spot) except -1 nogil:
+        self.work += 1
+        if self.marks.at[spot] != self.serial:
+            self.marks.at[spot] = self.serial
+            push(&self.results, spot)
         return 0
 
     cdef int _list(self, int32_t leaf) except -1 nogil:

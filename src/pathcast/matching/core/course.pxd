@@ -46,7 +46,7 @@ cdef class Course:
     cdef int32_t _enter(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
     cdef int _meet_all(self) except -1 nogil
     cdef int _meet(self, int32_t node) except -1 nogil
-    cdef int _hit(self, int32_t leaf, int32_t segment) except -1 nogil
+    cdef int _hit(self, const int32_t *leaves, int32_t count, int32_t segment) except -1 nogil
     cdef bint complete(self, int32_t unit) noexcept nogil
     cdef int _around(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
     cdef int _attributes(self, Walk walk, int32_t spot, int32_t node) except -1 nogil

@@ -37,6 +37,7 @@ from pathcast.matching.core.memo cimport (
     Memo,
     Node,
     Segment,
+    attribute_bit,
 )
 from pathcast.matching.core.strings cimport string_number
 from pathcast.matching.core.twigs cimport Unit
@@ -228,8 +229,7 @@ cdef class Course:
         cdef Segment *segment
         cdef const int32_t *number
         cdef const int32_t *last
-        cdef const uint64_t *mask
-        cdef int32_t index, which, word
+        cdef int32_t index, which
         cdef uint64_t *bits = self.bits
         for index in range(known.segment_count):
             which = self.memo.lists.at[known.segments + index]
@@ -244,36 +244,40 @@ cdef class Course:
                         bits[number[0] >> 6] |= <uint64_t>1 << (number[0] & 63)
                         number += 1
                 elif segment.numbers and self.memo.mask_words:
-                    mask = self.memo.mask_of(which, self.alive, self.version)
-                    for word in range(self.memo.mask_words):
-                        self.hops[word] |= mask[word]
-                number = last
-                last = number + segment.leaves
-                while number < last:
-                    self._hit(number[0], which)
-                    number += 1
+                    self.memo.hops_of(which, self.alive, self.version, self.hops)
+                if segment.leaves:
+                    self._hit(last, segment.leaves, which)
             if segment.leaves and self.memo.keeping:
                 push(&self.visitors, node)
                 push(&self.visitors, segment.visitors)
                 segment.visitors = <int32_t>self.visitors.size - 2
         return 0
 
-    cdef int _hit(self, int32_t leaf, int32_t segment) except -1 nogil:
-        """A leaf of twigs was reached."""
-        cdef LeafState *state = &self.leaves[leaf]
-        if state.stamp != self.epoch:
-            state.stamp = self.epoch
-            state.first = -1
-            state.listed = -1
-            append(
-                &self.triggered,
-                self.automaton.twigs.leaf_units.at + state.units,
-                state.units_end - state.units,
-            )
+    cdef int _hit(self, const int32_t *leaves, int32_t count, int32_t segment) except -1 nogil:
+        """Leaves of twigs were reached."""
+        cdef LeafState *state
+        cdef int32_t index
+        cdef int32_t *hit
         if self.memo.keeping:
-            push(&self.hits, segment)
-            push(&self.hits, state.first)
-            state.first = <int32_t>self.hits.size - 2
+            reserve(&self.hits, 2 * count)
+        for index in range(count):
+            state = &self.leaves[leaves[index]]
+            if state.stamp != self.epoch:
+                state.stamp = self.epoch
+                state.first = -1
+                state.listed = -1
+                if state.units != state.units_end:
+                    append(
+                        &self.triggered,
+                        self.automaton.twigs.leaf_units.at + state.units,
+                        state.units_end - state.units,
+                    )
+            if self.memo.keeping:
+                hit = self.hits.at + self.hits.size
+                hit[0] = segment
+                hit[1] = state.first
+                state.first = <int32_t>self.hits.size
+                self.hits.size += 2
         return 0
 
     cdef bint complete(self, int32_t unit) noexcept nogil:
@@ -299,14 +303,12 @@ cdef class Course:
 
     cdef int _attributes(self, Walk walk, int32_t spot, int32_t node) except -1 nogil:
         cdef tree.xmlAttr *attribute = walk.spots[spot].node.properties
+        cdef uint64_t asked = self.memo.further[node].attributes
+        cdef int32_t code
         while attribute != NULL:
-            self._visit(
-                walk,
-                <tree.xmlNode *>attribute,
-                spot,
-                node,
-                IS_ATTRIBUTE | self._code(attribute.name, attribute.ns),
-            )
+            code = self._code(attribute.name, attribute.ns)
+            if asked & attribute_bit(code):
+                self._visit(walk, <tree.xmlNode *>attribute, spot, node, IS_ATTRIBUTE | code)
             attribute = attribute.next
         return 0
 

@@ -61,6 +61,13 @@ cdef struct Further:
     int32_t starred
     int32_t string_count
     int32_t place_count
+    uint64_t attributes  # a bit for every name that its states ask for among its attributes
+    uint64_t deep_attributes  # the same for states that ask at any depth
+
+
+cdef inline uint64_t attribute_bit(int32_t name) noexcept nogil:
+    """The bit that stands for the name of an attribute."""
+    return <uint64_t>1 << ((<uint32_t>name * <uint32_t>2654435761) >> 26)
 
 
 cdef struct Mark:
@@ -117,9 +124,10 @@ cdef class Memo:
     cdef int32_t advance(self, int32_t node, int32_t code) except -1 nogil
     cdef int32_t string_class(self, int32_t node, int32_t string) noexcept nogil
     cdef int32_t number_class(self, int32_t node, int32_t place) noexcept nogil
-    cdef const uint64_t *mask_of(
-        self, int32_t segment, const uint64_t *alive, uint32_t version
-    ) except NULL nogil
+    cdef int hops_of(
+        self, int32_t segment, const uint64_t *alive, uint32_t version, uint64_t *hops
+    ) except -1 nogil
+    cdef void _hops(self, const Segment *segment, const uint64_t *alive, uint64_t *hops) noexcept nogil
     cdef Mark mark(self) noexcept nogil
     cdef void release(self, Mark mark) noexcept nogil
 
@@ -136,5 +144,7 @@ cdef class Memo:
     cdef int _operands(self, int32_t node) except -1 nogil
     cdef int _attributes(self, int32_t node, int32_t code) except -1 nogil
     cdef int32_t _node(self, int32_t parent, int32_t code, Py_ssize_t start) except -1 nogil
+    cdef int _ask_attributes(self, int32_t node) except -1 nogil
+    cdef uint64_t _attribute_bits(self, int32_t first, int32_t count, int32_t edge) noexcept nogil
     cdef int _deepen(self, int32_t node) except -1 nogil
     cdef Py_ssize_t _weight(self) noexcept nogil

@@ -144,6 +144,9 @@ cdef class Memo:
             drop(&self.lists)
             discard(&self.following)
             discard(&self.jumps)
+            free(self.masks)
+            self.masks = NULL
+            self.mask_room = 0
         self.node_count = self.segment_count = self.mask_count = 0
         self.ints.size = self.lists.size = 0
         empty(&self.following)
@@ -473,7 +476,47 @@ cdef class Memo:
             self._deepen(number)
         if self.nodes[number].flags & VALUES:
             self._operands(number)
+        if self.nodes[number].flags & (ATTRIBUTES | DEEP_ATTRIBUTES):
+            self._ask_attributes(number)
         return number
+
+    cdef int _ask_attributes(self, int32_t node) except -1 nogil:
+        """Note which attributes its states ask for: most of a document's are not worth a look."""
+        cdef Further *further = &self.further[node]
+        cdef const Content *segment
+        cdef const int32_t *pair
+        cdef const State *known
+        cdef int32_t index, side
+        if self.nodes[node].parent >= 0:
+            further.deep_attributes = self.further[self.nodes[node].parent].deep_attributes
+        if further.context == node:
+            for index in range(further.named + further.starred):
+                pair = self.ints.at + further.deep + 2 * index
+                further.deep_attributes |= self._attribute_bits(
+                    pair[0], pair[1] & MANY, DEEP_ATTRIBUTE
+                )
+        further.attributes = further.deep_attributes
+        for index in range(self.nodes[node].segment_count):
+            segment = &self.contents[self.lists.at[self.nodes[node].segments + index]]
+            pair = self.ints.at + segment.at + 2 * (segment.near + segment.named + segment.starred)
+            for side in range(segment.sides):
+                known = &self.automaton.states[pair[side]]
+                if known.flags & ATTRIBUTES:
+                    further.attributes |= self._attribute_bits(known.first, known.count, ATTRIBUTE)
+        return 0
+
+    cdef uint64_t _attribute_bits(self, int32_t first, int32_t count, int32_t edge) noexcept nogil:
+        """The bits of the attributes that the edges of a kind ask for; all, if one asks for more than a name."""
+        cdef uint64_t bits = 0
+        cdef int32_t state
+        if count >= MANY:
+            count = self.automaton.states[self.automaton.parents.at[first]].count
+        for state in range(first, first + count):
+            if self.automaton.states[state].label & EDGE_MASK == edge:
+                if not self.automaton.states[state].flags & NAMED:
+                    return ~<uint64_t>0
+                bits |= attribute_bit(self.automaton.states[state].label >> EDGE_BITS)
+        return bits
 
     cdef int _deepen(self, int32_t node) except -1 nogil:
         """Which of its states go on at any depth and did not do so before."""
@@ -584,36 +627,40 @@ cdef class Memo:
             drop(&places)
         return 0
 
-    cdef const uint64_t *mask_of(
-        self, int32_t segment, const uint64_t *alive, uint32_t version
-    ) except NULL nogil:
-        """The hops of a segment's numbers that are alive, worked out again when some were removed."""
+    cdef int hops_of(
+        self, int32_t segment, const uint64_t *alive, uint32_t version, uint64_t *hops
+    ) except -1 nogil:
+        """Join the hops of a segment's numbers that are alive; they are found again when some were removed."""
         cdef Segment *known = &self.segments[segment]
-        cdef uint64_t *mask
-        cdef const int32_t *number
-        cdef const int32_t *hop
+        cdef int32_t word
+        if known.mask < 0 or known.mask_version != version:
+            if not self.keeping:  # no room is taken that nobody would give back
+                self._hops(known, alive, hops)
+                return 0
+            if known.mask < 0:
+                if self.mask_count + self.mask_words > self.mask_room:
+                    _grow(
+                        <void **>&self.masks,
+                        &self.mask_room,
+                        self.mask_count + self.mask_words,
+                        sizeof(uint64_t),
+                    )
+                known.mask = <int32_t>self.mask_count
+                self.mask_count += self.mask_words
+            known.mask_version = version
+            memset(self.masks + known.mask, 0, <size_t>self.mask_words * sizeof(uint64_t))
+            self._hops(known, alive, self.masks + known.mask)
+        for word in range(self.mask_words):
+            hops[word] |= self.masks[known.mask + word]
+        return 0
+
+    cdef void _hops(self, const Segment *segment, const uint64_t *alive, uint64_t *hops) noexcept nogil:
+        cdef const int32_t *number = self.ints.at + segment.numbers_at
+        cdef const int32_t *hop = number + segment.numbers + segment.leaves
         cdef int32_t index
-        if known.mask >= 0 and known.mask_version == version:
-            return self.masks + known.mask
-        if known.mask < 0:
-            if self.mask_count + self.mask_words > self.mask_room:
-                _grow(
-                    <void **>&self.masks,
-                    &self.mask_room,
-                    self.mask_count + self.mask_words,
-                    sizeof(uint64_t),
-                )
-            known.mask = <int32_t>self.mask_count
-            self.mask_count += self.mask_words
-        known.mask_version = version
-        mask = self.masks + known.mask
-        memset(mask, 0, <size_t>self.mask_words * sizeof(uint64_t))
-        number = self.ints.at + known.numbers_at
-        hop = number + known.numbers + known.leaves
-        for index in range(known.numbers):
+        for index in range(segment.numbers):
             if hop[index] >= 0 and alive[number[index] >> 6] >> (number[index] & 63) & 1:
-                mask[hop[index] >> 6] |= <uint64_t>1 << (hop[index] & 63)
-        return mask
+                hops[hop[index] >> 6] |= <uint64_t>1 << (hop[index] & 63)
 
 
 cdef int32_t bisected(const int32_t *sorted, int32_t count, int32_t value) noexcept nogil:
