@@ -25,18 +25,18 @@ from lxml import etree
 
 from pathcast.errors import EvaluationError
 from pathcast.matching.automaton import Automaton as DrawnAutomaton
-from pathcast.matching.automaton import Label
 from pathcast.matching.core.evaluate import Conditions, Evaluation
 from pathcast.matching.core.labels import Paths, Vocabulary
 from pathcast.matching.core.run import Run
 from pathcast.matching.core.walk import occurrences
 from pathcast.matching.draw import draw
-from pathcast.matching.encode import Encoder
+from pathcast.matching.encode import FIRST_NAME, Encoder
 from pathcast.matching.matches import Batch, Hops, Id, Matches, gathered
 from pathcast.matching.paths import requirements
-from pathcast.matching.plan import Exact, plan
+from pathcast.matching.plan import only_path, plan
 from pathcast.matching.register import Register
 from pathcast.matching.residual import Check, Residuals
+from pathcast.matching.snapshot import SavedEntry, Snapshot, saved_entry, snapshot_ints
 from pathcast.matching.tiers import Entry, Extras, Generation, Key, Tiers
 from pathcast.pattern import parse
 from pathcast.stream import Limits, Tree, parse_tree
@@ -57,7 +57,8 @@ class CompiledEngine:
         self._lock = lock
         self._limits = limits
         self._residuals = residuals
-        self._encoder = Encoder(Vocabulary())
+        self._vocabulary = Vocabulary()
+        self._encoder = Encoder(self._vocabulary)
         self._entries: dict[int, Entry] = {}
         self._entry_numbers: dict[Key, int] = {}
         self._next_entry = 0
@@ -67,7 +68,7 @@ class CompiledEngine:
         self._begin()
 
     def _begin(self) -> None:
-        self._paths = Paths(self._encoder.vocabulary)
+        self._paths = Paths(self._vocabulary)
         self._alive = bytearray(64)
         self._tiers = Tiers(self._paths, self._extras, self._alive)
         self._generation: Generation | None = None
@@ -101,11 +102,10 @@ class CompiledEngine:
         known = self._entry_numbers.get(key)
         if known is None:
             alternatives = plan(pattern.condition)
-            if check is None and len(alternatives) == 1:
-                only = alternatives[0]
-                if isinstance(only, Exact) and all(isinstance(one, Label) for one in only.parts):
-                    self._paths.add(self._encoder.labels(only.parts), hop)
-                    return True
+            path = None if check else only_path(alternatives)
+            if path is not None:
+                self._paths.add(self._encoder.labels(path), hop)
+                return True
             entry = Entry(key, self._encoder.alternatives(alternatives), check)
             known = self._next_entry
             self._next_entry += 1
@@ -157,6 +157,58 @@ class CompiledEngine:
             if entry.general:
                 extras.handles[known] = extras.conditions.add(entry.condition())
         return extras
+
+    def snapshot(self) -> Snapshot:
+        vocabulary = self._vocabulary
+        places = {known: place for place, known in enumerate(self._entries)}
+        labels, ends, hops, entries = self._paths.dump()
+        known = array("i", [places.get(one, -1) for one in snapshot_ints(entries)])
+        return Snapshot(
+            ids=self._register.ids,
+            names=vocabulary.keys[FIRST_NAME:],
+            values=vocabulary.value_tests,
+            labels=labels,
+            ends=ends,
+            hops=hops,
+            entries=known.tobytes(),
+            patterns=[
+                saved_entry(parse(entry.key[0], dict(entry.key[1])), entry.alternatives)
+                for entry in self._entries.values()
+            ],
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        for name in snapshot.names:
+            self._vocabulary.code(name)
+        for test in snapshot.values:
+            self._vocabulary.value(*test)
+        for place, saved in enumerate(snapshot.patterns):
+            self._entries[place] = self._restored(saved)
+            self._entry_numbers[saved.text, saved.namespaces] = place
+        self._next_entry = len(snapshot.patterns)
+        entries = snapshot_ints(snapshot.entries)
+        self._paths.fill(
+            snapshot_ints(snapshot.labels),
+            snapshot_ints(snapshot.ends),
+            snapshot_ints(snapshot.hops),
+            entries,
+        )
+        count = len(entries)
+        self._alive = bytearray(b"\xff" * (count >> 3) + bytes(64 + (-count >> 3) % 8))
+        for number in range(count & ~7, count):
+            self._mark(number)
+        for number, known in enumerate(entries):
+            self._tiers.add(number, linear=known < 0)
+            if known >= 0:
+                self._entries[known].live += 1
+        self._generation = None
+
+    def _restored(self, saved: SavedEntry) -> Entry:
+        check = None
+        if saved.check is not None:  # few are, and libxml2 has to compile them anyway
+            pattern = parse(saved.text, dict(saved.namespaces))
+            check = self._residuals.admit(pattern, saved.text, allowed=True)
+        return Entry((saved.text, saved.namespaces), list(saved.alternatives), check)
 
     # documents
 

@@ -1,9 +1,8 @@
 """Labels and plans as the numbers that the compiled core knows them by.
 
->>> from pathcast.matching.core.labels import Vocabulary
->>> from pathcast.matching.plan import plan
+>>> >>> from pathcast.matching.plan import plan
 >>> from pathcast.pattern import parse
->>> encoder = Encoder(Vocabulary())
+>>> encoder = Encoder(PlainWords())
 >>> encoder.alternatives(plan(parse("//a[b][c]").condition))
 [('twig', (((49,), (((56,), ()), ((64,), ()))),))]
 >>> encoder.decoded([49])
@@ -13,15 +12,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol
 
 from pathcast.matching.automaton import Edge, Label
-from pathcast.matching.core.labels import Vocabulary
 from pathcast.matching.plan import Alternative, Branch, Exact, Part, Twig
 from pathcast.pattern.numbers import number
-from pathcast.pattern.syntax import Test, TestKind
+from pathcast.pattern.syntax import NO_TARGET, Test, TestKind
 from pathcast.pattern.tree import Value, ValueKind
 
-__all__ = ["Encoder"]
+__all__ = ["FIRST_NAME", "Encoder", "PlainWords", "Words", "path_text"]
+
+FIRST_NAME = 6
+"""Numbers below this are of tests that are no names."""
+
 
 _EDGES = (Edge.CHILD, Edge.DESCENDANT, Edge.ATTRIBUTE, Edge.DEEP_ATTRIBUTE)
 _EDGE_CODES = {edge: code for code, edge in enumerate(_EDGES)}
@@ -39,10 +42,43 @@ _FIXED_TESTS = {code: Test(kind) for kind, code in _FIXED.items()}
 _Tree = tuple[tuple[int, ...], tuple["_Tree", ...]]
 
 
+class Words(Protocol):
+    """What gives numbers to names and to value tests: the core's `Vocabulary`, or `PlainWords`."""
+
+    @property
+    def keys(self) -> list[str]: ...
+
+    def code(self, key: str) -> int: ...
+
+    def value(self, kind: str, op: str, operand: str) -> int: ...
+
+
+class PlainWords:
+    """A vocabulary for where there is no core."""
+
+    def __init__(self) -> None:
+        self.keys = [""] * FIRST_NAME
+        self.value_tests: list[tuple[str, str, str]] = []
+        self._codes: dict[object, int] = {}
+
+    def code(self, key: str) -> int:
+        if key not in self._codes:
+            self._codes[key] = len(self.keys)
+            self.keys.append(key)
+        return self._codes[key]
+
+    def value(self, kind: str, op: str, operand: str) -> int:
+        test = (kind, op, operand)
+        if test not in self._codes:
+            self._codes[test] = len(self.value_tests)
+            self.value_tests.append(test)
+        return self._codes[test]
+
+
 class Encoder:
     """Writes in the numbers of a vocabulary, and reads them."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: Words) -> None:
         self.vocabulary = vocabulary
 
     def labels(self, parts: Iterable[Part]) -> tuple[int, ...]:
@@ -103,3 +139,30 @@ class Encoder:
         if key.startswith("{") and key.endswith("}*"):
             return Test(TestKind.ANY_IN, key[1:-2])
         return Test(TestKind.NAME, key)
+
+
+def path_text(path: Iterable[Label]) -> tuple[str, dict[str, str]]:
+    """A path as an expression, and the namespaces of its prefixes.
+
+    >>> path_text([Label(Edge.CHILD, Test(TestKind.NAME, "{urn:x}a")), Label(Edge.DEEP_ATTRIBUTE, Test(TestKind.ANY))])
+    ('/p0:a//@*', {'p0': 'urn:x'})
+    """
+    prefixes: dict[str, str] = {}
+    written = [label.edge.value + _test_text(label.test, prefixes) for label in path]
+    return "".join(written), {prefix: uri for uri, prefix in prefixes.items()}
+
+
+def _test_text(test: Test, prefixes: dict[str, str]) -> str:
+    match test.kind:
+        case TestKind.NAME if test.name.startswith("{"):
+            uri, _, local = test.name[1:].rpartition("}")
+            return f"{prefixes.setdefault(uri, f'p{len(prefixes)}')}:{local}"
+        case TestKind.ANY_IN:
+            return f"{prefixes.setdefault(test.name, f'p{len(prefixes)}')}:*"
+        case TestKind.INSTRUCTION if test.name:
+            quote = '"' if "'" in test.name else "'"
+            return f"processing-instruction({quote}{'' if test.name == NO_TARGET else test.name}{quote})"
+        case TestKind.NAME:
+            return test.name
+        case kind:
+            return str(kind.value)

@@ -18,6 +18,7 @@ from typing import Literal, Protocol
 from pathcast.matching.matches import Batch, Hops, Matches
 from pathcast.matching.register import Register
 from pathcast.matching.residual import Residuals
+from pathcast.matching.snapshot import Snapshot
 from pathcast.stream import Limits
 
 __all__ = ["Engine", "EngineName", "make_engine"]
@@ -62,6 +63,14 @@ class Engine(Protocol):
 
     def hops(self, body: bytes) -> Hops:
         """The hops of the subscriptions that a document matches; raises DocumentError."""
+        ...
+
+    def snapshot(self) -> Snapshot:
+        """All subscriptions; the register has just been compacted."""
+        ...
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Take the subscriptions of a snapshot, where there are none yet; the register has their ids."""
         ...
 
     def draw(self, style: Literal["text", "dot"]) -> str:

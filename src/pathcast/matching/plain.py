@@ -16,11 +16,14 @@ from typing import Literal
 from pathcast.errors import EvaluationError
 from pathcast.matching.automaton import Automaton, Memo
 from pathcast.matching.draw import draw
+from pathcast.matching.encode import FIRST_NAME, Encoder, PlainWords, path_text
 from pathcast.matching.evaluate import Evaluator
 from pathcast.matching.matches import Batch, Hops, Id, Matches, gathered
 from pathcast.matching.paths import Requirement, requirements
+from pathcast.matching.plan import only_path, plan
 from pathcast.matching.register import Register
 from pathcast.matching.residual import Check, Residuals
+from pathcast.matching.snapshot import SavedEntry, Snapshot, saved_entry, snapshot_ints
 from pathcast.pattern import Pattern, parse
 from pathcast.stream import Document, Limits
 from pathcast.stream import parse as parse_document
@@ -80,6 +83,9 @@ class PlainEngine:
     ) -> None:
         pattern = parse(xpath, namespaces)
         check = self._residuals.admit(pattern, xpath, allow_expensive)
+        self._enter(len(self._register.ids), pattern, check, hop)
+
+    def _enter(self, number: int, pattern: Pattern, check: Check | None, hop: int | None) -> None:
         key = (pattern.text, pattern.namespaces)
         entry = self._entries.get(key)
         if entry is None:
@@ -89,7 +95,6 @@ class PlainEngine:
                     self._automaton.add(path, alternative)
                 if not alternative.needs:
                     self._always[alternative] = None
-        number = len(self._register.ids)
         entry.numbers[number] = hop
         self._entry_of[number] = entry
 
@@ -112,6 +117,59 @@ class PlainEngine:
 
     def settle(self) -> None:
         """Nothing to do: there is one automaton, always up to date."""
+
+    def snapshot(self) -> Snapshot:
+        words = PlainWords()
+        encoder = Encoder(words)
+        labels, ends, hops, entries = array("i"), array("i"), array("i"), array("i")
+        places: dict[_Key, int] = {}
+        saved: list[SavedEntry] = []
+        for number in range(len(self._entry_of)):
+            entry = self._entry_of[number]
+            pattern = parse(entry.key[0], dict(entry.key[1]))
+            alternatives = plan(pattern.condition)
+            path = None if entry.check else only_path(alternatives)
+            if path is not None:
+                labels.extend(encoder.labels(path))
+            elif entry.key not in places:
+                places[entry.key] = len(saved)
+                saved.append(saved_entry(pattern, encoder.alternatives(alternatives)))
+            ends.append(len(labels))
+            hop = entry.numbers[number]
+            hops.append(-1 if hop is None else hop)
+            entries.append(-1 if path is not None else places[entry.key])
+        return Snapshot(
+            ids=self._register.ids,
+            names=words.keys[FIRST_NAME:],
+            values=words.value_tests,
+            labels=labels.tobytes(),
+            ends=ends.tobytes(),
+            hops=hops.tobytes(),
+            entries=entries.tobytes(),
+            patterns=saved,
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        words = PlainWords()
+        for name in snapshot.names:
+            words.code(name)
+        encoder = Encoder(words)
+        labels, ends = snapshot_ints(snapshot.labels), snapshot_ints(snapshot.ends)
+        before = 0
+        for number, (end, hop, known) in enumerate(
+            zip(ends, snapshot_ints(snapshot.hops), snapshot_ints(snapshot.entries), strict=True)
+        ):
+            if known < 0:
+                text, namespaces = path_text(encoder.decoded(labels[before:end]))
+            else:
+                text, namespaces = (
+                    snapshot.patterns[known].text,
+                    dict(snapshot.patterns[known].namespaces),
+                )
+            before = end
+            pattern = parse(text, namespaces)
+            check = self._residuals.admit(pattern, text, allowed=True)
+            self._enter(number, pattern, check, None if hop < 0 else hop)
 
     # documents
 

@@ -24,9 +24,10 @@ from pathcast.pattern.numbers import number
 from pathcast.pattern.syntax import Axis
 from pathcast.pattern.tree import And, Condition, Exists, Path, Value, ValueKind
 
-__all__ = ["Alternative", "Branch", "Exact", "General", "Part", "Twig", "plan"]
+__all__ = ["Alternative", "Branch", "Exact", "General", "Part", "Twig", "only_path", "plan"]
 
 Part: TypeAlias = "Label | Value"
+_DEEPEST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +63,33 @@ def plan(condition: Condition) -> tuple[Alternative, ...]:
     found: list[Alternative] = []
     for requirement in requirements(condition):
         branches = _branches(requirement.condition, top=True)
-        if not branches:
+        if not branches or _deep(branches):
             found.append(General(requirement.paths))
         elif len(branches) == 1 and not branches[0].branches:
             found.append(Exact(branches[0].parts))
         else:
             found.append(Twig(branches))
     return tuple(found)
+
+
+def _deep(branches: tuple[Branch, ...]) -> bool:
+    """Whether forks hang on forks more often than anybody should have to follow."""
+    level = branches
+    for _ in range(_DEEPEST):
+        level = tuple(further for branch in level for further in branch.branches)
+        if not level:
+            return False
+    return True
+
+
+def only_path(alternatives: tuple[Alternative, ...]) -> tuple[Label, ...] | None:
+    """The path, if that is all there is: one alternative, exact, without a value."""
+    match alternatives:
+        case (Exact(parts=parts),):
+            labels = tuple(part for part in parts if isinstance(part, Label))
+            return labels if len(labels) == len(parts) else None
+        case _:
+            return None
 
 
 def _branches(condition: Condition, *, top: bool = False) -> tuple[Branch, ...] | None:

@@ -13,7 +13,7 @@ hold the list `ids` as it was, so an answer can name its subscriptions long afte
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pathcast.errors import SubscriptionError
 from pathcast.matching.matches import Id, shown_id
@@ -78,6 +78,11 @@ class Register:
         else:
             del self._wholes[id]  # type: ignore[arg-type]
         return number
+
+    def fill(self, ids: Iterable[Id]) -> None:
+        """Take ids that are known to be different, where there are none yet."""
+        for id in ids:
+            self.add(id)
 
     def numbers(self) -> list[int]:
         """All numbers in use, in order."""

@@ -46,8 +46,9 @@ from typing import Any, Final, NoReturn, TypeAlias, cast
 from pathcast.errors import FormatError
 from pathcast.formats.draft import file_draft
 from pathcast.matching.matches import Id
+from pathcast.pattern import Cost, Pattern
 
-__all__ = ["SavedEntry", "Snapshot", "read", "write"]
+__all__ = ["SavedEntry", "Snapshot", "read", "saved_entry", "snapshot_ints", "write"]
 
 _MAGIC: Final = b"pathcast subscriptions\n\0"
 _VERSION: Final = 1
@@ -103,6 +104,23 @@ class Snapshot:
 
 
 # files
+
+
+def saved_entry(pattern: Pattern, alternatives: Iterable[tuple[str, object]]) -> SavedEntry:
+    """A pattern with its plan, as it is saved."""
+    return SavedEntry(
+        pattern.text,
+        pattern.namespaces,
+        pattern.check,
+        pattern.fears_long_runs,
+        pattern.cost is Cost.EXPENSIVE,
+        tuple(alternatives),
+    )
+
+
+def snapshot_ints(section: bytes | memoryview) -> memoryview:
+    """An array of a snapshot as numbers."""
+    return memoryview(section).cast("B").cast("i")
 
 
 def write(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:

@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from pathcast.errors import SubscriptionError
 
-__all__ = ["Token", "tokens"]
+__all__ = ["NO_CHARACTER", "Token", "is_ncname", "tokens"]
 
 _START = (
     "A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f"
@@ -34,7 +34,7 @@ _TOKEN = re.compile(
     rf"|(?P<name>{_NCNAME}(?::(?:{_NCNAME}|\*))?(?!:[^:]))"
     r"|(?P<symbol>\.\.|::|//|!=|<=|>=|[()\[\].@,/|+=<>*$-])"
 )
-_NO_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0, 2.2
+NO_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0, 2.2
 _NCNAME_ONLY = re.compile(rf"{_NCNAME}\Z")
 _OPERATOR_NAMES = frozenset({"and", "or", "div", "mod"})
 _OPERATORS = frozenset({"/", "//", "|", "+", "-", "=", "!=", "<", "<=", ">", ">="})
@@ -82,7 +82,7 @@ def tokens(text: str) -> list[Token]:
         if hit is None:
             _refuse(text, at)
         kind, lexeme = str(hit.lastgroup), hit.group()
-        if kind == "literal" and (bad := _NO_CHARACTER.search(lexeme)) is not None:
+        if kind == "literal" and (bad := NO_CHARACTER.search(lexeme)) is not None:
             raise SubscriptionError(
                 "syntax",
                 f"no document can hold the character U+{ord(bad.group()):04X}",
