@@ -154,6 +154,7 @@ def test_ranges_in_any_order(order: str) -> None:
         }
 
 
+@pytest.mark.deep
 def test_classes_of_many_strings_and_many_constants_are_not_confused() -> None:
     """Twenty thousand strings that are numbers, too, and nine thousand constants, at one node."""
     matcher = Matcher(engine="core")

@@ -137,17 +137,18 @@ def test_names_that_never_repeat(engine: EngineName) -> None:
 
 
 @each_engine
-def test_ten_thousand_predicates_on_one_node(engine: EngineName) -> None:
+def test_thousands_of_predicates_on_one_node(engine: EngineName) -> None:
     """Values are states to the compiled engine, found by their hash; the plain one asks each test once."""
     matcher = Matcher(engine=engine)
-    for number in range(10_000):
+    count = 10_000 if engine == "core" else 2000
+    for number in range(count):
         matcher.add(number, f"/r/a[. = {number}]")
     assert list(matcher.match(b"<r><a>77</a><a>5</a></r>")) == [5, 77]
     matcher.settle()
     stats = matcher.stats()
     if engine == "core":
-        assert (stats.states, stats.join_work) == (10_003, 0)
+        assert (stats.states, stats.join_work) == (count + 3, 0)
         assert sum(memo.work for memo in memos(matcher)) < 20
     else:
         assert stats.states == 3
-        assert 0 < stats.join_work < 10 * 10_000
+        assert 0 < stats.join_work < 10 * count

@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from threading import RLock
-from typing import Literal
+from typing import Any, Literal
 
 from pathcast.errors import FormatError, SubscriptionError
 from pathcast.matching.engine import EngineName, make_engine
@@ -192,6 +192,8 @@ class Matcher:
         """What the matcher holds and did."""
         residuals = self._residuals
         rate = residuals.false / residuals.passed if residuals.passed else None
+        figures: dict[str, Any] = self._engine.figures()
+        asked = figures["memo_hits"] + figures["memo_misses"]
         return Stats(
             engine=self._engine.name,
             subscriptions=len(self._register),
@@ -199,5 +201,6 @@ class Matcher:
             residuals_false=residuals.false,
             residual_errors=residuals.errors,
             false_pass_rate=rate,
-            **self._engine.figures(),  # type: ignore[arg-type]
+            memo_hit_rate=figures["memo_hits"] / asked if asked else None,
+            **figures,
         )

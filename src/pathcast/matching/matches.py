@@ -175,6 +175,8 @@ class Stats:
     memo: int
     memo_hits: int
     memo_misses: int
+    memo_hit_rate: float | None
+    """The share of label paths that were known; None before there is one."""
     memo_flushes: int
     joins: int
     join_work: int
@@ -185,9 +187,3 @@ class Stats:
     """The share of passed skeletons whose residual then was false; None before there is one."""
     memory: Mapping[str, int] = field(hash=False)
     """Bytes by part, as far as the engine knows them; empty for the plain one."""
-
-    @property
-    def memo_hit_rate(self) -> float | None:
-        """The share of label paths that were known; None before there is one."""
-        asked = self.memo_hits + self.memo_misses
-        return self.memo_hits / asked if asked else None

@@ -24,6 +24,7 @@ cdef class Course:
     cdef uint32_t epoch
     cdef bint lost  # what joins need was not kept
     cdef Table names  # (name's address, namespace) -> code
+    cdef Ints codes  # of the elements
     cdef Ints at  # spot -> node of the memo
     cdef Ints met  # label paths, each once
     cdef Ints instances  # pairs: a spot, and the next of its label path

@@ -41,13 +41,14 @@ from pathcast.matching.core.memo cimport (
 )
 from pathcast.matching.core.strings cimport string_number
 from pathcast.matching.core.twigs cimport Unit
-from pathcast.matching.core.vectors cimport append, discard, drop, empty, find, insert, joined, push, reserve
+from pathcast.matching.core.vectors cimport append, discard, drop, empty, find, insert, joined, push, reserve, slot_of
 from pathcast.matching.core.walk cimport Spot, Text, Walk, is_text, starts_text
 
 cdef extern from *:
     void __builtin_prefetch(const void *) noexcept nogil
 
 cdef enum:
+    _AHEAD = 5  # so many elements ahead what the memo knows of them is brought
     _MOST_NAMES = 65536
     _SPACE_BITS = 17
 
@@ -73,6 +74,7 @@ cdef class Course:
         free(self.leaves)
         discard(&self.names)
         drop(&self.at)
+        drop(&self.codes)
         drop(&self.instances)
         drop(&self.visitors)
         drop(&self.hits)
@@ -85,7 +87,7 @@ cdef class Course:
 
     cdef int run(self, Walk walk) except -1 nogil:
         """Run over a document; `bits` or `hops` and `alive` are set by the caller."""
-        cdef int32_t spot, node, depth, index
+        cdef int32_t spot, node, depth, index, ahead
         cdef Spot *here
         cdef Mark marks[257]  # libxml2 stops at 256 levels
         cdef int32_t mark_depths[257]
@@ -108,7 +110,20 @@ cdef class Course:
         self._enter(walk, 0, 0)
         if self.memo.nodes[0].flags & (OTHERS | DEEP_OTHERS):
             self._others(walk, 0, 0)
+        self.codes.size = 0
+        reserve(&self.codes, walk.size)
         for spot in range(1, <int32_t>walk.elements + 1):
+            here = &walk.spots[spot]
+            self.codes.at[spot] = self._code(here.node.name, here.node.ns)
+        for spot in range(1, <int32_t>walk.elements + 1):
+            ahead = spot + _AHEAD
+            if ahead <= walk.elements and walk.spots[ahead].parent < spot and self.memo.following.size:
+                __builtin_prefetch(
+                    slot_of(
+                        &self.memo.following,
+                        joined(self.at.at[walk.spots[ahead].parent], self.codes.at[ahead]),
+                    )
+                )
             here = &walk.spots[spot]
             depth = here.depth
             while marked and mark_depths[marked - 1] >= depth:
@@ -118,9 +133,7 @@ cdef class Course:
                 marks[marked] = self.memo.mark()
                 mark_depths[marked] = depth
                 marked += 1
-            node = self._step(
-                self.at.at[here.parent], self._code(here.node.name, here.node.ns)
-            )
+            node = self._step(self.at.at[here.parent], self.codes.at[spot])
             self.at.at[spot] = node
             self._enter(walk, spot, node)
             if self.memo.nodes[node].flags:

@@ -194,6 +194,7 @@ cdef class Run:
             words = max(words, ((<Automaton>automaton).largest_number >> 6) + 1)
             hop_words = max(hop_words, ((<Automaton>automaton).largest_hop >> 6) + 1)
         if words > self._words:
+            words += words // 4  # numbers grow while subscriptions come and go
             free(self._bits)
             free(self._found)
             self._words = 0

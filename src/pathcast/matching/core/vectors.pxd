@@ -93,6 +93,11 @@ cdef inline int32_t find(const Table *table, uint64_t key) noexcept nogil:
     return -1
 
 
+cdef inline const Slot *slot_of(const Table *table, uint64_t key) noexcept nogil:
+    """Where a key is looked for first; there must be a table."""
+    return &table.at[mixed(key) & table.mask]
+
+
 cdef inline void _put(Table *table, uint64_t key, int32_t value) noexcept nogil:
     cdef uint64_t place = mixed(key) & table.mask
     while table.at[place].key:
