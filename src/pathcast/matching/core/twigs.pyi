@@ -6,7 +6,6 @@ class Twigs:
     joint_count: int
     link_count: int
     leaf_count: int
-    def __init__(self) -> None: ...
     def add_entry(
         self, key: int, numbers: Sequence[int], hops: Sequence[int], residual: bool
     ) -> int: ...

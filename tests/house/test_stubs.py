@@ -1,0 +1,32 @@
+"""The stubs of the compiled core say what is there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+# What Cython adds to every module or class, and what stubs have no need to say.
+MADE_BY_CYTHON = ("__reduce_cython__", "__setstate_cython__", "__test__", "__pyx_capi__")
+
+
+def test_stubs_of_the_core() -> None:
+    command = [sys.executable, "-m", "mypy.stubtest", "--concise", "--ignore-disjoint-bases"]
+    found = subprocess.run(
+        [*command, "pathcast.matching.core"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[2],
+    )
+    said = found.stdout.splitlines()
+    wrong = [line for line in said if not any(f"{name} " in line for name in MADE_BY_CYTHON)]
+    assert wrong == []
+    assert "error" not in found.stderr
+
+
+def test_every_compiled_module_has_a_stub() -> None:
+    core = Path(__file__).parents[2] / "src/pathcast/matching/core"
+    modules = {path.stem for path in core.glob("*.pyx")}
+    assert modules
+    assert modules == {path.stem for path in core.glob("*.pyi")}
