@@ -83,13 +83,14 @@ class Matcher:
 
         `hop` is the small number that `match_hops` gives for it: the neighbour that it came from, say.
         """
-        self._register.check(id)
         if hop is not None and not (type(hop) is int and 0 <= hop < MOST_HOPS):
             raise SubscriptionError(
                 "hop", f"a hop is a number from 0 to {MOST_HOPS - 1}, not {hop!r}"
             )
-        self._engine.add(xpath, namespaces, hop, allow_expensive)
-        self._register.add(id)
+        with self._lock:
+            self._register.check(id)
+            self._engine.add(xpath, namespaces, hop, allow_expensive)
+            self._register.add(id)
 
     def add_many(
         self, subscriptions: Iterable[Subscription], *, allow_expensive: bool = False

@@ -24,8 +24,10 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
 from pathcast.matching.core.labels cimport (
+    A_KIND,
     A_NAME,
-    A_SPACE,
+    A_NAME_IN_SPACE,
+    A_TARGET,
     ANY,
     ATTRIBUTE,
     CHILD,
@@ -215,7 +217,7 @@ cdef class Automaton:
                 if label & EDGE_MASK == VALUE:
                     score += 100
                 else:
-                    score += 1 + 4 * (kinds[label >> EDGE_BITS] == A_NAME)
+                    score += 1 + 4 * (kinds[label >> EDGE_BITS] in (A_NAME, A_NAME_IN_SPACE))
                 state = self.parents.at[state]
             found.append(score)
         return found
@@ -333,15 +335,15 @@ cdef class Automaton:
             test = label >> EDGE_BITS
             edge = label & EDGE_MASK
             parent = &self.states[self.parents.at[state]]
-            if edge != VALUE and kinds[test] == A_NAME:
+            if edge != VALUE and (kinds[test] == A_NAME or kinds[test] == A_NAME_IN_SPACE):
                 self.states[state].flags |= NAMED
             if edge == CHILD:
                 parent.child |= trace(test)
-                if test > ANY and kinds[test] != A_NAME and kinds[test] != A_SPACE:
+                if test > ANY and (kinds[test] == A_KIND or kinds[test] == A_TARGET):
                     parent.flags |= OTHERS
             elif edge == DESCENDANT:
                 parent.deep |= trace(test)
-                if test > ANY and kinds[test] != A_NAME and kinds[test] != A_SPACE:
+                if test > ANY and (kinds[test] == A_KIND or kinds[test] == A_TARGET):
                     parent.flags |= DEEP_OTHERS
             elif edge == ATTRIBUTE:
                 parent.flags |= ATTRIBUTES
@@ -377,9 +379,15 @@ cdef class Automaton:
         return 0
 
     cdef int _name_one(self, Vocabulary vocabulary, int32_t code) except -1:
-        cdef str key = vocabulary.keys[code]
+        cdef str key
         cdef bytes text
         cdef int32_t space = 0
+        if vocabulary.kinds.at[code] == A_NAME:
+            text = vocabulary.encoded[code]
+            string_add(&self.names, text, len(text), 0)
+            push(&self.name_codes, code)
+            return 0
+        key = vocabulary.keys[code]
         if key.startswith("?"):
             text = key[1:].encode()
             if string_add(&self.targets, text, len(text), 0) == self.target_codes.size:

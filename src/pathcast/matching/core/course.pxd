@@ -40,6 +40,7 @@ cdef class Course:
     cdef const uint64_t *alive
     cdef uint32_t version
 
+    cdef bint serve(self, Automaton automaton) except -1
     cdef int run(self, Walk walk) except -1 nogil
     cdef void forget_names(self) noexcept nogil
     cdef int32_t _code(self, const tree.xmlChar *name, tree.xmlNs *space) except -1 nogil

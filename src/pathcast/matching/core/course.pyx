@@ -70,6 +70,15 @@ cdef class Course:
             self.leaves[leaf].units = automaton.twigs.leaf_starts.at[leaf]
             self.leaves[leaf].units_end = automaton.twigs.leaf_starts.at[leaf + 1]
 
+    cdef bint serve(self, Automaton automaton) except -1:
+        """Take over another automaton in the room that is there; not where twigs are."""
+        if self.joins or automaton.twigs.unit_count:
+            return False
+        self.memo.serve(automaton)
+        self.automaton = automaton
+        self.forget_names()
+        return True
+
     def __dealloc__(self):
         free(self.leaves)
         discard(&self.names)

@@ -28,12 +28,14 @@ cdef enum:
     A_NAME = 1
     A_SPACE = 2
     A_TARGET = 3
+    A_NAME_IN_SPACE = 4
 
 
 cdef class Vocabulary:
     cdef readonly dict codes
     cdef readonly list keys
     cdef Ints kinds
+    cdef list encoded  # the keys in UTF-8
     cdef readonly dict value_codes
     cdef readonly list value_tests
     cdef int32_t intern(self, str key) except -1

@@ -63,6 +63,7 @@ cdef class Vocabulary:
 
     def __init__(self):
         self.keys = list(_FIXED)
+        self.encoded = [key.encode() for key in _FIXED]
         self.codes = {}
         self.value_tests = []
         self.value_codes = {}
@@ -76,14 +77,15 @@ cdef class Vocabulary:
         code = self.codes.get(key)
         if code is None:
             code = len(self.keys)
-            self.codes[key] = code
+            self.encoded.append(key.encode())
             self.keys.append(key)
             if key.startswith("?"):
                 push(&self.kinds, A_TARGET)
-            elif key.startswith("{") and key.endswith("}*"):
-                push(&self.kinds, A_SPACE)
+            elif key.startswith("{"):
+                push(&self.kinds, A_SPACE if key.endswith("}*") else A_NAME_IN_SPACE)
             else:
                 push(&self.kinds, A_NAME)
+            self.codes[key] = code
         return code
 
     def code(self, str key):

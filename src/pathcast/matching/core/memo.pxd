@@ -99,6 +99,7 @@ cdef class Memo:
     cdef Py_ssize_t mask_count
     cdef Py_ssize_t mask_room
     cdef int32_t mask_words  # 0 if there are no hops
+    cdef Py_ssize_t seen_room
     cdef uint32_t *seen  # state -> stamp of a union
     cdef uint32_t union
     cdef readonly Py_ssize_t limit
@@ -119,6 +120,7 @@ cdef class Memo:
     cdef Ints leaves
     cdef uint32_t flags
 
+    cdef int serve(self, Automaton automaton) except -1
     cdef int forget(self) except -1 nogil
     cdef int prepare(self) except -1 nogil
     cdef int32_t advance(self, int32_t node, int32_t code) except -1 nogil

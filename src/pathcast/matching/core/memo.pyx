@@ -16,7 +16,7 @@ keeping (`keeping`), in room for the states of its open elements. `work` counts 
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, qsort
+from libc.stdlib cimport free, qsort, realloc
 from libc.string cimport memset
 
 from pathcast.matching.core.automaton cimport (
@@ -89,13 +89,24 @@ cdef class Memo:
         self.seen = NULL
 
     def __init__(self, Automaton automaton not None, Py_ssize_t limit=48_000_000):
-        self.automaton = automaton
         self.limit = limit
-        self.seen = <uint32_t *>calloc(<size_t>automaton.size, sizeof(uint32_t))
-        if self.seen == NULL:
-            raise MemoryError
+        self.serve(automaton)
+
+    cdef int serve(self, Automaton automaton) except -1:
+        """Start again with another automaton, in the room that is there."""
+        cdef void *room
+        if automaton.size > self.seen_room:
+            room = realloc(self.seen, <size_t>automaton.size * sizeof(uint32_t))
+            if room == NULL:
+                raise MemoryError
+            self.seen = <uint32_t *>room
+            self.seen_room = automaton.size
+        memset(self.seen, 0, <size_t>automaton.size * sizeof(uint32_t))
+        self.union = 0
+        self.automaton = automaton
         self.mask_words = (automaton.largest_hop >> 6) + 1  # -1 >> 6 is -1
         self.forget()
+        return 0
 
     def __dealloc__(self):
         free(self.nodes)
@@ -139,7 +150,7 @@ cdef class Memo:
     cdef int forget(self) except -1 nogil:
         """Start again with the document node alone."""
         cdef Py_ssize_t start
-        if self.ints.room > 4096:  # give the room back, too: the next documents may be small
+        if self.ints.room > 1 << 16:  # give the room back, too: the next documents may be small
             drop(&self.ints)
             drop(&self.lists)
             discard(&self.following)

@@ -171,17 +171,24 @@ cdef class Run:
     cdef int _use(self, tuple automata) except -1:
         """Have a course for every automaton, the one that it had if it had one."""
         known = {id((<Course>course).automaton): place for place, course in enumerate(self._courses)}
+        wanted = {id(automaton) for automaton in automata}
+        spare = [course for course in self._courses if id((<Course>course).automaton) not in wanted]
         courses = []
         branches = []
         for automaton in automata:
             place = known.get(id(automaton))
-            if place is None:
-                course = Course(automaton, self.limit)
-                courses.append(course)
-                branches.append(Branches(course) if (<Course>course).joins else None)
-            else:
+            if place is not None:
                 courses.append(self._courses[place])
                 branches.append(self._branches[place])
+                continue
+            # the smallest comes last: what it replaces has the right size
+            if spare and (<Course>spare[len(spare) - 1]).serve(automaton):
+                courses.append(spare.pop())
+                branches.append(None)
+                continue
+            course = Course(automaton, self.limit)
+            courses.append(course)
+            branches.append(Branches(course) if (<Course>course).joins else None)
         self._courses = courses
         self._branches = branches
         self._automata = automata
