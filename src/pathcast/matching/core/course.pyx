@@ -208,12 +208,14 @@ cdef class Course:
         if known.stamp != self.epoch:
             known.stamp = self.epoch
             known.first = -1
-            if self.memo.keeping:
+            if known.segment_count == 0:
+                pass
+            elif self.memo.keeping:
                 push(&self.met, node)
             else:
                 self._meet(node)
                 known = &self.memo.nodes[node]
-        if self.joins and self.memo.keeping:
+        if self.joins and self.memo.keeping and known.segment_count:
             push(&self.instances, spot)
             push(&self.instances, known.first)
             known.first = <int32_t>self.instances.size - 2

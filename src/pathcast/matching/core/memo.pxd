@@ -61,6 +61,7 @@ cdef struct Further:
     int32_t starred
     int32_t string_count
     int32_t place_count
+    int32_t void  # the node of all elements below where no state is reached, -1 if there is none yet
     uint64_t attributes  # a bit for every name that its states ask for among its attributes
     uint64_t deep_attributes  # the same for states that ask at any depth
 
@@ -146,6 +147,7 @@ cdef class Memo:
     cdef int _operands(self, int32_t node) except -1 nogil
     cdef int _attributes(self, int32_t node, int32_t code) except -1 nogil
     cdef int32_t _node(self, int32_t parent, int32_t code, Py_ssize_t start) except -1 nogil
+    cdef int32_t _void(self, int32_t node) except -1 nogil
     cdef int _ask_attributes(self, int32_t node) except -1 nogil
     cdef uint64_t _attribute_bits(self, int32_t first, int32_t count, int32_t edge) noexcept nogil
     cdef int _deepen(self, int32_t node) except -1 nogil

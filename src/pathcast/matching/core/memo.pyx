@@ -224,6 +224,8 @@ cdef class Memo:
                 context = self.further[found].context if found >= 0 else -1
         if own == 0 and self.jumped.size == 0 and code >= IS_ATTRIBUTE:
             found = NOTHING  # no element, so nothing can come below it either
+        elif own == 0 and self.jumped.size == 0 and self.keeping:
+            found = self._void(node)
         else:
             start = self.lists.size
             if own:
@@ -232,6 +234,19 @@ cdef class Memo:
             found = self._node(node, code, start)
         if self.keeping:
             insert(&self.following, joined(node, code), found)
+        return found
+
+    cdef int32_t _void(self, int32_t node) except -1 nogil:
+        """The node of elements at which no state is reached: all below one context are alike, whatever their names."""
+        cdef int32_t context = self.further[node].context, found
+        if context < 0:
+            context = NOTHING
+        found = self.further[context].void
+        if found < 0:
+            found = self._node(context, IS_ELEMENT, self.lists.size)
+            if context == NOTHING:
+                self.further[found].context = -1
+            self.further[context].void = found
         return found
 
     cdef int _tests(self, int32_t code, int32_t *tests) noexcept nogil:
@@ -475,7 +490,7 @@ cdef class Memo:
         new.segments = <int32_t>start
         new.segment_count = <int32_t>(self.lists.size - start)
         new.first = -1
-        self.further[number].context = -1
+        self.further[number].context = self.further[number].void = -1
         if parent >= 0:
             new.depth = self.nodes[parent].depth + (code < IS_VALUE)
             self.further[number].context = self.further[parent].context
