@@ -70,7 +70,7 @@ class CompiledEngine:
     def _begin(self) -> None:
         self._paths = Paths(self._vocabulary)
         self._alive = bytearray(64)
-        self._tiers = Tiers(self._paths, self._extras, self._alive)
+        self._tiers = Tiers(self._paths, self._extras)
         self._generation: Generation | None = None
 
     # subscriptions
@@ -135,7 +135,7 @@ class CompiledEngine:
         old = self._paths
         self._begin()
         self._paths = old.kept(kept)
-        self._tiers = Tiers(self._paths, self._extras, self._alive)
+        self._tiers = Tiers(self._paths, self._extras)
         for number in range(len(kept)):
             self._mark(number)
             self._tiers.add(number, linear=self._paths.entry(number) < 0)

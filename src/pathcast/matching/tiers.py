@@ -1,8 +1,9 @@
 """Automata of different sizes, so that a new subscription does not throw away what is known of the old ones.
 
-What came last is in a small automaton that is built anew with every change; when it is full it goes into the next
-larger one, and so on into the main one. A document is run through all of them. So a change costs the building
-of the smallest, most of the time, and the large ones keep their memos for long.
+What was added since the last document becomes a small automaton of its own; four small ones are merged into one of the next
+size, four of those into one of the next, and when all of them together are an eighth of the main one, they go into that. A
+document is run through all of them, and a small one costs little where the main one has been before (`Course.follow`).
+So a subscription is built a few times in its life, and the large automata keep their memos for long.
 
 An automaton is never changed. What was removed stays in it until it is built anew, and is masked out of answers by the
 bits of `alive`; a `Generation` is all that a match needs, and stays as it is while the next one is made.
@@ -11,7 +12,7 @@ bits of `alive`; a `Generation` is all that a match needs, and stays as it is wh
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -29,8 +30,11 @@ Key = tuple[str, tuple[tuple[str, str], ...]]
 """The canonical text of a pattern, and its namespaces."""
 
 
-_CAPS: Final = (64, 1024)
-_SHARE: Final = 8  # the largest tier beside the main one has at most this part of it, or
+_MANY: Final = 4  # so many tiers of a grade are merged into one of the next
+_FEW: Final = (
+    3  # or so many, where there are subscriptions that are no paths: to run those costs more
+)
+_SHARE: Final = 8  # all tiers beside the main one have at most this part of it, or
 _LEAST: Final = 8192
 
 
@@ -65,6 +69,9 @@ class Extras:
     """The conditions that are evaluated one by one."""
 
 
+_NO_EXTRAS: Final = Extras()
+
+
 @dataclass(frozen=True, slots=True)
 class Generation:
     """The subscriptions of a moment."""
@@ -77,31 +84,32 @@ class Generation:
     ids: Sequence[Id]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Tier:
-    """Some numbers, and the automaton made of them."""
+    """Some numbers, and the automaton made of them once somebody needs it."""
 
     linear: array[int] = field(default_factory=lambda: array("i"))
     others: array[int] = field(default_factory=lambda: array("i"))
     automaton: Automaton | None = None
-    extras: Extras | None = None
+    extras: Extras = _NO_EXTRAS
 
     def __len__(self) -> int:
         return len(self.linear) + len(self.others)
+
+    @property
+    def grade(self) -> int:
+        """Tiers of a grade are of about the same size: up to 3, 15, 63, 255 ..."""
+        return (len(self).bit_length() - 1) // 2
 
 
 class Tiers:
     """The automata of all numbers. `extras` says what an automaton needs for those that are no paths."""
 
-    def __init__(
-        self, paths: Paths, extras: Callable[[Sequence[int]], Extras], alive: bytearray
-    ) -> None:
+    def __init__(self, paths: Paths, extras: Callable[[Sequence[int]], Extras]) -> None:
         self._paths = paths
         self._extras = extras
-        self._alive = alive
         self._pending = Tier()
-        self._tiers = [Tier() for _ in range(len(_CAPS) + 2)]  # smallest first, the main one last
-        self.built = 0
+        self._tiers: list[Tier] = []  # the main one first
 
     def add(self, number: int, *, linear: bool) -> None:
         """A new number; it will be part of the next `generation`."""
@@ -109,44 +117,47 @@ class Tiers:
 
     def generation(self, alive: bytearray, ids: Sequence[Id]) -> Generation:
         """All that were added, the main automaton first."""
-        self._alive = alive
         if self._pending:
-            self._merge(self._place())
-        found = [
-            (tier.automaton, tier.extras)
-            for tier in reversed(self._tiers)
-            if tier.automaton is not None and tier.extras is not None
-        ]
-        return Generation(
-            tuple(one for one, _ in found), tuple(two for _, two in found), alive, ids
-        )
+            self._tiers.append(self._pending)
+            self._pending = Tier()
+            self._compact(alive)
+        automata = tuple([self._automaton(tier) for tier in self._tiers])
+        return Generation(automata, tuple([tier.extras for tier in self._tiers]), alive, ids)
 
     def settle(self, alive: bytearray) -> None:
         """Put everything into the main automaton, without what is gone."""
-        self._alive = alive
-        self._merge(len(self._tiers) - 1)
-
-    def _place(self) -> int:
-        """The smallest tier that has room for what is pending and what is in the smaller ones."""
-        size = len(self._pending)
-        largest = max(_LEAST, len(self._tiers[-1]) // _SHARE)
-        for place, cap in enumerate((*_CAPS, largest)):
-            size += len(self._tiers[place])
-            if size <= cap:
-                return place
-        return len(self._tiers) - 1
-
-    def _merge(self, place: int) -> None:
-        """Build a tier anew from itself, the smaller ones and what is pending."""
-        merged = Tier()
-        for tier in (*reversed(self._tiers[: place + 1]), self._pending):
-            merged.linear += self._paths.living(tier.linear, self._alive)
-            merged.others += self._paths.living(tier.others, self._alive)
-        if merged:
-            merged.extras = self._extras(merged.others)
-            merged.automaton = Automaton(self._paths, merged.linear, merged.extras.groups)
-            self.built += len(merged)
-        for smaller in range(place):
-            self._tiers[smaller] = Tier()
-        self._tiers[place] = merged
+        self._tiers = [
+            tier for tier in [self._merged([*self._tiers, self._pending], alive)] if tier
+        ]
         self._pending = Tier()
+
+    def _compact(self, alive: bytearray) -> None:
+        """Merge what has become too much, or too many of a grade; the newest tier is the last one."""
+        main, *others = self._tiers
+        if sum(map(len, others)) > max(_LEAST, len(main) // _SHARE):
+            self.settle(alive)
+            return
+        newest = self._tiers[-1]
+        while newest and newest is not main:
+            alike = [tier for tier in self._tiers[1:] if tier.grade == newest.grade]
+            if len(alike) < (_FEW if any(tier.others for tier in alike) else _MANY):
+                return
+            newest = self._merged(alike, alive)
+            self._tiers = [tier for tier in self._tiers if tier not in alike]
+            if newest:
+                self._tiers.append(newest)
+
+    def _merged(self, tiers: Iterable[Tier], alive: bytearray) -> Tier:
+        """What is alive of some tiers, in the order of their numbers."""
+        merged = Tier()
+        for tier in tiers:
+            merged.linear += self._paths.living(tier.linear, alive)
+            merged.others += self._paths.living(tier.others, alive)
+        return merged
+
+    def _automaton(self, tier: Tier) -> Automaton:
+        if tier.automaton is None:
+            if tier.others:
+                tier.extras = self._extras(tier.others)
+            tier.automaton = Automaton(self._paths, tier.linear, tier.extras.groups)
+        return tier.automaton

@@ -58,6 +58,8 @@ cdef class Automaton:
     cdef Strings targets
     cdef Ints target_codes
     cdef Table space_of
+    cdef Table space_set
+    cdef readonly bint simple  # nothing but paths of elements: no attributes, texts, values, twigs
     cdef readonly Values values
     cdef readonly Twigs twigs
     cdef readonly int32_t largest_number

@@ -6,6 +6,7 @@ from pathcast.matching.core.twigs import Twigs
 
 class Automaton:
     size: int
+    simple: bool
     values: Values
     twigs: Twigs
     largest_number: int

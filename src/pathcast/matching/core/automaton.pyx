@@ -107,6 +107,7 @@ cdef class Automaton:
         discard(&self.range_counts)
         discard(&self.operands)
         discard(&self.space_of)
+        discard(&self.space_set)
         strings_drop(&self.names)
         strings_drop(&self.spaces)
         strings_drop(&self.targets)
@@ -330,6 +331,7 @@ cdef class Automaton:
         cdef int32_t state, label, test, edge
         cdef State *parent
         cdef const int32_t *kinds = (<Vocabulary>self.vocabulary).kinds.at
+        cdef uint32_t flags = 0
         for state in range(1, self.size):
             label = self.labels.at[state]
             test = label >> EDGE_BITS
@@ -352,6 +354,8 @@ cdef class Automaton:
                 parent.flags |= DEEP_ATTRIBUTES
             else:
                 parent.flags |= VALUES
+            flags |= parent.flags
+        self.simple = self.twigs.unit_count == 0 and not flags & ~<uint32_t>NAMED
         return 0
 
     cdef int _name(self, Vocabulary vocabulary) except -1:
@@ -399,6 +403,7 @@ cdef class Automaton:
             text = uri.encode()
             if string_add(&self.spaces, text, len(text), 0) == self.space_codes.size:
                 push(&self.space_codes, space)
+                insert(&self.space_set, joined(space, 0), 1)
             if key == "*":
                 return 0
             insert(&self.space_of, joined(code, 0), space)

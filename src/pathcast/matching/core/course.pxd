@@ -25,6 +25,10 @@ cdef class Course:
     cdef bint lost  # what joins need was not kept
     cdef Table names  # (name's address, namespace) -> code
     cdef Ints codes  # of the elements
+    cdef Ints shadows  # node of another course's memo -> ours, -1 if not known, -2 if there is no one
+    cdef uint64_t shadowed  # the serial number of that memo
+    cdef uint64_t shadowed_flushes
+    cdef uint64_t own_flushes
     cdef Ints at  # spot -> node of the memo
     cdef Ints met  # label paths, each once
     cdef Ints instances  # pairs: a spot, and the next of its label path
@@ -42,6 +46,10 @@ cdef class Course:
 
     cdef bint serve(self, Automaton automaton) except -1
     cdef int run(self, Walk walk) except -1 nogil
+    cdef int follow(self, Course lead, Walk walk) except -1 nogil
+    cdef int _start(self, Walk walk) except -1 nogil
+    cdef int _adapt(self, Course lead) except -1 nogil
+    cdef bint _shadow(self, Course lead, Walk walk) except -1 nogil
     cdef void forget_names(self) noexcept nogil
     cdef int32_t _code(self, const tree.xmlChar *name, tree.xmlNs *space) except -1 nogil
     cdef int32_t _step(self, int32_t node, int32_t code) except -1 nogil

@@ -14,7 +14,7 @@ that have a leaf. When the memo had to stop keeping, it says so (`lost`), and th
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport strlen
+from libc.string cimport memset, strlen
 from lxml.includes cimport tree
 
 from pathcast.matching.core.automaton cimport (
@@ -76,6 +76,7 @@ cdef class Course:
             return False
         self.memo.serve(automaton)
         self.automaton = automaton
+        self.shadowed = 0
         self.forget_names()
         return True
 
@@ -84,6 +85,7 @@ cdef class Course:
         discard(&self.names)
         drop(&self.at)
         drop(&self.codes)
+        drop(&self.shadows)
         drop(&self.instances)
         drop(&self.visitors)
         drop(&self.hits)
@@ -96,26 +98,12 @@ cdef class Course:
 
     cdef int run(self, Walk walk) except -1 nogil:
         """Run over a document; `bits` or `hops` and `alive` are set by the caller."""
-        cdef int32_t spot, node, depth, index, ahead
+        cdef int32_t spot, node, depth, ahead
         cdef Spot *here
         cdef Mark marks[257]  # libxml2 stops at 256 levels
         cdef int32_t mark_depths[257]
         cdef int marked = 0
-        self.memo.prepare()
-        self.epoch += 1
-        if self.epoch == 0:  # after four thousand million documents
-            self.memo.forget()
-            for index in range(self.automaton.twigs.leaf_count):
-                self.leaves[index].stamp = 0
-            self.epoch = 1
-        self.lost = False
-        self._space = NULL
-        self.instances.size = self.visitors.size = self.hits.size = self.triggered.size = self.met.size = 0
-        walk.size = walk.elements + 1
-        self.at.size = 0
-        reserve(&self.at, walk.size)
-        self.at.size = walk.size
-        self.at.at[0] = 0
+        self._start(walk)
         self._enter(walk, 0, 0)
         if self.memo.nodes[0].flags & (OTHERS | DEEP_OTHERS):
             self._others(walk, 0, 0)
@@ -153,6 +141,86 @@ cdef class Course:
             if marked:
                 self.memo.release(marks[0])
         return 0
+
+    cdef int _start(self, Walk walk) except -1 nogil:
+        """Begin with a document."""
+        cdef int32_t index
+        self.memo.prepare()
+        self.epoch += 1
+        if self.epoch == 0:  # after four thousand million documents
+            self.memo.flushes += 1
+            self.memo.forget()
+            for index in range(self.automaton.twigs.leaf_count):
+                self.leaves[index].stamp = 0
+            self.epoch = 1
+        self.lost = False
+        self._space = NULL
+        self.instances.size = self.visitors.size = self.hits.size = 0
+        self.triggered.size = self.met.size = 0
+        walk.size = walk.elements + 1
+        self.at.size = 0
+        reserve(&self.at, walk.size)
+        self.at.size = walk.size
+        self.at.at[0] = 0
+        return 0
+
+    cdef int follow(self, Course lead, Walk walk) except -1 nogil:
+        """Run where another course has just run: a label path that it knows is looked up by its number there.
+
+        Only for automata that are simple. What this costs is little more than reading two arrays, so that a small
+        automaton beside a large one is nearly free.
+        """
+        if lead.memo.keeping:
+            self._start(walk)
+            self._adapt(lead)
+            if self._shadow(lead, walk):
+                return self._meet_all()
+        return self.run(walk)
+
+    cdef int _adapt(self, Course lead) except -1 nogil:
+        """Have a place for every label path that the other course knows."""
+        cdef Py_ssize_t known
+        if (
+            self.shadowed != lead.memo.serial
+            or self.shadowed_flushes != lead.memo.flushes
+            or self.own_flushes != self.memo.flushes
+        ):
+            self.shadowed = lead.memo.serial
+            self.shadowed_flushes = lead.memo.flushes
+            self.own_flushes = self.memo.flushes
+            self.shadows.size = 0
+        known = self.shadows.size
+        if lead.memo.node_count > known:
+            reserve(&self.shadows, lead.memo.node_count - known)
+            memset(self.shadows.at + known, 255, <size_t>(lead.memo.node_count - known) * sizeof(int32_t))
+            self.shadows.size = lead.memo.node_count
+        return 0
+
+    cdef bint _shadow(self, Course lead, Walk walk) except -1 nogil:
+        """Find our node for every element; False if the memo cannot keep them all."""
+        cdef int32_t spot, node, other
+        self._enter(walk, 0, 0)
+        for spot in range(1, <int32_t>walk.elements + 1):
+            other = lead.at.at[spot]
+            node = self.shadows.at[other]
+            if node < 0:
+                if node == -1 and not lead.memo.further[other].precise:
+                    self.shadows.at[other] = node = -2
+                if node == -1:
+                    node = self._step(self.at.at[walk.spots[spot].parent], lead.codes.at[spot])
+                    self.shadows.at[other] = node
+                else:
+                    node = self._step(
+                        self.at.at[walk.spots[spot].parent],
+                        self._code(walk.spots[spot].node.name, walk.spots[spot].node.ns),
+                    )
+                if not self.memo.keeping:
+                    self.shadows.size = 0
+                    return False
+            self.at.at[spot] = node
+            if self.memo.nodes[node].stamp != self.epoch:
+                self._enter(walk, spot, node)
+        return True
 
     # names
 

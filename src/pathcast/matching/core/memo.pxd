@@ -39,6 +39,7 @@ cdef struct Content:
     int32_t starred  # the same, reached by * and the like
     int32_t sides  # states with edges to attributes and values
     uint32_t flags
+    uint32_t child  # the bits of all tests that edges to children have
 
 
 # A label path, in two halves again.
@@ -61,6 +62,10 @@ cdef struct Further:
     int32_t starred
     int32_t string_count
     int32_t place_count
+    uint32_t child  # the bits of all tests that its states' edges to children have
+    uint32_t own  # the same for its own states that go on at any depth
+    uint32_t below  # and for those of the nodes above as well
+    int32_t precise  # whether it stands for one label path only, all of its names known
     int32_t void  # the node of all elements below where no state is reached, -1 if there is none yet
     uint64_t attributes  # a bit for every name that its states ask for among its attributes
     uint64_t deep_attributes  # the same for states that ask at any depth
@@ -104,6 +109,7 @@ cdef class Memo:
     cdef uint32_t *seen  # state -> stamp of a union
     cdef uint32_t union
     cdef readonly Py_ssize_t limit
+    cdef uint64_t serial  # no two that ever were have the same
     cdef bint keeping
     cdef readonly uint64_t hits
     cdef readonly uint64_t misses
@@ -120,6 +126,7 @@ cdef class Memo:
     cdef Ints hops
     cdef Ints leaves
     cdef uint32_t flags
+    cdef uint32_t child
 
     cdef int serve(self, Automaton automaton) except -1
     cdef int forget(self) except -1 nogil
@@ -137,15 +144,17 @@ cdef class Memo:
     cdef int _tests(self, int32_t code, int32_t *tests) noexcept nogil
     cdef int _take(self, int32_t state) except -1 nogil
     cdef int32_t _segment(self) except -1 nogil
-    cdef int32_t _jump(self, int32_t node, int32_t code) except -1 nogil
+    cdef int32_t _jump(
+        self, int32_t node, int32_t code, const int32_t *tests, int count
+    ) except -1 nogil
     cdef int _follow(
         self, int64_t at, int32_t pairs, const int32_t *tests, int count, int32_t edge
     ) except -1 nogil
     cdef int _ranges(self, int32_t at, int32_t end, bint numeric) except -1 nogil
-    cdef int _step(self, int32_t node, int32_t code) except -1 nogil
+    cdef int _step(self, int32_t node, const int32_t *tests, int count) except -1 nogil
     cdef int _values(self, int32_t node, bint numeric) except -1 nogil
     cdef int _operands(self, int32_t node) except -1 nogil
-    cdef int _attributes(self, int32_t node, int32_t code) except -1 nogil
+    cdef int _attributes(self, int32_t node, const int32_t *tests, int count) except -1 nogil
     cdef int32_t _node(self, int32_t parent, int32_t code, Py_ssize_t start) except -1 nogil
     cdef int32_t _void(self, int32_t node) except -1 nogil
     cdef int _ask_attributes(self, int32_t node) except -1 nogil

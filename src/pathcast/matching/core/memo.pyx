@@ -75,6 +75,16 @@ cdef extern from *:
 cdef enum:
     _NODE_WEIGHT = 24  # what a node and its entry in the table take, in ints
     _SEGMENT_WEIGHT = 18
+    _LARGE = 1 << 10
+
+
+cdef uint64_t _serials = 0
+
+
+cdef uint64_t _next_serial() noexcept:
+    global _serials
+    _serials += 1
+    return _serials
 
 
 cdef class Memo:
@@ -103,7 +113,12 @@ cdef class Memo:
             self.seen_room = automaton.size
         memset(self.seen, 0, <size_t>automaton.size * sizeof(uint32_t))
         self.union = 0
+        self.serial = _next_serial()
         self.automaton = automaton
+        if self.following.mask >= _LARGE:  # to clean it would take longer than to make a new one
+            discard(&self.following)
+        if self.jumps.mask >= _LARGE:
+            discard(&self.jumps)
         self.mask_words = (automaton.largest_hop >> 6) + 1  # -1 >> 6 is -1
         self.forget()
         return 0
@@ -201,7 +216,10 @@ cdef class Memo:
     cdef int32_t advance(self, int32_t node, int32_t code) except -1 nogil:
         """The node for a label below another, worked out anew (the caller has looked it up already)."""
         cdef Py_ssize_t start
-        cdef int32_t found, context, own
+        cdef int32_t tests[4]
+        cdef int32_t found, context, own = 0
+        cdef uint32_t wanted = 0
+        cdef int count, test
         self.misses += 1
         if self.keeping and self._weight() > self.limit:
             self.keeping = False
@@ -210,16 +228,21 @@ cdef class Memo:
             self._values(node, code & NAME_MASK > self.further[node].string_count)
             own = self._segment()
         else:
+            count = self._tests(code, tests)
+            for test in range(count):
+                wanted |= trace(tests[test])
             if code >> KIND_SHIFT == IS_ATTRIBUTE >> KIND_SHIFT:
-                self._attributes(node, code)
-            else:
-                self._step(node, code)
-            own = self._segment()
+                self._attributes(node, tests, count)
+                own = self._segment()
+            elif self.further[node].child & wanted:
+                self._step(node, tests, count)
+                own = self._segment()
             context = self.further[node].context
-            while context >= 0:
-                found = self._jump(context, code)
-                if found:
-                    push(&self.jumped, found)
+            while context >= 0 and self.further[context].below & wanted:
+                if self.further[context].own & wanted:
+                    found = self._jump(context, code, tests, count)
+                    if found:
+                        push(&self.jumped, found)
                 found = self.nodes[context].parent
                 context = self.further[found].context if found >= 0 else -1
         if own == 0 and self.jumped.size == 0 and code >= IS_ATTRIBUTE:
@@ -270,10 +293,8 @@ cdef class Memo:
         tests[count] = NODE
         return count + 1
 
-    cdef int _step(self, int32_t node, int32_t code) except -1 nogil:
+    cdef int _step(self, int32_t node, const int32_t *tests, int count) except -1 nogil:
         """Take what edges to children lead to."""
-        cdef int32_t tests[4]
-        cdef int count = self._tests(code, tests)
         cdef int32_t index
         cdef const Content *segment
         for index in range(self.nodes[node].segment_count):
@@ -313,10 +334,9 @@ cdef class Memo:
                         self._take(found)
         return 0
 
-    cdef int _attributes(self, int32_t node, int32_t code) except -1 nogil:
+    cdef int _attributes(self, int32_t node, const int32_t *tests, int count) except -1 nogil:
         """Take what edges to attributes lead to."""
-        cdef int32_t tests[4]
-        cdef int count = self._tests(code, tests), test
+        cdef int test
         cdef int32_t index, found, segment
         cdef const int32_t *state
         cdef const int32_t *last
@@ -388,19 +408,22 @@ cdef class Memo:
                     at += 1
         return 0
 
-    cdef int32_t _jump(self, int32_t node, int32_t code) except -1 nogil:
+    cdef int32_t _jump(
+        self, int32_t node, int32_t code, const int32_t *tests, int count
+    ) except -1 nogil:
         """The segment that the states waiting at a node lead to on a label, 0 if it would be empty."""
-        cdef int32_t tests[4]
-        cdef int32_t segment, waiting, edge = DESCENDANT
-        cdef int count
-        segment = find(&self.jumps, joined(node, code))
+        cdef int32_t edge = DESCENDANT, segment = find(&self.jumps, joined(node, code))
         if segment >= 0:
             return segment
         if code >> KIND_SHIFT == IS_ATTRIBUTE >> KIND_SHIFT:
             edge = DEEP_ATTRIBUTE
-        count = self._tests(code, tests)
-        waiting = self.further[node].named + self.further[node].starred
-        self._follow(self.further[node].deep, waiting, tests, count, edge)
+        self._follow(
+            self.further[node].deep,
+            self.further[node].named + self.further[node].starred,
+            tests,
+            count,
+            edge,
+        )
         segment = self._segment()
         if self.keeping:
             insert(&self.jumps, joined(node, code), segment)
@@ -413,6 +436,7 @@ cdef class Memo:
         cdef const State *known = &self.automaton.states[state]
         cdef int32_t count = known.count if known.count < MANY else MANY, numbers
         if known.child:
+            self.child |= known.child
             push(&self.near, known.first)
             push(&self.near, <int32_t>known.child | count)
         if known.deep:
@@ -457,6 +481,7 @@ cdef class Memo:
         content.starred = <int32_t>(self.starred.size // 2)
         content.sides = <int32_t>self.sides.size
         content.flags = self.flags
+        content.child = self.child
         append(&self.ints, self.near.at, self.near.size)
         append(&self.ints, self.named.at, self.named.size)
         append(&self.ints, self.starred.at, self.starred.size)
@@ -470,7 +495,7 @@ cdef class Memo:
         append(&self.ints, self.hops.at, self.hops.size)
         self.near.size = self.named.size = self.starred.size = 0
         self.sides.size = self.numbers.size = self.leaves.size = self.hops.size = 0
-        self.flags = 0
+        self.flags = self.child = 0
         self.segment_count += 1
         return <int32_t>self.segment_count - 1
 
@@ -491,12 +516,20 @@ cdef class Memo:
         new.segment_count = <int32_t>(self.lists.size - start)
         new.first = -1
         self.further[number].context = self.further[number].void = -1
+        self.further[number].precise = parent < 0 or (
+            self.further[parent].precise
+            and FIRST_NAME <= code < IS_ATTRIBUTE
+            and find(&self.automaton.space_set, joined(code, 0)) < 0
+        )
         if parent >= 0:
             new.depth = self.nodes[parent].depth + (code < IS_VALUE)
             self.further[number].context = self.further[parent].context
+            if self.further[parent].context >= 0:
+                self.further[number].below = self.further[self.further[parent].context].below
             new.flags = self.nodes[parent].flags & (DEEP_ATTRIBUTES | DEEP_OTHERS)
         for index in range(new.segment_count):
             new.flags |= self.contents[self.lists.at[start + index]].flags
+            self.further[number].child |= self.contents[self.lists.at[start + index]].child
         self.node_count += 1
         if code >> KIND_SHIFT == IS_ELEMENT:
             self._deepen(number)
@@ -596,6 +629,9 @@ cdef class Memo:
         self.near.size = 0
         if further.named or further.starred:
             further.context = node
+            for count in range(further.named + further.starred):
+                further.own |= <uint32_t>self.ints.at[further.deep + 2 * count + 1] & ~<uint32_t>MANY
+            further.below |= further.own
         return 0
 
     # values and hops

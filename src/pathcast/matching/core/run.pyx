@@ -69,7 +69,7 @@ cdef class Run:
 
     def match(self, tuple automata not None, bytearray alive not None, uint32_t version, bint hops):
         """Run; gives what is left to decide, as (automaton, entry, unit, whether only its residual is left)."""
-        cdef Course course
+        cdef Course course, lead
         cdef Py_ssize_t index
         cdef const uint64_t *living = <const uint64_t *>PyByteArray_AS_STRING(alive)
         self._hops_wanted = hops
@@ -83,8 +83,13 @@ cdef class Run:
             course.hops = self._hops if hops else NULL
             course.alive = living
             course.version = version
-            with nogil:
-                course.run(self.walk)
+            if index and course.automaton.simple:
+                lead = <Course>self._courses[0]
+                with nogil:
+                    course.follow(lead, self.walk)
+            else:
+                with nogil:
+                    course.run(self.walk)
             if course.joins:
                 self._settle(index, living)
         self.documents += 1
