@@ -8,7 +8,7 @@ SHELL := bash
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-CORE := $(wildcard src/pathcast/matching/core/*.pyx src/pathcast/matching/core/*.pxd)
+CORE := $(shell find src/pathcast/matching/core -name '*.pyx' -o -name '*.pxd')
 
 # The first interpreter that is new enough: a python3.11 on PATH may be a shim that does not run.
 PYTHON ?= $(shell for python in python3.11 python3; do \
@@ -55,5 +55,5 @@ check-deep: $(STAMP)  ## the tests with much bigger numbers (minutes)
 clean:  ## remove all that these targets made, .venv included
 	rm -rf $(VENV) build dist src/*.egg-info .hypothesis .import_linter_cache \
 		.mypy_cache .pytest_cache .ruff_cache
-	rm -f src/pathcast/matching/core/*.c src/pathcast/matching/core/*.so
+	find src/pathcast/matching/core -name '*.c' -delete -o -name '*.so' -delete
 	find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -17,13 +17,17 @@ from setuptools import Extension, setup
 CORE = Path("src/pathcast/matching/core")
 
 
-def _modules() -> list[str]:
-    names = sorted(path.stem for path in CORE.glob("*.pyx"))
+def _sources() -> list[Path]:
+    sources = sorted(CORE.rglob("*.pyx"))
     if "--only" in sys.argv:
         at = sys.argv.index("--only")
-        names = [sys.argv[at + 1]]
+        sources = [path for path in sources if path.stem == sys.argv[at + 1]]
         del sys.argv[at : at + 2]
-    return names
+    return sources
+
+
+def _module(source: Path) -> str:
+    return ".".join(source.relative_to("src").with_suffix("").parts)
 
 
 setup(
@@ -31,12 +35,12 @@ setup(
     ext_modules=cythonize(
         [
             Extension(
-                f"pathcast.matching.core.{name}",
-                [(CORE / f"{name}.pyx").as_posix()],
+                _module(source),
+                [source.as_posix()],
                 include_dirs=lxml.get_include(),
                 extra_compile_args=["-O3", "-fno-strict-aliasing"],
             )
-            for name in _modules()
+            for source in _sources()
         ],
         compiler_directives={
             "language_level": 3,
@@ -46,5 +50,5 @@ setup(
             "initializedcheck": False,
             "freethreading_compatible": False,
         },
-    )
+    ),
 )

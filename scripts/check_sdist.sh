@@ -24,7 +24,7 @@ quietly() {  # the output of a step is of interest only when the step fails
 
 mkdir "$work/tree" "$work/elsewhere"
 tar -cf - --exclude=./.git --exclude='./.venv' --exclude='./.*_cache' --exclude='./.hypothesis' \
-    --exclude='*.egg-info' --exclude='*.so' --exclude='./src/*.c' --exclude=__pycache__ --exclude=./build --exclude=./dist . |
+    --exclude='*.egg-info' --exclude='*.so' --exclude='*.c' --exclude=__pycache__ --exclude=./build --exclude=./dist . |
     tar -xf - -C "$work/tree"
 
 quietly "$python" -m build --sdist --outdir "$work/dist" "$work/tree"

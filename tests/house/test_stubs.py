@@ -33,6 +33,6 @@ def test_stubs_of_the_core() -> None:
 
 def test_every_compiled_module_has_a_stub() -> None:
     core = Path(__file__).parents[2] / "src/pathcast/matching/core"
-    modules = {path.stem for path in core.glob("*.pyx")}
+    modules = {path.stem for path in core.rglob("*.pyx")}
     assert modules
-    assert modules == {path.stem for path in core.glob("*.pyi")}
+    assert modules == {path.stem for path in core.rglob("*.pyi")}

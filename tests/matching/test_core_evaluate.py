@@ -16,10 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from pathcast.matching.core import compiled, evaluate, nodes, numbers
-from pathcast.matching.core.compiled import Conditions as Compiled
-from pathcast.matching.core.evaluate import Conditions, Evaluation
-from pathcast.matching.core.nodes import numbered
+from pathcast.matching.core import numbers
+from pathcast.matching.core.conditions import compiled, evaluate, nodes
+from pathcast.matching.core.conditions.compiled import Conditions as Compiled
+from pathcast.matching.core.conditions.evaluate import Conditions, Evaluation
+from pathcast.matching.core.conditions.nodes import numbered
 from pathcast.matching.evaluate import Evaluator
 from pathcast.pattern import Cost, parse
 from pathcast.pattern.syntax import Axis, Test, TestKind

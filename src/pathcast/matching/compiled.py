@@ -25,7 +25,7 @@ from lxml import etree
 
 from pathcast.errors import EvaluationError
 from pathcast.matching.automaton import Automaton as DrawnAutomaton
-from pathcast.matching.core.evaluate import Conditions, Evaluation
+from pathcast.matching.core.conditions.evaluate import Conditions, Evaluation
 from pathcast.matching.core.labels import Paths, Vocabulary
 from pathcast.matching.core.run import Run
 from pathcast.matching.core.walk import occurrences

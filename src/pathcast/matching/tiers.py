@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pathcast.matching.core.automaton import Automaton
-from pathcast.matching.core.evaluate import Conditions
+from pathcast.matching.core.conditions.evaluate import Conditions
 from pathcast.matching.core.labels import Paths
 from pathcast.matching.matches import Id
 from pathcast.matching.residual import Check

@@ -38,7 +38,7 @@ from pathcast.stream.octets import Text, readable
 
 __all__ = ["Checked", "precheck"]
 
-_SMALL: Final = 64 * 1024  # no tree of so few bytes is a danger, so it is enough to count on the tree
+_SMALL: Final = 64 * 1024  # no tree of so few bytes is a danger
 _SMALLEST_ELEMENT: Final = 4  # <a/>
 _SMALLEST_ATTRIBUTE: Final = 5  # a="" and the blank before it
 
@@ -69,7 +69,8 @@ class Checked(NamedTuple):
 
     text: Text
     declares: bool  # it may have a document type declaration
-    few_attributes: bool  # with its namespace declarations, all together, no more than one element may have
+    few_attributes: bool
+    """With its namespace declarations, all together, no more than one element may have."""
     plain: bool = False  # every attribute has a = of its own among the bytes of the document
 
 

@@ -10,7 +10,8 @@
     branches     do the branches of a twig hang together?
     run          several automata over one document: the scratch space of a thread
 
-Beside them stands what evaluates any other condition: `evaluate`, on `compiled` conditions and numbered `nodes`.
+`conditions` evaluates what is neither a path nor a twig. `numbers` reads numbers as libxml2 does; `vectors` and `strings` are growing
+arrays and hash tables.
 
 `pathcast.matching.compiled` is who uses them; nobody else should. It is plain C that Cython writes; it reads the structs
 that lxml's headers describe, and links nothing.

@@ -15,8 +15,8 @@ from libc.string cimport memcmp, memcpy, strlen
 from lxml.includes cimport etreepublic as cetree
 from lxml.includes cimport tree
 
-from pathcast.matching.core.arena cimport Mark, mark, release, release_all, take, take_zeroed
-from pathcast.matching.core.compiled cimport (
+from pathcast.matching.core.conditions.arena cimport Mark, mark, release, release_all, take, take_zeroed
+from pathcast.matching.core.conditions.compiled cimport (
     ANY_IN,
     ANY_TARGET,
     ATTRIBUTE,
@@ -30,14 +30,14 @@ from pathcast.matching.core.compiled cimport (
     Conditions,
     Stream,
 )
-from pathcast.matching.core.nodes cimport (
+from pathcast.matching.core.conditions.nodes cimport (
     ATTRIBUTE_NODE,
     COMMENT_NODE,
     ELEMENT_NODE,
     PI_NODE,
     TEXT_NODE,
 )
-from pathcast.matching.core.sets cimport after, members_add, members_have, members_make
+from pathcast.matching.core.conditions.sets cimport after, members_add, members_have, members_make
 from pathcast.matching.core.strings cimport Strings
 
 __all__ = ["Joins"]

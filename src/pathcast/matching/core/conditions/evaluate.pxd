@@ -3,8 +3,8 @@
 cimport cython
 from libc.stdint cimport int32_t
 
-from pathcast.matching.core.compiled cimport Condition
-from pathcast.matching.core.joins cimport Joins
+from pathcast.matching.core.conditions.compiled cimport Condition
+from pathcast.matching.core.conditions.joins cimport Joins
 
 
 @cython.final

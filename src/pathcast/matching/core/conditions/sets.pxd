@@ -4,7 +4,7 @@ one."""
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from pathcast.matching.core.arena cimport Arena, take, take_zeroed
+from pathcast.matching.core.conditions.arena cimport Arena, take, take_zeroed
 
 
 cdef struct Set:

@@ -23,8 +23,8 @@ from libc.math cimport NAN
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
-from pathcast.matching.core.arena cimport Mark, mark, release
-from pathcast.matching.core.compiled cimport (
+from pathcast.matching.core.conditions.arena cimport Mark, mark, release
+from pathcast.matching.core.conditions.compiled cimport (
     ALWAYS,
     AND,
     ANY,
@@ -50,13 +50,13 @@ from pathcast.matching.core.compiled cimport (
     Path,
     Stream,
 )
-from pathcast.matching.core.joins cimport known_at
-from pathcast.matching.core.nodes cimport COMMENT_NODE, ELEMENT_NODE, PI_NODE, TEXT_NODE, Text
-from pathcast.matching.core.sets cimport Set
+from pathcast.matching.core.conditions.joins cimport known_at
+from pathcast.matching.core.conditions.nodes cimport COMMENT_NODE, ELEMENT_NODE, PI_NODE, TEXT_NODE, Text
+from pathcast.matching.core.conditions.sets cimport Set
 from pathcast.matching.core.strings cimport Strings
 from pathcast.matching.core.vectors cimport find, joined
 
-from pathcast.matching.core.compiled import Conditions
+from pathcast.matching.core.conditions.compiled import Conditions
 
 __all__ = ["Conditions", "Evaluation"]
 

@@ -2,8 +2,8 @@
 
 from typing import final
 
-from pathcast.matching.core.compiled import Conditions
-from pathcast.matching.core.joins import Joins
+from pathcast.matching.core.conditions.compiled import Conditions
+from pathcast.matching.core.conditions.joins import Joins
 
 __all__ = ["Conditions", "Evaluation"]
 

@@ -26,7 +26,7 @@ from libc.string cimport memcmp, memcpy, memset, strlen
 from lxml.includes cimport etreepublic as cetree
 from lxml.includes cimport tree
 
-from pathcast.matching.core.arena cimport (
+from pathcast.matching.core.conditions.arena cimport (
     Arena,
     Mark,
     mark,
@@ -35,9 +35,9 @@ from pathcast.matching.core.arena cimport (
     take,
     take_zeroed,
 )
-from pathcast.matching.core.compiled cimport NO_SPACE, Conditions
+from pathcast.matching.core.conditions.compiled cimport NO_SPACE, Conditions
 from pathcast.matching.core.numbers cimport number_of
-from pathcast.matching.core.sets cimport Set
+from pathcast.matching.core.conditions.sets cimport Set
 from pathcast.matching.core.strings cimport string_number
 from pathcast.matching.core.vectors cimport _grow, discard, find, insert, joined, mixed
 

@@ -2,10 +2,10 @@
 
 from libc.stdint cimport int32_t, int64_t
 
-from pathcast.matching.core.arena cimport Arena
-from pathcast.matching.core.compiled cimport Conditions, Path, Program, Step, Stream
-from pathcast.matching.core.nodes cimport Node, Nodes
-from pathcast.matching.core.sets cimport Members, Set
+from pathcast.matching.core.conditions.arena cimport Arena
+from pathcast.matching.core.conditions.compiled cimport Conditions, Path, Program, Step, Stream
+from pathcast.matching.core.conditions.nodes cimport Node, Nodes
+from pathcast.matching.core.conditions.sets cimport Members, Set
 
 
 cdef enum:

@@ -5,9 +5,9 @@ from libc.stdint cimport int32_t
 from lxml.includes cimport etreepublic as cetree
 from lxml.includes cimport tree
 
-from pathcast.matching.core.arena cimport Arena
-from pathcast.matching.core.compiled cimport Conditions, Program
-from pathcast.matching.core.sets cimport Set
+from pathcast.matching.core.conditions.arena cimport Arena
+from pathcast.matching.core.conditions.compiled cimport Conditions, Program
+from pathcast.matching.core.conditions.sets cimport Set
 from pathcast.matching.core.vectors cimport Table
 
 # As in pathcast.stream.document.

@@ -5,7 +5,7 @@ from typing import Self
 from lxml import etree
 from typing_extensions import disjoint_base
 
-from pathcast.matching.core.compiled import Conditions
+from pathcast.matching.core.conditions.compiled import Conditions
 
 __all__ = ["Joins"]
 
