@@ -1,6 +1,6 @@
 """Labels and plans as the numbers that the compiled core knows them by.
 
->>> >>> from pathcast.matching.plan import plan
+>>> from pathcast.matching.plan import plan
 >>> from pathcast.pattern import parse
 >>> encoder = Encoder(PlainWords())
 >>> encoder.alternatives(plan(parse("//a[b][c]").condition))

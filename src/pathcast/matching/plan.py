@@ -9,7 +9,7 @@ Every alternative of a condition (see `paths`) gets the strongest of three forms
 
 >>> from pathcast.pattern import parse
 >>> [type(one).__name__ for one in plan(parse("//a[b]/c | //a[@x = 1] | //a[2]").condition)]
-['Twig', 'Exact', 'General']
+['Exact', 'General', 'Twig']
 """
 
 from __future__ import annotations

@@ -179,6 +179,7 @@ cdef class Automaton:
         self.twigs.add_unit(place, list(leaves), joint, False)
 
     def _joint(self, int32_t state, kids, leaves):
+        cdef bint short = True
         links = []
         for labels, further in kids:
             end = self._follow(state, labels)
@@ -188,8 +189,13 @@ cdef class Automaton:
                 leaf = self.twigs.leaf(end)
                 leaves[leaf] = None
                 target = leaf << 1
-            links.append(self.twigs.link(target, end, state, self._way(end, state)))
-        return self.twigs.joint(state, links)
+            way = self._way(end, state)
+            links.append(self.twigs.link(target, end, state, way))
+            # a short way: levels up, and perhaps from there to anywhere above
+            short = short and not further and (
+                len(way) == 1 or len(way) == 3 and way[2] == 0
+            )
+        return self.twigs.joint(state, links, self.twigs.leaf(state) if short else -1)
 
     def _way(self, int32_t lower, int32_t upper):
         """How to get from a state up to another: levels, leaves to find above, levels ... (see `twigs`)."""

@@ -247,7 +247,7 @@ cdef class Memo:
                 context = self.further[found].context if found >= 0 else -1
         if own == 0 and self.jumped.size == 0 and code >= IS_ATTRIBUTE:
             found = NOTHING  # no element, so nothing can come below it either
-        elif own == 0 and self.jumped.size == 0 and self.keeping:
+        elif own == 0 and self.jumped.size == 0 and self.keeping and self.automaton.simple:
             found = self._void(node)
         else:
             start = self.lists.size
@@ -260,7 +260,10 @@ cdef class Memo:
         return found
 
     cdef int32_t _void(self, int32_t node) except -1 nogil:
-        """The node of elements at which no state is reached: all below one context are alike, whatever their names."""
+        """The node of elements at which no state is reached: all below one context are alike, whatever their names.
+
+        Its parent is the context, so that label paths lose levels: not where joins would count them.
+        """
         cdef int32_t context = self.further[node].context, found
         if context < 0:
             context = NOTHING

@@ -17,6 +17,7 @@ cdef struct Joint:
     int32_t state
     int32_t links
     int32_t count
+    int32_t leaf  # that of its state if all its links are short ways to leaves, else -1
 
 
 # One way in which an entry may match.
@@ -58,5 +59,5 @@ cdef class Twigs:
     cdef list _ways
     cpdef int32_t leaf(self, int32_t state) except -1
     cpdef int32_t link(self, int32_t target, int32_t lower, int32_t upper, tuple way) except -1
-    cpdef int32_t joint(self, int32_t state, links) except -1
+    cpdef int32_t joint(self, int32_t state, links, int32_t leaf) except -1
     cdef int renumber(self, const int32_t *new) except -1

@@ -78,12 +78,12 @@ cdef class Twigs:
             self._ways.append(way)
         return found
 
-    cpdef int32_t joint(self, int32_t state, links) except -1:
+    cpdef int32_t joint(self, int32_t state, links, int32_t leaf) except -1:
         key = (state, tuple(sorted(set(links))))
         found = self._joints.get(key)
         if found is None:
             found = self._joints[key] = len(self._joint_list)
-            self._joint_list.append(key)
+            self._joint_list.append((*key, leaf))
         return found
 
     def add_unit(self, entry, leaves, joint, general):
@@ -102,7 +102,7 @@ cdef class Twigs:
         self._link_list = [
             (target, new[<int32_t>lower], new[<int32_t>upper]) for target, lower, upper in self._link_list
         ]
-        self._joint_list = [(new[<int32_t>state], links) for state, links in self._joint_list]
+        self._joint_list = [(new[<int32_t>state], links, leaf) for state, links, leaf in self._joint_list]
         return 0
 
     def seal(self, list rarity):
@@ -125,8 +125,10 @@ cdef class Twigs:
             for part in self._ways[index]:
                 push(&self.ways, part)
             self.links[index].way_end = <int32_t>self.ways.size
-        for index, (state, links) in enumerate(self._joint_list):
-            self.joints[index] = Joint(state, <int32_t>self.joint_links.size, <int32_t>len(links))
+        for index, (state, links, leaf) in enumerate(self._joint_list):
+            self.joints[index] = Joint(
+                state, <int32_t>self.joint_links.size, <int32_t>len(links), leaf
+            )
             for link in links:
                 push(&self.joint_links, link)
         waiting = [[] for _ in range(self.leaf_count)]
