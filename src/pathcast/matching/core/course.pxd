@@ -58,6 +58,7 @@ cdef class Course:
     cdef int _meet(self, int32_t node) except -1 nogil
     cdef int _hit(self, const int32_t *leaves, int32_t count, int32_t segment) except -1 nogil
     cdef bint complete(self, int32_t unit) noexcept nogil
+    cdef void sift(self) noexcept nogil
     cdef int _around(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
     cdef int _attributes(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
     cdef int _others(self, Walk walk, int32_t spot, int32_t node) except -1 nogil

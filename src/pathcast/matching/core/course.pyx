@@ -381,6 +381,28 @@ cdef class Course:
                 return False
         return True
 
+    cdef void sift(self) noexcept nogil:
+        """Keep those of the triggered units that are complete; what the next ones need is brought meanwhile."""
+        cdef Py_ssize_t at, kept = 0, count = self.triggered.size
+        cdef const int32_t *triggered = self.triggered.at
+        cdef const Unit *units = self.automaton.twigs.units
+        cdef const int32_t *leaves = self.automaton.twigs.unit_leaves.at
+        cdef const Unit *ahead
+        cdef int32_t index
+        for at in range(count):
+            if at + 12 < count:
+                __builtin_prefetch(&units[triggered[at + 12]])
+            if at + 8 < count:
+                __builtin_prefetch(&leaves[units[triggered[at + 8]].leaves])
+            if at + 4 < count:
+                ahead = &units[triggered[at + 4]]
+                for index in range(ahead.leaves, ahead.leaves + ahead.needs):
+                    __builtin_prefetch(&self.leaves[leaves[index]])
+            if self.complete(triggered[at]):
+                self.triggered.at[kept] = triggered[at]
+                kept += 1
+        self.triggered.size = kept
+
     # what else hangs at an element
 
     cdef int _around(self, Walk walk, int32_t spot, int32_t node) except -1 nogil:

@@ -31,6 +31,10 @@ cetree.import_lxml__etree()
 
 cdef extern from *:
     int __builtin_ctzll(unsigned long long) noexcept nogil
+    void __builtin_prefetch(const void *) noexcept nogil
+
+cdef enum:
+    _AHEAD = 6  # units ahead whose parts are brought
 
 cdef array.array _NUMBERS = array.array("i", [])
 
@@ -264,10 +268,17 @@ cdef class Run:
         with nogil:
             for at in range(twigs.always.size):
                 push(&course.triggered, twigs.always.at[at])
+            course.sift()
             for at in range(course.triggered.size):
+                if at + _AHEAD < course.triggered.size:
+                    unit = &twigs.units[course.triggered.at[at + _AHEAD]]
+                    __builtin_prefetch(&twigs.entry_starts.at[unit.entry])
+                    if unit.joint >= 0:
+                        __builtin_prefetch(&twigs.joints[unit.joint])
+                        __builtin_prefetch(&branches.joints[unit.joint])
                 number = course.triggered.at[at]
                 unit = &twigs.units[number]
-                if not course.complete(number) or not self._wanted(twigs, unit.entry, alive):
+                if not self._wanted(twigs, unit.entry, alive):
                     continue
                 fits = not unit.general and (unit.joint < 0 or not course.lost)
                 if fits and unit.joint >= 0:
