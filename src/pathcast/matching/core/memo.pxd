@@ -109,6 +109,7 @@ cdef class Memo:
     cdef uint32_t *seen  # state -> stamp of a union
     cdef uint32_t union
     cdef readonly Py_ssize_t limit
+    cdef bint by_size
     cdef uint64_t serial  # no two that ever were have the same
     cdef bint keeping
     cdef readonly uint64_t hits

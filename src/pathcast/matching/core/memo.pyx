@@ -76,6 +76,8 @@ cdef enum:
     _NODE_WEIGHT = 24  # what a node and its entry in the table take, in ints
     _SEGMENT_WEIGHT = 18
     _LARGE = 1 << 10
+    _LEAST = 48_000_000  # ints that may be remembered in any case
+    _EACH = 40  # and so many more for every state
 
 
 cdef uint64_t _serials = 0
@@ -98,7 +100,9 @@ cdef class Memo:
         self.masks = NULL
         self.seen = NULL
 
-    def __init__(self, Automaton automaton not None, Py_ssize_t limit=48_000_000):
+    def __init__(self, Automaton automaton not None, Py_ssize_t limit=-1):
+        """`limit` bounds what is remembered, in ints; below 0: by the size of the automaton."""
+        self.by_size = limit < 0
         self.limit = limit
         self.serve(automaton)
 
@@ -115,6 +119,8 @@ cdef class Memo:
         self.union = 0
         self.serial = _next_serial()
         self.automaton = automaton
+        if self.by_size:
+            self.limit = _LEAST + _EACH * automaton.size
         if self.following.mask >= _LARGE:  # to clean it would take longer than to make a new one
             discard(&self.following)
         if self.jumps.mask >= _LARGE:

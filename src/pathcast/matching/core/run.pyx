@@ -48,8 +48,8 @@ cdef class Run:
         self._found = NULL
         self._names = NULL
 
-    def __init__(self, Py_ssize_t limit=48_000_000):
-        """`limit` bounds what is remembered of each automaton, in ints."""
+    def __init__(self, Py_ssize_t limit=-1):
+        """`limit` bounds what is remembered of each automaton, in ints; below 0: by its size."""
         self.limit = limit
         self.walk = Walk()
         self.evaluated = self.evaluation_work = 0
