@@ -21,7 +21,7 @@ from pathcast.stream.document import (
 )
 from pathcast.stream.faults import KINDS
 from pathcast.stream.limits import Limits
-from pathcast.stream.reader import Tree, parse, parse_tree
+from pathcast.stream.reader import Tree, new_parser, parse, parse_tree
 from pathcast.stream.structure import Region, Summary, label_paths, regions, summary
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "Summary",
     "Tree",
     "label_paths",
+    "new_parser",
     "parse",
     "parse_tree",
     "regions",

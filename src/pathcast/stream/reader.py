@@ -33,7 +33,7 @@ from pathcast.stream.faults import fault
 from pathcast.stream.limits import Limits
 from pathcast.stream.precheck import precheck
 
-__all__ = ["Tree", "parse", "parse_tree"]
+__all__ = ["Tree", "new_parser", "parse", "parse_tree"]
 
 _DEFAULTS = Limits()
 _idle: list[
@@ -72,7 +72,7 @@ def _tree(body: bytes | bytearray | memoryview, limits: Limits, *, later: bool) 
     try:
         parser = _idle.pop()
     except IndexError:
-        parser = _parser()
+        parser = new_parser()
     try:
         root = etree.fromstring(octets, parser)
     except etree.XMLSyntaxError as error:
@@ -84,7 +84,8 @@ def _tree(body: bytes | bytearray | memoryview, limits: Limits, *, later: bool) 
     return Tree(root, checked.few_attributes, checked.plain)
 
 
-def _parser() -> etree.XMLParser:
+def new_parser() -> etree.XMLParser:
+    """A parser with the settings that every document is read with."""
     return etree.XMLParser(
         resolve_entities="internal",
         no_network=True,

@@ -9,11 +9,12 @@ from statistics import fmean
 
 from lxml import etree
 
-from pathcast.bench.filter.inputs import Inputs, parser
+from pathcast.bench.filter.inputs import Inputs
 from pathcast.bench.filter.sizes import Size, Sizes
 from pathcast.bench.measure import Ratio, compared
 from pathcast.bench.report import Line, Tell
 from pathcast.matching import Matcher
+from pathcast.stream import new_parser
 
 __all__ = ["Bench", "ids_each", "joined", "loaded", "matched", "parsed", "rates", "share_line"]
 
@@ -33,7 +34,7 @@ class Bench:
         return self.warm
 
     def against_parsing(self, ours: Callable[[], object], bodies: Sequence[bytes]) -> Ratio:
-        return compared(ours, partial(parsed, bodies, parser()), rounds=self.sizes.rounds)
+        return compared(ours, partial(parsed, bodies, new_parser()), rounds=self.sizes.rounds)
 
 
 def loaded(texts: Iterable[str]) -> Matcher:

@@ -15,15 +15,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
-from lxml import etree
-
 from pathcast.bench.report import fingerprint
 from pathcast.errors import WorkloadError
 from pathcast.schema import Schema
 from pathcast.workload.documents import DocumentOptions, Documents
 from pathcast.workload.subscriptions import SubscriptionOptions, subscriptions
 
-__all__ = ["BYTES", "Inputs", "parser"]
+__all__ = ["BYTES", "Inputs"]
 
 BYTES = 7_000  # of a document
 _TEXTS, _BODIES = 1, 2  # seeds
@@ -32,19 +30,6 @@ _VALUES = replace(_LINEAR, predicate=1.0)
 _TWIGS = tuple(
     replace(_LINEAR, branching="query", branch=1.0, branches=branches) for branches in (2, 3)
 )
-
-
-def parser() -> etree.XMLParser:
-    """One with the settings of `pathcast.stream.reader`."""
-    return etree.XMLParser(
-        resolve_entities="internal",
-        no_network=True,
-        load_dtd=False,
-        huge_tree=False,
-        remove_blank_text=False,
-        strip_cdata=True,
-        collect_ids=True,
-    )
 
 
 class _Stream:

@@ -14,9 +14,9 @@ from functools import partial
 from lxml import etree
 
 from pathcast.bench.filter.bench import Bench, joined, loaded, matched
-from pathcast.bench.filter.inputs import parser
 from pathcast.bench.measure import Ratio, compared
 from pathcast.bench.report import Line
+from pathcast.stream import new_parser
 
 __all__ = ["load", "loop"]
 
@@ -53,7 +53,7 @@ def loop(bench: Bench) -> Iterator[Line]:
 
 def _asked(asked: list[etree.XPath], bodies: list[bytes], answers: list[list[int]]) -> None:
     """What the loop finds, document by document; the latest answers are kept."""
-    settings = parser()
+    settings = new_parser()
     answers.clear()
     for body in bodies:
         tree = etree.fromstring(body, settings)

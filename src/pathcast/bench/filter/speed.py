@@ -19,10 +19,10 @@ from pathcast.bench.filter.bench import (
     rates,
     share_line,
 )
-from pathcast.bench.filter.inputs import parser
 from pathcast.bench.measure import Ratio, compared
 from pathcast.bench.report import Line
 from pathcast.matching import Matcher
+from pathcast.stream import new_parser
 
 __all__ = ["cold", "hops", "linear", "mixed"]
 
@@ -88,7 +88,7 @@ def cold(bench: Bench) -> Iterator[Line]:
 def _block_by_block(matcher: Matcher, bodies: Sequence[bytes], block: int) -> Ratio:
     """No document comes twice to either."""
     blocks = [bodies[at : at + block] for at in range(0, len(bodies), block)]
-    settings = parser()
+    settings = new_parser()
     parsed(bodies[:1], settings)  # it loads what it needs at its first document
     ours, theirs = iter(blocks), iter(blocks)
     return compared(

@@ -20,8 +20,7 @@ from collections import defaultdict
 
 from cpython cimport array
 from libc.stdint cimport int32_t, uint32_t
-from libc.stdlib cimport calloc, free, realloc
-from libc.string cimport memset
+from libc.stdlib cimport calloc, free
 
 from pathcast.matching.core.labels cimport (
     A_KIND,
@@ -36,7 +35,6 @@ from pathcast.matching.core.labels cimport (
     EDGE_BITS,
     EDGE_MASK,
     FIRST_NAME,
-    NODE,
     VALUE,
     Paths,
     Vocabulary,

@@ -12,7 +12,7 @@ Every leaf, link and joint is worked out once for a document. Cost of a link: it
 for every edge to any depth. `work` counts them.
 """
 
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 

@@ -31,7 +31,6 @@ from pathcast.matching.core.memo cimport (
     IS_COMMENT,
     IS_INSTRUCTION,
     IS_TEXT,
-    IS_VALUE,
     NOTHING,
     Mark,
     Memo,

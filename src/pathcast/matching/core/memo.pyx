@@ -25,7 +25,6 @@ from pathcast.matching.core.automaton cimport (
     DEEP_OTHERS,
     MANY,
     NAMED,
-    OTHERS,
     VALUES,
     Automaton,
     State,
@@ -47,9 +46,6 @@ from pathcast.matching.core.labels cimport (
     VALUE,
 )
 from pathcast.matching.core.predicates cimport (
-    DIFFERENT,
-    GREATER,
-    GREATER_OR_EQUAL,
     LESS,
     NOWHERE,
     Range,

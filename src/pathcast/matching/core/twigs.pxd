@@ -3,21 +3,18 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from pathcast.matching.core.vectors cimport Ints
 
 
-# Those nodes at `upper` from which the way to `lower` leads to a node of the target. The way up is a row of numbers: so many
+# The nodes above from which a way down leads to a node of the target. The way up is a row of numbers: so many
 # levels, then (where an edge to any depth lies) a leaf whose nodes are the ones to be found above, levels again ...
 cdef struct Link:
     int32_t target  # leaf << 1, or joint << 1 | 1
-    int32_t lower
-    int32_t upper
     int32_t way  # where its way starts
     int32_t way_end
 
 
 cdef struct Joint:
-    int32_t state
     int32_t links
     int32_t count
-    int32_t leaf  # that of its state if all its links are short ways to leaves, else -1
+    int32_t leaf  # that of the state where it is, if all its links are short ways to leaves, else -1
 
 
 # One way in which an entry may match.

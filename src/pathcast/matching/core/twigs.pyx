@@ -99,10 +99,6 @@ cdef class Twigs:
         cdef Py_ssize_t index
         for index in range(self.leaves.size):
             self.leaves.at[index] = new[self.leaves.at[index]]
-        self._link_list = [
-            (target, new[<int32_t>lower], new[<int32_t>upper]) for target, lower, upper in self._link_list
-        ]
-        self._joint_list = [(new[<int32_t>state], links, leaf) for state, links, leaf in self._joint_list]
         return 0
 
     def seal(self, list rarity):
@@ -120,15 +116,13 @@ cdef class Twigs:
         self.units = <Unit *>calloc(<size_t>self.unit_count + 1, sizeof(Unit))
         if self.links == NULL or self.joints == NULL or self.units == NULL:
             raise MemoryError
-        for index, (target, lower, upper) in enumerate(self._link_list):
-            self.links[index] = Link(target, lower, upper, <int32_t>self.ways.size, 0)
+        for index, (target, _, _) in enumerate(self._link_list):
+            self.links[index] = Link(target, <int32_t>self.ways.size, 0)
             for part in self._ways[index]:
                 push(&self.ways, part)
             self.links[index].way_end = <int32_t>self.ways.size
-        for index, (state, links, leaf) in enumerate(self._joint_list):
-            self.joints[index] = Joint(
-                state, <int32_t>self.joint_links.size, <int32_t>len(links), leaf
-            )
+        for index, (_, links, leaf) in enumerate(self._joint_list):
+            self.joints[index] = Joint(<int32_t>self.joint_links.size, <int32_t>len(links), leaf)
             for link in links:
                 push(&self.joint_links, link)
         waiting = [[] for _ in range(self.leaf_count)]
