@@ -67,6 +67,7 @@ cdef class Automaton:
     cdef readonly object vocabulary
     cdef int32_t _insert(self, int32_t state, int32_t label) except -1
     cdef int _linear(self, Paths paths, numbers, Ints *ends) except -1
+    cdef bint _only_one(self, int32_t state) except -1
     cdef int _entry(self, Paths paths, object entry, Ints *ends) except -1
     cdef int _arrange(self, Ints *ends) except -1
     cdef int _place(self, Paths paths, Ints *ends) except -1

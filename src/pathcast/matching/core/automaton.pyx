@@ -177,7 +177,6 @@ cdef class Automaton:
         self.twigs.add_unit(place, list(leaves), joint, False)
 
     def _joint(self, int32_t state, kids, leaves):
-        cdef bint short = True
         links = []
         for labels, further in kids:
             end = self._follow(state, labels)
@@ -187,13 +186,20 @@ cdef class Automaton:
                 leaf = self.twigs.leaf(end)
                 leaves[leaf] = None
                 target = leaf << 1
-            way = self._way(end, state)
-            links.append(self.twigs.link(target, end, state, way))
-            # a short way: levels up, and perhaps from there to anywhere above
-            short = short and not further and (
-                len(way) == 1 or len(way) == 3 and way[2] == 0
-            )
-        return self.twigs.joint(state, links, self.twigs.leaf(state) if short else -1)
+            links.append(self.twigs.link(target, end, state, self._way(end, state)))
+        return self.twigs.joint(state, links, -1 if self._only_one(state) else self.twigs.leaf(state))
+
+    cdef bint _only_one(self, int32_t state) except -1:
+        """Whether no document can reach a state at two nodes: it is the document, or its element."""
+        cdef int32_t label = self.labels.at[state]
+        if state == 0:
+            return True
+        return (
+            self.parents.at[state] == 0
+            and label & EDGE_MASK == CHILD
+            and (label >> EDGE_BITS == ANY or label >> EDGE_BITS >= FIRST_NAME)
+            and (<Vocabulary>self.vocabulary).kinds.at[label >> EDGE_BITS] != A_TARGET
+        )
 
     def _way(self, int32_t lower, int32_t upper):
         """How to get from a state up to another: levels, leaves to find above, levels ... (see `twigs`)."""

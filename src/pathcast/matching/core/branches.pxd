@@ -1,7 +1,6 @@
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 from pathcast.matching.core.course cimport Course
-from pathcast.matching.core.twigs cimport Joint, Link
 from pathcast.matching.core.vectors cimport Ints
 from pathcast.matching.core.walk cimport Walk
 
@@ -25,9 +24,6 @@ cdef class Branches:
 
     cdef int begin(self, Walk walk) except -1
     cdef bint holds(self, int32_t joint) except -1 nogil
-    cdef int _glance(self, int32_t joint) noexcept nogil
-    cdef bint _offers(self, int32_t node, const Joint *joint) noexcept nogil
-    cdef bint _offers_link(self, int32_t node, const Link *link) noexcept nogil
     cdef int _join(self, int32_t joint) except -1 nogil
     cdef int _link(self, int32_t link) except -1 nogil
     cdef int _lift(self, int32_t leaf, int32_t levels) except -1 nogil

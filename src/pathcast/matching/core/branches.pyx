@@ -6,7 +6,7 @@ depth, the nodes of the state above that edge are looked for among the ancestors
 any node of the right name at any depth is as good. So a link gives the nodes at its upper end, and a joint
 keeps those that all its links give.
 
-Often a glance at the label paths is enough: see `_glance`.
+Where a state was reached at one node only, all this is not needed: what was reached below it was reached through that node.
 
 Every leaf, link and joint is worked out once for a document. Cost of a link: its nodes and their ancestors, each at most once
 for every edge to any depth. `work` counts them.
@@ -19,12 +19,8 @@ from libc.string cimport memset
 from pathcast.matching.core.course cimport Course, LeafState
 from pathcast.matching.core.memo cimport IS_VALUE, Node
 from pathcast.matching.core.twigs cimport Joint, Link
-from pathcast.matching.core.vectors cimport append, drop, push, reserve
+from pathcast.matching.core.vectors cimport append, drop, has, push, reserve
 from pathcast.matching.core.walk cimport Walk
-
-cdef enum:
-    _UNCLEAR = 2
-    _TRIES = 8  # label paths that are glanced at
 
 
 cdef class Branches:
@@ -58,84 +54,19 @@ cdef class Branches:
         return 0
 
     cdef bint holds(self, int32_t joint) except -1 nogil:
-        """Whether a joint has a node."""
-        cdef int answer
+        """Whether a joint has a node; all its leaves have."""
+        cdef const Joint *known = &self.course.automaton.twigs.joints[joint]
+        cdef int32_t index, target
+        if known.fork < 0 or not has(self.course.several, known.fork):
+            # every way up from what was reached leads through this one node
+            for index in range(known.links, known.links + known.count):
+                target = self.course.automaton.twigs.links[self.course.automaton.twigs.joint_links.at[index]].target
+                if target & 1 and not self.holds(target >> 1):
+                    return False
+            return True
         if self.joints[joint].stamp != self.course.epoch:
-            if self.course.automaton.twigs.joints[joint].leaf >= 0:
-                answer = self._glance(joint)
-                if answer != _UNCLEAR:
-                    return answer
             self._join(joint)
         return self.joints[joint].count > 0
-
-    cdef int _glance(self, int32_t joint) noexcept nogil:
-        """Whether a joint has a node, if label paths alone can tell.
-
-        Where no label path of its state has what it needs below, there is none. Where one has it, and has only one
-        node in this document, then that node is one: all that lies below its label path lies below it.
-        """
-        cdef const Joint *known = &self.course.automaton.twigs.joints[joint]
-        cdef int32_t hit, visitor, node, tried = 0
-        cdef int answer = False
-        if self.course.leaves[known.leaf].stamp != self.course.epoch:
-            return False
-        hit = self.course.leaves[known.leaf].first
-        while hit >= 0:
-            visitor = self.course.memo.segments[self.course.hits.at[hit]].visitors
-            while visitor >= 0:
-                node = self.course.visitors.at[visitor]
-                tried += 1
-                if tried > _TRIES:
-                    return _UNCLEAR
-                if self._offers(node, known):
-                    if self.course.instances.at[self.course.memo.nodes[node].first + 1] < 0:
-                        return True
-                    answer = _UNCLEAR
-                visitor = self.course.visitors.at[visitor + 1]
-            hit = self.course.hits.at[hit + 1]
-        return answer
-
-    cdef bint _offers(self, int32_t node, const Joint *joint) noexcept nogil:
-        """Whether there is, below a label path, one for every link of a joint."""
-        cdef const Link *link
-        cdef int32_t index
-        for index in range(joint.count):
-            link = &self.course.automaton.twigs.links[
-                self.course.automaton.twigs.joint_links.at[joint.links + index]
-            ]
-            if not self._offers_link(node, link):
-                return False
-        return True
-
-    cdef bint _offers_link(self, int32_t node, const Link *link) noexcept nogil:
-        cdef const Node *nodes = self.course.memo.nodes
-        cdef int32_t levels = self.course.automaton.twigs.ways.at[link.way]
-        cdef bint anywhere = link.way_end - link.way > 1
-        cdef int32_t hit, visitor, other, depth = nodes[node].depth, level
-        self.work += 1
-        if self.course.leaves[link.target >> 1].stamp != self.course.epoch:
-            return False
-        hit = self.course.leaves[link.target >> 1].first
-        while hit >= 0:
-            visitor = self.course.memo.segments[self.course.hits.at[hit]].visitors
-            while visitor >= 0:
-                other = self.course.visitors.at[visitor]
-                if nodes[other].code >= IS_VALUE:
-                    other = nodes[other].parent
-                if anywhere:
-                    if nodes[other].depth - levels > depth:
-                        while nodes[other].depth > depth:
-                            other = nodes[other].parent
-                        if other == node:
-                            return True
-                elif nodes[other].depth - levels == depth:
-                    for level in range(levels):
-                        other = nodes[other].parent
-                    if other == node:
-                        return True
-                visitor = self.course.visitors.at[visitor + 1]
-            hit = self.course.hits.at[hit + 1]
-        return False
 
     cdef int _join(self, int32_t joint) except -1 nogil:
         """The nodes of a joint: those of all its links."""

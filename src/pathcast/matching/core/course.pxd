@@ -7,12 +7,10 @@ from pathcast.matching.core.vectors cimport Ints, Table
 from pathcast.matching.core.walk cimport Walk
 
 
-# What a document has of a leaf, beside the units that wait for it.
+# What a document has of a leaf that joins may ask for.
 cdef struct LeafState:
     uint32_t stamp
     int32_t first  # the first segment that has it
-    int32_t units
-    int32_t units_end
     int32_t listed  # where its nodes are listed, -1 if they are not yet
     int32_t count
 
@@ -33,9 +31,11 @@ cdef class Course:
     cdef Ints met  # label paths, each once
     cdef Ints instances  # pairs: a spot, and the next of its label path
     cdef Ints visitors  # pairs: a node, and the next that has the segment
+    cdef Ints sections  # segments that have leaves, each once
     cdef Ints hits  # pairs: a segment, and the next that has the leaf
     cdef LeafState *leaves
-    cdef Ints triggered  # units whose rarest leaf was hit
+    cdef uint64_t *hit  # a bit for every leaf that was reached, and one for no leaf that always is
+    cdef uint64_t *several  # the same for those that were reached at more than one node
     cdef tree.xmlNs *_space
     cdef int32_t _space_number
     # where results go
@@ -56,9 +56,9 @@ cdef class Course:
     cdef int32_t _enter(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
     cdef int _meet_all(self) except -1 nogil
     cdef int _meet(self, int32_t node) except -1 nogil
-    cdef int _hit(self, const int32_t *leaves, int32_t count, int32_t segment) except -1 nogil
-    cdef bint complete(self, int32_t unit) noexcept nogil
-    cdef void sift(self) noexcept nogil
+    cdef void _hit(self, const int32_t *leaves, int32_t count, uint64_t several) noexcept nogil
+    cdef int _hit_all(self) except -1 nogil
+    cdef int _chain(self, int32_t segment, const int32_t *leaves, int32_t count) except -1 nogil
     cdef int _around(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
     cdef int _attributes(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
     cdef int _others(self, Walk walk, int32_t spot, int32_t node) except -1 nogil

@@ -39,7 +39,6 @@ from pathcast.matching.core.memo cimport (
     attribute_bit,
 )
 from pathcast.matching.core.strings cimport string_number
-from pathcast.matching.core.twigs cimport Unit
 from pathcast.matching.core.vectors cimport append, discard, drop, empty, find, insert, joined, push, reserve, slot_of
 from pathcast.matching.core.walk cimport Spot, Text, Walk, is_text, starts_text
 
@@ -57,17 +56,17 @@ cdef class Course:
 
     def __cinit__(self):
         self.leaves = NULL
+        self.hit = self.several = NULL
 
     def __init__(self, Automaton automaton not None, Py_ssize_t limit):
         self.automaton = automaton
         self.memo = Memo(automaton, limit)
         self.joins = automaton.twigs.unit_count > 0
         self.leaves = <LeafState *>calloc(<size_t>automaton.twigs.leaf_count + 1, sizeof(LeafState))
-        if self.leaves == NULL:
+        self.hit = <uint64_t *>calloc(<size_t>(automaton.twigs.leaf_count >> 6) + 1, sizeof(uint64_t))
+        self.several = <uint64_t *>calloc(<size_t>(automaton.twigs.leaf_count >> 6) + 1, sizeof(uint64_t))
+        if self.leaves == NULL or self.hit == NULL or self.several == NULL:
             raise MemoryError
-        for leaf in range(automaton.twigs.leaf_count):
-            self.leaves[leaf].units = automaton.twigs.leaf_starts.at[leaf]
-            self.leaves[leaf].units_end = automaton.twigs.leaf_starts.at[leaf + 1]
 
     cdef bint serve(self, Automaton automaton) except -1:
         """Take over another automaton in the room that is there; not where twigs are."""
@@ -81,6 +80,8 @@ cdef class Course:
 
     def __dealloc__(self):
         free(self.leaves)
+        free(self.hit)
+        free(self.several)
         discard(&self.names)
         drop(&self.at)
         drop(&self.codes)
@@ -88,7 +89,7 @@ cdef class Course:
         drop(&self.instances)
         drop(&self.visitors)
         drop(&self.hits)
-        drop(&self.triggered)
+        drop(&self.sections)
         drop(&self.met)
 
     cdef void forget_names(self) noexcept nogil:
@@ -143,19 +144,23 @@ cdef class Course:
 
     cdef int _start(self, Walk walk) except -1 nogil:
         """Begin with a document."""
-        cdef int32_t index
+        cdef int32_t index, leaf_count = self.automaton.twigs.leaf_count
         self.memo.prepare()
         self.epoch += 1
         if self.epoch == 0:  # after four thousand million documents
             self.memo.flushes += 1
             self.memo.forget()
-            for index in range(self.automaton.twigs.leaf_count):
+            for index in range(leaf_count):
                 self.leaves[index].stamp = 0
             self.epoch = 1
         self.lost = False
         self._space = NULL
         self.instances.size = self.visitors.size = self.hits.size = 0
-        self.triggered.size = self.met.size = 0
+        self.sections.size = self.met.size = 0
+        if self.joins:
+            memset(self.hit, 0, <size_t>(((leaf_count >> 6) + 1) * sizeof(uint64_t)))
+            memset(self.several, 0, <size_t>(((leaf_count >> 6) + 1) * sizeof(uint64_t)))
+            self.hit[leaf_count >> 6] = <uint64_t>1 << (leaf_count & 63)  # it stands for no leaf
         walk.size = walk.elements + 1
         self.at.size = 0
         reserve(&self.at, walk.size)
@@ -312,6 +317,8 @@ cdef class Course:
                     if segment.stamp != self.epoch:
                         __builtin_prefetch(self.memo.ints.at + segment.numbers_at)
             self._meet(self.met.at[at])
+        if self.memo.keeping:
+            self._hit_all()
         return 0
 
     cdef int _meet(self, int32_t node) except -1 nogil:
@@ -337,70 +344,68 @@ cdef class Course:
                 elif segment.numbers and self.memo.mask_words:
                     self.memo.hops_of(which, self.alive, self.version, self.hops)
                 if segment.leaves:
-                    self._hit(last, segment.leaves, which)
+                    push(&self.sections, which)
+                    if not self.memo.keeping:
+                        last = self.memo.leaves_of(segment)
+                        self._hit(last + 1, segment.leaves - 1, 0)
             if segment.leaves and self.memo.keeping:
                 push(&self.visitors, node)
                 push(&self.visitors, segment.visitors)
                 segment.visitors = <int32_t>self.visitors.size - 2
         return 0
 
-    cdef int _hit(self, const int32_t *leaves, int32_t count, int32_t segment) except -1 nogil:
-        """Leaves of twigs were reached."""
+    # leaves of twigs
+
+    cdef int _hit_all(self) except -1 nogil:
+        """Take the leaves of all segments that were met."""
+        cdef Py_ssize_t at
+        cdef const Segment *segment
+        cdef const int32_t *leaves
+        cdef int32_t which, visitor
+        cdef bint several
+        for at in range(self.sections.size):
+            which = self.sections.at[at]
+            segment = &self.memo.segments[which]
+            visitor = segment.visitors
+            several = (
+                self.visitors.at[visitor + 1] >= 0
+                or self.instances.at[self.memo.nodes[self.visitors.at[visitor]].first + 1] >= 0
+            )
+            leaves = self.memo.leaves_of(segment)
+            self._hit(leaves + 1, segment.leaves - 1, ~<uint64_t>0 if several else 0)
+            self._chain(which, leaves + 1, leaves[0])
+        return 0
+
+    cdef void _hit(self, const int32_t *leaves, int32_t count, uint64_t several) noexcept nogil:
+        """Leaves were reached, at several nodes or not."""
+        cdef const int32_t *last = leaves + count
+        cdef uint64_t bit
+        cdef int32_t word
+        while leaves < last:
+            word = leaves[0] >> 6
+            bit = <uint64_t>1 << (leaves[0] & 63)
+            self.several[word] |= bit & (several | self.hit[word])
+            self.hit[word] |= bit
+            leaves += 1
+
+    cdef int _chain(self, int32_t segment, const int32_t *leaves, int32_t count) except -1 nogil:
+        """Note of leaves where joins find their nodes."""
         cdef LeafState *state
         cdef int32_t index
         cdef int32_t *hit
-        if self.memo.keeping:
-            reserve(&self.hits, 2 * count)
+        reserve(&self.hits, 2 * count)
         for index in range(count):
             state = &self.leaves[leaves[index]]
             if state.stamp != self.epoch:
                 state.stamp = self.epoch
                 state.first = -1
                 state.listed = -1
-                if state.units != state.units_end:
-                    append(
-                        &self.triggered,
-                        self.automaton.twigs.leaf_units.at + state.units,
-                        state.units_end - state.units,
-                    )
-            if self.memo.keeping:
-                hit = self.hits.at + self.hits.size
-                hit[0] = segment
-                hit[1] = state.first
-                state.first = <int32_t>self.hits.size
-                self.hits.size += 2
+            hit = self.hits.at + self.hits.size
+            hit[0] = segment
+            hit[1] = state.first
+            state.first = <int32_t>self.hits.size
+            self.hits.size += 2
         return 0
-
-    cdef bint complete(self, int32_t unit) noexcept nogil:
-        """Whether all leaves of a unit were reached."""
-        cdef const Unit *wanted = &self.automaton.twigs.units[unit]
-        cdef int32_t index
-        for index in range(wanted.leaves, wanted.leaves + wanted.needs):
-            if self.leaves[self.automaton.twigs.unit_leaves.at[index]].stamp != self.epoch:
-                return False
-        return True
-
-    cdef void sift(self) noexcept nogil:
-        """Keep those of the triggered units that are complete; what the next ones need is brought meanwhile."""
-        cdef Py_ssize_t at, kept = 0, count = self.triggered.size
-        cdef const int32_t *triggered = self.triggered.at
-        cdef const Unit *units = self.automaton.twigs.units
-        cdef const int32_t *leaves = self.automaton.twigs.unit_leaves.at
-        cdef const Unit *ahead
-        cdef int32_t index
-        for at in range(count):
-            if at + 12 < count:
-                __builtin_prefetch(&units[triggered[at + 12]])
-            if at + 8 < count:
-                __builtin_prefetch(&leaves[units[triggered[at + 8]].leaves])
-            if at + 4 < count:
-                ahead = &units[triggered[at + 4]]
-                for index in range(ahead.leaves, ahead.leaves + ahead.needs):
-                    __builtin_prefetch(&self.leaves[leaves[index]])
-            if self.complete(triggered[at]):
-                self.triggered.at[kept] = triggered[at]
-                kept += 1
-        self.triggered.size = kept
 
     # what else hangs at an element
 

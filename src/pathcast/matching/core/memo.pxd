@@ -21,11 +21,12 @@ cdef enum:
 
 
 # States that were reached together, in two halves: what every document asks for, and what is behind it. What the segment has of
-# each lies in `ints`, one after the other: near, named, starred, sides, numbers, leaves, hops.
+# each lies in `ints`, one after the other: near, named, starred, sides, numbers, hops, leaves. Leaves begin with the count of
+# those that joins may ask for, which come first.
 cdef struct Segment:
     uint32_t stamp  # the document that met it last
     int32_t numbers
-    int32_t leaves
+    int32_t leaves  # that count included, 0 if there are none
     int32_t visitors
     int64_t numbers_at
     int32_t mask  # where its hops are, or -1
@@ -125,6 +126,7 @@ cdef class Memo:
     cdef Ints sides
     cdef Ints numbers
     cdef Ints hops
+    cdef Ints joined_leaves
     cdef Ints leaves
     cdef uint32_t flags
     cdef uint32_t child
@@ -139,6 +141,7 @@ cdef class Memo:
         self, int32_t segment, const uint64_t *alive, uint32_t version, uint64_t *hops
     ) except -1 nogil
     cdef void _hops(self, const Segment *segment, const uint64_t *alive, uint64_t *hops) noexcept nogil
+    cdef const int32_t *leaves_of(self, const Segment *segment) noexcept nogil
     cdef Mark mark(self) noexcept nogil
     cdef void release(self, Mark mark) noexcept nogil
 

@@ -142,6 +142,7 @@ cdef class Memo:
         drop(&self.sides)
         drop(&self.numbers)
         drop(&self.hops)
+        drop(&self.joined_leaves)
         drop(&self.leaves)
         discard(&self.following)
         discard(&self.jumps)
@@ -202,6 +203,10 @@ cdef class Memo:
             self.forget()
         self.keeping = True
         return 0
+
+    cdef const int32_t *leaves_of(self, const Segment *segment) noexcept nogil:
+        """Where its leaves are; the first one is a count (see the struct)."""
+        return self.ints.at + segment.numbers_at + segment.numbers * (2 if self.mask_words else 1)
 
     cdef Mark mark(self) noexcept nogil:
         return Mark(self.node_count, self.segment_count, self.ints.size, self.lists.size)
@@ -459,7 +464,10 @@ cdef class Memo:
             if self.mask_words:
                 append(&self.hops, self.automaton.hops.at + known.numbers, numbers)
         if known.leaf >= 0:
-            push(&self.leaves, known.leaf)
+            push(
+                &self.joined_leaves if self.automaton.twigs.joined[known.leaf] else &self.leaves,
+                known.leaf,
+            )
         self.flags |= known.flags & ~<uint32_t>NAMED
         return 0
 
@@ -469,7 +477,7 @@ cdef class Memo:
         cdef Content *content
         cdef Py_ssize_t total = (
             self.near.size + self.named.size + self.starred.size
-            + self.sides.size + self.numbers.size + self.leaves.size
+            + self.sides.size + self.numbers.size + self.joined_leaves.size + self.leaves.size
         )
         if total == 0 and self.segment_count:
             return 0
@@ -493,13 +501,17 @@ cdef class Memo:
         append(&self.ints, self.sides.at, self.sides.size)
         new.numbers_at = self.ints.size
         new.numbers = <int32_t>self.numbers.size
-        new.leaves = <int32_t>self.leaves.size
         new.mask = -1
         append(&self.ints, self.numbers.at, self.numbers.size)
-        append(&self.ints, self.leaves.at, self.leaves.size)
         append(&self.ints, self.hops.at, self.hops.size)
+        if self.joined_leaves.size or self.leaves.size:
+            new.leaves = <int32_t>(1 + self.joined_leaves.size + self.leaves.size)
+            push(&self.ints, <int32_t>self.joined_leaves.size)
+            append(&self.ints, self.joined_leaves.at, self.joined_leaves.size)
+            append(&self.ints, self.leaves.at, self.leaves.size)
+            self.joined_leaves.size = self.leaves.size = 0
         self.near.size = self.named.size = self.starred.size = 0
-        self.sides.size = self.numbers.size = self.leaves.size = self.hops.size = 0
+        self.sides.size = self.numbers.size = self.hops.size = 0
         self.flags = self.child = 0
         self.segment_count += 1
         return <int32_t>self.segment_count - 1
@@ -723,7 +735,7 @@ cdef class Memo:
 
     cdef void _hops(self, const Segment *segment, const uint64_t *alive, uint64_t *hops) noexcept nogil:
         cdef const int32_t *number = self.ints.at + segment.numbers_at
-        cdef const int32_t *hop = number + segment.numbers + segment.leaves
+        cdef const int32_t *hop = number + segment.numbers
         cdef int32_t index
         for index in range(segment.numbers):
             if hop[index] >= 0 and alive[number[index] >> 6] >> (number[index] & 63) & 1:

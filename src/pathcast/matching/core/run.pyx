@@ -23,18 +23,14 @@ from lxml import etree
 from pathcast.matching.core.automaton cimport Automaton
 from pathcast.matching.core.course cimport Course
 from pathcast.matching.core.branches cimport Branches
-from pathcast.matching.core.twigs cimport Twigs, Unit
-from pathcast.matching.core.vectors cimport drop, push
+from pathcast.matching.core.twigs cimport MORE, Twigs, Unit, complete
+from pathcast.matching.core.vectors cimport drop, has, push
 from pathcast.matching.core.walk cimport Walk
 
 cetree.import_lxml__etree()
 
 cdef extern from *:
     int __builtin_ctzll(unsigned long long) noexcept nogil
-    void __builtin_prefetch(const void *) noexcept nogil
-
-cdef enum:
-    _AHEAD = 6  # units ahead whose parts are brought
 
 cdef array.array _NUMBERS = array.array("i", [])
 
@@ -260,63 +256,77 @@ cdef class Run:
         cdef Course course = <Course>self._courses[index]
         cdef Branches branches = <Branches>self._branches[index]
         cdef Twigs twigs = course.automaton.twigs
-        cdef Py_ssize_t at
-        cdef int32_t number
-        cdef const Unit *unit
-        cdef bint fits
+        cdef int32_t word, leaf, place
+        cdef uint64_t bits
         branches.begin(self.walk)
         with nogil:
-            for at in range(twigs.always.size):
-                push(&course.triggered, twigs.always.at[at])
-            course.sift()
-            for at in range(course.triggered.size):
-                if at + _AHEAD < course.triggered.size:
-                    unit = &twigs.units[course.triggered.at[at + _AHEAD]]
-                    __builtin_prefetch(&twigs.entry_starts.at[unit.entry])
-                    if unit.joint >= 0:
-                        __builtin_prefetch(&twigs.joints[unit.joint])
-                        __builtin_prefetch(&branches.joints[unit.joint])
-                number = course.triggered.at[at]
-                unit = &twigs.units[number]
-                if not self._wanted(twigs, unit.entry, alive):
-                    continue
-                fits = not unit.general and (unit.joint < 0 or not course.lost)
-                if fits and unit.joint >= 0:
-                    self.joins += 1
-                    if not branches.holds(unit.joint):
-                        continue
-                if fits and not twigs.residual.at[unit.entry]:
-                    self._accept(twigs, unit.entry, alive)
-                    continue
-                push(&self._pending, <int32_t>index)
-                push(&self._pending, unit.entry)
-                push(&self._pending, number)
-                push(&self._pending, fits)
+            for word in range((twigs.leaf_count >> 6) + 1):
+                bits = course.hit[word] & twigs.waiting[word]
+                while bits:
+                    leaf = (word << 6) + __builtin_ctzll(bits)
+                    bits &= bits - 1
+                    for place in range(twigs.leaf_starts.at[leaf], twigs.leaf_starts.at[leaf + 1]):
+                        if complete(&twigs.units[place], course.hit, twigs.rest.at):
+                            self._decide(<int32_t>index, place, course, branches, twigs, alive)
+            for place in range(twigs.always, twigs.unit_count):
+                self._decide(<int32_t>index, place, course, branches, twigs, alive)
         return 0
+
+    cdef int _decide(
+        self, int32_t index, int32_t place, Course course, Branches branches, Twigs twigs, const uint64_t *alive
+    ) except -1 nogil:
+        """Decide a unit all of whose leaves were hit, or leave it to others."""
+        cdef const Unit *unit = &twigs.units[place]
+        cdef bint fits = unit.joint < 0 or not course.lost and unit.other_fork != MORE and not (
+            has(course.several, unit.fork) or has(course.several, unit.other_fork)
+        )
+        if fits and unit.number >= 0:
+            self._take(unit.number, unit.hop, alive)
+            return 0
+        if not (
+            self._wanted_one(unit.number, unit.hop, alive)
+            if unit.number >= 0 else self._wanted(twigs, unit.entry, alive)
+        ):
+            return 0
+        if not fits and not course.lost:
+            self.joins += 1
+            if not branches.holds(unit.joint):
+                return 0
+            fits = True
+        if fits and unit.number >= 0:
+            self._take(unit.number, unit.hop, alive)
+            return 0
+        if fits and not twigs.general[place] and not twigs.residual.at[unit.entry]:
+            self._accept(twigs, unit.entry, alive)
+            return 0
+        push(&self._pending, index)
+        push(&self._pending, unit.entry)
+        push(&self._pending, place)
+        push(&self._pending, fits and not twigs.general[place])
+        return 0
+
+    cdef void _take(self, int32_t number, int32_t hop, const uint64_t *alive) noexcept nogil:
+        """Take a number, or its hop."""
+        if not self._hops_wanted:
+            self._bits[number >> 6] |= <uint64_t>1 << (number & 63)
+        elif hop >= 0 and has(alive, number):
+            self._hops[hop >> 6] |= <uint64_t>1 << (hop & 63)
 
     cdef bint _wanted(self, Twigs twigs, int32_t entry, const uint64_t *alive) noexcept nogil:
         """Whether somebody alive waits for an entry who was not found already."""
         cdef Py_ssize_t at
-        cdef int32_t number, hop
         for at in range(twigs.entry_starts.at[entry], twigs.entry_starts.at[entry + 1]):
-            number = twigs.entry_numbers.at[at]
-            if alive[number >> 6] >> (number & 63) & 1:
-                hop = twigs.entry_hops.at[at]
-                if not self._hops_wanted:
-                    if not self._bits[number >> 6] >> (number & 63) & 1:
-                        return True
-                elif hop >= 0 and not self._hops[hop >> 6] >> (hop & 63) & 1:
-                    return True
+            if self._wanted_one(twigs.entry_numbers.at[at], twigs.entry_hops.at[at], alive):
+                return True
         return False
+
+    cdef bint _wanted_one(self, int32_t number, int32_t hop, const uint64_t *alive) noexcept nogil:
+        if not has(alive, number):
+            return False
+        return hop >= 0 and not has(self._hops, hop) if self._hops_wanted else not has(self._bits, number)
 
     cdef void _accept(self, Twigs twigs, int32_t entry, const uint64_t *alive) noexcept nogil:
         """Take the numbers of an entry, or their hops."""
         cdef Py_ssize_t at
-        cdef int32_t number, hop
         for at in range(twigs.entry_starts.at[entry], twigs.entry_starts.at[entry + 1]):
-            number = twigs.entry_numbers.at[at]
-            hop = twigs.entry_hops.at[at]
-            if not self._hops_wanted:
-                self._bits[number >> 6] |= <uint64_t>1 << (number & 63)
-            elif hop >= 0 and alive[number >> 6] >> (number & 63) & 1:
-                self._hops[hop >> 6] |= <uint64_t>1 << (hop & 63)
+            self._take(twigs.entry_numbers.at[at], twigs.entry_hops.at[at], alive)

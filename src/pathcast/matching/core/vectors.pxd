@@ -56,6 +56,11 @@ cdef inline void drop(Ints *ints) noexcept nogil:
     ints.size = ints.room = 0
 
 
+cdef inline bint has(const uint64_t *bits, int32_t bit) noexcept nogil:
+    """Whether a bit of a row is set."""
+    return bits[bit >> 6] >> (bit & 63) & 1
+
+
 # A hash table of 64-bit keys (never 0) and 32-bit values: open addressing, at most two thirds full.
 
 cdef struct Slot:
