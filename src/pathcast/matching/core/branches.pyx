@@ -19,7 +19,7 @@ from libc.string cimport memset
 from pathcast.matching.core.course cimport Course, LeafState
 from pathcast.matching.core.memo cimport IS_VALUE, Node
 from pathcast.matching.core.twigs cimport Joint, Link
-from pathcast.matching.core.vectors cimport append, drop, has, push, reserve
+from pathcast.matching.core.vectors cimport append, drop, has, push, put, reserve
 from pathcast.matching.core.walk cimport Walk
 
 
@@ -29,8 +29,9 @@ cdef class Branches:
     def __cinit__(self):
         self.links = self.joints = NULL
 
-    def __init__(self, Course course not None):
+    def __init__(self, Course course not None, Walk walk not None):
         self.course = course
+        self.walk = walk
         self.links = <Found *>calloc(<size_t>course.automaton.twigs.link_count + 1, sizeof(Found))
         self.joints = <Found *>calloc(<size_t>course.automaton.twigs.joint_count + 1, sizeof(Found))
         if self.links == NULL or self.joints == NULL:
@@ -42,16 +43,37 @@ cdef class Branches:
         drop(&self.results)
         drop(&self.marks)
 
-    cdef int begin(self, Walk walk) except -1:
+    cdef int begin(self) except -1 nogil:
         """Before the joins of a document; its course has been run."""
-        self.walk = walk
+        memset(self.course.needed, 0, <size_t>self.course.leaf_words * sizeof(uint64_t))
         self.results.size = 0
         self.marks.size = 0
-        reserve(&self.marks, walk.size)
-        self.marks.size = walk.size
-        memset(self.marks.at, 0, <size_t>walk.size * sizeof(int32_t))
+        reserve(&self.marks, self.walk.size)
+        self.marks.size = self.walk.size
+        memset(self.marks.at, 0, <size_t>self.walk.size * sizeof(int32_t))
         self.serial = 0
         return 0
+
+    cdef void need(self, int32_t joint, bint nodes) noexcept nogil:
+        """Note which leaves will be asked for to find out whether a joint has a node, or which nodes it has."""
+        cdef const Joint *known = &self.course.automaton.twigs.joints[joint]
+        cdef const Link *link
+        cdef int32_t index, step
+        cdef bint several = known.fork >= 0 and has(self.course.several, known.fork)
+        if self.joints[joint].asked == self.course.epoch and not nodes:
+            return
+        self.joints[joint].asked = self.course.epoch
+        if not several and nodes:
+            put(self.course.needed, known.fork)
+        for index in range(known.links, known.links + known.count):
+            link = &self.course.automaton.twigs.links[self.course.automaton.twigs.joint_links.at[index]]
+            if link.target & 1:
+                self.need(link.target >> 1, several)
+            elif several:
+                put(self.course.needed, link.target >> 1)
+            if several:
+                for step in range(link.way + 1, link.way_end, 2):
+                    put(self.course.needed, self.course.automaton.twigs.ways.at[step])
 
     cdef bint holds(self, int32_t joint) except -1 nogil:
         """Whether a joint has a node; all its leaves have."""
@@ -76,6 +98,12 @@ cdef class Branches:
         cdef int32_t index, at, spot, kept, start, count
         self.joints[joint].stamp = self.course.epoch
         self.joints[joint].count = 0
+        if not has(self.course.several, known.fork):
+            if self.holds(joint):
+                self._list(known.fork)
+                self.joints[joint].at = self.course.leaves[known.fork].listed
+                self.joints[joint].count = self.course.leaves[known.fork].count
+            return 0
         for index in range(known.count):  # all links first: what they give lies before what is kept
             if self.links[links[index]].stamp != self.course.epoch:
                 self._link(links[index])
@@ -127,7 +155,7 @@ cdef class Branches:
                 self._above(start, ways[step])
             elif ways[step]:
                 self._up(start, ways[step])
-        self.links[link] = Found(self.course.epoch, start, <int32_t>self.results.size - start)
+        self.links[link] = Found(self.course.epoch, 0, start, <int32_t>self.results.size - start)
         return 0
 
     cdef int _lift(self, int32_t leaf, int32_t levels) except -1 nogil:

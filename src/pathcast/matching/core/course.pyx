@@ -12,7 +12,7 @@ For twigs the course keeps what a join needs: the spots of each label path, the 
 that have a leaf. When the memo had to stop keeping, it says so (`lost`), and the joins are done by somebody else.
 """
 
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset, strlen
 from lxml.includes cimport tree
@@ -37,9 +37,11 @@ from pathcast.matching.core.memo cimport (
     Node,
     Segment,
     attribute_bit,
+    attribute_slot,
+    class_slot,
 )
 from pathcast.matching.core.strings cimport string_number
-from pathcast.matching.core.vectors cimport append, discard, drop, empty, find, insert, joined, push, reserve, slot_of
+from pathcast.matching.core.vectors cimport append, discard, drop, empty, find, has, insert, joined, push, reserve, slot_of
 from pathcast.matching.core.walk cimport Spot, Text, Walk, is_text, starts_text
 
 cdef extern from *:
@@ -56,16 +58,18 @@ cdef class Course:
 
     def __cinit__(self):
         self.leaves = NULL
-        self.hit = self.several = NULL
+        self.hit = self.several = self.needed = NULL
 
     def __init__(self, Automaton automaton not None, Py_ssize_t limit):
         self.automaton = automaton
         self.memo = Memo(automaton, limit)
         self.joins = automaton.twigs.unit_count > 0
         self.leaves = <LeafState *>calloc(<size_t>automaton.twigs.leaf_count + 1, sizeof(LeafState))
-        self.hit = <uint64_t *>calloc(<size_t>(automaton.twigs.leaf_count >> 6) + 1, sizeof(uint64_t))
-        self.several = <uint64_t *>calloc(<size_t>(automaton.twigs.leaf_count >> 6) + 1, sizeof(uint64_t))
-        if self.leaves == NULL or self.hit == NULL or self.several == NULL:
+        self.leaf_words = (automaton.twigs.leaf_count >> 6) + 1
+        self.hit = <uint64_t *>calloc(<size_t>self.leaf_words, sizeof(uint64_t))
+        self.several = <uint64_t *>calloc(<size_t>self.leaf_words, sizeof(uint64_t))
+        self.needed = <uint64_t *>calloc(<size_t>self.leaf_words, sizeof(uint64_t))
+        if self.leaves == NULL or self.hit == NULL or self.several == NULL or self.needed == NULL:
             raise MemoryError
 
     cdef bint serve(self, Automaton automaton) except -1:
@@ -82,6 +86,7 @@ cdef class Course:
         free(self.leaves)
         free(self.hit)
         free(self.several)
+        free(self.needed)
         discard(&self.names)
         drop(&self.at)
         drop(&self.codes)
@@ -90,6 +95,7 @@ cdef class Course:
         drop(&self.visitors)
         drop(&self.hits)
         drop(&self.sections)
+        drop(&self.undecided)
         drop(&self.met)
 
     cdef void forget_names(self) noexcept nogil:
@@ -156,10 +162,10 @@ cdef class Course:
         self.lost = False
         self._space = NULL
         self.instances.size = self.visitors.size = self.hits.size = 0
-        self.sections.size = self.met.size = 0
+        self.sections.size = self.met.size = self.undecided.size = 0
         if self.joins:
-            memset(self.hit, 0, <size_t>(((leaf_count >> 6) + 1) * sizeof(uint64_t)))
-            memset(self.several, 0, <size_t>(((leaf_count >> 6) + 1) * sizeof(uint64_t)))
+            memset(self.hit, 0, <size_t>self.leaf_words * sizeof(uint64_t))
+            memset(self.several, 0, <size_t>self.leaf_words * sizeof(uint64_t))
             self.hit[leaf_count >> 6] = <uint64_t>1 << (leaf_count & 63)  # it stands for no leaf
         walk.size = walk.elements + 1
         self.at.size = 0
@@ -280,14 +286,14 @@ cdef class Course:
         if known.stamp != self.epoch:
             known.stamp = self.epoch
             known.first = -1
-            if known.segment_count == 0:
+            if known.holding == 0:
                 pass
             elif self.memo.keeping:
                 push(&self.met, node)
             else:
                 self._meet(node)
                 known = &self.memo.nodes[node]
-        if self.joins and self.memo.keeping and known.segment_count:
+        if self.joins and self.memo.keeping and known.holding:
             push(&self.instances, spot)
             push(&self.instances, known.first)
             known.first = <int32_t>self.instances.size - 2
@@ -306,13 +312,13 @@ cdef class Course:
                 )
             if at + 2 < count:
                 ahead = &self.memo.nodes[self.met.at[at + 2]]
-                for index in range(ahead.segment_count):
+                for index in range(ahead.holding):
                     __builtin_prefetch(
                         &self.memo.segments[self.memo.lists.at[ahead.segments + index]]
                     )
             if at + 1 < count:
                 ahead = &self.memo.nodes[self.met.at[at + 1]]
-                for index in range(ahead.segment_count):
+                for index in range(ahead.holding):
                     segment = &self.memo.segments[self.memo.lists.at[ahead.segments + index]]
                     if segment.stamp != self.epoch:
                         __builtin_prefetch(self.memo.ints.at + segment.numbers_at)
@@ -329,7 +335,7 @@ cdef class Course:
         cdef const int32_t *last
         cdef int32_t index, which
         cdef uint64_t *bits = self.bits
-        for index in range(known.segment_count):
+        for index in range(known.holding):
             which = self.memo.lists.at[known.segments + index]
             segment = &self.memo.segments[which]
             if segment.stamp != self.epoch:
@@ -373,7 +379,6 @@ cdef class Course:
             )
             leaves = self.memo.leaves_of(segment)
             self._hit(leaves + 1, segment.leaves - 1, ~<uint64_t>0 if several else 0)
-            self._chain(which, leaves + 1, leaves[0])
         return 0
 
     cdef void _hit(self, const int32_t *leaves, int32_t count, uint64_t several) noexcept nogil:
@@ -388,23 +393,24 @@ cdef class Course:
             self.hit[word] |= bit
             leaves += 1
 
-    cdef int _chain(self, int32_t segment, const int32_t *leaves, int32_t count) except -1 nogil:
-        """Note of leaves where joins find their nodes."""
+    cdef int chain(self) except -1 nogil:
+        """Note of the leaves that are needed where their nodes are found."""
+        cdef Py_ssize_t at
+        cdef const int32_t *leaves
         cdef LeafState *state
-        cdef int32_t index
-        cdef int32_t *hit
-        reserve(&self.hits, 2 * count)
-        for index in range(count):
-            state = &self.leaves[leaves[index]]
-            if state.stamp != self.epoch:
-                state.stamp = self.epoch
-                state.first = -1
-                state.listed = -1
-            hit = self.hits.at + self.hits.size
-            hit[0] = segment
-            hit[1] = state.first
-            state.first = <int32_t>self.hits.size
-            self.hits.size += 2
+        cdef int32_t which, index
+        for at in range(self.sections.size):
+            which = self.sections.at[at]
+            leaves = self.memo.leaves_of(&self.memo.segments[which])
+            for index in range(1, 1 + leaves[0]):
+                if has(self.needed, leaves[index]):
+                    state = &self.leaves[leaves[index]]
+                    if state.stamp != self.epoch:
+                        state.stamp = self.epoch
+                        state.first = state.listed = -1
+                    push(&self.hits, which)
+                    push(&self.hits, state.first)
+                    state.first = <int32_t>self.hits.size - 2
         return 0
 
     # what else hangs at an element
@@ -421,12 +427,31 @@ cdef class Course:
 
     cdef int _attributes(self, Walk walk, int32_t spot, int32_t node) except -1 nogil:
         cdef tree.xmlAttr *attribute = walk.spots[spot].node.properties
-        cdef uint64_t asked = self.memo.further[node].attributes
-        cdef int32_t code
+        cdef uint64_t asked = self.memo.further[node].attributes, bit
+        cdef int64_t slot
+        cdef int32_t code, below
+        cdef Mark mark
+        cdef bint kept
         while attribute != NULL:
             code = self._code(attribute.name, attribute.ns)
-            if asked & attribute_bit(code):
-                self._visit(walk, <tree.xmlNode *>attribute, spot, node, IS_ATTRIBUTE | code)
+            bit = attribute_bit(code)
+            if asked & bit:
+                kept = self.memo.keeping
+                if not kept:
+                    mark = self.memo.mark()
+                slot = attribute_slot(&self.memo.further[node], bit)
+                if self.memo.ints.at[slot] == code:
+                    self.memo.hits += 1
+                    below = self.memo.ints.at[slot + 1]
+                else:
+                    below = self._step(node, IS_ATTRIBUTE | code)
+                    if self.memo.keeping:
+                        self.memo.ints.at[slot] = code
+                        self.memo.ints.at[slot + 1] = below
+                if below != NOTHING:
+                    self._add(walk, <tree.xmlNode *>attribute, spot, below)
+                if not kept:
+                    self.memo.release(mark)
             attribute = attribute.next
         return 0
 
@@ -460,21 +485,26 @@ cdef class Course:
     cdef int _visit(
         self, Walk walk, tree.xmlNode *found, int32_t spot, int32_t node, int32_t code
     ) except -1 nogil:
-        """A node that is no element."""
+        """A node that is no element and no attribute."""
         cdef Mark mark
         cdef bint kept = self.memo.keeping
-        cdef int32_t below, new
+        cdef int32_t below
         if not kept:
             mark = self.memo.mark()
         below = self._step(node, code)
         if below != NOTHING:
-            new = walk.add(found, spot, walk.spots[spot].depth + 1)
-            push(&self.at, below)
-            self._enter(walk, new, below)
-            if self.memo.nodes[below].flags & VALUES:
-                self._value(walk, new, below)
+            self._add(walk, found, spot, below)
         if not kept:
             self.memo.release(mark)
+        return 0
+
+    cdef int _add(self, Walk walk, tree.xmlNode *found, int32_t spot, int32_t node) except -1 nogil:
+        """Enter a node that is no element."""
+        cdef int32_t new = walk.add(found, spot, walk.spots[spot].depth + 1)
+        push(&self.at, node)
+        self._enter(walk, new, node)
+        if self.memo.nodes[node].flags & VALUES:
+            self._value(walk, new, node)
         return 0
 
     cdef int _value(self, Walk walk, int32_t spot, int32_t node) except -1 nogil:
@@ -496,7 +526,11 @@ cdef class Course:
         cdef int32_t below
         if not kept:
             mark = self.memo.mark()
-        below = self._step(node, code)
+        below = self.memo.ints.at[class_slot(&self.memo.further[node], code)]
+        if below >= 0:
+            self.memo.hits += 1
+        else:
+            below = self.memo.advance(node, code)
         if below != NOTHING:
             self._enter(walk, spot, below)
         if not kept:

@@ -49,17 +49,18 @@ cdef struct Node:
     uint32_t flags
     int32_t segments  # where its segments start
     int32_t segment_count
+    int32_t holding  # so many of its segments have numbers or leaves; they come first
     int32_t first  # the first of the document's nodes that have this path
     int32_t parent
     int32_t code
-    int32_t depth
 
 
 cdef struct Further:
     int32_t context  # itself or the nearest node above that has states which go on at any depth
     int32_t named
     int64_t deep  # where its own such states are: pairs, the named ones first
-    int64_t operands  # where the operands of its value tests are, sorted: strings, then places
+    int64_t operands  # where the operands of its value tests are, sorted: strings, then places; then a node for each class
+    int64_t slots  # pairs for each bit of `attributes`: the name that came last, and the node for it
     int32_t starred
     int32_t string_count
     int32_t place_count
@@ -75,6 +76,20 @@ cdef struct Further:
 cdef inline uint64_t attribute_bit(int32_t name) noexcept nogil:
     """The bit that stands for the name of an attribute."""
     return <uint64_t>1 << ((<uint32_t>name * <uint32_t>2654435761) >> 26)
+
+
+cdef extern from *:
+    int __builtin_popcountll(unsigned long long) noexcept nogil
+
+
+cdef inline int64_t attribute_slot(const Further *further, uint64_t bit) noexcept nogil:
+    """Where what is known of an attribute's name is kept, by its bit."""
+    return further.slots + 2 * __builtin_popcountll(further.attributes & (bit - 1))
+
+
+cdef inline int64_t class_slot(const Further *further, int32_t code) noexcept nogil:
+    """Where the node for a class of values is kept."""
+    return further.operands + further.string_count + further.place_count + (code & NAME_MASK)
 
 
 cdef struct Mark:
@@ -161,6 +176,7 @@ cdef class Memo:
     cdef int _attributes(self, int32_t node, const int32_t *tests, int count) except -1 nogil
     cdef int32_t _node(self, int32_t parent, int32_t code, Py_ssize_t start) except -1 nogil
     cdef int32_t _void(self, int32_t node) except -1 nogil
+    cdef int _blank(self, Py_ssize_t count) except -1 nogil
     cdef int _ask_attributes(self, int32_t node) except -1 nogil
     cdef uint64_t _attribute_bits(self, int32_t first, int32_t count, int32_t edge) noexcept nogil
     cdef int _deepen(self, int32_t node) except -1 nogil

@@ -62,6 +62,7 @@ from pathcast.matching.core.vectors cimport (
     insert,
     joined,
     push,
+    reserve,
     table_bytes,
 )
 
@@ -263,7 +264,10 @@ cdef class Memo:
             append(&self.lists, self.jumped.at, self.jumped.size)
             found = self._node(node, code, start)
         if self.keeping:
-            insert(&self.following, joined(node, code), found)
+            if code >= IS_VALUE:
+                self.ints.at[class_slot(&self.further[node], code)] = found
+            else:
+                insert(&self.following, joined(node, code), found)
         return found
 
     cdef int32_t _void(self, int32_t node) except -1 nogil:
@@ -519,7 +523,7 @@ cdef class Memo:
     cdef int32_t _node(self, int32_t parent, int32_t code, Py_ssize_t start) except -1 nogil:
         """A node with the segments that are listed from `start` on."""
         cdef Node *new
-        cdef int32_t number = <int32_t>self.node_count, index
+        cdef int32_t number = <int32_t>self.node_count, index, segment
         if self.node_count == self.node_room:
             _grow(<void **>&self.nodes, &self.node_room, self.node_count + 1, sizeof(Node))
         if self.node_count >= self.further_room:
@@ -539,14 +543,18 @@ cdef class Memo:
             and find(&self.automaton.space_set, joined(code, 0)) < 0
         )
         if parent >= 0:
-            new.depth = self.nodes[parent].depth + (code < IS_VALUE)
             self.further[number].context = self.further[parent].context
             if self.further[parent].context >= 0:
                 self.further[number].below = self.further[self.further[parent].context].below
             new.flags = self.nodes[parent].flags & (DEEP_ATTRIBUTES | DEEP_OTHERS)
         for index in range(new.segment_count):
-            new.flags |= self.contents[self.lists.at[start + index]].flags
-            self.further[number].child |= self.contents[self.lists.at[start + index]].child
+            segment = self.lists.at[start + index]
+            new.flags |= self.contents[segment].flags
+            self.further[number].child |= self.contents[segment].child
+            if self.segments[segment].numbers or self.segments[segment].leaves:
+                self.lists.at[start + index] = self.lists.at[start + new.holding]
+                self.lists.at[start + new.holding] = segment
+                new.holding += 1
         self.node_count += 1
         if code >> KIND_SHIFT == IS_ELEMENT:
             self._deepen(number)
@@ -579,6 +587,14 @@ cdef class Memo:
                 known = &self.automaton.states[pair[side]]
                 if known.flags & ATTRIBUTES:
                     further.attributes |= self._attribute_bits(known.first, known.count, ATTRIBUTE)
+        further.slots = self.ints.size
+        return self._blank(2 * __builtin_popcountll(further.attributes))
+
+    cdef int _blank(self, Py_ssize_t count) except -1 nogil:
+        """Room for so many numbers that are not known yet."""
+        reserve(&self.ints, count)
+        memset(self.ints.at + self.ints.size, 255, <size_t>count * sizeof(int32_t))
+        self.ints.size += count
         return 0
 
     cdef uint64_t _attribute_bits(self, int32_t first, int32_t count, int32_t edge) noexcept nogil:
@@ -701,6 +717,7 @@ cdef class Memo:
             self.further[node].operands = self.ints.size
             append(&self.ints, strings.at, strings.size)
             append(&self.ints, places.at, places.size)
+            self._blank(3 + strings.size + 2 * places.size)  # see `number_class`
         finally:
             drop(&strings)
             drop(&places)
@@ -743,15 +760,15 @@ cdef class Memo:
 
 
 cdef int32_t bisected(const int32_t *sorted, int32_t count, int32_t value) noexcept nogil:
-    """Where a value belongs among sorted ones."""
-    cdef int32_t low = 0, middle
-    while low < count:
-        middle = (low + count) >> 1
-        if sorted[middle] < value:
-            low = middle + 1
-        else:
-            count = middle
-    return low
+    """Where a value belongs among sorted ones; without branches, which would be guessed wrong half of the time."""
+    cdef int32_t low = 0, half
+    if count == 0:
+        return 0
+    while count > 1:
+        half = count >> 1
+        low += half * (sorted[low + half - 1] < value)
+        count -= half
+    return low + (sorted[low] < value)
 
 
 cdef int _by_size(const void *one, const void *two) noexcept nogil:

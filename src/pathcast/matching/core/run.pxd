@@ -3,7 +3,7 @@ from lxml.includes cimport tree
 
 from pathcast.matching.core.branches cimport Branches
 from pathcast.matching.core.course cimport Course
-from pathcast.matching.core.twigs cimport Twigs
+from pathcast.matching.core.twigs cimport Twigs, Unit
 from pathcast.matching.core.vectors cimport Ints
 from pathcast.matching.core.walk cimport Walk
 
@@ -35,9 +35,12 @@ cdef class Run:
     cdef int _settle(self, Py_ssize_t index, const uint64_t *alive) except -1
     cdef Twigs _twigs(self, Py_ssize_t index, int32_t entry)
     cdef int _decide(
-        self, int32_t index, int32_t place, Course course, Branches branches, Twigs twigs, const uint64_t *alive
+        self, int32_t index, int32_t place, Course course, Twigs twigs, const uint64_t *alive
     ) except -1 nogil
+    cdef int _fits(self, int32_t index, int32_t place, Twigs twigs, const uint64_t *alive) except -1 nogil
+    cdef int _leave(self, int32_t index, int32_t place, Twigs twigs, bint settled) except -1 nogil
     cdef void _take(self, int32_t number, int32_t hop, const uint64_t *alive) noexcept nogil
     cdef void _accept(self, Twigs twigs, int32_t entry, const uint64_t *alive) noexcept nogil
-    cdef bint _wanted(self, Twigs twigs, int32_t entry, const uint64_t *alive) noexcept nogil
+    cdef bint _wanted(self, Twigs twigs, const Unit *unit, const uint64_t *alive) noexcept nogil
+    cdef bint _wanted_entry(self, Twigs twigs, int32_t entry, const uint64_t *alive) noexcept nogil
     cdef bint _wanted_one(self, int32_t number, int32_t hop, const uint64_t *alive) noexcept nogil

@@ -106,7 +106,7 @@ cdef class Run:
 
     def wanted(self, Py_ssize_t index, int32_t entry, bytearray alive not None):
         """Whether it still makes a difference if an entry matches."""
-        return self._wanted(self._twigs(index, entry), entry, <const uint64_t *>PyByteArray_AS_STRING(alive))
+        return self._wanted_entry(self._twigs(index, entry), entry, <const uint64_t *>PyByteArray_AS_STRING(alive))
 
     def numbers_of(self, Py_ssize_t index, int32_t entry, bytearray alive not None):
         """The numbers of an entry that are alive."""
@@ -193,7 +193,7 @@ cdef class Run:
                 continue
             course = Course(automaton, self.limit)
             courses.append(course)
-            branches.append(Branches(course) if (<Course>course).joins else None)
+            branches.append(Branches(course, self.walk) if (<Course>course).joins else None)
         self._courses = courses
         self._branches = branches
         self._automata = automata
@@ -258,51 +258,67 @@ cdef class Run:
         cdef Twigs twigs = course.automaton.twigs
         cdef int32_t word, leaf, place
         cdef uint64_t bits
-        branches.begin(self.walk)
+        cdef Py_ssize_t at
         with nogil:
-            for word in range((twigs.leaf_count >> 6) + 1):
+            for word in range(<int32_t>course.leaf_words):
                 bits = course.hit[word] & twigs.waiting[word]
                 while bits:
                     leaf = (word << 6) + __builtin_ctzll(bits)
                     bits &= bits - 1
                     for place in range(twigs.leaf_starts.at[leaf], twigs.leaf_starts.at[leaf + 1]):
                         if complete(&twigs.units[place], course.hit, twigs.rest.at):
-                            self._decide(<int32_t>index, place, course, branches, twigs, alive)
+                            self._decide(<int32_t>index, place, course, twigs, alive)
             for place in range(twigs.always, twigs.unit_count):
-                self._decide(<int32_t>index, place, course, branches, twigs, alive)
+                self._decide(<int32_t>index, place, course, twigs, alive)
+            if course.undecided.size:
+                branches.begin()
+                for at in range(course.undecided.size):
+                    branches.need(twigs.units[course.undecided.at[at]].joint, False)
+                course.chain()
+                for at in range(course.undecided.size):
+                    place = course.undecided.at[at]
+                    if self._wanted(twigs, &twigs.units[place], alive):
+                        self.joins += 1
+                        if branches.holds(twigs.units[place].joint):
+                            self._fits(<int32_t>index, place, twigs, alive)
         return 0
 
     cdef int _decide(
-        self, int32_t index, int32_t place, Course course, Branches branches, Twigs twigs, const uint64_t *alive
+        self, int32_t index, int32_t place, Course course, Twigs twigs, const uint64_t *alive
     ) except -1 nogil:
-        """Decide a unit all of whose leaves were hit, or leave it to others."""
+        """Decide a unit all of whose leaves were hit, or put it off, or leave it to others."""
         cdef const Unit *unit = &twigs.units[place]
-        cdef bint fits = unit.joint < 0 or not course.lost and unit.other_fork != MORE and not (
+        if unit.joint < 0 or not course.lost and unit.other_fork != MORE and not (
             has(course.several, unit.fork) or has(course.several, unit.other_fork)
-        )
-        if fits and unit.number >= 0:
-            self._take(unit.number, unit.hop, alive)
-            return 0
-        if not (
-            self._wanted_one(unit.number, unit.hop, alive)
-            if unit.number >= 0 else self._wanted(twigs, unit.entry, alive)
         ):
-            return 0
-        if not fits and not course.lost:
-            self.joins += 1
-            if not branches.holds(unit.joint):
-                return 0
-            fits = True
-        if fits and unit.number >= 0:
+            self._fits(index, place, twigs, alive)
+        elif not self._wanted(twigs, unit, alive):
+            pass
+        elif course.lost:
+            self._leave(index, place, twigs, False)
+        else:
+            push(&course.undecided, place)
+        return 0
+
+    cdef int _fits(self, int32_t index, int32_t place, Twigs twigs, const uint64_t *alive) except -1 nogil:
+        """The branches of a unit hang together."""
+        cdef const Unit *unit = &twigs.units[place]
+        if unit.number >= 0:
             self._take(unit.number, unit.hop, alive)
-            return 0
-        if fits and not twigs.general[place] and not twigs.residual.at[unit.entry]:
+        elif not self._wanted(twigs, unit, alive):
+            pass
+        elif twigs.general[place] or twigs.residual.at[unit.entry]:
+            self._leave(index, place, twigs, not twigs.general[place])
+        else:
             self._accept(twigs, unit.entry, alive)
-            return 0
+        return 0
+
+    cdef int _leave(self, int32_t index, int32_t place, Twigs twigs, bint settled) except -1 nogil:
+        """Leave a unit to others; `settled`: all but its residual."""
         push(&self._pending, index)
-        push(&self._pending, unit.entry)
+        push(&self._pending, twigs.units[place].entry)
         push(&self._pending, place)
-        push(&self._pending, fits and not twigs.general[place])
+        push(&self._pending, settled)
         return 0
 
     cdef void _take(self, int32_t number, int32_t hop, const uint64_t *alive) noexcept nogil:
@@ -312,8 +328,13 @@ cdef class Run:
         elif hop >= 0 and has(alive, number):
             self._hops[hop >> 6] |= <uint64_t>1 << (hop & 63)
 
-    cdef bint _wanted(self, Twigs twigs, int32_t entry, const uint64_t *alive) noexcept nogil:
-        """Whether somebody alive waits for an entry who was not found already."""
+    cdef bint _wanted(self, Twigs twigs, const Unit *unit, const uint64_t *alive) noexcept nogil:
+        """Whether somebody alive waits for a unit who was not found already."""
+        if unit.number >= 0:
+            return self._wanted_one(unit.number, unit.hop, alive)
+        return self._wanted_entry(twigs, unit.entry, alive)
+
+    cdef bint _wanted_entry(self, Twigs twigs, int32_t entry, const uint64_t *alive) noexcept nogil:
         cdef Py_ssize_t at
         for at in range(twigs.entry_starts.at[entry], twigs.entry_starts.at[entry + 1]):
             if self._wanted_one(twigs.entry_numbers.at[at], twigs.entry_hops.at[at], alive):

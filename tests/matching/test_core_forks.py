@@ -1,4 +1,4 @@
-"""A glance at label paths decides a twig only where they can tell; what they cannot is joined node by node."""
+"""A fork that was reached at one node needs no join; one that was reached at several is joined node by node."""
 
 from __future__ import annotations
 
