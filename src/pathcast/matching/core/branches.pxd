@@ -8,7 +8,6 @@ from pathcast.matching.core.walk cimport Walk
 # The nodes that were found for a link or a joint, of the document that `stamp` says.
 cdef struct Found:
     uint32_t stamp
-    uint32_t asked  # the document for which its leaves were noted
     int32_t at
     int32_t count
 
@@ -24,7 +23,6 @@ cdef class Branches:
     cdef readonly uint64_t work
 
     cdef int begin(self) except -1 nogil
-    cdef void need(self, int32_t joint, bint nodes) noexcept nogil
     cdef bint holds(self, int32_t joint) except -1 nogil
     cdef int _join(self, int32_t joint) except -1 nogil
     cdef int _link(self, int32_t link) except -1 nogil

@@ -19,7 +19,7 @@ from libc.string cimport memset
 from pathcast.matching.core.course cimport Course, LeafState
 from pathcast.matching.core.memo cimport IS_VALUE, Node
 from pathcast.matching.core.twigs cimport Joint, Link
-from pathcast.matching.core.vectors cimport append, drop, has, push, put, reserve
+from pathcast.matching.core.vectors cimport append, drop, has, push, reserve
 from pathcast.matching.core.walk cimport Walk
 
 
@@ -45,7 +45,6 @@ cdef class Branches:
 
     cdef int begin(self) except -1 nogil:
         """Before the joins of a document; its course has been run."""
-        memset(self.course.needed, 0, <size_t>self.course.leaf_words * sizeof(uint64_t))
         self.results.size = 0
         self.marks.size = 0
         reserve(&self.marks, self.walk.size)
@@ -53,27 +52,6 @@ cdef class Branches:
         memset(self.marks.at, 0, <size_t>self.walk.size * sizeof(int32_t))
         self.serial = 0
         return 0
-
-    cdef void need(self, int32_t joint, bint nodes) noexcept nogil:
-        """Note which leaves will be asked for to find out whether a joint has a node, or which nodes it has."""
-        cdef const Joint *known = &self.course.automaton.twigs.joints[joint]
-        cdef const Link *link
-        cdef int32_t index, step
-        cdef bint several = known.fork >= 0 and has(self.course.several, known.fork)
-        if self.joints[joint].asked == self.course.epoch and not nodes:
-            return
-        self.joints[joint].asked = self.course.epoch
-        if not several and nodes:
-            put(self.course.needed, known.fork)
-        for index in range(known.links, known.links + known.count):
-            link = &self.course.automaton.twigs.links[self.course.automaton.twigs.joint_links.at[index]]
-            if link.target & 1:
-                self.need(link.target >> 1, several)
-            elif several:
-                put(self.course.needed, link.target >> 1)
-            if several:
-                for step in range(link.way + 1, link.way_end, 2):
-                    put(self.course.needed, self.course.automaton.twigs.ways.at[step])
 
     cdef bint holds(self, int32_t joint) except -1 nogil:
         """Whether a joint has a node; all its leaves have."""
@@ -155,7 +133,7 @@ cdef class Branches:
                 self._above(start, ways[step])
             elif ways[step]:
                 self._up(start, ways[step])
-        self.links[link] = Found(self.course.epoch, 0, start, <int32_t>self.results.size - start)
+        self.links[link] = Found(self.course.epoch, start, <int32_t>self.results.size - start)
         return 0
 
     cdef int _lift(self, int32_t leaf, int32_t levels) except -1 nogil:

@@ -36,7 +36,6 @@ cdef class Course:
     cdef LeafState *leaves
     cdef uint64_t *hit  # a bit for every leaf that was reached, and one for no leaf that always is
     cdef uint64_t *several  # the same for those that were reached at more than one node
-    cdef uint64_t *needed  # and for those whose nodes joins are going to ask for
     cdef Py_ssize_t leaf_words
     cdef Ints undecided  # units whose joints must be asked
     cdef tree.xmlNs *_space
@@ -61,7 +60,7 @@ cdef class Course:
     cdef int _meet(self, int32_t node) except -1 nogil
     cdef void _hit(self, const int32_t *leaves, int32_t count, uint64_t several) noexcept nogil
     cdef int _hit_all(self) except -1 nogil
-    cdef int chain(self) except -1 nogil
+    cdef int _chain(self, int32_t segment, const int32_t *leaves, int32_t count) except -1 nogil
     cdef int _around(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
     cdef int _attributes(self, Walk walk, int32_t spot, int32_t node) except -1 nogil
     cdef int _others(self, Walk walk, int32_t spot, int32_t node) except -1 nogil

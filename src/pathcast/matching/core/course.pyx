@@ -41,7 +41,7 @@ from pathcast.matching.core.memo cimport (
     class_slot,
 )
 from pathcast.matching.core.strings cimport string_number
-from pathcast.matching.core.vectors cimport append, discard, drop, empty, find, has, insert, joined, push, reserve, slot_of
+from pathcast.matching.core.vectors cimport append, discard, drop, empty, find, insert, joined, push, reserve, slot_of
 from pathcast.matching.core.walk cimport Spot, Text, Walk, is_text, starts_text
 
 cdef extern from *:
@@ -58,7 +58,7 @@ cdef class Course:
 
     def __cinit__(self):
         self.leaves = NULL
-        self.hit = self.several = self.needed = NULL
+        self.hit = self.several = NULL
 
     def __init__(self, Automaton automaton not None, Py_ssize_t limit):
         self.automaton = automaton
@@ -68,8 +68,7 @@ cdef class Course:
         self.leaf_words = (automaton.twigs.leaf_count >> 6) + 1
         self.hit = <uint64_t *>calloc(<size_t>self.leaf_words, sizeof(uint64_t))
         self.several = <uint64_t *>calloc(<size_t>self.leaf_words, sizeof(uint64_t))
-        self.needed = <uint64_t *>calloc(<size_t>self.leaf_words, sizeof(uint64_t))
-        if self.leaves == NULL or self.hit == NULL or self.several == NULL or self.needed == NULL:
+        if self.leaves == NULL or self.hit == NULL or self.several == NULL:
             raise MemoryError
 
     cdef bint serve(self, Automaton automaton) except -1:
@@ -86,7 +85,6 @@ cdef class Course:
         free(self.leaves)
         free(self.hit)
         free(self.several)
-        free(self.needed)
         discard(&self.names)
         drop(&self.at)
         drop(&self.codes)
@@ -379,6 +377,7 @@ cdef class Course:
             )
             leaves = self.memo.leaves_of(segment)
             self._hit(leaves + 1, segment.leaves - 1, ~<uint64_t>0 if several else 0)
+            self._chain(which, leaves + 1, leaves[0])
         return 0
 
     cdef void _hit(self, const int32_t *leaves, int32_t count, uint64_t several) noexcept nogil:
@@ -393,24 +392,22 @@ cdef class Course:
             self.hit[word] |= bit
             leaves += 1
 
-    cdef int chain(self) except -1 nogil:
-        """Note of the leaves that are needed where their nodes are found."""
-        cdef Py_ssize_t at
-        cdef const int32_t *leaves
+    cdef int _chain(self, int32_t segment, const int32_t *leaves, int32_t count) except -1 nogil:
+        """Note of leaves where joins find their nodes."""
         cdef LeafState *state
-        cdef int32_t which, index
-        for at in range(self.sections.size):
-            which = self.sections.at[at]
-            leaves = self.memo.leaves_of(&self.memo.segments[which])
-            for index in range(1, 1 + leaves[0]):
-                if has(self.needed, leaves[index]):
-                    state = &self.leaves[leaves[index]]
-                    if state.stamp != self.epoch:
-                        state.stamp = self.epoch
-                        state.first = state.listed = -1
-                    push(&self.hits, which)
-                    push(&self.hits, state.first)
-                    state.first = <int32_t>self.hits.size - 2
+        cdef int32_t index
+        cdef int32_t *hit
+        reserve(&self.hits, 2 * count)
+        for index in range(count):
+            state = &self.leaves[leaves[index]]
+            if state.stamp != self.epoch:
+                state.stamp = self.epoch
+                state.first = state.listed = -1
+            hit = self.hits.at + self.hits.size
+            hit[0] = segment
+            hit[1] = state.first
+            state.first = <int32_t>self.hits.size
+            self.hits.size += 2
         return 0
 
     # what else hangs at an element

@@ -273,9 +273,6 @@ cdef class Run:
             if course.undecided.size:
                 branches.begin()
                 for at in range(course.undecided.size):
-                    branches.need(twigs.units[course.undecided.at[at]].joint, False)
-                course.chain()
-                for at in range(course.undecided.size):
                     place = course.undecided.at[at]
                     if self._wanted(twigs, &twigs.units[place], alive):
                         self.joins += 1

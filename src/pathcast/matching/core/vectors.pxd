@@ -61,11 +61,6 @@ cdef inline bint has(const uint64_t *bits, int32_t bit) noexcept nogil:
     return bits[bit >> 6] >> (bit & 63) & 1
 
 
-cdef inline void put(uint64_t *bits, int32_t bit) noexcept nogil:
-    """Set a bit of a row."""
-    bits[bit >> 6] |= <uint64_t>1 << (bit & 63)
-
-
 # A hash table of 64-bit keys (never 0) and 32-bit values: open addressing, at most two thirds full.
 
 cdef struct Slot:
