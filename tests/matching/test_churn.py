@@ -26,6 +26,7 @@ from hypothesis.stateful import (
 
 from pathcast import Matcher
 from pathcast.errors import DocumentError, SubscriptionError
+from pathcast.matching import tiers
 from pathcast.matching.engine import EngineName
 from pathcast.pattern import parse
 from tests import generate, strategies
@@ -144,12 +145,30 @@ class Churn(RuleBasedStateMachine):
         assert not list(self.matcher.match(b"<a><b/></a>"))
 
 
+class FreshChurn(Churn):
+    """Paths are run as they are first, then in small automata, then in the main one, all within a few steps."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.patch = pytest.MonkeyPatch()
+        for name, value in (("_LARGE", 1), ("_FRESH", 4), ("_RECENT", 2)):
+            self.patch.setattr(tiers, name, value)
+
+    def teardown(self) -> None:
+        try:
+            super().teardown()
+        finally:
+            self.patch.undo()
+
+
 class PlainChurn(Churn):
     engine: EngineName = "plain"
 
 
 TestChurn = Churn.TestCase
 TestChurn.settings = settings(stateful_step_count=25)
+TestFreshChurn = FreshChurn.TestCase
+TestFreshChurn.settings = settings(stateful_step_count=25)
 TestPlainChurn = PlainChurn.TestCase
 TestPlainChurn.settings = settings(
     stateful_step_count=25, max_examples=settings().max_examples // 5

@@ -17,6 +17,7 @@ from threading import Barrier
 import pytest
 
 from pathcast import Matcher
+from pathcast.matching import tiers
 
 READERS = 3
 BODY = b"<r><a x='5'>5<b/><c/></a></r>"
@@ -82,13 +83,18 @@ class Life:
 
 @pytest.mark.parametrize("settling", [0, 50, 7])
 @pytest.mark.parametrize("kind", ["paths", "all"])
-def test_one_writer_and_many_readers(kind: str, settling: int, deep: bool) -> None:
+def test_one_writer_and_many_readers(
+    kind: str, settling: int, deep: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Enough subscriptions for several tiers; some removed at once, some late, some never."""
     count = 3900 if deep else 400  # ids are hops, too, of which there are 4096
     texts = TEXTS[:2] if kind == "paths" else TEXTS
+    monkeypatch.setattr(tiers, "_LARGE", 50)
+    monkeypatch.setattr(tiers, "_FRESH", 150)
     life = Life(Matcher(engine="core"))
     for id in range(100):
         life.add(id, texts[id % len(texts)].format(id))
+    life.check(hops=False)  # so that there is a main automaton, and what comes now is fresh
     together = Barrier(READERS + 1)
 
     def write() -> None:

@@ -252,7 +252,7 @@ class CompiledEngine:
             run.open(parsed.root, not parsed.few_attributes and self._crowded(parsed, body))
             self._check_limits(run, body)
             alive = generation.alive
-            pending = run.match(generation.automata, alive, self._version, hops)
+            pending = run.match(generation.automata, alive, self._version, hops, generation.fresh)
             if pending:
                 errors = self._decide(run, generation, pending, parsed.root, body)
             found = (array("i"), run.hops()) if hops else (run.numbers(alive), [])
@@ -366,7 +366,8 @@ class CompiledEngine:
             "join_work": sum(run.join_work + run.evaluation_work for run in self._made),
             "memory": {
                 "paths": self._paths.memory,
-                "automata": sum(automaton.memory for automaton in generation.automata),
+                "automata": sum(automaton.memory for automaton in generation.automata)
+                + sum(fresh.memory for fresh in generation.fresh),
                 "memos": sum(memo.memory for memo in memos),
                 "conditions": sum(extras.conditions.memory for extras in generation.extras),
             },

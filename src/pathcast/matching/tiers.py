@@ -1,7 +1,8 @@
 """Automata of different sizes, so that a new subscription does not throw away what is known of the old ones.
 
-What was added since the last document becomes a small automaton of its own; four small ones are merged into one of the next
-size, four of those into one of the next, and when all of them together are an eighth of the main one, they go into that. A
+Paths that were added lately are run as they are (`Fresh`), until there are enough of them for a small automaton; what else
+was added since the last document becomes one at once. Four small ones are merged into one of the next size, four of those into
+one of the next, and when all of them together are an eighth of the main one, they go into that. A
 document is run through all of them, and a small one costs little where the main one has been before (`Course.follow`).
 So a subscription is built a few times in its life, and the large automata keep their memos for long.
 
@@ -18,6 +19,7 @@ from typing import Final
 
 from pathcast.matching.core.automaton import Automaton
 from pathcast.matching.core.conditions.evaluate import Conditions
+from pathcast.matching.core.fresh import Fresh, fits
 from pathcast.matching.core.labels import Paths
 from pathcast.matching.matches import Id
 from pathcast.matching.residual import Check
@@ -36,6 +38,9 @@ _FEW: Final = (
 )
 _SHARE: Final = 8  # all tiers beside the main one have at most this part of it, or
 _LEAST: Final = 8192
+_FRESH: Final = 1024  # so many paths are run as they are
+_RECENT: Final = 32  # of these so many, the last ones, are laid out again whenever one is added
+_LARGE: Final = 256  # where the main automaton has so many; to build a smaller one takes no time
 
 
 class Entry:
@@ -79,6 +84,7 @@ class Generation:
     automata: tuple[Automaton, ...]
     extras: tuple[Extras, ...]
     """Of each automaton."""
+    fresh: tuple[Fresh, ...]
     alive: bytearray
     """A bit for every number, set until it is removed; the writer clears bits in place."""
     ids: Sequence[Id]
@@ -109,6 +115,9 @@ class Tiers:
         self._paths = paths
         self._extras = extras
         self._pending = Tier()
+        self._recent: array[int] = array("i")
+        self._older: array[int] = array("i")
+        self._older_fresh: Fresh | None = None
         self._tiers: list[Tier] = []  # the main one first
 
     def add(self, number: int, *, linear: bool) -> None:
@@ -117,19 +126,52 @@ class Tiers:
 
     def generation(self, alive: bytearray, ids: Sequence[Id]) -> Generation:
         """All that were added, the main automaton first."""
+        self._keep_fresh(alive)
         if self._pending:
             self._tiers.append(self._pending)
             self._pending = Tier()
             self._compact(alive)
         automata = tuple([self._automaton(tier) for tier in self._tiers])
-        return Generation(automata, tuple([tier.extras for tier in self._tiers]), alive, ids)
+        extras = tuple([tier.extras for tier in self._tiers])
+        return Generation(automata, extras, self._fresh(automata), alive, ids)
 
     def settle(self, alive: bytearray) -> None:
         """Put everything into the main automaton, without what is gone."""
-        self._tiers = [
-            tier for tier in [self._merged([*self._tiers, self._pending], alive)] if tier
-        ]
+        tiers = [*self._tiers, Tier(self._older + self._recent), self._pending]
+        self._tiers = [tier for tier in [self._merged(tiers, alive)] if tier]
         self._pending = Tier()
+        self._forget_fresh()
+
+    def _keep_fresh(self, alive: bytearray) -> None:
+        """Take the paths that can be run as they are from what was added; if they become too many, give all back."""
+        added = self._pending.linear
+        if not self._tiers or len(self._tiers[0]) < _LARGE:
+            return
+        if len(self._older) + len(self._recent) + len(added) > _FRESH:
+            self._pending.linear = self._paths.living(self._older + self._recent, alive) + added
+            self._forget_fresh()
+            return
+        self._pending.linear = array("i", [one for one in added if not fits(self._paths, one)])
+        self._recent.extend(one for one in added if fits(self._paths, one))
+        if len(self._recent) > _RECENT:
+            self._older = self._paths.living(self._older + self._recent, alive)
+            self._recent = array("i")
+            self._older_fresh = None
+
+    def _forget_fresh(self) -> None:
+        self._recent = array("i")
+        self._older = array("i")
+        self._older_fresh = None
+
+    def _fresh(self, automata: Sequence[Automaton]) -> tuple[Fresh, ...]:
+        found = []
+        if self._older:
+            if self._older_fresh is None:
+                self._older_fresh = Fresh(self._paths, self._older, automata[0])
+            found.append(self._older_fresh)
+        if self._recent:
+            found.append(Fresh(self._paths, self._recent, automata[0]))
+        return tuple(found)
 
     def _compact(self, alive: bytearray) -> None:
         """Merge what has become too much, or too many of a grade; the newest tier is the last one."""

@@ -1,8 +1,8 @@
 from libc.stdint cimport int32_t, uint32_t
 
 from pathcast.matching.core.labels cimport Paths, Vocabulary
+from pathcast.matching.core.names cimport Names
 from pathcast.matching.core.predicates cimport Range, Values
-from pathcast.matching.core.strings cimport Strings
 from pathcast.matching.core.twigs cimport Twigs
 from pathcast.matching.core.vectors cimport Ints, Table
 
@@ -51,14 +51,7 @@ cdef class Automaton:
     cdef Table ranges_of  # state -> where its tests that are no equalities start
     cdef Table range_counts
     cdef Table operands  # value test -> its operand << 1, and 1 if it is a number's place
-    cdef Strings names
-    cdef Ints name_codes
-    cdef Strings spaces
-    cdef Ints space_codes
-    cdef Strings targets
-    cdef Ints target_codes
-    cdef Table space_of
-    cdef Table space_set
+    cdef Names names
     cdef readonly bint simple  # nothing but paths of elements: no attributes, texts, values, twigs
     cdef readonly Values values
     cdef readonly Twigs twigs
@@ -74,5 +67,4 @@ cdef class Automaton:
     cdef int32_t following(self, int32_t first, int32_t count, int32_t label) noexcept nogil
     cdef int _outline(self) except -1
     cdef int _name(self, Vocabulary vocabulary) except -1
-    cdef int _name_one(self, Vocabulary vocabulary, int32_t code) except -1
     cdef int _values(self, Vocabulary vocabulary, dict tests) except -1

@@ -39,8 +39,8 @@ from pathcast.matching.core.labels cimport (
     Paths,
     Vocabulary,
 )
+from pathcast.matching.core.names cimport Names
 from pathcast.matching.core.predicates cimport Values
-from pathcast.matching.core.strings cimport string_add, strings_bytes, strings_drop
 from pathcast.matching.core.twigs cimport Twigs
 from pathcast.matching.core.vectors cimport (
     Ints,
@@ -97,18 +97,10 @@ cdef class Automaton:
         drop(&self.labels)
         drop(&self.numbers)
         drop(&self.hops)
-        drop(&self.name_codes)
-        drop(&self.space_codes)
-        drop(&self.target_codes)
         discard(&self.edges)
         discard(&self.ranges_of)
         discard(&self.range_counts)
         discard(&self.operands)
-        discard(&self.space_of)
-        discard(&self.space_set)
-        strings_drop(&self.names)
-        strings_drop(&self.spaces)
-        strings_drop(&self.targets)
 
     # building
 
@@ -387,39 +379,10 @@ cdef class Automaton:
                     used.append(test)
         finally:
             free(seen)
+        self.names = Names(vocabulary)
         for test in used:
-            self._name_one(vocabulary, test)
+            self.names.add(test)
         self._values(vocabulary, tests)
-        return 0
-
-    cdef int _name_one(self, Vocabulary vocabulary, int32_t code) except -1:
-        cdef str key
-        cdef bytes text
-        cdef int32_t space = 0
-        if vocabulary.kinds.at[code] == A_NAME:
-            text = vocabulary.encoded[code]
-            string_add(&self.names, text, len(text), 0)
-            push(&self.name_codes, code)
-            return 0
-        key = vocabulary.keys[code]
-        if key.startswith("?"):
-            text = key[1:].encode()
-            if string_add(&self.targets, text, len(text), 0) == self.target_codes.size:
-                push(&self.target_codes, code)
-            return 0
-        if key.startswith("{"):
-            uri, _, key = key[1:].rpartition("}")
-            space = vocabulary.intern(f"{{{uri}}}*")
-            text = uri.encode()
-            if string_add(&self.spaces, text, len(text), 0) == self.space_codes.size:
-                push(&self.space_codes, space)
-                insert(&self.space_set, joined(space, 0), 1)
-            if key == "*":
-                return 0
-            insert(&self.space_of, joined(code, 0), space)
-        text = key.encode()
-        string_add(&self.names, text, len(text), space)
-        push(&self.name_codes, code)
         return 0
 
     cdef int _values(self, Vocabulary vocabulary, dict tests) except -1:
@@ -476,7 +439,7 @@ cdef class Automaton:
             self.size * <Py_ssize_t>sizeof(State)
             + 4 * (self.parents.room + self.labels.room + self.numbers.room + self.hops.room)
             + table_bytes(&self.edges)
-            + strings_bytes(&self.names)
+            + self.names.memory
             + self.values.memory
             + self.twigs.memory
         )

@@ -3,7 +3,8 @@ from lxml.includes cimport tree
 
 from pathcast.matching.core.automaton cimport Automaton
 from pathcast.matching.core.memo cimport Memo
-from pathcast.matching.core.vectors cimport Ints, Table
+from pathcast.matching.core.names cimport Addresses
+from pathcast.matching.core.vectors cimport Ints
 from pathcast.matching.core.walk cimport Walk
 
 
@@ -21,7 +22,7 @@ cdef class Course:
     cdef bint joins  # whether there is anything but linear paths
     cdef uint32_t epoch
     cdef bint lost  # what joins need was not kept
-    cdef Table names  # (name's address, namespace) -> code
+    cdef Addresses addresses
     cdef Ints codes  # of the elements
     cdef Ints shadows  # node of another course's memo -> ours, -1 if not known, -2 if there is no one
     cdef uint64_t shadowed  # the serial number of that memo
@@ -38,8 +39,6 @@ cdef class Course:
     cdef uint64_t *several  # the same for those that were reached at more than one node
     cdef Py_ssize_t leaf_words
     cdef Ints undecided  # units whose joints must be asked
-    cdef tree.xmlNs *_space
-    cdef int32_t _space_number
     # where results go
     cdef uint64_t *bits
     cdef uint64_t *hops  # NULL when numbers are wanted
@@ -52,7 +51,6 @@ cdef class Course:
     cdef int _start(self, Walk walk) except -1 nogil
     cdef int _adapt(self, Course lead) except -1 nogil
     cdef bint _shadow(self, Course lead, Walk walk) except -1 nogil
-    cdef void forget_names(self) noexcept nogil
     cdef int32_t _code(self, const tree.xmlChar *name, tree.xmlNs *space) except -1 nogil
     cdef int32_t _step(self, int32_t node, int32_t code) except -1 nogil
     cdef int32_t _enter(self, Walk walk, int32_t spot, int32_t node) except -1 nogil

@@ -5,16 +5,13 @@ document has it for the first time: the numbers of its segments become bits (a s
 once), or their hops are joined where only hops are wanted. Attributes, texts and values are looked at only
 below label paths that some state wants them for.
 
-Names are found by their address: libxml2 keeps one copy of every name as long as its dictionary lives. Whoever
-calls `run` makes sure that this is so (`forget_names` when the dictionary changes).
-
 For twigs the course keeps what a join needs: the spots of each label path, the paths that have a segment, the segments
 that have a leaf. When the memo had to stop keeping, it says so (`lost`), and the joins are done by somebody else.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memset, strlen
+from libc.string cimport memset
 from lxml.includes cimport tree
 
 from pathcast.matching.core.automaton cimport (
@@ -25,7 +22,6 @@ from pathcast.matching.core.automaton cimport (
     VALUES,
     Automaton,
 )
-from pathcast.matching.core.labels cimport OTHER
 from pathcast.matching.core.memo cimport (
     IS_ATTRIBUTE,
     IS_COMMENT,
@@ -40,8 +36,9 @@ from pathcast.matching.core.memo cimport (
     attribute_slot,
     class_slot,
 )
+from pathcast.matching.core.names cimport Addresses
 from pathcast.matching.core.strings cimport string_number
-from pathcast.matching.core.vectors cimport append, discard, drop, empty, find, insert, joined, push, reserve, slot_of
+from pathcast.matching.core.vectors cimport append, drop, find, joined, push, reserve, slot_of
 from pathcast.matching.core.walk cimport Spot, Text, Walk, is_text, starts_text
 
 cdef extern from *:
@@ -49,8 +46,6 @@ cdef extern from *:
 
 cdef enum:
     _AHEAD = 5  # so many elements ahead what the memo knows of them is brought
-    _MOST_NAMES = 65536
-    _SPACE_BITS = 17
 
 
 cdef class Course:
@@ -62,6 +57,7 @@ cdef class Course:
 
     def __init__(self, Automaton automaton not None, Py_ssize_t limit):
         self.automaton = automaton
+        self.addresses = Addresses()
         self.memo = Memo(automaton, limit)
         self.joins = automaton.twigs.unit_count > 0
         self.leaves = <LeafState *>calloc(<size_t>automaton.twigs.leaf_count + 1, sizeof(LeafState))
@@ -78,14 +74,13 @@ cdef class Course:
         self.memo.serve(automaton)
         self.automaton = automaton
         self.shadowed = 0
-        self.forget_names()
+        self.addresses.forget()
         return True
 
     def __dealloc__(self):
         free(self.leaves)
         free(self.hit)
         free(self.several)
-        discard(&self.names)
         drop(&self.at)
         drop(&self.codes)
         drop(&self.shadows)
@@ -95,10 +90,6 @@ cdef class Course:
         drop(&self.sections)
         drop(&self.undecided)
         drop(&self.met)
-
-    cdef void forget_names(self) noexcept nogil:
-        """Addresses may stand for other names from now on."""
-        empty(&self.names)
 
     cdef int run(self, Walk walk) except -1 nogil:
         """Run over a document; `bits` or `hops` and `alive` are set by the caller."""
@@ -158,7 +149,7 @@ cdef class Course:
                 self.leaves[index].stamp = 0
             self.epoch = 1
         self.lost = False
-        self._space = NULL
+        self.addresses.begin()
         self.instances.size = self.visitors.size = self.hits.size = 0
         self.sections.size = self.met.size = self.undecided.size = 0
         if self.joins:
@@ -230,44 +221,8 @@ cdef class Course:
                 self._enter(walk, spot, node)
         return True
 
-    # names
-
     cdef int32_t _code(self, const tree.xmlChar *name, tree.xmlNs *space) except -1 nogil:
-        """The code of a name: its own, that of its namespace, or OTHER."""
-        cdef int32_t number = 0, code
-        cdef uint64_t key
-        if space != NULL and space.href != NULL and space.href[0] != 0:
-            if space != self._space:
-                self._space = space
-                self._space_number = 1 + string_number(
-                    &self.automaton.spaces,
-                    <const char *>space.href,
-                    <Py_ssize_t>strlen(<const char *>space.href),
-                    0,
-                )
-            number = self._space_number
-            if number == 0:
-                return OTHER
-        key = <uint64_t>name << _SPACE_BITS | <uint64_t>number
-        if number < 1 << _SPACE_BITS:
-            code = find(&self.names, key)
-            if code >= 0:
-                return code
-        code = string_number(
-            &self.automaton.names,
-            <const char *>name,
-            <Py_ssize_t>strlen(<const char *>name),
-            self.automaton.space_codes.at[number - 1] if number else 0,
-        )
-        if code >= 0:
-            code = self.automaton.name_codes.at[code]
-        else:
-            code = self.automaton.space_codes.at[number - 1] if number else OTHER
-        if number < 1 << _SPACE_BITS:
-            if self.names.size >= _MOST_NAMES:
-                empty(&self.names)
-            insert(&self.names, key, code)
-        return code
+        return self.addresses.code(self.automaton.names, name, space)
 
     # label paths
 
@@ -454,7 +409,6 @@ cdef class Course:
 
     cdef int _others(self, Walk walk, int32_t spot, int32_t node) except -1 nogil:
         cdef tree.xmlNode *child
-        cdef int32_t target
         child = walk.spots[spot].node.children
         if spot == 0:
             child = (<tree.xmlDoc *>walk.spots[0].node).children
@@ -465,17 +419,7 @@ cdef class Course:
             elif child.type == tree.XML_COMMENT_NODE:
                 self._visit(walk, child, spot, node, IS_COMMENT)
             elif child.type == tree.XML_PI_NODE:
-                target = string_number(
-                    &self.automaton.targets,
-                    <const char *>child.name,
-                    <Py_ssize_t>strlen(<const char *>child.name),
-                    0,
-                )
-                if target >= 0:
-                    target = self.automaton.target_codes.at[target]
-                else:
-                    target = OTHER
-                self._visit(walk, child, spot, node, IS_INSTRUCTION | target)
+                self._visit(walk, child, spot, node, IS_INSTRUCTION | self.automaton.names.target(child.name))
             child = child.next
         return 0
 

@@ -295,7 +295,7 @@ cdef class Memo:
                 tests[count] = name
                 count += 1
                 if kind != 4:
-                    space = find(&self.automaton.space_of, joined(name, 0))
+                    space = self.automaton.names.space(name)
                     if space > 0:
                         tests[count] = space
                         count += 1
@@ -540,7 +540,7 @@ cdef class Memo:
         self.further[number].precise = parent < 0 or (
             self.further[parent].precise
             and FIRST_NAME <= code < IS_ATTRIBUTE
-            and find(&self.automaton.space_set, joined(code, 0)) < 0
+            and not self.automaton.names.is_space(code)
         )
         if parent >= 0:
             self.further[number].context = self.further[parent].context

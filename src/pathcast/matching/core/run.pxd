@@ -3,6 +3,7 @@ from lxml.includes cimport tree
 
 from pathcast.matching.core.branches cimport Branches
 from pathcast.matching.core.course cimport Course
+from pathcast.matching.core.fresh cimport FreshRun
 from pathcast.matching.core.twigs cimport Twigs, Unit
 from pathcast.matching.core.vectors cimport Ints
 from pathcast.matching.core.walk cimport Walk
@@ -19,6 +20,7 @@ cdef class Run:
     cdef tuple _automata
     cdef list _courses
     cdef list _branches
+    cdef list _fresh
     cdef uint64_t *_bits
     cdef Py_ssize_t _words
     cdef uint64_t *_hops
@@ -30,6 +32,9 @@ cdef class Run:
     cdef object _keeper
     cdef Ints _pending
     cdef int _use(self, tuple automata) except -1
+    cdef int _use_fresh(self, tuple fresh) except -1
+    cdef int _run_fresh(self, FreshRun fresh, const uint64_t *alive) except -1
+    cdef void _sweep(self, FreshRun fresh, const uint64_t *alive) noexcept nogil
     cdef int _room(self) except -1
     cdef int _same_names(self) except -1
     cdef int _settle(self, Py_ssize_t index, const uint64_t *alive) except -1

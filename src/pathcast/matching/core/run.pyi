@@ -5,6 +5,7 @@ from lxml import etree
 
 from pathcast.matching.core.automaton import Automaton
 from pathcast.matching.core.course import Course
+from pathcast.matching.core.fresh import Fresh
 from pathcast.matching.core.walk import Walk
 
 class Run:
@@ -19,7 +20,12 @@ class Run:
     def open(self, root: etree._Element, attributes: bool) -> None: ...
     def close(self) -> None: ...
     def match(
-        self, automata: tuple[Automaton, ...], alive: bytearray, version: int, hops: bool
+        self,
+        automata: tuple[Automaton, ...],
+        alive: bytearray,
+        version: int,
+        hops: bool,
+        fresh: tuple[Fresh, ...] = ...,
     ) -> Sequence[tuple[int, int, int, int]]: ...
     def accept(self, index: int, entry: int, alive: bytearray) -> None: ...
     def wanted(self, index: int, entry: int, alive: bytearray) -> bool: ...

@@ -23,6 +23,7 @@ from lxml import etree
 from pathcast.matching.core.automaton cimport Automaton
 from pathcast.matching.core.course cimport Course
 from pathcast.matching.core.branches cimport Branches
+from pathcast.matching.core.fresh cimport FreshRun
 from pathcast.matching.core.twigs cimport MORE, Twigs, Unit, complete
 from pathcast.matching.core.vectors cimport drop, has, push
 from pathcast.matching.core.walk cimport Walk
@@ -52,6 +53,7 @@ cdef class Run:
         self._automata = ()
         self._courses = []
         self._branches = []
+        self._fresh = []
 
     def __dealloc__(self):
         free(self._bits)
@@ -67,7 +69,9 @@ cdef class Run:
         """Let the document go."""
         self.walk.close()
 
-    def match(self, tuple automata not None, bytearray alive not None, uint32_t version, bint hops):
+    def match(
+        self, tuple automata not None, bytearray alive not None, uint32_t version, bint hops, tuple fresh not None=()
+    ):
         """Run; gives what is left to decide, as (automaton, entry, unit, whether only its residual is left)."""
         cdef Course course, lead
         cdef Py_ssize_t index
@@ -75,6 +79,7 @@ cdef class Run:
         self._hops_wanted = hops
         if automata is not self._automata:
             self._use(automata)
+        self._use_fresh(fresh)
         self._same_names()
         self._pending.size = 0
         for index in range(len(self._courses)):
@@ -92,6 +97,8 @@ cdef class Run:
                     course.run(self.walk)
             if course.joins:
                 self._settle(index, living)
+        for one in self._fresh:
+            self._run_fresh(one, living)
         self.documents += 1
         if self._pending.size == 0:
             return ()
@@ -200,8 +207,27 @@ cdef class Run:
         self._room()
         return 0
 
+    cdef int _use_fresh(self, tuple fresh) except -1:
+        """Have a run for all that is fresh."""
+        cdef Py_ssize_t index
+        cdef bint changed = False
+        del self._fresh[len(fresh) :]
+        for index in range(len(fresh)):
+            if index == len(self._fresh):
+                self._fresh.append(FreshRun())
+            if (<FreshRun>self._fresh[index]).fresh is not fresh[index]:
+                (<FreshRun>self._fresh[index]).use(fresh[index])
+                changed = True
+        if changed:
+            self._room()
+        return 0
+
     cdef int _room(self) except -1:
+        """Have room for all numbers and hops that may be found."""
         cdef Py_ssize_t words = 0, hop_words = 0
+        for fresh in self._fresh:
+            words = max(words, ((<FreshRun>fresh).fresh.largest_number >> 6) + 1)
+            hop_words = max(hop_words, ((<FreshRun>fresh).fresh.largest_hop >> 6) + 1)
         for automaton in self._automata:
             words = max(words, ((<Automaton>automaton).largest_number >> 6) + 1)
             hop_words = max(hop_words, ((<Automaton>automaton).largest_hop >> 6) + 1)
@@ -235,7 +261,9 @@ cdef class Run:
         if self._names != NULL and names == self._names:
             return 0
         for course in self._courses:
-            (<Course>course).forget_names()
+            (<Course>course).addresses.forget()
+        for fresh in self._fresh:
+            (<FreshRun>fresh).addresses.forget()
         keeper = etree.fromstring(b"<a/>")
         self._keeper = keeper
         self._names = names if keeper._c_node.doc.dict == names else NULL
@@ -279,6 +307,27 @@ cdef class Run:
                         if branches.holds(twigs.units[place].joint):
                             self._fits(<int32_t>index, place, twigs, alive)
         return 0
+
+    cdef int _run_fresh(self, FreshRun fresh, const uint64_t *alive) except -1:
+        """Run what is fresh, with the codes that the main automaton has found if it has the same names."""
+        cdef const int32_t *codes = NULL
+        if self._courses and (<Course>self._courses[0]).automaton.names is fresh.fresh.names:
+            codes = (<Course>self._courses[0]).codes.at
+        with nogil:
+            fresh.run(self.walk, codes)
+            self._sweep(fresh, alive)
+        return 0
+
+    cdef void _sweep(self, FreshRun fresh, const uint64_t *alive) noexcept nogil:
+        """Take the numbers of the fresh paths that were found."""
+        cdef int32_t word, bit
+        cdef uint64_t bits
+        for word in range(fresh.fresh.words):
+            bits = fresh.found[word]
+            while bits:
+                bit = (word << 6) + __builtin_ctzll(bits)
+                bits &= bits - 1
+                self._take(fresh.fresh.numbers.at[bit], fresh.fresh.hops.at[bit], alive)
 
     cdef int _decide(
         self, int32_t index, int32_t place, Course course, Twigs twigs, const uint64_t *alive
