@@ -22,21 +22,20 @@ from pathcast.matching.core.automaton cimport (
     VALUES,
     Automaton,
 )
-from pathcast.matching.core.memo cimport (
+from pathcast.matching.core.label_paths cimport (
     IS_ATTRIBUTE,
     IS_COMMENT,
     IS_INSTRUCTION,
     IS_TEXT,
     NOTHING,
-    Mark,
-    Memo,
     Node,
-    Segment,
     attribute_bit,
     attribute_slot,
     class_slot,
 )
+from pathcast.matching.core.memo cimport Mark, Memo
 from pathcast.matching.core.names cimport Addresses
+from pathcast.matching.core.segments cimport Segment
 from pathcast.matching.core.strings cimport string_number
 from pathcast.matching.core.vectors cimport append, drop, find, joined, push, reserve, slot_of
 from pathcast.matching.core.walk cimport Spot, Text, Walk, is_text, starts_text

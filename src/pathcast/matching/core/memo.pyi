@@ -1,13 +1,12 @@
 from pathcast.matching.core.automaton import Automaton
+from pathcast.matching.core.label_paths import LabelPaths
 
-class Memo:
-    automaton: Automaton
+class Memo(LabelPaths):
     limit: int
     hits: int
     misses: int
     flushes: int
     work: int
     def __init__(self, automaton: Automaton, limit: int = -1) -> None: ...
-    def __len__(self) -> int: ...
     @property
     def memory(self) -> int: ...

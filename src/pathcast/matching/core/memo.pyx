@@ -16,19 +16,17 @@ keeping (`keeping`), in room for the states of its open elements. `work` counts 
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport free, qsort, realloc
-from libc.string cimport memset
 
-from pathcast.matching.core.automaton cimport (
-    ATTRIBUTES,
-    DEEP_ATTRIBUTES,
-    DEEP_OTHERS,
-    MANY,
-    NAMED,
-    VALUES,
-    Automaton,
-    State,
-    trace,
+from pathcast.matching.core.automaton cimport ATTRIBUTES, MANY, VALUES, Automaton, State, trace
+from pathcast.matching.core.label_paths cimport (
+    IS_ATTRIBUTE,
+    IS_VALUE,
+    KIND_SHIFT,
+    NAME_MASK,
+    NOTHING,
+    Further,
+    Node,
+    class_slot,
 )
 from pathcast.matching.core.labels cimport (
     ANY,
@@ -38,22 +36,14 @@ from pathcast.matching.core.labels cimport (
     DEEP_ATTRIBUTE,
     DESCENDANT,
     EDGE_BITS,
-    EDGE_MASK,
     FIRST_NAME,
     INSTRUCTION,
     NODE,
     TEXT,
-    VALUE,
 )
-from pathcast.matching.core.predicates cimport (
-    LESS,
-    NOWHERE,
-    Range,
-    holds,
-)
+from pathcast.matching.core.predicates cimport LESS, NOWHERE, Range, holds
+from pathcast.matching.core.segments cimport Content, Segment
 from pathcast.matching.core.vectors cimport (
-    Ints,
-    _grow,
     append,
     discard,
     drop,
@@ -62,7 +52,6 @@ from pathcast.matching.core.vectors cimport (
     insert,
     joined,
     push,
-    reserve,
     table_bytes,
 )
 
@@ -86,16 +75,8 @@ cdef uint64_t _next_serial() noexcept:
     return _serials
 
 
-cdef class Memo:
+cdef class Memo(LabelPaths):
     """What runs of one automaton have worked out; used by one thread at a time."""
-
-    def __cinit__(self):
-        self.nodes = NULL
-        self.further = NULL
-        self.segments = NULL
-        self.contents = NULL
-        self.masks = NULL
-        self.seen = NULL
 
     def __init__(self, Automaton automaton not None, Py_ssize_t limit=-1):
         """`limit` bounds what is remembered, in ints; below 0: by the size of the automaton."""
@@ -103,19 +84,17 @@ cdef class Memo:
         self.limit = limit
         self.serve(automaton)
 
+    def __dealloc__(self):
+        drop(&self.jumped)
+        drop(&self.picked)
+        discard(&self.following)
+        discard(&self.jumps)
+
     cdef int serve(self, Automaton automaton) except -1:
         """Start again with another automaton, in the room that is there."""
-        cdef void *room
-        if automaton.size > self.seen_room:
-            room = realloc(self.seen, <size_t>automaton.size * sizeof(uint32_t))
-            if room == NULL:
-                raise MemoryError
-            self.seen = <uint32_t *>room
-            self.seen_room = automaton.size
-        memset(self.seen, 0, <size_t>automaton.size * sizeof(uint32_t))
-        self.union = 0
-        self.serial = _next_serial()
         self.automaton = automaton
+        self.make_room()
+        self.serial = _next_serial()
         if self.by_size:
             self.limit = _LEAST + _EACH * automaton.size
         if self.following.mask >= _LARGE:  # to clean it would take longer than to make a new one
@@ -125,31 +104,6 @@ cdef class Memo:
         self.mask_words = (automaton.largest_hop >> 6) + 1  # -1 >> 6 is -1
         self.forget()
         return 0
-
-    def __dealloc__(self):
-        free(self.nodes)
-        free(self.further)
-        free(self.segments)
-        free(self.contents)
-        free(self.masks)
-        free(self.seen)
-        drop(&self.ints)
-        drop(&self.lists)
-        drop(&self.near)
-        drop(&self.jumped)
-        drop(&self.picked)
-        drop(&self.named)
-        drop(&self.starred)
-        drop(&self.sides)
-        drop(&self.numbers)
-        drop(&self.hops)
-        drop(&self.joined_leaves)
-        drop(&self.leaves)
-        discard(&self.following)
-        discard(&self.jumps)
-
-    def __len__(self):
-        return self.node_count
 
     @property
     def memory(self):
@@ -168,28 +122,13 @@ cdef class Memo:
 
     cdef int forget(self) except -1 nogil:
         """Start again with the document node alone."""
-        cdef Py_ssize_t start
-        if self.ints.room > 1 << 16:  # give the room back, too: the next documents may be small
-            drop(&self.ints)
-            drop(&self.lists)
+        if self.ints.room > 1 << 16:
             discard(&self.following)
             discard(&self.jumps)
-            free(self.masks)
-            self.masks = NULL
-            self.mask_room = 0
-        self.node_count = self.segment_count = self.mask_count = 0
-        self.ints.size = self.lists.size = 0
         empty(&self.following)
         empty(&self.jumps)
         self.keeping = True
-        self._segment()  # number 0 stands for no segment
-        self._take(0)
-        start = self.lists.size
-        push(&self.lists, self._segment())
-        self._node(-1, 0, start)
-        self._node(0, IS_TEXT, self.lists.size)  # NOTHING
-        self.nodes[NOTHING].flags = 0
-        return 0
+        return self.clear_paths()
 
     cdef Py_ssize_t _weight(self) noexcept nogil:
         return (
@@ -204,10 +143,6 @@ cdef class Memo:
             self.forget()
         self.keeping = True
         return 0
-
-    cdef const int32_t *leaves_of(self, const Segment *segment) noexcept nogil:
-        """Where its leaves are; the first one is a count (see the struct)."""
-        return self.ints.at + segment.numbers_at + segment.numbers * (2 if self.mask_words else 1)
 
     cdef Mark mark(self) noexcept nogil:
         return Mark(self.node_count, self.segment_count, self.ints.size, self.lists.size)
@@ -234,17 +169,17 @@ cdef class Memo:
         self.jumped.size = 0
         if code >= IS_VALUE:
             self._values(node, code & NAME_MASK > self.further[node].string_count)
-            own = self._segment()
+            own = self.segment()
         else:
             count = self._tests(code, tests)
             for test in range(count):
                 wanted |= trace(tests[test])
             if code >> KIND_SHIFT == IS_ATTRIBUTE >> KIND_SHIFT:
                 self._attributes(node, tests, count)
-                own = self._segment()
+                own = self.segment()
             elif self.further[node].child & wanted:
                 self._step(node, tests, count)
-                own = self._segment()
+                own = self.segment()
             context = self.further[node].context
             while context >= 0 and self.further[context].below & wanted:
                 if self.further[context].own & wanted:
@@ -256,34 +191,18 @@ cdef class Memo:
         if own == 0 and self.jumped.size == 0 and code >= IS_ATTRIBUTE:
             found = NOTHING  # no element, so nothing can come below it either
         elif own == 0 and self.jumped.size == 0 and self.keeping and self.automaton.simple:
-            found = self._void(node)
+            found = self.void_below(node)
         else:
             start = self.lists.size
             if own:
                 push(&self.lists, own)
             append(&self.lists, self.jumped.at, self.jumped.size)
-            found = self._node(node, code, start)
+            found = self.node(node, code, start)
         if self.keeping:
             if code >= IS_VALUE:
                 self.ints.at[class_slot(&self.further[node], code)] = found
             else:
                 insert(&self.following, joined(node, code), found)
-        return found
-
-    cdef int32_t _void(self, int32_t node) except -1 nogil:
-        """The node of elements at which no state is reached: all below one context are alike, whatever their names.
-
-        Its parent is the context, so that label paths lose levels: not where joins would count them.
-        """
-        cdef int32_t context = self.further[node].context, found
-        if context < 0:
-            context = NOTHING
-        found = self.further[context].void
-        if found < 0:
-            found = self._node(context, IS_ELEMENT, self.lists.size)
-            if context == NOTHING:
-                self.further[found].context = -1
-            self.further[context].void = found
         return found
 
     cdef int _tests(self, int32_t code, int32_t *tests) noexcept nogil:
@@ -345,7 +264,7 @@ cdef class Memo:
                         self.picked.at[index], has & MANY, tests[test] << EDGE_BITS | edge
                     )
                     if found >= 0:
-                        self._take(found)
+                        self.take(found)
         return 0
 
     cdef int _attributes(self, int32_t node, const int32_t *tests, int count) except -1 nogil:
@@ -370,7 +289,7 @@ cdef class Memo:
                             tests[test] << EDGE_BITS | ATTRIBUTE,
                         )
                         if found >= 0:
-                            self._take(found)
+                            self.take(found)
                 state += 1
         return 0
 
@@ -398,7 +317,7 @@ cdef class Memo:
                     if label >= 0:
                         found = self.automaton.following(known.first, known.count, label)
                         if found >= 0:
-                            self._take(found)
+                            self.take(found)
                     at = find(&self.automaton.ranges_of, joined(state[0], 0))
                     if at >= 0:
                         found = find(&self.automaton.range_counts, joined(state[0], 0))
@@ -416,7 +335,7 @@ cdef class Memo:
                 continue
             self.work += 1
             if holds(test, self.value_string, self.value_place):
-                self._take(test.state)
+                self.take(test.state)
             elif test.op >= LESS:  # in the order of their operands, no other of this kind holds
                 while at < end and self.automaton.ranges[at].op == test.op:
                     at += 1
@@ -438,352 +357,7 @@ cdef class Memo:
             count,
             edge,
         )
-        segment = self._segment()
+        segment = self.segment()
         if self.keeping:
             insert(&self.jumps, joined(node, code), segment)
         return segment
-
-    # collecting
-
-    cdef int _take(self, int32_t state) except -1 nogil:
-        """Let a state be part of the next segment."""
-        cdef const State *known = &self.automaton.states[state]
-        cdef int32_t count = known.count if known.count < MANY else MANY, numbers
-        if known.child:
-            self.child |= known.child
-            push(&self.near, known.first)
-            push(&self.near, <int32_t>known.child | count)
-        if known.deep:
-            if known.flags & NAMED:
-                push(&self.named, known.first)
-                push(&self.named, <int32_t>known.deep | count)
-            else:
-                push(&self.starred, known.first)
-                push(&self.starred, <int32_t>known.deep | count)
-        if known.flags & (ATTRIBUTES | VALUES):
-            push(&self.sides, state)
-        numbers = self.automaton.states[state + 1].numbers - known.numbers
-        if numbers:
-            append(&self.numbers, self.automaton.numbers.at + known.numbers, numbers)
-            if self.mask_words:
-                append(&self.hops, self.automaton.hops.at + known.numbers, numbers)
-        if known.leaf >= 0:
-            push(
-                &self.joined_leaves if self.automaton.twigs.joined[known.leaf] else &self.leaves,
-                known.leaf,
-            )
-        self.flags |= known.flags & ~<uint32_t>NAMED
-        return 0
-
-    cdef int32_t _segment(self) except -1 nogil:
-        """What was taken, as a segment; 0 if that is nothing."""
-        cdef Segment *new
-        cdef Content *content
-        cdef Py_ssize_t total = (
-            self.near.size + self.named.size + self.starred.size
-            + self.sides.size + self.numbers.size + self.joined_leaves.size + self.leaves.size
-        )
-        if total == 0 and self.segment_count:
-            return 0
-        if self.segment_count == self.segment_room:
-            _grow(<void **>&self.segments, &self.segment_room, self.segment_count + 1, sizeof(Segment))
-        if self.segment_count >= self.content_room:
-            _grow(<void **>&self.contents, &self.content_room, self.segment_count + 1, sizeof(Content))
-        new = &self.segments[self.segment_count]
-        content = &self.contents[self.segment_count]
-        memset(new, 0, sizeof(Segment))
-        content.at = self.ints.size
-        content.near = <int32_t>(self.near.size // 2)
-        content.named = <int32_t>(self.named.size // 2)
-        content.starred = <int32_t>(self.starred.size // 2)
-        content.sides = <int32_t>self.sides.size
-        content.flags = self.flags
-        content.child = self.child
-        append(&self.ints, self.near.at, self.near.size)
-        append(&self.ints, self.named.at, self.named.size)
-        append(&self.ints, self.starred.at, self.starred.size)
-        append(&self.ints, self.sides.at, self.sides.size)
-        new.numbers_at = self.ints.size
-        new.numbers = <int32_t>self.numbers.size
-        new.mask = -1
-        append(&self.ints, self.numbers.at, self.numbers.size)
-        append(&self.ints, self.hops.at, self.hops.size)
-        if self.joined_leaves.size or self.leaves.size:
-            new.leaves = <int32_t>(1 + self.joined_leaves.size + self.leaves.size)
-            push(&self.ints, <int32_t>self.joined_leaves.size)
-            append(&self.ints, self.joined_leaves.at, self.joined_leaves.size)
-            append(&self.ints, self.leaves.at, self.leaves.size)
-            self.joined_leaves.size = self.leaves.size = 0
-        self.near.size = self.named.size = self.starred.size = 0
-        self.sides.size = self.numbers.size = self.hops.size = 0
-        self.flags = self.child = 0
-        self.segment_count += 1
-        return <int32_t>self.segment_count - 1
-
-    cdef int32_t _node(self, int32_t parent, int32_t code, Py_ssize_t start) except -1 nogil:
-        """A node with the segments that are listed from `start` on."""
-        cdef Node *new
-        cdef int32_t number = <int32_t>self.node_count, index, segment
-        if self.node_count == self.node_room:
-            _grow(<void **>&self.nodes, &self.node_room, self.node_count + 1, sizeof(Node))
-        if self.node_count >= self.further_room:
-            _grow(<void **>&self.further, &self.further_room, self.node_count + 1, sizeof(Further))
-        new = &self.nodes[number]
-        memset(new, 0, sizeof(Node))
-        memset(&self.further[number], 0, sizeof(Further))
-        new.parent = parent
-        new.code = code
-        new.segments = <int32_t>start
-        new.segment_count = <int32_t>(self.lists.size - start)
-        new.first = -1
-        self.further[number].context = self.further[number].void = -1
-        self.further[number].precise = parent < 0 or (
-            self.further[parent].precise
-            and FIRST_NAME <= code < IS_ATTRIBUTE
-            and not self.automaton.names.is_space(code)
-        )
-        if parent >= 0:
-            self.further[number].context = self.further[parent].context
-            if self.further[parent].context >= 0:
-                self.further[number].below = self.further[self.further[parent].context].below
-            new.flags = self.nodes[parent].flags & (DEEP_ATTRIBUTES | DEEP_OTHERS)
-        for index in range(new.segment_count):
-            segment = self.lists.at[start + index]
-            new.flags |= self.contents[segment].flags
-            self.further[number].child |= self.contents[segment].child
-            if self.segments[segment].numbers or self.segments[segment].leaves:
-                self.lists.at[start + index] = self.lists.at[start + new.holding]
-                self.lists.at[start + new.holding] = segment
-                new.holding += 1
-        self.node_count += 1
-        if code >> KIND_SHIFT == IS_ELEMENT:
-            self._deepen(number)
-        if self.nodes[number].flags & VALUES:
-            self._operands(number)
-        if self.nodes[number].flags & (ATTRIBUTES | DEEP_ATTRIBUTES):
-            self._ask_attributes(number)
-        return number
-
-    cdef int _ask_attributes(self, int32_t node) except -1 nogil:
-        """Note which attributes its states ask for: most of a document's are not worth a look."""
-        cdef Further *further = &self.further[node]
-        cdef const Content *segment
-        cdef const int32_t *pair
-        cdef const State *known
-        cdef int32_t index, side
-        if self.nodes[node].parent >= 0:
-            further.deep_attributes = self.further[self.nodes[node].parent].deep_attributes
-        if further.context == node:
-            for index in range(further.named + further.starred):
-                pair = self.ints.at + further.deep + 2 * index
-                further.deep_attributes |= self._attribute_bits(
-                    pair[0], pair[1] & MANY, DEEP_ATTRIBUTE
-                )
-        further.attributes = further.deep_attributes
-        for index in range(self.nodes[node].segment_count):
-            segment = &self.contents[self.lists.at[self.nodes[node].segments + index]]
-            pair = self.ints.at + segment.at + 2 * (segment.near + segment.named + segment.starred)
-            for side in range(segment.sides):
-                known = &self.automaton.states[pair[side]]
-                if known.flags & ATTRIBUTES:
-                    further.attributes |= self._attribute_bits(known.first, known.count, ATTRIBUTE)
-        further.slots = self.ints.size
-        return self._blank(2 * __builtin_popcountll(further.attributes))
-
-    cdef int _blank(self, Py_ssize_t count) except -1 nogil:
-        """Room for so many numbers that are not known yet."""
-        reserve(&self.ints, count)
-        memset(self.ints.at + self.ints.size, 255, <size_t>count * sizeof(int32_t))
-        self.ints.size += count
-        return 0
-
-    cdef uint64_t _attribute_bits(self, int32_t first, int32_t count, int32_t edge) noexcept nogil:
-        """The bits of the attributes that the edges of a kind ask for; all, if one asks for more than a name."""
-        cdef uint64_t bits = 0
-        cdef int32_t state
-        if count >= MANY:
-            count = self.automaton.states[self.automaton.parents.at[first]].count
-        for state in range(first, first + count):
-            if self.automaton.states[state].label & EDGE_MASK == edge:
-                if not self.automaton.states[state].flags & NAMED:
-                    return ~<uint64_t>0
-                bits |= attribute_bit(self.automaton.states[state].label >> EDGE_BITS)
-        return bits
-
-    cdef int _deepen(self, int32_t node) except -1 nogil:
-        """Which of its states go on at any depth and did not do so before."""
-        cdef const Node *new = &self.nodes[node]
-        cdef Further *further = &self.further[node]
-        cdef const Content *segment
-        cdef const int32_t *pair
-        cdef int32_t index, count, other
-        cdef int32_t above = self.further[new.parent].context if new.parent >= 0 else -1
-        cdef bint any_named = False, any_starred = False
-        for index in range(new.segment_count):
-            segment = &self.contents[self.lists.at[new.segments + index]]
-            any_named |= segment.named > 0
-            any_starred |= segment.starred > 0
-        if not any_named and not any_starred:
-            return 0
-        self.union += 1
-        if self.union == 0:
-            memset(self.seen, 0, <size_t>self.automaton.size * sizeof(uint32_t))
-            self.union = 1
-        other = above
-        while other >= 0:  # a state reached by a name was met before only where the same name stood
-            pair = self.ints.at + self.further[other].deep
-            if any_named and self.nodes[other].code == new.code:
-                for count in range(self.further[other].named):
-                    self.seen[pair[2 * count]] = self.union
-            pair += 2 * self.further[other].named
-            if any_starred:
-                for count in range(self.further[other].starred):
-                    self.seen[pair[2 * count]] = self.union
-            other = self.nodes[other].parent
-            other = self.further[other].context if other >= 0 else -1
-        further.deep = self.ints.size
-        for index in range(new.segment_count):
-            segment = &self.contents[self.lists.at[new.segments + index]]
-            for count in range(segment.named):
-                pair = self.ints.at + segment.at + 2 * (segment.near + count)
-                if self.seen[pair[0]] != self.union:
-                    push(&self.near, pair[0])
-                    push(&self.near, pair[1])
-        further.named = <int32_t>(self.near.size // 2)
-        for index in range(new.segment_count):
-            segment = &self.contents[self.lists.at[new.segments + index]]
-            for count in range(segment.starred):
-                pair = self.ints.at + segment.at + 2 * (segment.near + segment.named + count)
-                if self.seen[pair[0]] != self.union:
-                    push(&self.near, pair[0])
-                    push(&self.near, pair[1])
-        further.starred = <int32_t>(self.near.size // 2) - further.named
-        append(&self.ints, self.near.at, self.near.size)
-        self.near.size = 0
-        if further.named or further.starred:
-            further.context = node
-            for count in range(further.named + further.starred):
-                further.own |= <uint32_t>self.ints.at[further.deep + 2 * count + 1] & ~<uint32_t>MANY
-            further.below |= further.own
-        return 0
-
-    # values and hops
-
-    cdef int32_t string_class(self, int32_t node, int32_t string) noexcept nogil:
-        """What a value is to the tests of strings at a node; it becomes the value at hand."""
-        cdef const int32_t *operands = self.ints.at + self.further[node].operands
-        cdef int32_t count = self.further[node].string_count, low
-        self.value_string = string
-        if string >= 0:
-            low = bisected(operands, count, string)
-            if low < count and operands[low] == string:
-                return IS_VALUE | (1 + low)
-        return IS_VALUE
-
-    cdef int32_t number_class(self, int32_t node, int32_t place) noexcept nogil:
-        """What a value is to the tests of numbers at a node; it becomes the value at hand."""
-        cdef int32_t strings = self.further[node].string_count, count = self.further[node].place_count, low
-        cdef const int32_t *operands = self.ints.at + self.further[node].operands + strings
-        self.value_place = place
-        if place == NOWHERE:
-            return IS_VALUE | (1 + strings)
-        low = bisected(operands, count, place)
-        return IS_VALUE | (2 + strings + 2 * low + (low < count and operands[low] == place))
-
-    cdef int _operands(self, int32_t node) except -1 nogil:
-        """Find the operands of a node's value tests."""
-        cdef Ints strings, places
-        cdef const Content *segment
-        cdef const State *known
-        cdef int32_t index, side, state, child, operand
-        strings = places = Ints(NULL, 0, 0)
-        try:
-            for index in range(self.nodes[node].segment_count):
-                segment = &self.contents[self.lists.at[self.nodes[node].segments + index]]
-                for side in range(segment.sides):
-                    state = self.ints.at[
-                        segment.at + 2 * (segment.near + segment.named + segment.starred) + side
-                    ]
-                    known = &self.automaton.states[state]
-                    for child in range(known.first, known.first + known.count):
-                        if self.automaton.states[child].label & EDGE_MASK == VALUE:
-                            operand = find(
-                                &self.automaton.operands,
-                                joined(self.automaton.states[child].label >> EDGE_BITS, 0),
-                            )
-                            push(&places if operand & 1 else &strings, operand >> 1)
-            self.further[node].string_count = sorted_once(&strings)
-            self.further[node].place_count = sorted_once(&places)
-            self.further[node].operands = self.ints.size
-            append(&self.ints, strings.at, strings.size)
-            append(&self.ints, places.at, places.size)
-            self._blank(3 + strings.size + 2 * places.size)  # see `number_class`
-        finally:
-            drop(&strings)
-            drop(&places)
-        return 0
-
-    cdef int hops_of(
-        self, int32_t segment, const uint64_t *alive, uint32_t version, uint64_t *hops
-    ) except -1 nogil:
-        """Join the hops of a segment's numbers that are alive; they are found again when some were removed."""
-        cdef Segment *known = &self.segments[segment]
-        cdef int32_t word
-        if known.mask < 0 or known.mask_version != version:
-            if not self.keeping:  # no room is taken that nobody would give back
-                self._hops(known, alive, hops)
-                return 0
-            if known.mask < 0:
-                if self.mask_count + self.mask_words > self.mask_room:
-                    _grow(
-                        <void **>&self.masks,
-                        &self.mask_room,
-                        self.mask_count + self.mask_words,
-                        sizeof(uint64_t),
-                    )
-                known.mask = <int32_t>self.mask_count
-                self.mask_count += self.mask_words
-            known.mask_version = version
-            memset(self.masks + known.mask, 0, <size_t>self.mask_words * sizeof(uint64_t))
-            self._hops(known, alive, self.masks + known.mask)
-        for word in range(self.mask_words):
-            hops[word] |= self.masks[known.mask + word]
-        return 0
-
-    cdef void _hops(self, const Segment *segment, const uint64_t *alive, uint64_t *hops) noexcept nogil:
-        cdef const int32_t *number = self.ints.at + segment.numbers_at
-        cdef const int32_t *hop = number + segment.numbers
-        cdef int32_t index
-        for index in range(segment.numbers):
-            if hop[index] >= 0 and alive[number[index] >> 6] >> (number[index] & 63) & 1:
-                hops[hop[index] >> 6] |= <uint64_t>1 << (hop[index] & 63)
-
-
-cdef int32_t bisected(const int32_t *sorted, int32_t count, int32_t value) noexcept nogil:
-    """Where a value belongs among sorted ones; without branches, which would be guessed wrong half of the time."""
-    cdef int32_t low = 0, half
-    if count == 0:
-        return 0
-    while count > 1:
-        half = count >> 1
-        low += half * (sorted[low + half - 1] < value)
-        count -= half
-    return low + (sorted[low] < value)
-
-
-cdef int _by_size(const void *one, const void *two) noexcept nogil:
-    cdef int32_t left = (<const int32_t *>one)[0], right = (<const int32_t *>two)[0]
-    return (left > right) - (left < right)
-
-
-cdef int32_t sorted_once(Ints *values) noexcept nogil:
-    """Sort values and leave each once; gives how many are left."""
-    cdef Py_ssize_t index, kept = 0
-    if values.size:
-        qsort(values.at, <size_t>values.size, sizeof(int32_t), _by_size)
-    for index in range(values.size):
-        if index == 0 or values.at[index] != values.at[index - 1]:
-            values.at[kept] = values.at[index]
-            kept += 1
-    values.size = kept
-    return <int32_t>kept
