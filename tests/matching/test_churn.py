@@ -27,6 +27,7 @@ from hypothesis.stateful import (
 from pathcast import Matcher
 from pathcast.errors import DocumentError, SubscriptionError
 from pathcast.matching import tiers
+from pathcast.matching.compiled import CompiledEngine
 from pathcast.matching.engine import EngineName
 from pathcast.pattern import parse
 from tests import generate, strategies
@@ -242,3 +243,28 @@ def test_many_come_and_go(engine: EngineName, deep: bool) -> None:
         *(theirs.subscriptions, theirs.patterns, theirs.residuals, theirs.expensive),
         theirs.states,
     )
+
+
+def test_names_and_values_of_those_that_left_are_forgotten() -> None:
+    """Each brings a name and a value of its own, and leaves again: what is kept follows those that are there."""
+    matcher = build({})
+    assert isinstance(matcher._engine, CompiledEngine)
+    largest = 0
+    for number in range(20_000):
+        matcher.add(number, f"//n{number}" if number % 2 else f"//a[@id = 'v{number}'][b]")
+        if number >= 50:
+            matcher.remove(number - 50)
+        words = matcher._engine._vocabulary
+        largest = max(largest, len(words.keys) + len(words.value_tests))
+    assert largest < 5_000
+    last = [number for number in range(20_000 - 50, 20_000) if number % 2 == 0][-1]
+    assert list(matcher.match(f"<a id='v{last}'><b/><n19999/></a>".encode())) == [last, 19_999]
+
+
+def test_a_namespace_that_is_asked_for_later() -> None:
+    """The small automaton does not know the names that the main one knows, but their namespace."""
+    matcher = build({1: "//p:a", 2: "//p:a/p:b"})
+    body = f"<p:a xmlns:p='{NAMESPACES['p']}'><p:b/></p:a>".encode()
+    assert list(matcher.match(body)) == [1, 2]
+    matcher.add(4, "//p:a/p:*", NAMESPACES)
+    assert list(matcher.match(body)) == [1, 2, 4]

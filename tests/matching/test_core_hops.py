@@ -119,3 +119,11 @@ def test_hops_with_errors(engine: EngineName) -> None:
     found = matcher.match_hops(b"<r><a/>" + b"<!--5-->" * 5000 + b"</r>")
     assert list(found) == [1]
     assert set(found.errors) == {"sorting"}
+
+
+def test_hops_where_nobody_has_one_leave_nothing_behind() -> None:
+    matcher = Matcher(engine="core")
+    matcher.add(1, "//a")
+    assert list(matcher.match_hops(b"<a/>")) == []
+    assert list(matcher.match(b"<b/>")) == []
+    assert list(matcher.match(b"<a/>")) == [1]

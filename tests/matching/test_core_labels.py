@@ -85,7 +85,7 @@ def test_paths_are_kept_counted_and_dumped(given: list[str], data: st.DataObject
         paths.read(text, number)
     numbers = data.draw(st.permutations(range(len(given))))[: len(given) // 2]
     assert paths.distinct(numbers) == len({paths.path(number) for number in numbers})
-    kept = paths.kept(numbers)
+    kept = paths.kept(numbers, Vocabulary())
     assert [kept.path(at) for at in range(len(kept))] == [paths.path(one) for one in numbers]
     assert [kept.hop(at) for at in range(len(kept))] == numbers
     again = Paths(paths.vocabulary)
@@ -111,7 +111,7 @@ def test_numbers_that_are_not_there() -> None:
         with pytest.raises(IndexError):
             paths.hop(number)
         with pytest.raises(IndexError):
-            paths.kept([number])
+            paths.kept([number], Vocabulary())
 
 
 def test_vocabulary_gives_a_number_once() -> None:

@@ -17,12 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast.errors import FormatError
-from pathcast.matching import snapshot as module
 from pathcast.matching.core.labels import Paths, Vocabulary
 from pathcast.matching.encode import Encoder
 from pathcast.matching.matcher import MOST_HOPS
 from pathcast.matching.plan import plan
 from pathcast.matching.snapshot import SavedEntry, Snapshot, read, write
+from pathcast.matching.snapshot.plans import _DEEPEST, _FIXED
+from pathcast.matching.snapshot.sections import _MOST_HOPS, _turned
 from pathcast.pattern import parse
 from pathcast.pattern.parser import MAX_STEPS
 
@@ -284,9 +285,9 @@ def test_a_machine_with_the_other_order_of_bytes(monkeypatch: pytest.MonkeyPatch
     turned = {name: _swapped(getattr(TINY, name)) for name in ARRAYS}
     other = "big" if sys.byteorder == "little" else "little"
     monkeypatch.setattr(sys, "byteorder", other)
-    swapped = module._turned(memoryview(turned["hops"]))
+    swapped = _turned(memoryview(turned["hops"]))
     assert bytes(swapped) == TINY.hops
-    assert bytes(module._turned(swapped)) == turned["hops"]
+    assert bytes(_turned(swapped)) == turned["hops"]
 
 
 def _swapped(data: bytes | memoryview) -> bytes:
@@ -544,6 +545,6 @@ def _check(kind: str, what: Any, names: int, values: int) -> None:
 
 
 def test_limits_are_those_of_their_owners() -> None:
-    assert module._MOST_HOPS == MOST_HOPS
-    assert module._DEEPEST == MAX_STEPS
-    assert len(Vocabulary().keys) == module._FIXED
+    assert _MOST_HOPS == MOST_HOPS
+    assert _DEEPEST == MAX_STEPS
+    assert len(Vocabulary().keys) == _FIXED

@@ -57,8 +57,6 @@ class CompiledEngine:
         self._lock = lock
         self._limits = limits
         self._residuals = residuals
-        self._vocabulary = Vocabulary()
-        self._encoder = Encoder(self._vocabulary)
         self._entries: dict[int, Entry] = {}
         self._entry_numbers: dict[Key, int] = {}
         self._next_entry = 0
@@ -68,6 +66,8 @@ class CompiledEngine:
         self._begin()
 
     def _begin(self) -> None:
+        self._vocabulary = Vocabulary()
+        self._encoder = Encoder(self._vocabulary)
         self._paths = Paths(self._vocabulary)
         self._alive = bytearray(64)
         self._tiers = Tiers(self._paths, self._extras)
@@ -132,14 +132,16 @@ class CompiledEngine:
                 del self._entry_numbers[entry.key]
 
     def renumber(self, kept: list[int]) -> None:
-        old = self._paths
+        old, words = self._paths, self._vocabulary
         self._begin()
-        self._paths = old.kept(kept)
+        self._paths = old.kept(kept, self._vocabulary)
         self._tiers = Tiers(self._paths, self._extras)
         for number in range(len(kept)):
             self._mark(number)
             self._tiers.add(number, linear=self._paths.entry(number) < 0)
         self._entries = {known: entry for known, entry in self._entries.items() if entry.live}
+        for entry in self._entries.values():
+            entry.alternatives = self._encoder.moved(entry.alternatives, words)
 
     def settle(self) -> None:
         self._tiers.settle(self._alive)

@@ -11,8 +11,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
 
 from pathcast.matching.automaton import Edge, Label
 from pathcast.matching.plan import Alternative, Branch, Exact, Part, Twig
@@ -47,6 +47,9 @@ class Words(Protocol):
 
     @property
     def keys(self) -> list[str]: ...
+
+    @property
+    def value_tests(self) -> list[tuple[str, str, str]]: ...
 
     def code(self, key: str) -> int: ...
 
@@ -122,6 +125,32 @@ class Encoder:
 
     def _branch(self, branch: Branch) -> _Tree:
         return self.labels(branch.parts), tuple(self._branch(one) for one in branch.branches)
+
+    def moved(
+        self, alternatives: Iterable[tuple[str, Any]], old: Words
+    ) -> list[tuple[str, object]]:
+        """Alternatives that were written in the words of another vocabulary, in those of ours."""
+
+        def label(one: int) -> int:
+            code, edge = one >> _EDGE_BITS, one & (1 << _EDGE_BITS) - 1
+            if edge == _VALUE:
+                code = self.vocabulary.value(*old.value_tests[code])
+            elif code >= FIRST_NAME:
+                code = self.vocabulary.code(old.keys[code])
+            return code << _EDGE_BITS | edge
+
+        def tree(one: _Tree) -> _Tree:
+            return tuple(map(label, one[0])), tuple(map(tree, one[1]))
+
+        def path(labels: Iterable[int]) -> tuple[int, ...]:
+            return tuple(map(label, labels))
+
+        moves: dict[str, Callable[[Any], object]] = {
+            "exact": path,
+            "twig": lambda trees: tuple(map(tree, trees)),
+            "general": lambda paths: tuple(map(path, paths)),
+        }
+        return [(kind, moves[kind](what)) for kind, what in alternatives]
 
     def decoded(self, labels: Iterable[int]) -> tuple[Label, ...]:
         """The path that labels (without values) stand for."""

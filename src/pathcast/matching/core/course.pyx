@@ -203,15 +203,14 @@ cdef class Course:
             node = self.shadows.at[other]
             if node < 0:
                 if node == -1 and not lead.memo.further[other].precise:
-                    self.shadows.at[other] = node = -2
-                if node == -1:
-                    node = self._step(self.at.at[walk.spots[spot].parent], lead.codes.at[spot])
+                    self.shadows.at[other] = -2
+                # by our own names: what has a code of its own there may be one of a namespace here
+                node = self._step(
+                    self.at.at[walk.spots[spot].parent],
+                    self._code(walk.spots[spot].node.name, walk.spots[spot].node.ns),
+                )
+                if self.shadows.at[other] == -1:
                     self.shadows.at[other] = node
-                else:
-                    node = self._step(
-                        self.at.at[walk.spots[spot].parent],
-                        self._code(walk.spots[spot].node.name, walk.spots[spot].node.ns),
-                    )
                 if not self.memo.keeping:
                     self.shadows.size = 0
                     return False

@@ -17,6 +17,7 @@ cdef class Fresh:
     cdef uint64_t *masks  # five rows, see the enum
     cdef uint64_t *passes  # rows: the steps whose test a name passes; the first for names that nobody asks for
     cdef Ints row_codes
+    cdef bint spaces  # whether any of a namespace is asked for
     cdef Ints numbers  # bit -> the number of the path that ends there
     cdef Ints hops
     cdef int _pack(self, Paths paths, const int32_t *numbers, Py_ssize_t count, Ints *starts) except -1

@@ -25,6 +25,7 @@ from libc.string cimport memset
 
 from pathcast.matching.core.automaton cimport Automaton
 from pathcast.matching.core.labels cimport (
+    A_SPACE,
     A_TARGET,
     ANY,
     ATTRIBUTE,
@@ -122,9 +123,11 @@ cdef class Fresh:
             bit += end - at
             while at < end:
                 test = paths.labels.at[at] >> EDGE_BITS
-                if test >= FIRST_NAME and self._row(test) == 0:
+                if test >= FIRST_NAME and find(&self.rows, joined(test, 0)) < 0:
                     insert(&self.rows, joined(test, 0), <int32_t>self.row_codes.size)
                     push(&self.row_codes, test)
+                    if paths.vocabulary.kinds.at[test] == A_SPACE:
+                        self.spaces = True
                 at += 1
         self.words = (bit + _BITS - 1) // _BITS
         return 0
@@ -144,8 +147,12 @@ cdef class Fresh:
         return 0
 
     cdef int32_t _row(self, int32_t code) noexcept nogil:
-        """The row of a name or a namespace; 0 if nobody asks for it."""
-        cdef int32_t row = find(&self.rows, joined(code, 0))
+        """The row of a name or a namespace, or that of its namespace; 0 if nobody asks for either."""
+        cdef int32_t row = find(&self.rows, joined(code, 0)), space
+        if row < 0 and self.spaces:
+            space = self.names.space(code)
+            if space > 0:
+                row = find(&self.rows, joined(space, 0))
         return row if row > 0 else 0
 
     cdef int _fill(self, Paths paths, const int32_t *numbers, Py_ssize_t count, const Ints *starts) except -1:

@@ -2,7 +2,8 @@
 
 A label is a node test and an edge: `test << 3 | edge`. Tests are interned in a `Vocabulary` by a key: `name` or `{uri}name`
 for names, `{uri}*` for any name of a namespace, `?target` for processing instructions; value tests have
-numbers of their own. Numbers are never given twice, so labels stay what they are while automata come and go.
+numbers of their own. Numbers are never given twice, so labels stay what they are while automata come and go; what nobody
+asks for any more is left behind when those that stay are written down in a new vocabulary (`Paths.kept`).
 
 `Paths` holds, for every number of a subscription, its path if it is linear. Most subscriptions are
 plain: steps of `/` and `//` with names and stars in ASCII, an attribute perhaps at the end. Those are read here in one
@@ -235,15 +236,26 @@ cdef class Paths:
         finally:
             strings_drop(&seen)
 
-    def kept(self, numbers):
-        """The paths of these numbers alone, which are 0, 1, 2 ... there."""
-        cdef Paths found = Paths(self.vocabulary)
-        cdef Py_ssize_t number, start
-        for given in numbers:
-            number = self._checked(given)
-            start = self.ends.at[number - 1] if number else 0
-            append(&found.labels, self.labels.at + start, self.ends.at[number] - start)
-            found._close(self.hops.at[number], self.entries.at[number])
+    def kept(self, numbers, Vocabulary vocabulary not None):
+        """The paths of these numbers alone, which are 0, 1, 2 ... there, in the words of another vocabulary."""
+        cdef Paths found = Paths(vocabulary)
+        cdef Py_ssize_t number, at
+        cdef int32_t label, code
+        cdef Ints moved = Ints(NULL, 0, 0)
+        try:
+            for code in range(<int32_t>len(self.vocabulary.keys)):
+                push(&moved, code if code < FIRST_NAME else -1)
+            for given in numbers:
+                number = self._checked(given)
+                for at in range(self.ends.at[number - 1] if number else 0, self.ends.at[number]):
+                    label = self.labels.at[at]
+                    code = label >> EDGE_BITS
+                    if moved.at[code] < 0:
+                        moved.at[code] = vocabulary.intern(self.vocabulary.keys[code])
+                    push(&found.labels, moved.at[code] << EDGE_BITS | label & EDGE_MASK)
+                found._close(self.hops.at[number], self.entries.at[number])
+        finally:
+            drop(&moved)
         return found
 
     def dump(self):

@@ -1,0 +1,75 @@
+"""What is saved, as values: subscriptions by number, and those patterns among them that are no paths alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pathcast.matching.matches import Id
+from pathcast.pattern import Cost, Pattern
+
+__all__ = [
+    "Alternatives",
+    "Labels",
+    "SavedEntry",
+    "Snapshot",
+    "Tree",
+    "saved_entry",
+    "snapshot_ints",
+]
+
+Labels: TypeAlias = tuple[int, ...]
+Tree: TypeAlias = "tuple[Labels, tuple[Tree, ...]]"
+Alternatives: TypeAlias = tuple[tuple[str, object], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedEntry:
+    """A pattern that is no path alone."""
+
+    text: str
+    namespaces: tuple[tuple[str, str], ...]
+    check: str | None
+    """The expression of its residual."""
+    fears_long_runs: bool
+    expensive: bool
+    alternatives: Alternatives
+    """As `Encoder.alternatives` gives them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The subscriptions of a matcher, numbered from 0 without gaps. Arrays are of int32.
+
+    `read` gives them as memoryviews of ints, all of them parts of one buffer.
+    """
+
+    ids: list[Id]
+    names: list[str]
+    """The keys of the vocabulary, from the first that is a name."""
+    values: list[tuple[str, str, str]]
+    """The value tests of the vocabulary."""
+    labels: bytes | memoryview
+    ends: bytes | memoryview
+    hops: bytes | memoryview
+    entries: bytes | memoryview
+    """For every number its place in `patterns`, -1 if it is a path."""
+    patterns: list[SavedEntry]
+
+
+def saved_entry(pattern: Pattern, alternatives: Iterable[tuple[str, object]]) -> SavedEntry:
+    """A pattern with its plan, as it is saved."""
+    return SavedEntry(
+        pattern.text,
+        pattern.namespaces,
+        pattern.check,
+        pattern.fears_long_runs,
+        pattern.cost is Cost.EXPENSIVE,
+        tuple(alternatives),
+    )
+
+
+def snapshot_ints(section: bytes | memoryview) -> memoryview:
+    """An array of a snapshot as numbers."""
+    return memoryview(section).cast("B").cast("i")
