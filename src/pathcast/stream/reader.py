@@ -9,9 +9,11 @@ The document type declaration is taken out of the tree once entities are expande
 has no node for it, but libxml2 looks into it all the same (`//comment()` then finds what `/comment()` and
 `//comment()[1]` do not, and `string(/)` has the text of declared entities in front).
 
-A parser serves one call at a time and is then put back for the next: to make one costs 6 microseconds. But
-libxml2 keeps every name that it has seen for as long as the thread lives, and stops (kind `limit`)
-when they are 267 MB. Who parses for strangers for ever should change threads now and then.
+A parser serves one call at a time and is then put back for the next: to make one costs 6 microseconds. It never
+goes to another thread: a thread that parses for the first time takes the parser's dictionary of names as its own, and two
+threads that write into one dictionary at the same time mix up names, or crash. But libxml2 keeps every
+name that it has seen for as long as the thread lives, and stops (kind `limit`) when they are 267 MB. Who parses
+for strangers for ever should change threads now and then.
 
 >>> parse("<a>caf\\xe9</a>".encode("utf-16")).string(1)
 'caf\\xe9'
@@ -23,6 +25,7 @@ pathcast.errors.DocumentError: malformed: Opening and ending tag mismatch: b lin
 
 from __future__ import annotations
 
+from threading import local
 from typing import NamedTuple
 
 from lxml import etree
@@ -36,9 +39,16 @@ from pathcast.stream.precheck import precheck
 __all__ = ["Tree", "new_parser", "parse", "parse_tree"]
 
 _DEFAULTS = Limits()
-_idle: list[
-    etree.XMLParser
-] = []  # parsers that nobody uses at the moment; pop and append are atomic
+
+
+class _Parsers(local):
+    """Parsers of a thread that nobody uses at the moment."""
+
+    def __init__(self) -> None:
+        self.idle: list[etree.XMLParser] = []
+
+
+_parsers = _Parsers()
 
 
 class Tree(NamedTuple):
@@ -69,16 +79,14 @@ def _tree(body: bytes | bytearray | memoryview, limits: Limits, *, later: bool) 
         raise TypeError(f"a document is bytes, not {type(body).__name__}")
     octets = bytes(body)
     checked = precheck(octets, limits, later=later)
-    try:
-        parser = _idle.pop()
-    except IndexError:
-        parser = new_parser()
+    idle = _parsers.idle
+    parser = idle.pop() if idle else new_parser()
     try:
         root = etree.fromstring(octets, parser)
     except etree.XMLSyntaxError as error:
         raise fault(error, checked.text.octets) from None
     finally:
-        _idle.append(parser)
+        idle.append(parser)
     if checked.declares:
         root.getroottree().docinfo.clear()
     return Tree(root, checked.few_attributes, checked.plain)
