@@ -379,12 +379,13 @@ class CompiledEngine:
 class _Conditions:
     """Conditions evaluated one by one on a document, as far as somebody asks."""
 
-    __slots__ = ("_answers", "_evaluations", "_generation", "_root", "asked")
+    __slots__ = ("_alone", "_answers", "_evaluations", "_generation", "_root", "asked")
 
     def __init__(self, generation: Generation, root: etree._Element) -> None:
         self._generation = generation
         self._root = root
         self._evaluations: dict[int, Evaluation] = {}
+        self._alone: list[Evaluation] = []
         self._answers: dict[int, bool] = {}
         self.asked = 0
 
@@ -398,7 +399,8 @@ class _Conditions:
             if handle is None:  # a twig of a document that was too much for joins
                 conditions = Conditions()
                 handle = conditions.add(entry.condition())
-                answer = Evaluation(conditions, self._root).holds(handle)
+                self._alone.append(Evaluation(conditions, self._root))
+                answer = self._alone[-1].holds(handle)
             else:
                 if index not in self._evaluations:
                     self._evaluations[index] = Evaluation(extras.conditions, self._root)
@@ -408,4 +410,4 @@ class _Conditions:
 
     @property
     def work(self) -> int:
-        return sum(evaluation.work for evaluation in self._evaluations.values())
+        return sum(one.work for one in (*self._evaluations.values(), *self._alone))
