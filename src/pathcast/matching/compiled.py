@@ -144,8 +144,10 @@ class CompiledEngine:
             entry.alternatives = self._encoder.moved(entry.alternatives, words)
 
     def settle(self) -> None:
-        self._tiers.settle(self._alive)
-        self._generation = None
+        if not self._tiers.settled:
+            self._tiers.settle(self._alive)
+            self._generation = None
+        self._current()
 
     def _extras(self, numbers: Sequence[int]) -> Extras:
         """What an automaton needs for some numbers that are no paths."""
@@ -166,15 +168,15 @@ class CompiledEngine:
         labels, ends, hops, entries = self._paths.dump()
         known = array("i", [places.get(one, -1) for one in snapshot_ints(entries)])
         return Snapshot(
-            ids=self._register.ids,
+            ids=list(self._register.ids),  # what is written later must not change any more
             names=vocabulary.keys[FIRST_NAME:],
-            values=vocabulary.value_tests,
+            values=list(vocabulary.value_tests),
             labels=labels,
             ends=ends,
             hops=hops,
             entries=known.tobytes(),
             patterns=[
-                saved_entry(parse(entry.key[0], dict(entry.key[1])), entry.alternatives)
+                saved_entry(*entry.key, entry.check, entry.alternatives)
                 for entry in self._entries.values()
             ],
         )

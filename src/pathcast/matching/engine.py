@@ -103,7 +103,7 @@ def make_engine(
         )
     from pathcast.matching.plain import PlainEngine
 
-    return PlainEngine(register, limits, residuals)
+    return PlainEngine(register, limits, residuals, lock)
 
 
 def _core_problem() -> str | None:

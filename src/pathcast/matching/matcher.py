@@ -87,6 +87,8 @@ class Matcher:
             raise SubscriptionError(
                 "hop", f"a hop is a number from 0 to {MOST_HOPS - 1}, not {hop!r}"
             )
+        if namespaces is not None and not isinstance(namespaces, Mapping):
+            raise TypeError(f"namespaces map prefixes to addresses, not {namespaces!r:.80}")
         with self._lock:
             self._register.check(id)
             self._engine.add(xpath, namespaces, hop, allow_expensive)
@@ -95,13 +97,15 @@ class Matcher:
     def add_many(
         self, subscriptions: Iterable[Subscription], *, allow_expensive: bool = False
     ) -> int:
-        """Register many, in order; stops with SubscriptionError at the first bad one. Returns how many."""
+        """Register many, in order: each an id and an XPath, and perhaps its namespaces, and its hop.
+
+        Stops with SubscriptionError at the first bad one; those before it stay. Returns how many.
+        """
         added = 0
-        for id, xpath, *more in subscriptions:
-            namespaces = more[0] if more else None
-            hop = more[1] if len(more) > 1 else None
+        for row in subscriptions:
+            id, xpath, namespaces, hop = _filled(row)
             try:
-                self.add(id, xpath, namespaces, hop=hop, allow_expensive=allow_expensive)  # type: ignore[arg-type]
+                self.add(id, xpath, namespaces, hop=hop, allow_expensive=allow_expensive)
             except SubscriptionError as error:
                 error.add_note(f"in subscription {shown_id(id)}, after {added} others were added")
                 raise
@@ -118,16 +122,20 @@ class Matcher:
     def settle(self) -> None:
         """Tidy up now instead of bit by bit: one automaton, and nothing in it of subscriptions that are gone."""
         with self._lock:
-            if len(self._register.ids) > len(self._register):
-                self._engine.renumber(self._register.compact())
+            self._compact()
             self._engine.settle()
+
+    def _compact(self) -> None:
+        """Number those that are there from 0 without gaps."""
+        if len(self._register.ids) > len(self._register):
+            self._engine.renumber(self._register.compact())
 
     # snapshots
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all subscriptions to a file, at once or not at all; `load` reads them far faster than texts."""
         with self._lock:
-            self.settle()
+            self._compact()
             snapshot = self._engine.snapshot()
         write(snapshot, path)
 
@@ -205,3 +213,14 @@ class Matcher:
             memo_hit_rate=figures["memo_hits"] / asked if asked else None,
             **figures,
         )
+
+
+def _filled(row: Any) -> tuple[Id, str, Mapping[str, str] | None, int | None]:
+    """A row of `add_many` with all of its parts."""
+    if not isinstance(row, tuple | list) or not 2 <= len(row) <= 4:
+        raise TypeError(
+            "a subscription is (id, xpath), (id, xpath, namespaces) or (id, xpath, namespaces, hop), "
+            f"not {row!r:.80}"
+        )
+    parts: list[Any] = [*row, None, None]
+    return parts[0], parts[1], parts[2], parts[3]

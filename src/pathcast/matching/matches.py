@@ -115,6 +115,8 @@ def gathered(
 ) -> Batch:
     """The answers to many documents, put together; `match` must give numbers of the same `ids` throughout."""
     offsets, numbers = array("i", [0]), array("i")
+    parts: list[memoryview] = []
+    count = 0
     errors: dict[int, DocumentError] = {}
     undecided: dict[int, Mapping[Id, EvaluationError]] = {}
     for place, body in enumerate(bodies):
@@ -123,10 +125,12 @@ def gathered(
         except DocumentError as error:
             errors[place] = error
         else:
-            numbers.frombytes(found.numbers.cast("B"))
+            parts.append(found.numbers.cast("B"))
+            count += len(found.numbers)
             if found.errors:
                 undecided[place] = found.errors
-        offsets.append(len(numbers))
+        offsets.append(count)
+    numbers.frombytes(b"".join(parts))
     return Batch(ids, offsets, numbers, errors, undecided)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from typing import Literal
 
 from pathcast.errors import EvaluationError
@@ -61,8 +62,15 @@ class PlainEngine:
 
     name = "plain"
 
-    def __init__(self, register: Register, limits: Limits, residuals: Residuals) -> None:
+    def __init__(
+        self,
+        register: Register,
+        limits: Limits,
+        residuals: Residuals,
+        lock: AbstractContextManager[object],
+    ) -> None:
         self._register = register
+        self._lock = lock  # matching remembers things, too: one at a time
         self._limits = limits
         self._residuals = residuals
         self._entries: dict[_Key, _Entry] = {}
@@ -133,13 +141,15 @@ class PlainEngine:
                 labels.extend(encoder.labels(path))
             elif entry.key not in places:
                 places[entry.key] = len(saved)
-                saved.append(saved_entry(pattern, encoder.alternatives(alternatives)))
+                saved.append(
+                    saved_entry(*entry.key, entry.check, encoder.alternatives(alternatives))
+                )
             ends.append(len(labels))
             hop = entry.numbers[number]
             hops.append(-1 if hop is None else hop)
             entries.append(-1 if path is not None else places[entry.key])
         return Snapshot(
-            ids=self._register.ids,
+            ids=list(self._register.ids),
             names=words.keys[FIRST_NAME:],
             values=words.value_tests,
             labels=labels.tobytes(),
@@ -174,18 +184,21 @@ class PlainEngine:
     # documents
 
     def match(self, body: bytes) -> Matches:
-        matched, errors = self._matched(body)
-        numbers = array("i", sorted(number for entry in matched for number in entry.numbers))
-        self._matches += len(numbers)
-        return Matches(self._register.ids, numbers, errors)
+        with self._lock:
+            matched, errors = self._matched(body)
+            numbers = array("i", sorted(number for entry in matched for number in entry.numbers))
+            self._matches += len(numbers)
+            return Matches(self._register.ids, numbers, errors)
 
     def batch(self, bodies: Iterable[bytes]) -> Batch:
-        return gathered(self._register.ids, bodies, self.match)
+        with self._lock:
+            return gathered(self._register.ids, bodies, self.match)
 
     def hops(self, body: bytes) -> Hops:
-        matched, errors = self._matched(body)
-        hops = {hop for entry in matched for hop in entry.numbers.values() if hop is not None}
-        return Hops(sorted(hops), errors)
+        with self._lock:
+            matched, errors = self._matched(body)
+            hops = {hop for entry in matched for hop in entry.numbers.values() if hop is not None}
+            return Hops(sorted(hops), errors)
 
     def _matched(self, body: bytes) -> tuple[list[_Entry], dict[Id, EvaluationError]]:
         """The entries that hold altogether, and the subscriptions that could not be decided."""

@@ -54,11 +54,11 @@ class Runner(Protocol):
 class Check:
     """The residual of a pattern, ready to run."""
 
-    __slots__ = ("_fears_long_runs", "_xpath", "expensive", "expression")
+    __slots__ = ("_xpath", "expensive", "expression", "fears_long_runs")
 
     def __init__(self, pattern: Pattern, text: str) -> None:
         assert pattern.check is not None
-        self._fears_long_runs = pattern.fears_long_runs
+        self.fears_long_runs = pattern.fears_long_runs
         self.expensive = pattern.cost is Cost.EXPENSIVE
         self.expression = Expression(pattern.check, pattern.namespaces)
         try:
@@ -77,7 +77,7 @@ class Check:
         self, tree: etree._ElementTree[etree._Element], longest_run: Callable[[], int]
     ) -> bool | EvaluationError:
         """Whether the residual is true of a document; `longest_run` is asked only where it matters."""
-        if self._fears_long_runs and longest_run() > _LONGEST_RUN:
+        if self.fears_long_runs and longest_run() > _LONGEST_RUN:
             return EvaluationError(
                 "document",
                 f"more than {_LONGEST_RUN} comments, processing instructions and texts in a row: "

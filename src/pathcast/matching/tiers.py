@@ -135,6 +135,11 @@ class Tiers:
         extras = tuple([tier.extras for tier in self._tiers])
         return Generation(automata, extras, self._fresh(automata), alive, ids)
 
+    @property
+    def settled(self) -> bool:
+        """Whether there is one automaton and nothing beside it."""
+        return len(self._tiers) < 2 and not (self._pending or self._older or self._recent)
+
     def settle(self, alive: bytearray) -> None:
         """Put everything into the main automaton, without what is gone."""
         tiers = [*self._tiers, Tier(self._older + self._recent), self._pending]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pathcast.matching.matches import Id
-from pathcast.pattern import Cost, Pattern
+from pathcast.matching.residual import Check
 
 __all__ = [
     "Alternatives",
@@ -58,14 +58,19 @@ class Snapshot:
     patterns: list[SavedEntry]
 
 
-def saved_entry(pattern: Pattern, alternatives: Iterable[tuple[str, object]]) -> SavedEntry:
-    """A pattern with its plan, as it is saved."""
+def saved_entry(
+    text: str,
+    namespaces: tuple[tuple[str, str], ...],
+    check: Check | None,
+    alternatives: Iterable[tuple[str, object]],
+) -> SavedEntry:
+    """A pattern with its residual and its plan, as it is saved."""
     return SavedEntry(
-        pattern.text,
-        pattern.namespaces,
-        pattern.check,
-        pattern.fears_long_runs,
-        pattern.cost is Cost.EXPENSIVE,
+        text,
+        namespaces,
+        None if check is None else check.expression.xpath,
+        check is not None and check.fears_long_runs,
+        check is not None and check.expensive,
         tuple(alternatives),
     )
 
