@@ -236,7 +236,7 @@ def test_files_through_a_catalog(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("nws",), ["unreadable: nws: No such file", "hint: bundled schemas are news"]),
+        (("nws",), ["unreadable: nws: No such file", "hint: did you mean news?"]),
         (("qqq",), ["No such file", "bundled schemas are news, protein"]),
         (("bad.dtd",), ["syntax: bad.dtd"]),
         (("empty.dtd",), ["empty: empty.dtd: no element is declared"]),

@@ -96,6 +96,11 @@ def test_rows_that_are_none(row: object) -> None:
         Matcher().add_many([row])  # type: ignore[list-item]
 
 
+def test_one_document_is_no_batch() -> None:
+    with pytest.raises(TypeError, match="into a list"):
+        Matcher().match_batch(b"<a/>")  # type: ignore[arg-type]
+
+
 def test_namespaces_that_are_none() -> None:
     with pytest.raises(TypeError, match="namespaces map prefixes"):
         Matcher().add_many([("q", "//b", "x")])  # type: ignore[list-item]

@@ -142,7 +142,13 @@ def load_schema(dtd: str, root: str | None = None, catalog: Path | None = None) 
     except SchemaError as error:
         say(f"pathcast: {error}", "red")
         if error.kind == "unreadable" and dtd.isidentifier() and not Path(dtd).exists():
-            say(f"  hint: bundled schemas are {', '.join(near(dtd, NAMES) or NAMES)}")
+            close = near(dtd, NAMES)
+            known = (
+                f"did you mean {' or '.join(close)}?"
+                if close
+                else f"bundled schemas are {', '.join(NAMES)}"
+            )
+            say(f"  hint: {known}")
         raise typer.Exit(BAD_CALL) from None
     _warn(schema)
     return schema

@@ -177,7 +177,9 @@ class Matcher:
         return self._engine.hops(body)
 
     def match_batch(self, bodies: Iterable[bytes]) -> Batch:
-        """Many documents at once; one that is refused has its error in `errors`, and no numbers."""
+        """Many documents, all against the subscriptions of this moment; one that is refused has its error in `errors`."""
+        if isinstance(bodies, bytes | bytearray | memoryview | str):
+            raise TypeError("match_batch takes several documents: put a single one into a list")
         return self._engine.batch(bodies)
 
     # what it looks like

@@ -106,7 +106,9 @@ def fault(error: etree.XMLSyntaxError, text: bytes) -> DocumentError:
     if error.code == _ERRORS.ERR_DOCUMENT_EMPTY and not text.strip(b"\xef\xbb\xbf \t\r\n"):
         kind, message = "empty", "the document is empty"
     elif error.code == _ERRORS.ERR_DOCUMENT_EMPTY:
-        message = f"this is not XML: it starts with byte 0x{text[0]:02x}"
+        first = text[:4].decode("utf-8", "replace")[0]
+        begins = f"byte 0x{text[0]:02x}" if first == "\ufffd" else f"{first!r}"
+        message = f"this is not XML: it starts with {begins}"
     hint = "this is gzip: unpack it first" if text.startswith(b"\x1f\x8b") else None
     if error.code == _ERRORS.ERR_NO_MEMORY:
         message = "libxml2 has no memory left, or no room for new names in this thread"

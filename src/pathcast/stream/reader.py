@@ -76,7 +76,7 @@ def parse_tree(body: bytes | bytearray | memoryview, limits: Limits = _DEFAULTS)
 
 def _tree(body: bytes | bytearray | memoryview, limits: Limits, *, later: bool) -> Tree:
     if not isinstance(body, bytes | bytearray | memoryview):
-        raise TypeError(f"a document is bytes, not {type(body).__name__}")
+        raise TypeError(_no_bytes(type(body)))
     octets = bytes(body)
     checked = precheck(octets, limits, later=later)
     idle = _parsers.idle
@@ -90,6 +90,12 @@ def _tree(body: bytes | bytearray | memoryview, limits: Limits, *, later: bool) 
     if checked.declares:
         root.getroottree().docinfo.clear()
     return Tree(root, checked.few_attributes, checked.plain)
+
+
+def _no_bytes(given: type) -> str:
+    return f"a document is bytes, not {given.__name__}" + (
+        ": encode it first" if given is str else ""
+    )
 
 
 def new_parser() -> etree.XMLParser:
