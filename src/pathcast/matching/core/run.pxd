@@ -1,7 +1,6 @@
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint64_t
 from lxml.includes cimport tree
 
-from pathcast.matching.core.branches cimport Branches
 from pathcast.matching.core.course cimport Course
 from pathcast.matching.core.fresh cimport FreshRun
 from pathcast.matching.core.twigs cimport Twigs, Unit
@@ -27,7 +26,6 @@ cdef class Run:
     cdef Py_ssize_t _hop_words
     cdef bint _hops_wanted
     cdef int32_t *_found
-    cdef Py_ssize_t _found_room
     cdef tree.xmlDict *_names
     cdef object _keeper
     cdef Ints _pending

@@ -224,7 +224,7 @@ cdef class Run:
 
     cdef int _room(self) except -1:
         """Have room for all numbers and hops that may be found."""
-        cdef Py_ssize_t words = 0, hop_words = 1  # some in any case: courses take no room for hops as a sign that numbers are wanted
+        cdef Py_ssize_t words = 0, hop_words = 1  # not 0: to a course, no room for hops means that numbers are wanted
         for fresh in self._fresh:
             words = max(words, ((<FreshRun>fresh).fresh.largest_number >> 6) + 1)
             hop_words = max(hop_words, ((<FreshRun>fresh).fresh.largest_hop >> 6) + 1)

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint64_t
 
 from pathcast.matching.core.vectors cimport Ints, has
 

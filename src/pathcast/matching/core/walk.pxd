@@ -1,8 +1,6 @@
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 from lxml.includes cimport tree
 from lxml.includes.etreepublic cimport _Element
-
-from pathcast.matching.core.vectors cimport Ints
 
 
 # A node of the document.

@@ -22,7 +22,7 @@ ends; a subscription of three steps that shares little takes 500 bytes and 12 mi
 """
 
 cimport cython
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memset
 
