@@ -19,9 +19,9 @@ __all__ = ["errors", "matched", "matches"]
 
 
 def matched(documents: DataFrame, version: Version) -> DataFrame:
-    """All that is known of documents (`id`, `body`) under a version, which every worker has by now."""
+    """All that is known of documents (`id`, `body`, `fault`) under a version, which every worker has by now."""
     work = partial(_work, file=version.file, version=version.name)
-    return documents.select("id", "body").mapInArrow(work, RESULT)
+    return documents.select("id", "body", "fault").mapInArrow(work, RESULT)
 
 
 def _work(

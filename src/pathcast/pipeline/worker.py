@@ -71,16 +71,37 @@ def _engine(file: str) -> _Engine:
 def match_batches(
     batches: Iterator[pa.RecordBatch], file: str, version: str
 ) -> Iterator[pa.RecordBatch]:
-    """Match the documents (`id`, `body`) of batches; rows as the module says."""
+    """Match the documents (`id`, `body`, `fault`) of batches; rows as the module says."""
     engine = _engine(file)
     for batch in batches:
+        lost = batch.filter(batch.column("fault").is_valid())
+        if len(lost):
+            yield _lost(lost, version)
+        batch = batch.filter(batch.column("fault").is_null())
         names = batch.column("id")
-        found = engine.matcher.match_batch(body.as_py() for body in batch.column("body"))
+        found = engine.matcher.match_batch(body.as_py() or b"" for body in batch.column("body"))
         for rows in _portions(found):
             yield _answers(engine, found, names, rows, version)
         troubles = list(_troubles(found))
         if troubles:
             yield _refusals(names, troubles, version)
+
+
+def _lost(batch: pa.RecordBatch, version: str) -> pa.RecordBatch:
+    """Rows for what did not become a document."""
+    kinds, messages = batch.column("fault").flatten()
+    return pa.RecordBatch.from_arrays(
+        [
+            batch.column("id"),
+            pa.nulls(len(batch), pa.int32()),
+            pa.nulls(len(batch), pa.list_(pa.string())),
+            pa.repeat(version, len(batch)),
+            kinds,
+            pa.nulls(len(batch), pa.string()),
+            messages,
+        ],
+        schema=_SCHEMA,
+    )
 
 
 class _Row(NamedTuple):

@@ -1,0 +1,112 @@
+"""Archives -> the documents in them, in a worker, without ever holding more than is allowed.
+
+`.zip`, `.tar`, `.tar.gz` and `.tgz` hold documents, `.gz` is one. Members come in the order in which they lie in the archive, and are called
+`archive!member`. Whatever goes wrong is a row that says so: a member that is too large (no more of it is read than that), a
+member that cannot be read (damaged, encrypted), an archive that is none. What came before it in the archive is kept.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import IO, Final, NamedTuple
+
+import pyarrow as pa
+
+__all__ = ["FAULT", "ROWS", "Unpacked", "unpack", "unpack_batches"]
+
+FAULT: Final = pa.struct([("kind", pa.string()), ("message", pa.string())])
+ROWS: Final = "id string, body binary, source string, time timestamp, fault struct<kind:string,message:string>"
+_PORTION: Final = 2 << 20  # bytes in a batch
+_DAMAGE: Final = (
+    OSError, EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarError, RuntimeError, NotImplementedError, ValueError
+)  # fmt: skip
+
+
+class Unpacked(NamedTuple):
+    """A document, or why there is none."""
+
+    id: str
+    body: bytes | None
+    fault: tuple[str, str] | None = None
+
+
+def unpack(name: str, packed: bytes, most: int) -> Iterator[Unpacked]:
+    """The documents of an archive, each of `most` bytes at most.
+
+    >>> list(unpack("a.xml.gz", gzip.compress(b"<a/>"), 100))
+    [Unpacked(id='a.xml.gz', body=b'<a/>', fault=None)]
+    >>> [(one.id, one.fault) for one in unpack("a.zip", b"PK?", 100)]
+    [('a.zip', ('archive', 'File is not a zip file'))]
+    """
+    lowered = name.lower()
+    try:
+        if lowered.endswith(".zip"):
+            yield from _unzip(name, packed, most)
+        elif lowered.endswith((".tar", ".tar.gz", ".tgz")):
+            yield from _untar(name, packed, most)
+        else:
+            yield _read(name, gzip.GzipFile(fileobj=io.BytesIO(packed)), most)
+    except _DAMAGE as error:
+        yield Unpacked(name, None, ("archive", str(error) or type(error).__name__))
+
+
+def _unzip(name: str, packed: bytes, most: int) -> Iterator[Unpacked]:
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        for member in archive.infolist():
+            if not member.is_dir():
+                inner = f"{name}!{member.filename}"
+                try:
+                    with archive.open(member) as file:
+                        yield _read(inner, file, most)
+                except _DAMAGE as error:
+                    yield Unpacked(inner, None, ("archive", str(error) or type(error).__name__))
+
+
+def _untar(name: str, packed: bytes, most: int) -> Iterator[Unpacked]:
+    with tarfile.open(fileobj=io.BytesIO(packed), mode="r:*") as archive:
+        for member in archive:
+            file = archive.extractfile(member) if member.isfile() else None
+            if file is not None:
+                yield _read(f"{name}!{member.name}", file, most)
+
+
+def _read(name: str, file: IO[bytes], most: int) -> Unpacked:
+    body = file.read(most + 1)
+    if len(body) > most:
+        return Unpacked(name, None, ("size", f"more than {most:,} bytes"))
+    return Unpacked(name, body)
+
+
+def unpack_batches(batches: Iterator[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
+    """Rows of packed files (id, body, source, time) -> rows of their documents, a few megabytes at a time."""
+    for batch in batches:
+        for row in batch.to_pylist():
+            held: list[Unpacked] = []
+            size = 0
+            for one in unpack(row["id"], row["body"], most):
+                held.append(one)
+                size += len(one.body or b"")
+                if size > _PORTION:
+                    yield _rows(held, row)
+                    held, size = [], 0
+            if held:
+                yield _rows(held, row)
+
+
+def _rows(held: list[Unpacked], row: dict[str, object]) -> pa.RecordBatch:
+    faults = [None if one.fault is None else dict(zip(("kind", "message"), one.fault, strict=True)) for one in held]
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.array([one.id for one in held], pa.string()),
+            pa.array([one.body for one in held], pa.binary()),
+            pa.array([row["source"]] * len(held), pa.string()),
+            pa.array([row["time"]] * len(held), pa.timestamp("us", tz="UTC")),
+            pa.array(faults, FAULT),
+        ],
+        names=["id", "body", "source", "time", "fault"],
+    )
