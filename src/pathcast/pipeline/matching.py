@@ -1,33 +1,26 @@
 """Documents -> matches and errors, as one step of a Spark job.
 
-Every document is parsed and matched once; the two tables are two views of what that gave. Documents in = documents with
-matches + documents without + documents refused: see `worker` for the rows.
+Every document is parsed and matched once; the tables are views of what that gave. Documents in = documents with
+matches + documents without + documents refused: see `rows`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 
-import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from pathcast.pipeline.versions import Version
-from pathcast.pipeline.worker import RESULT, match_batches
+from pathcast.pipeline.rows import RESULT
+from pathcast.pipeline.worker import Task, match_batches
 
-__all__ = ["errors", "matched", "matches"]
-
-
-def matched(documents: DataFrame, version: Version) -> DataFrame:
-    """All that is known of documents (`id`, `body`, `fault`) under a version, which every worker has by now."""
-    work = partial(_work, file=version.file, version=version.name)
-    return documents.select("id", "body", "fault").mapInArrow(work, RESULT)
+__all__ = ["documents", "errors", "matched", "matches"]
 
 
-def _work(
-    batches: Iterator[pa.RecordBatch], file: str, version: str
-) -> Iterator[pa.RecordBatch]:
-    return match_batches(batches, file, version)
+def matched(found: DataFrame, task: Task) -> DataFrame:
+    """All that is known of documents under a version, which every worker has by now."""
+    return found.select("id", "body", "source", "time", "fault").mapInArrow(
+        partial(match_batches, task=task), RESULT
+    )
 
 
 def matches(found: DataFrame) -> DataFrame:
@@ -40,3 +33,8 @@ def errors(found: DataFrame) -> DataFrame:
     return found.where("kind is not null").select(
         "document", "subscriptions", "kind", "place", "message", "version"
     )
+
+
+def documents(found: DataFrame) -> DataFrame:
+    """(document, source, time, bytes, structure): one row for each."""
+    return found.where("first").select("document", "source", "time", "bytes", "structure")

@@ -99,7 +99,10 @@ def unpack_batches(batches: Iterator[pa.RecordBatch], most: int) -> Iterator[pa.
 
 
 def _rows(held: list[Unpacked], row: dict[str, object]) -> pa.RecordBatch:
-    faults = [None if one.fault is None else dict(zip(("kind", "message"), one.fault, strict=True)) for one in held]
+    faults = [
+        None if one.fault is None else dict(zip(("kind", "message"), one.fault, strict=True))
+        for one in held
+    ]
     return pa.RecordBatch.from_arrays(
         [
             pa.array([one.id for one in held], pa.string()),

@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.unpacking import ROWS, unpack_batches
+from pathcast.pipeline.sources.unpacking import ROWS, unpack_batches
 
 __all__ = ["Source", "read_documents"]
 
@@ -79,7 +79,9 @@ def _listed(session: SparkSession, source: Source) -> DataFrame:
         session.read.format("binaryFile")
         .option("recursiveFileLookup", "true")
         .load(source.path)
-        .withColumn("id", F.when(F.col("path") == base, F.lit(base.rpartition("/")[2])).otherwise(below))
+        .withColumn(
+            "id", F.when(F.col("path") == base, F.lit(base.rpartition("/")[2])).otherwise(below)
+        )
         .withColumn("source", F.lit(source.path))
         .withColumnRenamed("modificationTime", "time")
     )
@@ -87,9 +89,16 @@ def _listed(session: SparkSession, source: Source) -> DataFrame:
 
 def _too_large(files: DataFrame, most: int) -> DataFrame:
     """Rows for files that are not read."""
-    fault = F.struct(F.lit("size").alias("kind"), F.format_string(f"%,d bytes, more than {most:,}", "length").alias("message"))
+    fault = F.struct(
+        F.lit("size").alias("kind"),
+        F.format_string(f"%,d bytes, more than {most:,}", "length").alias("message"),
+    )
     return files.where(F.col("length") > most).select(
-        "id", F.lit(None).cast("binary").alias("body"), "source", "time", fault.cast(_FAULT).alias("fault")
+        "id",
+        F.lit(None).cast("binary").alias("body"),
+        "source",
+        "time",
+        fault.cast(_FAULT).alias("fault"),
     )
 
 
@@ -110,10 +119,14 @@ def _table(session: SparkSession, source: Source) -> DataFrame:
             f"{source.path} has no column {' and no column '.join(missing)}",
             hint=f"its columns are {', '.join(rows.columns)}",
         )
-    time = F.col("time").cast("timestamp") if "time" in rows.columns else F.lit(None).cast("timestamp")
+    time = (
+        F.col("time").cast("timestamp") if "time" in rows.columns else F.lit(None).cast("timestamp")
+    )
     body = F.col("body").cast("binary")
     large = F.length(body) > source.most
-    fault = F.struct(F.lit("size").alias("kind"), F.lit(f"more than {source.most:,} bytes").alias("message"))
+    fault = F.struct(
+        F.lit("size").alias("kind"), F.lit(f"more than {source.most:,} bytes").alias("message")
+    )
     return rows.select(
         F.col("id").cast("string").alias("id"),
         F.when(~large, body).alias("body"),
