@@ -1,36 +1,45 @@
 """Where matches go: a table of (subscription, subscriber), and the deliveries that it makes of matches.
 
-A subscription without a subscriber of its own is its own subscriber. The table is saved beside the version that it belongs to, and later
-rooms may write it otherwise (brokers, channels): all that is asked of it are these two columns, texts, each subscription once.
+A subscription without a subscriber of its own is its own subscriber. The table belongs to a version, and others may make it otherwise
+(for brokers, for channels): all that is asked of it are these two columns, texts, each subscription once.
 
 A delivery is a document for a subscriber, however many of the subscriber's subscriptions ask for it; the pair is its
-id. It names the subscriptions, at most `NAMED` of them, and says how many there are.
+id. It names the subscriptions, at most `NAMED` of them, and says how many there are. Mail is deliveries with the
+documents themselves, put together so that a document's body is there once for every `TOGETHER` subscribers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from pathcast.formats import Subscription
-
-__all__ = ["NAMED", "deliveries", "save_routes"]
+__all__ = ["NAMED", "TOGETHER", "Route", "deliveries", "mail", "save_routes"]
 
 NAMED: Final = 1_000
+TOGETHER: Final = 4_096
 
 
-def save_routes(subscriptions: Iterable[Subscription], path: Path) -> None:
-    """Write the routes of subscriptions, at once or not at all."""
-    pairs = [(str(one.id), str(one.subscriber)) for one in subscriptions]
-    columns = list(zip(*pairs, strict=True)) or [(), ()]
+class Route(NamedTuple):
+    """Whose a subscription is."""
+
+    subscription: str
+    subscriber: str
+
+
+def save_routes(routes: Sequence[Route], path: Path) -> None:
+    """Write routes as parquet, all or nothing."""
     table = pa.table(
-        [pa.array(column, pa.string()) for column in columns], names=["subscription", "subscriber"]
+        [
+            pa.array([route.subscription for route in routes], pa.string()),
+            pa.array([route.subscriber for route in routes], pa.string()),
+        ],
+        names=["subscription", "subscriber"],
     )
     draft = path.with_name(f".{path.name}.draft")
     try:
@@ -55,3 +64,16 @@ def deliveries(matches: DataFrame, routes: DataFrame) -> DataFrame:
             "version",
         )
     )
+
+
+def mail(delivered: DataFrame, documents: DataFrame) -> DataFrame:
+    """(document, body, version, subscribers) of deliveries; a document with many subscribers has several rows."""
+    order = Window.partitionBy("document").orderBy("subscriber")
+    share = F.floor((F.row_number().over(order) - 1) / TOGETHER)
+    together = (
+        delivered.select("document", "subscriber", "version", share.alias("share"))
+        .groupBy("document", "version", "share")
+        .agg(F.sort_array(F.collect_list("subscriber")).alias("subscribers"))
+    )
+    bodies = documents.where("fault is null").select(F.col("id").alias("document"), "body")
+    return together.join(bodies, "document").select("document", "body", "version", "subscribers")

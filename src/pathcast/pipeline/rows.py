@@ -6,7 +6,7 @@ subscriptions. A document that matches nothing has one row with an empty list, o
 `kind`, `place` and `message`, and a subscription that could not be decided on it has such a row of its own, naming it.
 
 Of the rows of a document exactly one is its `first`: whoever counts documents counts these, and what is known of the document itself
-(`source`, `time`, `bytes`, `structure`) stands there and nowhere else.
+(`source`, `time`, `bytes`, `structure`) stands there and nowhere else. No other row is empty.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from pathcast.errors import DocumentError, EvaluationError
 from pathcast.matching.matches import Batch
 
-__all__ = ["FACTS", "MOST", "RESULT", "answers", "lost", "refusals"]
+__all__ = ["FACTS", "MOST", "RESULT", "SCHEMA", "answers", "lost", "refusals"]
 
 MOST: Final = 65_536
 RESULT: Final = (
@@ -40,7 +40,7 @@ FACTS: Final = pa.schema(
     ]
 )
 """What is known of documents before they are matched; `first` is whether their first rows are made here."""
-_SCHEMA: Final = pa.schema(
+SCHEMA: Final = pa.schema(
     [
         ("document", pa.string()),
         ("first", pa.bool_()),
@@ -56,6 +56,7 @@ _SCHEMA: Final = pa.schema(
         ("structure", pa.string()),
     ]
 )
+"""`RESULT`, as Arrow says it."""
 
 
 class _Row(NamedTuple):
@@ -71,7 +72,7 @@ def answers(
     found: Batch, facts: pa.RecordBatch, ids: pa.StringArray, version: str, parts: int = 0
 ) -> Iterator[pa.RecordBatch]:
     """Rows for the documents that were matched; their parts count from `parts` on."""
-    for rows in _portions(found):
+    for rows in _portions(found, facts.column("first").to_pylist()):
         first, last = rows[0].start, rows[-1].end
         numbers = pa.array(found.numbers[first:last], pa.int32())
         offsets = pa.array([row.start - first for row in rows] + [last - first], pa.int32())
@@ -85,10 +86,10 @@ def answers(
         )
 
 
-def _portions(found: Batch) -> Iterator[list[_Row]]:
+def _portions(found: Batch, leading: Sequence[bool]) -> Iterator[list[_Row]]:
     """The rows of a batch, one after the other, in portions that are not too large."""
     rows: list[_Row] = []
-    for row in _cut(found):
+    for row in _cut(found, leading):
         if rows and row.end - rows[0].start > 2 * MOST:
             yield rows
             rows = []
@@ -97,12 +98,13 @@ def _portions(found: Batch) -> Iterator[list[_Row]]:
         yield rows
 
 
-def _cut(found: Batch) -> Iterator[_Row]:
+def _cut(found: Batch, leading: Sequence[bool]) -> Iterator[_Row]:
     for place in range(len(found)):
         if place in found.errors:
             continue
         start, end = found.offsets[place], found.offsets[place + 1]
-        for part, at in enumerate(range(start, end, MOST) or (start,)):
+        empty = (start,) if leading[place] else ()
+        for part, at in enumerate(range(start, end, MOST) or empty):
             yield _Row(place, part, at, min(end, at + MOST))
 
 
@@ -169,8 +171,8 @@ def _batch(
         column = facts.column(name)
         known[name] = pc.if_else(first, column, pa.scalar(None, column.type))
     return pa.RecordBatch.from_arrays(
-        [known.get(field.name, pa.nulls(len(facts), field.type)) for field in _SCHEMA],
-        schema=_SCHEMA,
+        [known.get(field.name, pa.nulls(len(facts), field.type)) for field in SCHEMA],
+        schema=SCHEMA,
     )
 
 

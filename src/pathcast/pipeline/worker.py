@@ -9,6 +9,7 @@ The structure of a document is the hash of its tag tree. To know it costs severa
 
 from __future__ import annotations
 
+import gc
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,11 +21,12 @@ import pyarrow.compute as pc
 from pyspark import SparkFiles
 
 from pathcast.errors import DocumentError
+from pathcast.helper import ProcessRunner
 from pathcast.matching import Matcher
 from pathcast.pipeline import rows
 from pathcast.stream import Limits, parse, summary
 
-__all__ = ["Engine", "Task", "engine", "facts_of", "match_batches"]
+__all__ = ["Engine", "Task", "engine", "facts_of", "match_batches", "without_lost"]
 
 _KEPT: Final = 2
 _DEFAULTS: Final = Limits()
@@ -38,6 +40,8 @@ class Task:
     file: str
     limits: Limits = _DEFAULTS
     share: float = 0.0
+    deadline: float | None = None
+    """Seconds for an expensive subscription on a document; None if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,36 +53,47 @@ class Engine:
     """Ids as text, in the order of their numbers."""
 
 
-_engines: OrderedDict[tuple[str, Limits], Engine] = OrderedDict()
+_engines: OrderedDict[tuple[str, Limits, float | None], Engine] = OrderedDict()
 
 
-def engine(file: str, limits: Limits = _DEFAULTS, kept: int = _KEPT) -> Engine:
+def engine(
+    file: str, limits: Limits = _DEFAULTS, deadline: float | None = None, *, kept: int = _KEPT
+) -> Engine:
     """The engine of a file of subscriptions, loaded if this worker has not got it; older ones are let go."""
-    found = _engines.get((file, limits))
+    key = (file, limits, deadline)
+    found = _engines.get(key)
     if found is None:
         while len(_engines) >= kept:  # first, so that there is never one more than may be
             _engines.popitem(last=False)
-        matcher = Matcher.load(SparkFiles.get(file), limits=limits)
+            gc.collect()  # an engine and its automata know each other: it would stay for long
+        runner = None if deadline is None else ProcessRunner(deadline, limits)
+        matcher = Matcher.load(SparkFiles.get(file), limits=limits, runner=runner)
         ids = matcher.match_batch([]).ids(range(len(matcher)))
         found = Engine(matcher, pa.array([str(id) for id in ids], pa.string()))
-        _engines[file, limits] = found
-    _engines.move_to_end((file, limits))
+        _engines[key] = found
+    _engines.move_to_end(key)
     return found
 
 
 def match_batches(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
     """Match the documents (`id`, `body`, `source`, `time`, `fault`) of batches."""
-    known = engine(task.file, task.limits)
+    known = engine(task.file, task.limits, task.deadline)
     for batch in batches:
-        whole = batch.column("fault").is_null()
-        if whole.false_count:
-            bad = batch.filter(pc.invert(whole))
-            yield rows.lost(facts_of(bad, task), bad.column("fault"), task.version)
-            batch = batch.filter(whole)
+        batch, lost = without_lost(batch, task)
+        yield from lost
         facts = facts_of(batch, task)
         found = known.matcher.match_batch(body.as_py() or b"" for body in batch.column("body"))
         yield from rows.answers(found, facts, known.ids, task.version)
         yield from rows.refusals(found, facts, task.version)
+
+
+def without_lost(batch: pa.RecordBatch, task: Task) -> tuple[pa.RecordBatch, list[pa.RecordBatch]]:
+    """The documents among what was read, and the rows of what did not become one."""
+    whole = batch.column("fault").is_null()
+    if not whole.false_count:
+        return batch, []
+    bad = batch.filter(pc.invert(whole))
+    return batch.filter(whole), [rows.lost(facts_of(bad, task), bad.column("fault"), task.version)]
 
 
 def facts_of(batch: pa.RecordBatch, task: Task) -> pa.RecordBatch:

@@ -1,136 +1,121 @@
-"""Where documents come from: a table of (id, body, source, time, fault), whatever they are stored in.
+"""Documents from files: a folder of documents and archives.
 
-A document's id is its place in its source, so that reading the same source again gives the same ids:
+A document's id is the path of its file below the folder; archives hold documents of their own, whose ids begin with that of the
+archive (see `unpacking`). Files whose names begin with `.` or `_` are none: that is how Spark and others mark what they
+are still writing. So a file should be written under such a name, and renamed when it is whole.
 
-- a folder, or one file: the path of the file below it. Archives hold documents of their own (see `unpacking`);
-- a table (`.parquet` or `.jsonl`, one file or a folder of them) with the columns `id` and `body`, and perhaps `time`.
+No file is read that is larger than the limit: it is a row with a fault. Spark can tell that without reading
+when it is asked for the length alone, and it can choose archives by their names; both only in the source itself, which is why the table is put
+together from three readings of the folder.
 
-What cannot become a document is a row all the same: `fault` says why, and there is no body. A file that is larger than the
-limit is not read. Files whose names begin with `.` or `_` are no documents: that is how Spark and others
-mark what they are still writing.
+As a stream every file counts once, by its path, whatever its age: Spark would pass over files that are a week older than
+the newest, and is told not to. It remembers the paths of all files it has seen.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
-from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pathcast.errors import PipelineError
-from pathcast.pipeline.sources.unpacking import ROWS, unpack_batches
+from pathcast.pipeline.hadoop import qualified
+from pathcast.pipeline.sources.unpacking import ROWS, Unpack, unpack_batches
 
-__all__ = ["Source", "read_documents"]
+__all__ = ["file_documents"]
 
-_COLUMNS: Final = ("id", "body", "source", "time", "fault")
 _FAULT: Final = "struct<kind:string,message:string>"
-_PACKED: Final = r"(?i)\.(zip|tar|tgz|gz)$"
-_LARGEST_ARCHIVE: Final = 1 << 30
-_TABLES: Final = (".parquet", ".jsonl", ".jsonl.gz")
+_LARGEST: Final = 256 << 20  # bytes of an archive: it must fit into Java's memory as a whole
+_BINARY_FILE: Final = "path string, modificationTime timestamp, length bigint, content binary"
+_OLDEST: Final = "36500d"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A place to read documents from; no document may have more than `most` bytes."""
+def file_documents(
+    session: SparkSession,
+    path: str,
+    *,
+    most: int,
+    unpack: Unpack,
+    endings: tuple[str, ...],
+    batch: int | None = None,
+) -> DataFrame:
+    """The documents of a folder, or of a file: (id, body, source, time, fault).
 
-    path: str
-    most: int
-
-    @property
-    def is_table(self) -> bool:
-        return self.path.lower().rstrip("/").endswith(_TABLES)
-
-
-def read_documents(session: SparkSession, source: Source) -> DataFrame:
-    """The documents of a source; PipelineError if it cannot be read at all."""
-    try:
-        found = _table(session, source) if source.is_table else _files(session, source)
-        return found.select(*_COLUMNS)
-    except AnalysisException as error:
-        raise PipelineError("source", f"{source.path}: {error.getMessage()}") from None
-
-
-def _files(session: SparkSession, source: Source) -> DataFrame:
-    files = _listed(session, source)
-    packed = files.where(F.col("id").rlike(_PACKED))
-    plain = files.where(~F.col("id").rlike(_PACKED))
-    small = packed.where(F.col("length") <= _LARGEST_ARCHIVE)
-    return (
-        plain.where(F.col("length") <= source.most)
-        .selectExpr("id", "content as body", "source", "time", f"cast(null as {_FAULT}) as fault")
-        .unionByName(
-            small.selectExpr("id", "content as body", "source", "time").mapInArrow(
-                partial(unpack_batches, most=source.most), ROWS
-            )
-        )
-        .unionByName(_too_large(plain, source.most))
-        .unionByName(_too_large(packed, _LARGEST_ARCHIVE))
+    Files with one of the `endings` are given to `unpack`. With `batch` the table is a stream, of at most so many files at a time.
+    """
+    base = qualified(session, path).rstrip("/")
+    files = partial(_files, session, path, base, batch)
+    some, packed = files(), files(glob=_glob(endings))
+    is_packed = F.lower("id").rlike(rf"\.({'|'.join(map(_quoted, endings))})$")
+    small = some.where(F.col("length") <= most)
+    plain = small.where(~is_packed).select(*_columns(F.col("content"), F.lit(None)))
+    members = (
+        packed.where(F.col("length") <= _LARGEST)
+        .select(*_columns(F.col("content"), F.lit(None)))
+        .drop("fault")
+        .mapInArrow(partial(_unpacked, unpack=unpack, most=most), ROWS)
+    )
+    large = some.where(F.col("length") > most).where(
+        F.when(is_packed, F.col("length") > _LARGEST).otherwise(F.lit(True))
+    )
+    return plain.unionByName(members).unionByName(
+        large.select(*_columns(F.lit(None), _too_large(is_packed, most)))
     )
 
 
-def _listed(session: SparkSession, source: Source) -> DataFrame:
+def _unpacked(
+    batches: Iterator[pa.RecordBatch], unpack: Unpack, most: int
+) -> Iterator[pa.RecordBatch]:
+    return unpack_batches(batches, unpack, most)
+
+
+def _files(
+    session: SparkSession, path: str, base: str, batch: int | None, glob: str | None = None
+) -> DataFrame:
     """Files with the ids that they have in the source."""
-    base = _qualified(session, source.path)
     below = F.expr(f"substring(path, {len(base) + 2})")
+    whole = F.lit(base.rpartition("/")[2])
+    options = {"recursiveFileLookup": "true"}
+    if glob is not None:
+        options["pathGlobFilter"] = glob
+    if batch is None:
+        found = session.read.format("binaryFile").options(**options).load(path)
+    else:
+        options |= {"maxFilesPerTrigger": str(batch), "maxFileAge": _OLDEST}
+        stream = session.readStream.format("binaryFile").schema(_BINARY_FILE)
+        found = stream.options(**options).load(path)
     return (
-        session.read.format("binaryFile")
-        .option("recursiveFileLookup", "true")
-        .load(source.path)
-        .withColumn(
-            "id", F.when(F.col("path") == base, F.lit(base.rpartition("/")[2])).otherwise(below)
-        )
-        .withColumn("source", F.lit(source.path))
+        found.withColumn("id", F.when(F.col("path") == base, whole).otherwise(below))
+        .withColumn("source", F.lit(path))
         .withColumnRenamed("modificationTime", "time")
     )
 
 
-def _too_large(files: DataFrame, most: int) -> DataFrame:
-    """Rows for files that are not read."""
-    fault = F.struct(
-        F.lit("size").alias("kind"),
-        F.format_string(f"%,d bytes, more than {most:,}", "length").alias("message"),
-    )
-    return files.where(F.col("length") > most).select(
-        "id",
-        F.lit(None).cast("binary").alias("body"),
-        "source",
-        "time",
+def _columns(body: Column, fault: Column) -> tuple[Column, ...]:
+    return (
+        F.col("id"),
+        body.cast("binary").alias("body"),
+        F.col("source"),
+        F.col("time"),
         fault.cast(_FAULT).alias("fault"),
     )
 
 
-def _qualified(session: SparkSession, path: str) -> str:
-    """The path as Spark writes it in its tables."""
-    hadoop = session.sparkContext._jvm.org.apache.hadoop.fs.Path(path)
-    system = hadoop.getFileSystem(session.sparkContext._jsc.hadoopConfiguration())
-    return str(system.makeQualified(hadoop).toString()).rstrip("/")
+def _too_large(is_packed: Column, most: int) -> Column:
+    limit = F.when(is_packed, F.lit(_LARGEST)).otherwise(F.lit(most))
+    told = F.format_string("%,d bytes, more than %,d", F.col("length"), limit)
+    return F.struct(F.lit("size").alias("kind"), told.alias("message"))
 
 
-def _table(session: SparkSession, source: Source) -> DataFrame:
-    kind = "parquet" if source.path.lower().rstrip("/").endswith(".parquet") else "json"
-    rows = session.read.format(kind).load(source.path)
-    missing = [name for name in ("id", "body") if name not in rows.columns]
-    if missing:
-        raise PipelineError(
-            "source",
-            f"{source.path} has no column {' and no column '.join(missing)}",
-            hint=f"its columns are {', '.join(rows.columns)}",
-        )
-    time = (
-        F.col("time").cast("timestamp") if "time" in rows.columns else F.lit(None).cast("timestamp")
-    )
-    body = F.col("body").cast("binary")
-    large = F.length(body) > source.most
-    fault = F.struct(
-        F.lit("size").alias("kind"), F.lit(f"more than {source.most:,} bytes").alias("message")
-    )
-    return rows.select(
-        F.col("id").cast("string").alias("id"),
-        F.when(~large, body).alias("body"),
-        F.lit(source.path).alias("source"),
-        time.alias("time"),
-        F.when(large, fault).cast(_FAULT).alias("fault"),
-    )
+def _glob(endings: tuple[str, ...]) -> str:
+    """What Hadoop calls a glob, for names with these endings however they are written."""
+    either = ("".join(f"[{one.lower()}{one.upper()}]" if one.isalpha() else one for one in ending)
+              for ending in endings)  # fmt: skip
+    return "*.{" + ",".join(either) + "}"
+
+
+def _quoted(ending: str) -> str:
+    return ending.replace(".", r"\.")

@@ -1,7 +1,7 @@
 """Archives -> the documents in them, in a worker, without ever holding more than is allowed.
 
 `.zip`, `.tar`, `.tar.gz` and `.tgz` hold documents, `.gz` is one. Members come in the order in which they lie in the archive, and are called
-`archive!member`. Whatever goes wrong is a row that says so: a member that is too large (no more of it is read than that), a
+`archive!member`, a second of the same name `archive!member#2`. Whatever goes wrong is a row that says so: a member that is too large (no more of it is read than that), a
 member that cannot be read (damaged, encrypted), an archive that is none. What came before it in the archive is kept.
 """
 
@@ -12,12 +12,15 @@ import io
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
-from typing import IO, Final, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import IO, Final, NamedTuple, cast
 
 import pyarrow as pa
 
-__all__ = ["FAULT", "ROWS", "Unpacked", "unpack", "unpack_batches"]
+__all__ = ["ENDINGS", "FAULT", "ROWS", "Unpack", "Unpacked", "unpack", "unpack_batches"]
+
+ENDINGS: Final = ("zip", "tar", "tgz", "gz")
 
 FAULT: Final = pa.struct([("kind", pa.string()), ("message", pa.string())])
 ROWS: Final = "id string, body binary, source string, time timestamp, fault struct<kind:string,message:string>"
@@ -50,16 +53,18 @@ def unpack(name: str, packed: bytes, most: int) -> Iterator[Unpacked]:
         elif lowered.endswith((".tar", ".tar.gz", ".tgz")):
             yield from _untar(name, packed, most)
         else:
-            yield _read(name, gzip.GzipFile(fileobj=io.BytesIO(packed)), most)
+            packing = gzip.GzipFile(fileobj=io.BytesIO(packed))
+            yield _read(name, cast(IO[bytes], packing), most)
     except _DAMAGE as error:
         yield Unpacked(name, None, ("archive", str(error) or type(error).__name__))
 
 
 def _unzip(name: str, packed: bytes, most: int) -> Iterator[Unpacked]:
+    names = _Names(name)
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         for member in archive.infolist():
             if not member.is_dir():
-                inner = f"{name}!{member.filename}"
+                inner = names.of(member.filename)
                 try:
                     with archive.open(member) as file:
                         yield _read(inner, file, most)
@@ -68,11 +73,25 @@ def _unzip(name: str, packed: bytes, most: int) -> Iterator[Unpacked]:
 
 
 def _untar(name: str, packed: bytes, most: int) -> Iterator[Unpacked]:
+    names = _Names(name)
     with tarfile.open(fileobj=io.BytesIO(packed), mode="r:*") as archive:
         for member in archive:
             file = archive.extractfile(member) if member.isfile() else None
             if file is not None:
-                yield _read(f"{name}!{member.name}", file, most)
+                yield _read(names.of(member.name), file, most)
+
+
+class _Names:
+    """The ids of members: an archive may have two of the same name."""
+
+    def __init__(self, archive: str) -> None:
+        self._archive = archive
+        self._seen: Counter[str] = Counter()
+
+    def of(self, member: str) -> str:
+        self._seen[member] += 1
+        again = self._seen[member]
+        return f"{self._archive}!{member}" + (f"#{again}" if again > 1 else "")
 
 
 def _read(name: str, file: IO[bytes], most: int) -> Unpacked:
@@ -82,7 +101,13 @@ def _read(name: str, file: IO[bytes], most: int) -> Unpacked:
     return Unpacked(name, body)
 
 
-def unpack_batches(batches: Iterator[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
+Unpack = Callable[[str, bytes, int], Iterator[Unpacked]]
+"""The name and the bytes of a file, and the most bytes of a document -> its documents."""
+
+
+def unpack_batches(
+    batches: Iterator[pa.RecordBatch], unpack: Unpack, most: int
+) -> Iterator[pa.RecordBatch]:
     """Rows of packed files (id, body, source, time) -> rows of their documents, a few megabytes at a time."""
     for batch in batches:
         for row in batch.to_pylist():

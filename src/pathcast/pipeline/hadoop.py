@@ -1,0 +1,36 @@
+"""The little of Hadoop's file systems that PySpark has no door to.
+
+Whatever Spark can read and write (a local disk, HDFS, an object store) is reached through them, by the same
+names and with the same credentials. Everything else in this room asks here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+__all__ = ["is_local", "path_of", "qualified", "system_of"]
+
+
+def path_of(session: SparkSession, path: str) -> Any:
+    """Hadoop's own path."""
+    java = session.sparkContext._jvm  # noqa: SLF001 - PySpark's only way in
+    assert java is not None
+    return java.org.apache.hadoop.fs.Path(path)
+
+
+def system_of(session: SparkSession, path: str) -> Any:
+    """The file system that a path is in."""
+    settings = session.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001 - the same
+    return path_of(session, path).getFileSystem(settings)
+
+
+def qualified(session: SparkSession, path: str) -> str:
+    """The path as Spark writes it in its tables: with its scheme, and from the root."""
+    return str(system_of(session, path).makeQualified(path_of(session, path)).toString())
+
+
+def is_local(session: SparkSession, path: str) -> bool:
+    """Whether a path is on a disk that this process sees, mounted ones included."""
+    return qualified(session, path).startswith("file:")

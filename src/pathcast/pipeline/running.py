@@ -1,0 +1,232 @@
+"""A run: once over all that is there, or as a stream that goes on.
+
+Both do the same with a batch (`batches`). A run over all that is there is batch 0 of its folder. A stream's batches are Spark's
+micro-batches: what is in one, Spark writes down in its checkpoint before it begins, which with the plan of the batch makes it
+the same when it is run again.
+
+Subscriptions are looked at when a batch begins; if they have changed, they are compiled, and this batch is the first under the new
+version. If they cannot be (a bad row, a file that is being written), the old version stays and that is told.
+
+A stream ends between two batches. Whoever wants it to end says so by `stopping`; a batch that has begun is finished first.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from pathcast.errors import PathcastError
+from pathcast.pipeline import matching
+from pathcast.pipeline.batches import Batches, Settings
+from pathcast.pipeline.failures import failure, told
+from pathcast.pipeline.sinks import Outbox
+from pathcast.pipeline.sources import Source
+from pathcast.pipeline.storage import open_storage
+from pathcast.pipeline.store import Outcome, Store
+from pathcast.pipeline.subscriptions import Bad, State, SubscriptionSource
+from pathcast.pipeline.versions import Version, Versions
+from pathcast.pipeline.worker import Task
+
+__all__ = ["BatchDone", "Event", "Order", "Refused", "Run", "Taken"]
+
+_PAUSE: Final = 0.2  # seconds between two looks at whether to stop
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to run."""
+
+    subscriptions: SubscriptionSource
+    source: Source
+    out: str
+    settings: Settings
+    outbox: Callable[[str], Outbox] | None = None
+    """Makes the outboxes of a folder of results."""
+    batch: int = 1000
+    """The most files or messages in a batch of a stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Subscriptions are in use from the next batch on; some may have been skipped."""
+
+    version: str
+    subscriptions: int
+    skipped: tuple[Bad, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Subscriptions have changed and cannot be taken; those before stay in use."""
+
+    error: PathcastError
+
+
+@dataclass(frozen=True, slots=True)
+class BatchDone:
+    """A batch is published."""
+
+    batch: int
+    outcome: Outcome
+    lag: float | None
+    """Seconds since its newest document."""
+
+
+Event = Taken | Refused | BatchDone
+
+
+class Run:
+    """One run of an order; `tell` hears what happens, in whichever thread that is."""
+
+    def __init__(self, session: SparkSession, order: Order, tell: Callable[[Event], None]) -> None:
+        self._session = session
+        self._order = order
+        self._tell = tell
+
+    def once(self) -> Outcome:
+        """All documents that are there, as one batch."""
+        with TemporaryDirectory(prefix="pathcast-") as cache:
+            parts = self._open(Path(cache), streaming=False)
+            documents = self._order.source.documents(self._session)
+            return self._batch(parts, 0, documents)
+
+    def stream(self, stopping: threading.Event, *, available: bool = False) -> None:
+        """Batch after batch until `stopping` is set, or with `available` until what was there has been taken."""
+        with TemporaryDirectory(prefix="pathcast-") as cache:
+            parts = self._open(Path(cache), streaming=True)
+            step = _Step(lambda number, rows: self._batch(parts, number, rows), stopping)
+            documents = self._order.source.documents(self._session, self._order.batch)
+            writer = documents.writeStream.foreachBatch(step).option(
+                "checkpointLocation", parts.store.storage.path("checkpoint")
+            )
+            trigger = (
+                writer.trigger(availableNow=True)
+                if available
+                else writer.trigger(processingTime="0 seconds")
+            )
+            with told("stream", self._order.out):
+                query = trigger.start()
+            _follow(query, step, stopping)
+
+    def _open(self, cache: Path, *, streaming: bool) -> _Parts:
+        order = self._order
+        storage = open_storage(self._session, order.out, cache)
+        store = Store(storage)
+        kind = "stream" if streaming else "batch"
+        store.claim({"run": kind, "documents": order.source.path}, again=streaming)
+        versions = Versions(storage, cache / "versions")
+        outbox = None if order.outbox is None else order.outbox(order.out)
+        batches = Batches(self._session, store, versions, order.settings, _whole, outbox)
+        watch = _Watch(order.subscriptions, versions, self._tell)
+        watch.begin()
+        return _Parts(store, batches, watch)
+
+    def _batch(self, parts: _Parts, number: int, documents: DataFrame) -> Outcome:
+        try:
+            whole = self._order.source.checked(documents)
+            outcome = parts.batches.run(number, whole, parts.watch.version)
+        except PathcastError:
+            raise
+        except Exception as error:
+            raise failure(error) from error
+        lag = None if outcome.latest is None else time.time() - outcome.latest
+        self._tell(BatchDone(number, outcome, lag))
+        return outcome
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    store: Store
+    batches: Batches
+    watch: _Watch
+
+
+def _whole(documents: DataFrame, version: Version, task: Task) -> DataFrame:  # noqa: ARG001 - others need it
+    return matching.matched(documents, task)
+
+
+class _Watch:
+    """The subscriptions, as they are when a batch begins."""
+
+    def __init__(
+        self, source: SubscriptionSource, versions: Versions, tell: Callable[[Event], None]
+    ) -> None:
+        self._source = source
+        self._versions = versions
+        self._tell = tell
+        self._seen: State | None = None
+        self._current = ""
+
+    def begin(self) -> None:
+        """Compile what is there; PipelineError if that cannot be."""
+        self._seen = self._source.state()
+        self._take()
+
+    def version(self) -> str:
+        """The name of the version for a batch that begins now."""
+        try:
+            state = self._source.state()
+            if state != self._seen:
+                self._take()
+                self._seen = state if self._source.state() == state else None
+        except PathcastError as error:
+            self._seen = None  # look again next time
+            self._tell(Refused(error))
+        return self._current
+
+    def _take(self) -> None:
+        version, skipped = self._source.compiled(self._versions)
+        if version.name != self._current:
+            self._current = version.name
+            self._tell(Taken(version.name, version.subscriptions, tuple(skipped)))
+
+
+class _Stopped(Exception):
+    """A batch was to begin after the stream was told to stop: Spark will begin it again next time."""
+
+
+class _Step:
+    """What Spark calls with each batch; it remembers what went wrong, which Spark would only tell as text."""
+
+    def __init__(
+        self, batch: Callable[[int, DataFrame], Outcome], stopping: threading.Event
+    ) -> None:
+        self._batch = batch
+        self._stopping = stopping
+        self.busy = threading.Lock()
+        self.failed: Exception | None = None
+
+    def __call__(self, documents: DataFrame, number: int) -> None:
+        with self.busy:
+            if self._stopping.is_set():
+                raise _Stopped
+            try:
+                self._batch(number, documents)
+            except Exception as error:
+                self.failed = error
+                raise
+
+
+def _follow(query: StreamingQuery, step: _Step, stopping: threading.Event) -> None:
+    """Wait for the end of a stream, and bring it about when told to."""
+    try:
+        while query.isActive and not stopping.wait(_PAUSE):
+            pass
+        with step.busy:  # a batch that has begun is finished first
+            query.stop()
+    except BaseException:
+        query.stop()
+        raise
+    if step.failed is not None:
+        raise step.failed
+    error = query.exception()
+    if error is not None and not stopping.is_set():
+        raise failure(error, "stream") from error

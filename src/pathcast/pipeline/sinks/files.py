@@ -1,0 +1,94 @@
+"""Outboxes as folders: a file for each delivery, `FOLDER/subscriber/document`.
+
+Workers write the files of a batch into its staging folder, the driver moves them into the outboxes when all are there. A move is
+one step, so a reader sees whole files only; a file that was moved is not in the staging folder any more, so moving again
+after a crash brings no file a second time, not even one that its reader has taken away in the meantime.
+
+All machines must see the folder under the same name: a local disk for one machine, a mounted one for a cluster. What workers say they
+wrote is counted again by the driver before anything is moved.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from pathcast.errors import PipelineError
+from pathcast.pipeline.sinks.names import file_name
+from pathcast.pipeline.storage import local_path
+
+__all__ = ["FileOutboxes"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileOutboxes:
+    """A folder with an outbox for each subscriber."""
+
+    folder: Path
+
+    def stage(self, mail: DataFrame, staging: str) -> None:
+        """Write the files of a batch."""
+        folder = local_path(staging)
+        folder.mkdir(parents=True, exist_ok=True)
+        wrote = mail.mapInArrow(partial(_write, folder=str(folder)), "files bigint")
+        said = sum(row.files for row in wrote.collect())
+        found = sum(1 for _ in _staged(folder))
+        if found != said:
+            raise PipelineError(
+                "outbox",
+                f"workers wrote {said:,} files to {folder}, and {found:,} are there",
+                hint="all machines must see the folder of results under the same name",
+            )
+
+    def publish(self, session: SparkSession, staging: str) -> None:  # noqa: ARG002 - other outboxes need it
+        """Move what is staged into the outboxes."""
+        for file in _staged(local_path(staging)):
+            box = self.folder / file.parent.name
+            target = box / file.name
+            try:
+                os.replace(file, target)
+            except FileNotFoundError:
+                box.mkdir(parents=True, exist_ok=True)
+                os.replace(file, target)
+
+
+def _staged(staging: Path) -> Iterator[Path]:
+    """The files of a batch that are complete and still there."""
+    if not staging.is_dir():
+        return
+    for box in sorted(staging.iterdir()):
+        for name in sorted(os.listdir(box)):  # all at once: files are moved while we go on
+            if not name.startswith("."):  # a draft of somebody who was stopped
+                yield box / name
+
+
+def _write(batches: Iterator[pa.RecordBatch], folder: str) -> Iterator[pa.RecordBatch]:
+    """In a worker: the files of rows of mail."""
+    count = 0
+    for batch in batches:
+        for row in batch.to_pylist():
+            name = file_name(row["document"])
+            for subscriber in row["subscribers"]:
+                _put(Path(folder, file_name(subscriber)), name, row["body"])
+                count += 1
+    yield pa.RecordBatch.from_arrays([pa.array([count], pa.int64())], names=["files"])
+
+
+def _put(box: Path, name: str, body: bytes) -> None:
+    """A whole file, or none: another attempt at the same task may be writing it at this moment."""
+    draft = box / f".{secrets.token_hex(8)}"
+    try:
+        handle = draft.open("xb")
+    except FileNotFoundError:
+        box.mkdir(parents=True, exist_ok=True)
+        handle = draft.open("xb")
+    with handle:
+        handle.write(body)
+    draft.replace(box / name)

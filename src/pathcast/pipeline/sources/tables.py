@@ -1,0 +1,81 @@
+"""Documents from a table: parquet, with a column `body`, and perhaps `id` and `time`.
+
+A document without an id has its place for one: its file and its row, `part.parquet:17`, rows counted from 0. Ids that are given must be unique:
+in what is read at once, the second of two documents with the same id is refused; the first is the one whose body has the
+smaller hash, so that reading again refuses the same.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+from pathcast.errors import PipelineError
+
+__all__ = ["table_documents", "without_repeated_ids"]
+
+_FAULT: Final = "struct<kind:string,message:string>"
+_OLDEST: Final = "36500d"
+
+
+def table_documents(
+    session: SparkSession, path: str, *, most: int, batch: int | None = None
+) -> DataFrame:
+    """The documents of a table; with `batch` as a stream, of at most so many files at a time."""
+    known = session.read.parquet(path)
+    if "body" not in known.columns:
+        raise PipelineError(
+            "source",
+            f"{path} has no column body",
+            hint=f"its columns are {', '.join(known.columns)}",
+        )
+    rows = known
+    if batch is not None:
+        rows = (
+            session.readStream.schema(known.schema)
+            .options(maxFilesPerTrigger=str(batch), maxFileAge=_OLDEST)
+            .parquet(path)
+        )
+    id = F.coalesce(F.col("id").cast("string"), _place()) if "id" in known.columns else _place()
+    time = F.col("time").cast("timestamp") if "time" in known.columns else F.lit(None)
+    body = F.col("body").cast("binary")
+    return rows.select(
+        id.alias("id"),
+        F.when(F.length(body) <= most, body).alias("body"),
+        F.lit(path).alias("source"),
+        time.cast("timestamp").alias("time"),
+        _fault(body, most).cast(_FAULT).alias("fault"),
+    )
+
+
+def _place() -> Column:
+    return F.concat_ws(":", F.col("_metadata.file_name"), F.col("_metadata.row_index"))
+
+
+def _fault(body: Column, most: int) -> Column:
+    def told(kind: str, message: str) -> Column:
+        return F.struct(F.lit(kind).alias("kind"), F.lit(message).alias("message"))
+
+    return F.when(body.isNull(), told("row", "there is no body")).when(
+        F.length(body) > most, told("size", f"more than {most:,} bytes")
+    )
+
+
+def without_repeated_ids(documents: DataFrame) -> DataFrame:
+    """Documents that were read at once, with a fault for each that has the id of another."""
+    order = Window.partitionBy("id").orderBy(F.col("fault").isNotNull(), F.xxhash64("body"))
+    again = F.struct(
+        F.lit("duplicate").alias("kind"),
+        F.lit("another document has the same id").alias("message"),
+    )
+    return documents.withColumn("again", F.row_number().over(order) > 1).select(
+        "id",
+        "body",
+        "source",
+        "time",
+        F.when(F.col("again") & F.col("fault").isNull(), again.cast(_FAULT))
+        .otherwise(F.col("fault"))
+        .alias("fault"),
+    )

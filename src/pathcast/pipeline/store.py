@@ -1,0 +1,182 @@
+"""The folder that a run writes to, and what in it makes a batch happen once.
+
+    pathcast.json        what the folder belongs to: the documents it is fed from, the format of these records
+    log/N.json           the plan of batch N: which version of the subscriptions; written before the batch runs
+    _staging/batch=N     what the batch makes, until it is complete
+    done/N.json          the outcome of batch N: written last, when everything is published
+    matches, errors, documents, deliveries / batch=N       the tables, published
+    versions             the subscriptions of every version, with their routes
+
+A batch that is run again, after whatever happened, goes on where it can: without a plan it gets one; with a plan it is
+staged anew, under the same plan; once it is staged it is only published, which moves what has not been moved; once it is
+done it is left alone. So nothing is there twice, or under two versions, and whoever takes published files away gets none of them again.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from pathcast.errors import PipelineError
+from pathcast.pipeline.storage import Storage
+
+__all__ = ["TABLES", "Outcome", "Plan", "Store"]
+
+TABLES: Final = ("documents", "matches", "errors", "deliveries", "repeats", "hashes")
+_FORMAT: Final = 1
+_HEAD: Final = "pathcast.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a batch is run with."""
+
+    version: str
+    started: float
+    """Seconds since 1970: what counts as the time of documents that have none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a batch: documents = matched + unmatched + refused + repeated."""
+
+    version: str
+    documents: int = 0
+    matched: int = 0
+    unmatched: int = 0
+    refused: int = 0
+    repeated: int = 0
+    undecided: int = 0
+    bytes: int = 0
+    matches: int = 0
+    deliveries: int = 0
+    seconds: float = 0.0
+    latest: float | None = None
+    """The time of the newest document."""
+    tables: tuple[str, ...] = field(default=())
+
+
+class Store:
+    """The records of a run."""
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+
+    def claim(self, belongs: dict[str, str], *, again: bool) -> None:
+        """Make the folder this run's; PipelineError if it is another's, or used up and not to be gone on with."""
+        found = self._record(_HEAD)
+        if found is None:
+            if self.storage.names("log") or self.storage.names("matches"):
+                raise PipelineError(
+                    "output",
+                    f"{self.storage.path('')} holds results, but not the record of a run",
+                    hint="choose another folder",
+                )
+            self._write(_HEAD, {"format": _FORMAT, **belongs})
+            return
+        if found.get("format") != _FORMAT:
+            raise PipelineError(
+                "checkpoint",
+                f"{self.storage.path('')} was written in format {found.get('format')}, this is {_FORMAT}",
+                hint="go on with the version of pathcast that wrote it, or choose another folder",
+            )
+        for key, value in belongs.items():
+            if found.get(key) != value:
+                raise PipelineError(
+                    "checkpoint",
+                    f"{self.storage.path('')} belongs to a run with {key} {found.get(key)}, not {value}",
+                    hint="choose another folder for these",
+                )
+        if not again and self.storage.names("done"):
+            raise PipelineError(
+                "output",
+                f"{self.storage.path('')} holds the results of an earlier run",
+                hint="choose another folder",
+            )
+
+    def plan(self, batch: int) -> Plan | None:
+        found = self._record(_named("log", batch))
+        return None if found is None else Plan(found["version"], found["started"])
+
+    def write_plan(self, batch: int, plan: Plan) -> None:
+        self._write(_named("log", batch), {"batch": batch, **asdict(plan)})
+
+    def last_plan(self) -> tuple[int, Plan] | None:
+        """The newest batch that has a plan."""
+        names = [name for name in self.storage.names("log") if name.endswith(".json")]
+        if not names:
+            return None
+        batch = int(names[-1].removesuffix(".json"))
+        plan = self.plan(batch)
+        assert plan is not None
+        return batch, plan
+
+    def staging(self, batch: int) -> str:
+        """Where a batch is staged, by its name in the storage."""
+        return f"_staging/batch={batch}"
+
+    def restart(self, batch: int) -> None:
+        """Throw away what an attempt at a batch left."""
+        self.storage.remove(self.staging(batch))
+
+    def staged(self, batch: int) -> Outcome | None:
+        """The outcome of a batch that is complete and perhaps not yet published."""
+        return _outcome(self._record(f"{self.staging(batch)}/staged.json"))
+
+    def mark_staged(self, batch: int, outcome: Outcome) -> None:
+        self.storage.settle()
+        self._write(f"{self.staging(batch)}/staged.json", asdict(outcome))
+
+    def publish_tables(self, batch: int, outcome: Outcome) -> None:
+        for table in outcome.tables:
+            self.storage.move(f"{self.staging(batch)}/{table}", f"{table}/batch={batch}")
+
+    def mark_done(self, batch: int, outcome: Outcome) -> None:
+        self._write(_named("done", batch), {"batch": batch, **asdict(outcome)})
+        self.storage.remove(self.staging(batch))
+
+    def done(self, batch: int) -> Outcome | None:
+        return _outcome(self._record(_named("done", batch)))
+
+    def outcomes(self) -> dict[int, Outcome]:
+        """Every batch that is done."""
+        found = {}
+        for name in self.storage.names("done"):
+            if name.endswith(".json"):
+                batch = int(name.removesuffix(".json"))
+                outcome = self.done(batch)
+                if outcome is not None:
+                    found[batch] = outcome
+        return found
+
+    def _record(self, name: str) -> dict[str, Any] | None:
+        content = self.storage.read(name)
+        if content is None:
+            return None
+        try:
+            found = json.loads(content)
+            if isinstance(found, dict):
+                return found
+        except ValueError:
+            pass
+        raise PipelineError("checkpoint", f"{self.storage.path(name)} is damaged")
+
+    def _write(self, name: str, record: dict[str, Any]) -> None:
+        self.storage.write(name, json.dumps(record, indent=1).encode() + b"\n")
+
+
+def _named(folder: str, batch: int) -> str:
+    return f"{folder}/{batch:010}.json"
+
+
+def _outcome(record: dict[str, Any] | None) -> Outcome | None:
+    if record is None:
+        return None
+    known = {key: value for key, value in record.items() if key != "batch"}
+    try:
+        return Outcome(**{**known, "tables": tuple(known.get("tables", ()))})
+    except TypeError as error:
+        raise PipelineError(
+            "checkpoint", f"a record of a batch is of another format: {error}"
+        ) from None

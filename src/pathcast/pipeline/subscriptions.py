@@ -1,0 +1,135 @@
+"""The subscriptions of a run: a file, a folder of files or a table, read again when it changes.
+
+In a folder every file with an ending that means a format counts (`.txt`, `.tsv`, `.jsonl`, `.parquet`, and these with `.gz`), in
+the order of their names; a subscription's id is then its own, except that those of `.txt`, the numbers of lines, have the file's
+name before them. Whoever changes a set of files one by one, and does not want what lies between, writes a new
+folder and moves a link.
+
+Everything that is wrong with any of them is gathered and told at once, and nothing is taken then, unless bad ones are to be skipped.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from pathcast.errors import FormatError, PathcastError, PipelineError, SubscriptionError
+from pathcast.formats import Format, Subscription, format_of, read_subscriptions
+from pathcast.pipeline.versions import Version, Versions
+
+__all__ = ["Bad", "State", "SubscriptionSource"]
+
+State = tuple[tuple[str, int, int], ...]
+"""What tells one state of the files from another: name, time of the last change, size."""
+_SHOWN: Final = 20
+"""How many bad rows a message tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bad:
+    """A row that is no subscription."""
+
+    file: str
+    line: int | None
+    error: PathcastError
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.error}"
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionSource:
+    """Where the subscriptions are."""
+
+    path: Path
+    file_format: Format | None = None
+    namespaces: Mapping[str, str] | None = None
+    allow_expensive: bool = False
+    skip_bad: bool = False
+
+    def state(self) -> State:
+        """The state of the files; PipelineError if there are none."""
+        found = []
+        for file in self._files():
+            for part in sorted(file.rglob("*")) if file.is_dir() else [file]:
+                try:
+                    known = part.stat()
+                except OSError as error:
+                    raise _unreadable(part, error) from None
+                found.append((str(part), known.st_mtime_ns, known.st_size))
+        return tuple(found)
+
+    def compiled(self, versions: Versions) -> tuple[Version, list[Bad]]:
+        """The version that they are, and what was skipped; PipelineError if something is bad and not to be skipped."""
+        bad: list[Bad] = []
+        file = self.path
+
+        def rows() -> Iterator[Subscription]:
+            nonlocal file
+            count = 0
+            for file in self._files():
+                for row in self._rows(file, bad):
+                    yield row
+                    count += 1
+            # Whoever asks for the row after the last has told of all that were bad.
+            if bad and not self.skip_bad:
+                raise _refused(bad, count)
+
+        def refuse(one: Subscription, error: SubscriptionError) -> None:
+            bad.append(Bad(str(file), one.line, error))
+
+        return versions.add(rows(), allow_expensive=self.allow_expensive, on_error=refuse), bad
+
+    def _rows(self, file: Path, bad: list[Bad]) -> Iterator[Subscription]:
+        numbered = self.path.is_dir() and format_of(file) == "txt"
+        try:
+            for row in read_subscriptions(
+                file,
+                file_format=self.file_format,
+                namespaces=self.namespaces,
+                on_error=lambda error: bad.append(Bad(str(file), error.line, error)),
+            ):
+                name = f"{file.name}:{row.id}"
+                yield replace(row, id=name, subscriber=name) if numbered else row
+        except FormatError as error:
+            raise PipelineError(
+                "subscriptions", f"{file}: {error.message}", hint=error.hint
+            ) from None
+
+    def _files(self) -> list[Path]:
+        if not self.path.is_dir() or format_of(self.path) == "parquet":
+            return [self.path]
+        try:
+            names = sorted(os.listdir(self.path))
+        except OSError as error:
+            raise _unreadable(self.path, error) from None
+        files = [
+            self.path / name
+            for name in names
+            if not name.startswith((".", "_")) and format_of(name) is not None
+        ]
+        if not files:
+            raise PipelineError(
+                "subscriptions",
+                f"{self.path} has no file of subscriptions",
+                hint="files end with .txt, .tsv, .jsonl or .parquet, and perhaps .gz",
+            )
+        return files
+
+
+def _refused(bad: list[Bad], count: int) -> PipelineError:
+    told = [str(one) for one in bad[:_SHOWN]]
+    if len(bad) > _SHOWN:
+        told.append(f"and {len(bad) - _SHOWN:,} more")
+    return PipelineError(
+        "subscriptions",
+        f"{len(bad):,} of {count:,} are bad\n" + "\n".join(told),
+        hint="mend them, or skip the bad ones",
+    )
+
+
+def _unreadable(path: Path, error: OSError) -> PipelineError:
+    return PipelineError("subscriptions", f"{path}: {error.strerror or error}")

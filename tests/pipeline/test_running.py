@@ -1,0 +1,250 @@
+"""Runs from end to end: once, as a stream, and with what goes wrong; the twin is a plain loop over a `Matcher`."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pathcast import Matcher
+from pathcast.errors import DocumentError, PathcastError, PipelineError
+from pathcast.formats import read_subscriptions
+from pathcast.pipeline.batches import Settings
+from pathcast.pipeline.running import BatchDone, Event, Order, Refused, Run, Taken
+from pathcast.pipeline.sinks.files import FileOutboxes
+from pathcast.pipeline.sources import Source
+from pathcast.pipeline.subscriptions import SubscriptionSource
+from pathcast.stream import Limits
+
+LIMITS = Limits()
+SUBSCRIPTIONS: list[dict[str, object]] = [
+    {"id": "all", "xpath": "//*", "subscriber": "archive"},
+    {"id": "b", "xpath": "//b", "subscriber": "desk"},
+    {"id": "b7", "xpath": "//b[. = 7]", "subscriber": "desk"},
+    {"id": 4, "xpath": "/c"},
+]
+DOCUMENTS = {
+    "1.xml": b"<a><b>7</b></a>",
+    "2.xml": b"<a><b>8</b></a>",
+    "deeper/3.xml": b"<c/>",
+    "broken.xml": b"<c>",
+}
+
+
+def write_documents(folder: Path, documents: dict[str, bytes]) -> None:
+    for name, body in documents.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draft = file.with_name(f".{file.name}")
+        draft.write_bytes(body)
+        draft.rename(file)
+
+
+def write_subscriptions(file: Path, rows: Sequence[dict[str, object]]) -> Path:
+    draft = file.with_name(f".{file.name}")
+    draft.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    draft.rename(file)
+    return file
+
+
+def order(tmp_path: Path, **settings: object) -> Order:
+    return Order(
+        SubscriptionSource(tmp_path / "s.jsonl"),
+        Source.named(str(tmp_path / "in"), LIMITS.size),
+        str(tmp_path / "out"),
+        Settings(LIMITS, **settings),  # type: ignore[arg-type]
+        outbox=lambda out: FileOutboxes(Path(out, "outboxes")),
+        batch=2,
+    )
+
+
+def twin(file: Path, documents: dict[str, bytes]) -> dict[tuple[str, str], list[str]]:
+    """(document, subscriber) -> subscriptions, by a loop."""
+    matcher = Matcher()
+    owner = {}
+    for one in read_subscriptions(file):
+        matcher.add(one.id, one.xpath, one.namespaces)
+        owner[one.id] = str(one.subscriber)
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, body in documents.items():
+        try:
+            for id in matcher.match(body):
+                found.setdefault((name, owner[id]), []).append(str(id))
+        except DocumentError:
+            pass
+    return {pair: sorted(ids) for pair, ids in found.items()}
+
+
+def delivered(spark: SparkSession, out: Path) -> dict[tuple[str, str], list[str]]:
+    rows = spark.read.parquet(str(out / "deliveries")).collect()
+    found = {(row.document, row.subscriber): row.subscriptions for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def boxes(out: Path) -> dict[tuple[str, str], bytes]:
+    return {
+        (file.name.replace("%2F", "/"), file.parent.name): file.read_bytes()
+        for file in (out / "outboxes").rglob("*")
+        if file.is_file()
+    }
+
+
+def test_once(spark: SparkSession, tmp_path: Path) -> None:
+    file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
+    write_documents(tmp_path / "in", DOCUMENTS)
+    heard: list[Event] = []
+    outcome = Run(spark, order(tmp_path, structures=1.0), heard.append).once()
+    expected = twin(file, DOCUMENTS)
+    assert delivered(spark, tmp_path / "out") == expected
+    assert boxes(tmp_path / "out") == {pair: DOCUMENTS[pair[0]] for pair in expected}
+    assert (outcome.documents, outcome.matched, outcome.unmatched, outcome.refused) == (4, 3, 0, 1)
+    assert (outcome.matches, outcome.deliveries) == (7, len(expected))
+    (error,) = spark.read.parquet(str(tmp_path / "out/errors")).collect()
+    assert (error.document, error.kind, error.place) == (
+        "broken.xml",
+        "malformed",
+        "line 1, column 4",
+    )
+    documents = spark.read.parquet(str(tmp_path / "out/documents")).collect()
+    assert {row.document: row.bytes for row in documents} == {
+        name: len(body) for name, body in DOCUMENTS.items()
+    }
+    assert len({row.structure for row in documents}) == 3  # a(b), c, and not known
+    assert [type(event) for event in heard] == [Taken, BatchDone]
+
+
+def test_results_are_not_mixed(spark: SparkSession, tmp_path: Path) -> None:
+    write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
+    write_documents(tmp_path / "in", DOCUMENTS)
+    Run(spark, order(tmp_path), lambda _: None).once()
+    with pytest.raises(PipelineError, match="results of an earlier run"):
+        Run(spark, order(tmp_path), lambda _: None).once()
+    with pytest.raises(PipelineError, match="belongs to a run with run batch"):
+        Run(spark, order(tmp_path), lambda _: None).stream(threading.Event(), available=True)
+
+
+def test_stream_with_change_of_subscriptions(spark: SparkSession, tmp_path: Path) -> None:
+    file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
+    write_documents(tmp_path / "in", DOCUMENTS)
+    heard: list[Event] = []
+
+    def run() -> None:
+        Run(spark, order(tmp_path), heard.append).stream(threading.Event(), available=True)
+
+    run()
+    first = twin(file, DOCUMENTS)
+    assert delivered(spark, tmp_path / "out") == first
+    assert len([event for event in heard if isinstance(event, BatchDone)]) == 2
+
+    file = write_subscriptions(tmp_path / "s.jsonl", [{"id": "c", "xpath": "//c"}])
+    more = {"4.xml": b"<c/>", "5.xml": b"<a><b/></a>"}
+    write_documents(tmp_path / "in", more)
+    run()
+    assert delivered(spark, tmp_path / "out") == first | twin(file, more)
+    assert boxes(tmp_path / "out").keys() == delivered(spark, tmp_path / "out").keys()
+    versions = [event.version for event in heard if isinstance(event, Taken)]
+    rows = spark.read.parquet(str(tmp_path / "out/matches")).collect()
+    assert {
+        row.document: row.version for row in rows if row.batch < 2
+    }.keys() == DOCUMENTS.keys() - {"broken.xml"}
+    assert {row.version for row in rows if row.batch < 2} == {versions[0]}
+    assert {row.version for row in rows if row.batch == 2} == {versions[1]}
+
+
+def test_stream_goes_on_until_stopped(spark: SparkSession, tmp_path: Path) -> None:
+    file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
+    write_documents(tmp_path / "in", DOCUMENTS)
+    stopping = threading.Event()
+    heard: list[Event] = []
+
+    def hear(event: Event) -> None:
+        """Each batch brings the next change; the last one the end."""
+        heard.append(event)
+        match len([one for one in heard if isinstance(one, BatchDone)]), event:
+            case 2, BatchDone():
+                file.write_text("{]")
+                write_documents(tmp_path / "in", {"6.xml": b"<c/>"})
+            case 3, BatchDone():
+                write_subscriptions(file, [{"id": "new", "xpath": "//c"}])
+                write_documents(tmp_path / "in", {"7.xml": b"<c/>"})
+            case 4, BatchDone():
+                stopping.set()
+
+    Run(spark, order(tmp_path), hear).stream(stopping)
+    found = delivered(spark, tmp_path / "out")
+    assert found["6.xml", "4"] == ["4"]  # the old subscriptions stayed in use
+    assert {pair for pair in found if pair[0] == "7.xml"} == {("7.xml", "new")}
+    assert len([event for event in heard if isinstance(event, Refused)]) == 1
+
+
+class Crash(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    "place", ["write_plan", "restart", "mark_staged", "publish_tables", "mark_done"]
+)
+@pytest.mark.parametrize("after", [False, True])
+def test_a_batch_that_is_run_again(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, after: bool
+) -> None:
+    """It stops at one place, the subscriptions change, and a subscriber takes its mail away; then it is run again."""
+    from pathcast.pipeline.store import Store
+
+    file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
+    write_documents(tmp_path / "in", DOCUMENTS)
+    expected = twin(file, DOCUMENTS)
+    real = getattr(Store, place)
+
+    def crash(self: Store, *arguments: object) -> object:
+        if after:
+            real(self, *arguments)
+        raise Crash
+
+    everything = replace(order(tmp_path), batch=10)
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, place, crash)
+        with pytest.raises(PathcastError):
+            Run(spark, everything, lambda _: None).stream(threading.Event(), available=True)
+    taken = boxes(tmp_path / "out") if (tmp_path / "out/outboxes").exists() else {}
+    for document, subscriber in taken:
+        (tmp_path / "out/outboxes" / subscriber / document.replace("/", "%2F")).unlink()
+    write_subscriptions(tmp_path / "s.jsonl", [{"id": "c", "xpath": "//c"}])
+    Run(spark, everything, lambda _: None).stream(threading.Event(), available=True)
+    planned = place != "write_plan" or after
+    expected = expected if planned else twin(file, DOCUMENTS)
+    assert delivered(spark, tmp_path / "out") == expected
+    again = boxes(tmp_path / "out")
+    assert not taken.keys() & again.keys()
+    assert taken.keys() | again.keys() == expected.keys()
+    assert not list((tmp_path / "out/_staging").iterdir())
+
+
+def test_repeats(spark: SparkSession, tmp_path: Path) -> None:
+    write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
+    write_documents(tmp_path / "in", DOCUMENTS | {"again.xml": DOCUMENTS["1.xml"]})
+    heard: list[Event] = []
+
+    def run() -> None:
+        Run(spark, order(tmp_path, dedupe=3600.0), heard.append).stream(
+            threading.Event(), available=True
+        )
+
+    run()
+    write_documents(tmp_path / "in", {"later.xml": DOCUMENTS["2.xml"], "new.xml": b"<x/>"})
+    run()
+    done = [event.outcome for event in heard if isinstance(event, BatchDone)]
+    assert sum(one.repeated for one in done) == 2
+    for one in done:
+        assert one.documents == one.matched + one.unmatched + one.refused + one.repeated
+    rows = spark.read.parquet(str(tmp_path / "out/repeats")).collect()
+    assert {frozenset((row.document, row.of)) for row in rows} == {
+        frozenset(("again.xml", "1.xml")),
+        frozenset(("later.xml", "2.xml")),
+    }
