@@ -55,7 +55,7 @@ def write_subscriptions(file: Path, rows: Sequence[dict[str, object]]) -> Path:
 def order(tmp_path: Path, **settings: object) -> Order:
     return Order(
         SubscriptionSource(tmp_path / "s.jsonl"),
-        Source.named(str(tmp_path / "in"), LIMITS.size),
+        Source(str(tmp_path / "in"), "files", LIMITS.size),
         str(tmp_path / "out"),
         Settings(LIMITS, **settings),  # type: ignore[arg-type]
         outbox=lambda out: FileOutboxes(Path(out, "outboxes")),

@@ -10,7 +10,7 @@ from lxml import etree
 from pathcast.errors import WorkloadError
 from pathcast.workload.bundled import bundled
 from pathcast.workload.feeds import stock, stock_feed, weather, weather_feed
-from pathcast.workload.feeds.sheets import SHEETS, Sheet
+from pathcast.workload.feeds.sheets import SHEETS, Sheet, row_xml, rows_xml
 from pathcast.workload.feeds.station import READINGS
 from pathcast.workload.feeds.stock import StockOptions
 from pathcast.workload.feeds.weather import WeatherOptions, cities
@@ -120,6 +120,42 @@ def test_parameters_are_texts_whatever_they_hold() -> None:
     )
     made = own.message((), [], p="""it's "quoted" <&""")
     assert etree.fromstring(made).text == """it's "quoted" <&"""
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("p", "\0"), ("p", "\ud800"), ("_input", "x"), ("profile_run", "x")]
+)
+def test_parameters_that_cannot_be(name: str, value: str) -> None:
+    with pytest.raises(WorkloadError, match=f"the parameter '{name}': "):
+        Sheet.load(body("<m/>")).message((), [], **{name: value})
+
+
+def test_a_document_is_transformed_as_rows_are() -> None:
+    own = Sheet.load(body('<m n="{count(//row)}"><xsl:value-of select="//@a"/></m>'))
+    rows = [("1", "<&>"), ("2", "\n\t\r\"'")]
+    document = rows_xml(("a", "b"), rows)
+    assert own.transform(etree.fromstring(document)) == own.message(("a", "b"), rows)
+    each = b"".join(row_xml({"a": a, "b": b}) for a, b in rows)
+    assert document == b"<rows>" + each + b"</rows>"
+    read = [dict(row.attrib) for row in etree.fromstring(document)]
+    assert read == [{"a": a, "b": b} for a, b in rows]
+
+
+def test_what_a_sheet_makes_may_be_too_much() -> None:
+    own = Sheet.load(body("<m>0123456789</m>"), name="own.xsl")
+    tree = etree.fromstring("<a/>")
+    size = len(own.transform(tree))
+    assert len(own.transform(tree, most=size)) == size
+    with pytest.raises(
+        WorkloadError, match=rf"own.xsl makes {size} bytes, more than {size - 1}"
+    ) as e:
+        own.transform(tree, most=size - 1)
+    assert e.value.kind == "size"
+
+
+def test_bytes_go_by_a_name() -> None:
+    with pytest.raises(WorkloadError, match=r"mine\.xsl, line 1: "):
+        Sheet.load(b"<a", name="mine.xsl")
 
 
 @pytest.mark.parametrize("kind", ["import", "include"])

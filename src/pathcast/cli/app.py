@@ -17,6 +17,7 @@ from pathcast.cli.draw import draw
 from pathcast.cli.explain import explain
 from pathcast.cli.generate import generate_app
 from pathcast.cli.match import match
+from pathcast.cli.run import run
 from pathcast.cli.schema import schema_app
 from pathcast.cli.schema_check import check
 from pathcast.cli.terminal import Output
@@ -34,6 +35,7 @@ app = typer.Typer(
 app.command()(match)
 app.command()(explain)
 app.command()(draw)
+app.command()(run)
 app.command()(demo)
 app.command()(bench)
 app.add_typer(generate_app)

@@ -27,6 +27,7 @@ from pathcast.helper.frames import HEADER, Message, unpack
 __all__ = ["Child", "Died", "Overdue"]
 
 _LONGEST_ANSWER: Final = 1024 * 1024
+_PORTION: Final = 64 * 1024  # what a pipe holds
 _PARTING: Final = 1.0  # seconds between closing its pipes and being gone
 
 
@@ -39,12 +40,12 @@ class Died(Exception):
 
 
 class Child:
-    """A helper process; OSError if it cannot be started."""
+    """A helper process that runs a module; OSError if it cannot be started."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str) -> None:
         self.owner = os.getpid()
         errors = TemporaryFile()  # noqa: SIM115 - closed with the process
-        command = [sys.executable, "-P", "-m", "pathcast.helper.worker"]
+        command = [sys.executable, "-P", "-m", module]
         # The child finds modules where we do, but never in the working directory of the moment.
         paths = os.pathsep.join(path for path in sys.path if path)
         try:
@@ -63,6 +64,7 @@ class Child:
         assert process.stdout is not None
         self._process, self._errors = process, errors
         self._input, self._output = process.stdin.fileno(), process.stdout.fileno()
+        self._heard = bytearray()
         os.set_blocking(self._input, False)
         os.set_blocking(self._output, False)
         self.stop = weakref.finalize(self, _end, process, errors, self.owner)
@@ -74,17 +76,33 @@ class Child:
     def ask(self, frames: Iterable[bytes], seconds: float) -> Message:
         """The answer to a question; Overdue or Died leave the child to be stopped."""
         until = time.monotonic() + seconds
+        self._tell(frames, until)
+        octets = self._hear(until, _LONGEST_ANSWER)
+        try:
+            return unpack(octets)
+        except ValueError as error:
+            raise _senseless(error) from None
+
+    def tell(self, frames: Iterable[bytes], seconds: float) -> None:
+        """Put a question whose answers are to be heard one by one; errors as those of `ask`."""
+        self._tell(frames, time.monotonic() + seconds)
+
+    def hear(self, seconds: float, longest: int) -> bytes:
+        """The next frame, of at most so many bytes; errors as those of `ask`."""
+        return self._hear(time.monotonic() + seconds, longest)
+
+    def _tell(self, frames: Iterable[bytes], until: float) -> None:
         try:
             for frame in frames:
                 self._write(frame, until)
-            (length,) = HEADER.unpack(self._read(HEADER.size, until))
-            if length > _LONGEST_ANSWER:
-                raise ValueError(f"an answer of {length} bytes")
-            return unpack(self._read(length, until))
         except OSError:
             raise Died(self._last_words()) from None
-        except ValueError as error:
-            raise Died(f"it makes no sense: {error}") from None
+
+    def _hear(self, until: float, longest: int) -> bytes:
+        (length,) = HEADER.unpack(self._read(HEADER.size, until))
+        if length > longest:
+            raise _senseless(f"an answer of {length} bytes")
+        return self._read(length, until)
 
     def _write(self, octets: bytes, until: float) -> None:
         rest = memoryview(octets)
@@ -93,15 +111,20 @@ class Child:
             rest = rest[os.write(self._input, rest) :]
 
     def _read(self, size: int, until: float) -> bytes:
-        parts = []
-        while size:
+        """So many bytes; what has come beyond them is kept for the next time."""
+        heard = self._heard
+        while len(heard) < size:
             _wait(self._output, selectors.EVENT_READ, until)
-            part = os.read(self._output, size)
+            try:
+                part = os.read(self._output, _PORTION)
+            except OSError:
+                raise Died(self._last_words()) from None
             if not part:
                 raise Died(self._last_words())
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
+            heard += part
+        octets = bytes(memoryview(heard)[:size])
+        del heard[:size]
+        return octets
 
     def _last_words(self) -> str:
         """How the child ended, and what it complained about last."""
@@ -113,6 +136,10 @@ class Child:
         self._errors.seek(0)
         lines = self._errors.read()[-2000:].decode(errors="replace").strip().splitlines()
         return f"it ended {words}" + (f": {lines[-1]}" if lines else "")
+
+
+def _senseless(said: object) -> Died:
+    return Died(f"it makes no sense: {said}")
 
 
 def _wait(pipe: int, event: int, until: float) -> None:

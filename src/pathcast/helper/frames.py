@@ -1,14 +1,20 @@
 """What goes through the pipes between a runner and its helper process.
 
 A frame is eight bytes of length, big-endian, and then that many bytes. The runner asks with one frame of
-JSON, or with one and a second that is the document as it came; the helper answers each question
+JSON, and others after it that are documents as they came; the helper answers each question
 with one frame of JSON. Nothing is pickled: a helper that was talked into misbehaving can give a wrong
 answer, and nothing more.
 
     {"document": {limits}, "seconds": s}  + body     ->  {} | {"error": [kind, message]}
     {"xpath": ..., "namespaces": [[prefix, uri]...], "seconds": s}  ->  {"holds": bool} | {"error": ...}
 
-`seconds` is when the helper ends itself if nobody else does.
+    {"sheet": name, "most": bytes, "memory": bytes, "limits": {...}, "seconds": s}  + sheet  ->  {} | {"error": ...}
+    {"bodies": n, "parameters": {name: text}, "seconds": s}  + n bodies  ->  n frames or fewer, then perhaps `.`
+
+Of the last one each frame is the answer to one document, given as soon as it is known: `=` and the bytes of what was
+made of it, or `!` and the JSON of [kind, message]. `.` says that the rest was left alone and may be asked again.
+
+`seconds` is when the helper ends itself if nobody else does, for each answer.
 
 >>> frame({"xpath": "//a"})
 b'\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x10{"xpath": "//a"}'

@@ -8,7 +8,7 @@ document again, and goes on with the next. A process that dies (kind `helper`) i
 
 The process stays for the next document: starting one costs a tenth of a second, asking one that
 is there a few tenths of a millisecond. Threads may share a runner, and take turns. After a fork each process
-has a helper of its own.
+has a helper of its own (see `holder`).
 
 >>> from pathcast.matching.residual import Expression
 >>> with ProcessRunner(deadline=10) as runner:
@@ -18,17 +18,15 @@ has a helper of its own.
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from pathcast.errors import EvaluationError
-from pathcast.helper.child import Child, Died, Overdue
+from pathcast.helper.child import Died, Overdue
 from pathcast.helper.frames import HEADER, Message, frame
+from pathcast.helper.holder import GRACE, Holder, checked_deadline
 from pathcast.stream import Limits
 
 if TYPE_CHECKING:
@@ -36,56 +34,25 @@ if TYPE_CHECKING:
 
 __all__ = ["ProcessRunner"]
 
-_LONGEST: Final = 86_400  # seconds: more than a day is no deadline, and poll() cannot count to it
 _LOADING: Final = 60.0  # seconds for a document; limits bound it, this is for a machine in trouble
-_GRACE: Final = 5.0  # seconds after which a helper whose runner is gone ends itself
+_GRACE: Final = GRACE
 _DEFAULTS: Final = Limits()
 
 
-class ProcessRunner:
+class ProcessRunner(Holder):
     """Runs expressions in a helper process; `deadline` is in seconds, for each expression."""
 
     def __init__(self, deadline: float = 1.0, limits: Limits = _DEFAULTS) -> None:
-        if not 0 < deadline <= _LONGEST:
-            raise ValueError(f"a deadline is more than 0 and at most {_LONGEST} s, not {deadline}")
-        self._deadline = deadline
+        super().__init__("pathcast.helper.worker")
+        self._deadline = checked_deadline(deadline)
         self._limits = limits
-        self._child: Child | None = None
-        self._closed = False
-        self._owner = os.getpid()
-        self._lock = threading.Lock()
 
     def run(self, body: bytes, expressions: Sequence[Expression]) -> list[bool | EvaluationError]:
         """An answer or an error for each expression, in their order."""
-        if os.getpid() != self._owner:  # a fork may have copied the lock while somebody held it
-            self._owner, self._lock = os.getpid(), threading.Lock()
-        with self._lock:
-            try:
-                return self._run(body, expressions)
-            except BaseException:  # an interrupt, say: the answer that is still to come is nobody's
-                self._stop()
-                raise
-
-    def close(self) -> None:
-        """End the helper process; a closed runner cannot be used again."""
-        with self._lock:
-            self._closed = True
-            self._stop()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
+        with self._turn():
+            return self._run(body, expressions)
 
     def _run(self, body: bytes, expressions: Sequence[Expression]) -> list[bool | EvaluationError]:
-        if self._closed:
-            raise ValueError("the runner is closed")
         answers: list[bool | EvaluationError] = []
         loaded = False
         for expression in expressions:
@@ -132,26 +99,12 @@ class ProcessRunner:
         self._replace()
         return failure, False
 
-    def _living(self) -> Child:
-        child = self._child
-        if child is not None and child.owner != os.getpid():
-            self._stop()
-            child = None
-        if child is None:
-            child = self._child = Child()
-        return child
-
     def _replace(self) -> None:
         self._stop()
         with suppress(
             OSError
         ):  # if it still cannot be started when it is needed, that will be said
             self._living()
-
-    def _stop(self) -> None:
-        child, self._child = self._child, None
-        if child is not None:
-            child.stop()
 
 
 def _error(answer: Message) -> EvaluationError | None:

@@ -8,15 +8,14 @@ expression runs on for ever with nobody waiting.
 
 from __future__ import annotations
 
-import os
 import signal
-import sys
 from typing import Any, BinaryIO
 
 from lxml import etree
 
 from pathcast.errors import DocumentError
 from pathcast.helper.frames import Message, frame, read_frame, unpack
+from pathcast.helper.serving import serve
 from pathcast.stream import Limits, parse
 
 __all__ = ["Worker", "main"]
@@ -72,12 +71,7 @@ def _serve(source: BinaryIO, answers: BinaryIO) -> None:
 
 def main() -> None:
     """Serve until the input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started us
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    # What anything prints must not end up among the answers.
-    with os.fdopen(os.dup(1), "wb") as answers:
-        os.dup2(2, 1)
-        _serve(sys.stdin.buffer, answers)
+    serve(_serve)
 
 
 if __name__ == "__main__":

@@ -12,18 +12,19 @@ this gives, which Spark keeps in memory or on its disks while the batch lasts.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pyspark import StorageLevel
-from pyspark.sql import DataFrame, SparkSession
+from pyspark import StorageLevel, inheritable_thread_target
+from pyspark.sql import DataFrame, Observation, Row, SparkSession
 from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
 from pathcast.pipeline import matching
 from pathcast.pipeline.repeats import hashes, marked
-from pathcast.pipeline.routes import deliveries, mail
+from pathcast.pipeline.routes import DELIVERIES, ROUTES, deliveries, mail
 from pathcast.pipeline.sinks import Outbox
 from pathcast.pipeline.store import Outcome, Plan, Store
 from pathcast.pipeline.versions import Version, Versions
@@ -80,14 +81,13 @@ class Batches:
             self._store.write_plan(batch, plan)
         outcome = self._store.staged(batch)
         if outcome is None:
-            self._store.restart(batch)
-            outcome = self._stage(batch, documents, plan)
+            outcome = self._stage(documents, plan, self._store.restart(batch))
             self._store.mark_staged(batch, outcome)
         self._publish(batch, outcome)
         self._store.mark_done(batch, outcome)
         return outcome
 
-    def _stage(self, batch: int, documents: DataFrame, plan: Plan) -> Outcome:
+    def _stage(self, documents: DataFrame, plan: Plan, staging: str) -> Outcome:
         start = time.perf_counter()
         version = self._versions.get(plan.version)
         version.ship(self._session.sparkContext)
@@ -102,53 +102,93 @@ class Batches:
         documents = documents.persist(_KEPT)
         found = None
         try:
-            repeated = self._repeated(batch, documents, plan)
+            repeated = self._repeated(staging, documents, plan)
             fresh = documents
             if repeated is not None:
                 again = repeated.select(F.col("document").alias("id"))
                 fresh = documents.join(again, "id", "left_anti")
             found = self._matched(fresh, version, task).persist(_KEPT)
-            outcome = _counted(found, documents, version.name, repeated)
-            tables = self._tables(batch, found, version, documents, outcome)
-            delivered = self._session.read.parquet(self._staged_path(batch, "deliveries")).count()
+            outcome = self._tables(staging, found, version, documents)
         finally:
             documents.unpersist()
             if found is not None:
                 found.unpersist()
-        return replace(
+        again_count = 0 if repeated is None else repeated.count()
+        outcome = replace(
             outcome,
-            deliveries=delivered,
-            tables=tables,
+            repeated=again_count,
+            staging=staging,
             seconds=round(time.perf_counter() - start, 3),
         )
+        _check(outcome)
+        return outcome
 
     def _tables(
-        self, batch: int, found: DataFrame, version: Version, documents: DataFrame, outcome: Outcome
-    ) -> tuple[str, ...]:
-        """Stage the tables, and the mail; which tables there are."""
-        made = {
-            "documents": matching.documents(found),
-            "matches": matching.matches(found),
-        }
-        if outcome.refused or outcome.undecided:
-            made["errors"] = matching.errors(found)
-        for name, table in made.items():
-            self._write(batch, name, table)
-        routes = self._session.read.parquet(self._versions.routes(version))
-        self._write(batch, "deliveries", deliveries(matching.matches(found), routes))
-        if self._outbox is not None:
-            staged = self._session.read.parquet(self._staged_path(batch, "deliveries"))
-            self._outbox.stage(mail(staged, documents), self._staged_path(batch, _MAIL))
-        extra = ("repeats", "hashes") if self._settings.dedupe is not None else ()
-        return (*made, "deliveries", *extra)
+        self, staging: str, found: DataFrame, version: Version, documents: DataFrame
+    ) -> Outcome:
+        """Stage the tables, and the mail, several at a time: most of the time of a small one is waiting."""
+        matches = matching.matches(found)
+        routes = self._session.read.schema(ROUTES).parquet(self._versions.routes(version))
+        first, hits = Observation(), Observation()
+        sent = Observation()
+        steps: list[Callable[[], object]] = [
+            lambda: _given(documents),
+            lambda: self._write(staging, "documents", matching.documents(_watched(found, first))),
+            lambda: self._write(
+                staging,
+                "matches",
+                matches.observe(
+                    hits, F.coalesce(F.sum(F.size("subscriptions")), F.lit(0)).alias("matches")
+                ),
+            ),
+            lambda: self._deliver(
+                staging,
+                deliveries(matches, routes).observe(sent, F.count("*").alias("deliveries")),
+                documents,
+            ),
+        ]
+        given = self._together(steps)[0]
+        assert isinstance(given, Row)
+        counted = first.get
+        names = ["documents", "matches", "deliveries"]
+        if counted["refused"] or counted["undecided"]:
+            self._write(staging, "errors", matching.errors(found))
+            names.append("errors")
+        if self._settings.dedupe is not None:
+            names += ["repeats", "hashes"]
+        matched = counted["matched"]
+        if counted["scattered"]:
+            matched = (
+                matches.where(F.size("subscriptions") > 0).select("document").distinct().count()
+            )
+        return Outcome(
+            version=version.name,
+            documents=given["documents"],
+            matched=matched,
+            unmatched=counted["read"] - counted["refused"] - matched,
+            refused=counted["refused"],
+            undecided=counted["undecided"],
+            bytes=counted["bytes"],
+            matches=hits.get["matches"],
+            deliveries=sent.get["deliveries"],
+            latest=given["latest"],
+            tables=tuple(names),
+        )
 
-    def _repeated(self, batch: int, documents: DataFrame, plan: Plan) -> DataFrame | None:
+    def _deliver(self, staging: str, delivered: DataFrame, documents: DataFrame) -> None:
+        self._write(staging, "deliveries", delivered)
+        if self._outbox is not None:
+            path = self._path(staging, "deliveries")
+            staged = self._session.read.schema(DELIVERIES).parquet(path)
+            self._outbox.stage(mail(staged, documents), self._path(staging, _MAIL))
+
+    def _repeated(self, staging: str, documents: DataFrame, plan: Plan) -> DataFrame | None:
         """The repeats among documents, staged with the hashes that find later ones."""
         window = self._settings.dedupe
         if window is None:
             return None
-        self._write(batch, "hashes", hashes(documents, plan.started))
-        new = self._session.read.parquet(self._staged_path(batch, "hashes"))
+        self._write(staging, "hashes", hashes(documents, plan.started))
+        new = self._session.read.parquet(self._path(staging, "hashes"))
         first = new.agg(F.min("time").cast("double")).head()
         start = None if first is None else first[0]
         earlier = None
@@ -162,56 +202,57 @@ class Batches:
         ]
         if parts:
             earlier = self._session.read.parquet(*parts)
-        self._write(batch, "repeats", marked(new, earlier, window))
-        return self._session.read.parquet(self._staged_path(batch, "repeats"))
+        self._write(staging, "repeats", marked(new, earlier, window))
+        return self._session.read.parquet(self._path(staging, "repeats"))
 
-    def _write(self, batch: int, name: str, table: DataFrame) -> None:
-        table.write.mode("overwrite").parquet(self._staged_path(batch, name))
+    def _together(self, steps: Sequence[Callable[[], object]]) -> list[object]:
+        """Do several things at the same time, in threads that Spark takes for this one; the first error is raised."""
+        inherit = inheritable_thread_target(self._session)
+        with ThreadPoolExecutor(len(steps)) as pool:
+            return [done.result() for done in [pool.submit(inherit(step)) for step in steps]]
 
-    def _staged_path(self, batch: int, name: str) -> str:
-        return self._store.storage.path(f"{self._store.staging(batch)}/{name}")
+    def _write(self, staging: str, name: str, table: DataFrame) -> None:
+        table.write.mode("overwrite").parquet(self._path(staging, name))
+
+    def _path(self, staging: str, name: str) -> str:
+        return self._store.storage.path(f"{staging}/{name}")
 
     def _publish(self, batch: int, outcome: Outcome) -> None:
         if self._outbox is not None:
-            self._outbox.publish(self._session, self._staged_path(batch, _MAIL))
+            self._outbox.publish(self._session, self._path(outcome.staging, _MAIL))
         self._store.publish_tables(batch, outcome)
 
 
-def _counted(
-    found: DataFrame, documents: DataFrame, version: str, repeated: DataFrame | None
-) -> Outcome:
-    """The figures of rows; that no document is missing is checked here."""
+def _watched(found: DataFrame, counts: Observation) -> DataFrame:
+    """Rows, counted as they pass."""
     hits = F.when(F.col("kind").isNull(), F.size("subscriptions")).otherwise(0)
     first = F.col("first")
-    row = found.agg(
+    return found.observe(
+        counts,
         F.count_if(first).alias("read"),
         F.count_if(first & F.col("kind").isNotNull()).alias("refused"),
         F.count_if(~first & F.col("kind").isNotNull()).alias("undecided"),
-        F.count_distinct(F.when(hits > 0, F.col("document"))).alias("matched"),
+        F.count_if(first & (hits > 0)).alias("matched"),
+        F.count_if(~first & (hits > 0)).alias("scattered"),
         F.coalesce(F.sum("bytes"), F.lit(0)).alias("bytes"),
-        F.coalesce(F.sum(hits), F.lit(0)).alias("matches"),
-    ).head()
-    given = documents.agg(
+    )
+
+
+def _given(documents: DataFrame) -> Row:
+    """How many documents came, and when the newest of them is from."""
+    row = documents.agg(
         F.count("*").alias("documents"), F.max("time").cast("double").alias("latest")
     ).head()
-    again = 0 if repeated is None else repeated.count()
     assert row is not None
-    assert given is not None
-    if row["read"] + again != given["documents"]:
+    return row
+
+
+def _check(outcome: Outcome) -> None:
+    """No document is missing."""
+    known = outcome.matched + outcome.unmatched + outcome.refused + outcome.repeated
+    if known != outcome.documents:
         raise PipelineError(
             "lost",
-            f"{given['documents']:,} documents came in, but {row['read'] + again:,} are accounted for",
+            f"{outcome.documents:,} documents came in, but {known:,} are accounted for",
             hint="this is a fault of pathcast's; nothing of the batch was published",
         )
-    return Outcome(
-        version=version,
-        documents=given["documents"],
-        matched=row["matched"],
-        unmatched=row["read"] - row["refused"] - row["matched"],
-        refused=row["refused"],
-        repeated=again,
-        undecided=row["undecided"],
-        bytes=row["bytes"],
-        matches=row["matches"],
-        latest=given["latest"],
-    )

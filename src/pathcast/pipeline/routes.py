@@ -19,8 +19,21 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-__all__ = ["NAMED", "TOGETHER", "Route", "deliveries", "mail", "save_routes"]
+__all__ = [
+    "DELIVERIES",
+    "NAMED",
+    "ROUTES",
+    "TOGETHER",
+    "Route",
+    "deliveries",
+    "mail",
+    "save_routes",
+]
 
+ROUTES: Final = "subscription string, subscriber string"
+DELIVERIES: Final = (
+    "document string, subscriber string, subscriptions array<string>, count int, version string"
+)
 NAMED: Final = 1_000
 TOGETHER: Final = 4_096
 

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,7 +30,7 @@ from pathcast.pipeline.batches import Batches, Settings
 from pathcast.pipeline.failures import failure, told
 from pathcast.pipeline.sinks import Outbox
 from pathcast.pipeline.sources import Source
-from pathcast.pipeline.storage import open_storage
+from pathcast.pipeline.storage import Storage, open_storage
 from pathcast.pipeline.store import Outcome, Store
 from pathcast.pipeline.subscriptions import Bad, State, SubscriptionSource
 from pathcast.pipeline.versions import Version, Versions
@@ -93,15 +94,13 @@ class Run:
 
     def once(self) -> Outcome:
         """All documents that are there, as one batch."""
-        with TemporaryDirectory(prefix="pathcast-") as cache:
-            parts = self._open(Path(cache), streaming=False)
+        with self._opened(streaming=False) as parts:
             documents = self._order.source.documents(self._session)
             return self._batch(parts, 0, documents)
 
     def stream(self, stopping: threading.Event, *, available: bool = False) -> None:
         """Batch after batch until `stopping` is set, or with `available` until what was there has been taken."""
-        with TemporaryDirectory(prefix="pathcast-") as cache:
-            parts = self._open(Path(cache), streaming=True)
+        with self._opened(streaming=True) as parts:
             step = _Step(lambda number, rows: self._batch(parts, number, rows), stopping)
             documents = self._order.source.documents(self._session, self._order.batch)
             writer = documents.writeStream.foreachBatch(step).option(
@@ -116,9 +115,17 @@ class Run:
                 query = trigger.start()
             _follow(query, step, stopping)
 
-    def _open(self, cache: Path, *, streaming: bool) -> _Parts:
+    @contextmanager
+    def _opened(self, *, streaming: bool) -> Iterator[_Parts]:
+        with TemporaryDirectory(prefix="pathcast-") as cache:
+            storage = open_storage(self._session, self._order.out, Path(cache))
+            try:
+                yield self._parts(storage, Path(cache), streaming=streaming)
+            finally:
+                storage.close()
+
+    def _parts(self, storage: Storage, cache: Path, *, streaming: bool) -> _Parts:
         order = self._order
-        storage = open_storage(self._session, order.out, cache)
         store = Store(storage)
         kind = "stream" if streaming else "batch"
         store.claim({"run": kind, "documents": order.source.path}, again=streaming)

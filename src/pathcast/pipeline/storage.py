@@ -7,12 +7,13 @@ and replaces nothing. Two kinds: a folder that this process sees, and one that o
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 from pyspark.sql import SparkSession
 
@@ -52,6 +53,12 @@ class Storage(Protocol):
     def settle(self) -> None:
         """Return when all that others wrote here is on the disk."""
 
+    def lock(self) -> None:
+        """Have the folder alone until `close`, or the end of this process; PipelineError if another has it."""
+
+    def close(self) -> None:
+        """Let others have the folder."""
+
 
 def open_storage(session: SparkSession, path: str, cache: Path) -> Storage:
     """The folder of this name, made if need be; `cache` is for local copies of what is elsewhere."""
@@ -85,6 +92,7 @@ class LocalStorage:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._lock: IO[bytes] | None = None
 
     def path(self, name: str) -> str:
         return f"file:{self.root / name}"  # as it is: Hadoop reads no escapes in a path
@@ -148,6 +156,24 @@ class LocalStorage:
 
     def settle(self) -> None:
         os.sync()
+
+    def lock(self) -> None:
+        file = (self.root / ".lock").open("ab")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            raise PipelineError(
+                "output",
+                f"another run has {self.root}",
+                hint="end it first, or choose another folder",
+            ) from None
+        self._lock = file
+
+    def close(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
 
 def _sync_folder(folder: Path) -> None:
@@ -224,6 +250,11 @@ class HadoopStorage:
 
     def settle(self) -> None:
         """Spark's writers close what they write, which is all that such systems ask for."""
+
+    def lock(self) -> None:
+        """Such systems have no locks: that nobody else writes here is up to the caller."""
+
+    def close(self) -> None: ...
 
 
 def _first_line(error: Exception) -> str:

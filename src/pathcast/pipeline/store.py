@@ -2,7 +2,7 @@
 
     pathcast.json        what the folder belongs to: the documents it is fed from, the format of these records
     log/N.json           the plan of batch N: which version of the subscriptions; written before the batch runs
-    _staging/batch=N     what the batch makes, until it is complete
+    _staging/batch=N     what the batch makes, until it is complete; each attempt in a folder of its own
     done/N.json          the outcome of batch N: written last, when everything is published
     matches, errors, documents, deliveries / batch=N       the tables, published
     versions             the subscriptions of every version, with their routes
@@ -10,11 +10,15 @@
 A batch that is run again, after whatever happened, goes on where it can: without a plan it gets one; with a plan it is
 staged anew, under the same plan; once it is staged it is only published, which moves what has not been moved; once it is
 done it is left alone. So nothing is there twice, or under two versions, and whoever takes published files away gets none of them again.
+
+When a driver is killed, its Java and its workers live a moment longer, and may still write: into the folder of their attempt, which
+nobody looks at any more. Two runs at the same time would be another matter; the first has the folder's lock.
 """
 
 from __future__ import annotations
 
 import json
+import secrets
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
@@ -55,6 +59,8 @@ class Outcome:
     latest: float | None = None
     """The time of the newest document."""
     tables: tuple[str, ...] = field(default=())
+    staging: str = ""
+    """Where it was staged."""
 
 
 class Store:
@@ -65,6 +71,7 @@ class Store:
 
     def claim(self, belongs: dict[str, str], *, again: bool) -> None:
         """Make the folder this run's; PipelineError if it is another's, or used up and not to be gone on with."""
+        self.storage.lock()
         found = self._record(_HEAD)
         if found is None:
             if self.storage.names("log") or self.storage.names("matches"):
@@ -102,39 +109,26 @@ class Store:
     def write_plan(self, batch: int, plan: Plan) -> None:
         self._write(_named("log", batch), {"batch": batch, **asdict(plan)})
 
-    def last_plan(self) -> tuple[int, Plan] | None:
-        """The newest batch that has a plan."""
-        names = [name for name in self.storage.names("log") if name.endswith(".json")]
-        if not names:
-            return None
-        batch = int(names[-1].removesuffix(".json"))
-        plan = self.plan(batch)
-        assert plan is not None
-        return batch, plan
-
-    def staging(self, batch: int) -> str:
-        """Where a batch is staged, by its name in the storage."""
-        return f"_staging/batch={batch}"
-
-    def restart(self, batch: int) -> None:
-        """Throw away what an attempt at a batch left."""
-        self.storage.remove(self.staging(batch))
+    def restart(self, batch: int) -> str:
+        """Throw away what attempts at a batch left; the folder for a new one, by its name in the storage."""
+        self.storage.remove(_staging(batch))
+        return f"{_staging(batch)}/{secrets.token_hex(4)}"
 
     def staged(self, batch: int) -> Outcome | None:
         """The outcome of a batch that is complete and perhaps not yet published."""
-        return _outcome(self._record(f"{self.staging(batch)}/staged.json"))
+        return _outcome(self._record(f"{_staging(batch)}/staged.json"))
 
     def mark_staged(self, batch: int, outcome: Outcome) -> None:
         self.storage.settle()
-        self._write(f"{self.staging(batch)}/staged.json", asdict(outcome))
+        self._write(f"{_staging(batch)}/staged.json", asdict(outcome))
 
     def publish_tables(self, batch: int, outcome: Outcome) -> None:
         for table in outcome.tables:
-            self.storage.move(f"{self.staging(batch)}/{table}", f"{table}/batch={batch}")
+            self.storage.move(f"{outcome.staging}/{table}", f"{table}/batch={batch}")
 
     def mark_done(self, batch: int, outcome: Outcome) -> None:
         self._write(_named("done", batch), {"batch": batch, **asdict(outcome)})
-        self.storage.remove(self.staging(batch))
+        self.storage.remove(_staging(batch))
 
     def done(self, batch: int) -> Outcome | None:
         return _outcome(self._record(_named("done", batch)))
@@ -164,6 +158,10 @@ class Store:
 
     def _write(self, name: str, record: dict[str, Any]) -> None:
         self.storage.write(name, json.dumps(record, indent=1).encode() + b"\n")
+
+
+def _staging(batch: int) -> str:
+    return f"_staging/batch={batch}"
 
 
 def _named(folder: str, batch: int) -> str:

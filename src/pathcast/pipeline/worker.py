@@ -26,9 +26,19 @@ from pathcast.matching import Matcher
 from pathcast.pipeline import rows
 from pathcast.stream import Limits, parse, summary
 
-__all__ = ["Engine", "Task", "engine", "facts_of", "match_batches", "without_lost"]
+__all__ = [
+    "Engine",
+    "Task",
+    "answered",
+    "engine",
+    "facts_of",
+    "loaded",
+    "match_batches",
+    "without_lost",
+]
 
 _KEPT: Final = 2
+_FIRST: Final = 4  # so many documents are matched before anything is known of their matches
 _DEFAULTS: Final = Limits()
 
 
@@ -66,13 +76,18 @@ def engine(
         while len(_engines) >= kept:  # first, so that there is never one more than may be
             _engines.popitem(last=False)
             gc.collect()  # an engine and its automata know each other: it would stay for long
+            pa.default_memory_pool().release_unused()
         runner = None if deadline is None else ProcessRunner(deadline, limits)
-        matcher = Matcher.load(SparkFiles.get(file), limits=limits, runner=runner)
-        ids = matcher.match_batch([]).ids(range(len(matcher)))
-        found = Engine(matcher, pa.array([str(id) for id in ids], pa.string()))
-        _engines[key] = found
+        found = _engines[key] = loaded(SparkFiles.get(file), limits, runner)
     _engines.move_to_end(key)
     return found
+
+
+def loaded(path: str, limits: Limits = _DEFAULTS, runner: ProcessRunner | None = None) -> Engine:
+    """The engine of a file that is here."""
+    matcher = Matcher.load(path, limits=limits, runner=runner)
+    ids = matcher.match_batch([]).ids(range(len(matcher)))
+    return Engine(matcher, pa.array([str(id) for id in ids], pa.string()))
 
 
 def match_batches(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
@@ -81,10 +96,24 @@ def match_batches(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[pa.
     for batch in batches:
         batch, lost = without_lost(batch, task)
         yield from lost
-        facts = facts_of(batch, task)
-        found = known.matcher.match_batch(body.as_py() or b"" for body in batch.column("body"))
-        yield from rows.answers(found, facts, known.ids, task.version)
-        yield from rows.refusals(found, facts, task.version)
+        yield from answered(known, batch.column("body"), facts_of(batch, task), task.version)
+
+
+def answered(
+    known: Engine, bodies: pa.Array, facts: pa.RecordBatch, version: str, parts: int = 0
+) -> Iterator[pa.RecordBatch]:
+    """The rows of documents, with parts from `parts` on.
+
+    They are matched a few at a time: as many as will fill a batch of rows if they are like those before them.
+    """
+    at, few = 0, _FIRST
+    while at < len(bodies):
+        some = facts.slice(at, few)
+        found = known.matcher.match_batch(body.as_py() or b"" for body in bodies.slice(at, few))
+        yield from rows.answers(found, some, known.ids, version, parts)
+        yield from rows.refusals(found, some, version)
+        at += few
+        few = max(1, min(4 * few, 2 * few * rows.MOST // max(1, len(found.numbers))))
 
 
 def without_lost(batch: pa.RecordBatch, task: Task) -> tuple[pa.RecordBatch, list[pa.RecordBatch]]:

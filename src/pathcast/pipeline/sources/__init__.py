@@ -2,23 +2,43 @@
 
 A document's id is its place in its source, so that reading the same source again gives the same ids. What cannot become a
 document is a row all the same: `fault` says why, and there is no body.
+
+    files     every file is a document; archives hold some                   files, unpacking
+    rows      rows of CSV or JSON, one or a group of them a document         rows
+    bodies    lines of JSON that have a document in `body`                   rows
+    parquet   a table with a column `body`                                   tables
+
+A style sheet may make other documents of any of them (`sheets`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Final, Literal, get_args
 
 from pyspark.sql import DataFrame, SparkSession
 
 from pathcast.pipeline.failures import told
+from pathcast.pipeline.sources import unpacking
 from pathcast.pipeline.sources.files import file_documents
+from pathcast.pipeline.sources.rows import ENDINGS, Bodies, Form, Rows, read_rows
+from pathcast.pipeline.sources.sheets import Style, transformed
 from pathcast.pipeline.sources.tables import table_documents, without_repeated_ids
-from pathcast.pipeline.sources.unpacking import ENDINGS, unpack
+from pathcast.pipeline.sources.unpacking import Unpacked
 
-__all__ = ["Form", "Source"]
+__all__ = ["KINDS", "Kind", "Source", "kind_of"]
 
-Form = Literal["files", "parquet"]
+Kind = Literal["files", "rows", "bodies", "parquet"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+_KIND_OF: Final[dict[str, Kind]] = {
+    "parquet": "parquet",
+    "csv": "rows",
+    "json": "rows",
+    "jsonl": "bodies",
+    "ndjson": "bodies",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,24 +46,51 @@ class Source:
     """A place to read documents from; none may have more than `most` bytes."""
 
     path: str
-    form: Form
+    kind: Kind
     most: int
-
-    @classmethod
-    def named(cls, path: str, most: int) -> Source:
-        """The source that a path means by its ending."""
-        table = path.lower().rstrip("/").endswith(".parquet")
-        return cls(path, "parquet" if table else "files", most)
+    group: str | None = None
+    """The column whose value rows of one document have in common."""
+    style: Style | None = None
 
     def documents(self, session: SparkSession, batch: int | None = None) -> DataFrame:
         """All documents, or with `batch` a stream of them, of at most so many files at a time."""
         with told("source", self.path):
-            if self.form == "parquet":
+            found = self._read(session, batch)
+            return found if self.style is None else transformed(found, self.style)
+
+    def _read(self, session: SparkSession, batch: int | None) -> DataFrame:
+        files = partial(file_documents, session, self.path, most=self.most, batch=batch)
+        packed = unpacking.ENDINGS
+        match self.kind:
+            case "files":
+                return files(unpack=unpacking.unpack, endings=packed)
+            case "rows":
+                return files(
+                    unpack=partial(_mixed, form=Rows(self.group)), endings=(*ENDINGS, *packed)
+                )
+            case "bodies":
+                return files(unpack=partial(_mixed, form=Bodies()), endings=(*ENDINGS, *packed))
+            case "parquet":
                 return table_documents(session, self.path, most=self.most, batch=batch)
-            return file_documents(
-                session, self.path, most=self.most, unpack=unpack, endings=ENDINGS, batch=batch
-            )
 
     def checked(self, documents: DataFrame) -> DataFrame:
         """What was read at once, with faults that only all of it together shows."""
-        return without_repeated_ids(documents) if self.form == "parquet" else documents
+        given = self.kind in ("parquet", "bodies")  # whoever wrote them chose the ids
+        return without_repeated_ids(documents) if given else documents
+
+
+def kind_of(path: str) -> Kind:
+    """The kind of source that a path means by its ending.
+
+    >>> kind_of("feed/"), kind_of("table.parquet"), kind_of("stock.CSV.gz"), kind_of("all.jsonl")
+    ('files', 'parquet', 'rows', 'bodies')
+    """
+    name = path.lower().rstrip("/").removesuffix(".gz")
+    return _KIND_OF.get(name.rpartition(".")[2], "files")
+
+
+def _mixed(name: str, packed: bytes, most: int, form: Form) -> Iterator[Unpacked]:
+    """Documents of a file of rows, or of an archive."""
+    if name.lower().endswith(tuple(f".{ending}" for ending in ENDINGS)):
+        return read_rows(name, packed, most, form)
+    return unpacking.unpack(name, packed, most)

@@ -14,6 +14,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import IO, Final, NamedTuple, cast
 
 import pyarrow as pa
@@ -25,6 +26,7 @@ ENDINGS: Final = ("zip", "tar", "tgz", "gz")
 FAULT: Final = pa.struct([("kind", pa.string()), ("message", pa.string())])
 ROWS: Final = "id string, body binary, source string, time timestamp, fault struct<kind:string,message:string>"
 _PORTION: Final = 2 << 20  # bytes in a batch
+_LEAST: Final = 256  # bytes that a row counts for, if it has nothing else
 _DAMAGE: Final = (
     OSError, EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarError, RuntimeError, NotImplementedError, ValueError
 )  # fmt: skip
@@ -36,13 +38,15 @@ class Unpacked(NamedTuple):
     id: str
     body: bytes | None
     fault: tuple[str, str] | None = None
+    time: datetime | None = None
+    """Its own, where it has one: that of its file counts for all others."""
 
 
 def unpack(name: str, packed: bytes, most: int) -> Iterator[Unpacked]:
     """The documents of an archive, each of `most` bytes at most.
 
     >>> list(unpack("a.xml.gz", gzip.compress(b"<a/>"), 100))
-    [Unpacked(id='a.xml.gz', body=b'<a/>', fault=None)]
+    [Unpacked(id='a.xml.gz', body=b'<a/>', fault=None, time=None)]
     >>> [(one.id, one.fault) for one in unpack("a.zip", b"PK?", 100)]
     [('a.zip', ('archive', 'File is not a zip file'))]
     """
@@ -115,7 +119,7 @@ def unpack_batches(
             size = 0
             for one in unpack(row["id"], row["body"], most):
                 held.append(one)
-                size += len(one.body or b"")
+                size += _LEAST + len(one.body or b"")
                 if size > _PORTION:
                     yield _rows(held, row)
                     held, size = [], 0
@@ -133,7 +137,7 @@ def _rows(held: list[Unpacked], row: dict[str, object]) -> pa.RecordBatch:
             pa.array([one.id for one in held], pa.string()),
             pa.array([one.body for one in held], pa.binary()),
             pa.array([row["source"]] * len(held), pa.string()),
-            pa.array([row["time"]] * len(held), pa.timestamp("us", tz="UTC")),
+            pa.array([one.time or row["time"] for one in held], pa.timestamp("us", tz="UTC")),
             pa.array(faults, FAULT),
         ],
         names=["id", "body", "source", "time", "fault"],

@@ -14,7 +14,8 @@ sheet is looked through before it is compiled. Only the elements of XSLT 1.0 pas
 type does not; of EXSLT only what depends on its arguments alone (no date, no chance).
 
 What is not bounded is time and memory. A recursion without end is cut off by libxslt, a very long loop is not, and
-this room has no processes to stop one in. Use sheets of people you trust, or run them where they can be stopped.
+this room has no processes to stop one in. Use sheets of people you trust, or run them where they can be stopped
+(`pathcast.helper.sheets`).
 
 >>> text = '<m xsl:version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform" at="{//@city}"/>'
 >>> Sheet.load(text.encode()).message(("city",), [("Ottawa",)])
@@ -24,7 +25,7 @@ b'<?xml version="1.0"?>\\n<m at="Ottawa"/>\\n'
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -34,7 +35,7 @@ from lxml import etree
 
 from pathcast.errors import WorkloadError
 
-__all__ = ["SHEETS", "Sheet"]
+__all__ = ["SHEETS", "Sheet", "row_xml", "rows_xml"]
 
 SHEETS = ("weather", "stock")
 
@@ -58,10 +59,10 @@ class Sheet:
     _transform: etree.XSLT
 
     @classmethod
-    def load(cls, source: str | os.PathLike[str] | bytes) -> Sheet:
-        """The sheet in a file, or in these bytes."""
+    def load(cls, source: str | os.PathLike[str] | bytes, *, name: str = "style sheet") -> Sheet:
+        """The sheet in a file, or in these bytes, which go by a name in what is said of them."""
         if isinstance(source, bytes):
-            return cls._of("style sheet", source)
+            return cls._of(name, source)
         name = os.fspath(source)
         try:
             text = Path(name).read_bytes()
@@ -98,11 +99,23 @@ class Sheet:
         self, fields: Sequence[str], rows: Iterable[Sequence[str]], **parameters: str
     ) -> bytes:
         """The message that the sheet makes of rows; parameters are texts."""
-        texts = {key: etree.XSLT.strparam(value) for key, value in parameters.items()}
+        return self.transform(_tree(fields, rows), parameters)
+
+    def transform(
+        self,
+        tree: etree._Element | etree._ElementTree,
+        parameters: Mapping[str, str] | None = None,
+        most: int | None = None,
+    ) -> bytes:
+        """What the sheet makes of a document, of at most so many bytes (kind `size`)."""
+        texts = {key: _quoted(key, value) for key, value in (parameters or {}).items()}
         try:
             # lxml's types know neither parameters by name nor the bytes of a result.
-            result = self._transform(_tree(fields, rows), **texts)  # type: ignore[arg-type]
+            result = self._transform(tree, **texts)  # type: ignore[arg-type]
             body: bytes = bytes(result)  # type: ignore[call-overload]
+            if most is not None and len(body) > most:
+                said = f"{self.name} makes {len(body):,} bytes, more than {most:,}"
+                raise WorkloadError("size", said)
             etree.fromstring(body, _parser())
         except etree.XSLTApplyError as error:
             raise _failure(self.name, error) from None
@@ -111,6 +124,38 @@ class Sheet:
             hint = "a message has one root element, and xsl:output method xml"
             raise WorkloadError("sheet", said, hint=hint) from None
         return body
+
+
+def _quoted(name: str, value: str) -> object:
+    """A parameter as libxslt takes a text."""
+    try:
+        if name in ("_input", "profile_run"):  # what lxml's own parameters are called
+            raise ValueError("this name is taken")
+        return etree.XSLT.strparam(value)
+    except ValueError as error:
+        raise WorkloadError("sheet", f"the parameter {name!r}: {error}") from None
+
+
+def rows_xml(fields: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
+    """The document that is put before a sheet.
+
+    >>> rows_xml(("a", "b"), [("1", "<"), ("2", "")])
+    b'<rows><row a="1" b="&lt;"/><row a="2" b=""/></rows>'
+    """
+    return _written(_tree(fields, rows))
+
+
+def row_xml(values: Mapping[str, str]) -> bytes:
+    """One `<row>` of it; WorkloadError (kind `row`) if XML does not allow a name or a value.
+
+    >>> row_xml({"a": "1", "b": "<"})
+    b'<row a="1" b="&lt;"/>'
+    """
+    return _written(_tree(tuple(values), [tuple(values.values())])[0])
+
+
+def _written(element: etree._Element) -> bytes:
+    return etree.tostring(element, encoding="utf-8", xml_declaration=False)
 
 
 @cache

@@ -1,0 +1,168 @@
+"""What a run shows: a line that moves while it goes on, messages, and a summary at its end."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from pathcast.cli.terminal import say
+
+if TYPE_CHECKING:
+    from pathcast.pipeline.running import Event
+    from pathcast.pipeline.store import Outcome
+
+__all__ = ["Totals", "Watcher"]
+
+
+@dataclass(slots=True)
+class Totals:
+    """The sum of the batches of a run."""
+
+    batches: int = 0
+    documents: int = 0
+    matched: int = 0
+    unmatched: int = 0
+    refused: int = 0
+    repeated: int = 0
+    undecided: int = 0
+    bytes: int = 0
+    matches: int = 0
+    deliveries: int = 0
+    seconds: float = 0.0
+    lag: float | None = None
+    versions: list[str] = field(default_factory=list)
+
+    def add(self, outcome: Outcome, lag: float | None) -> None:
+        """One more batch."""
+        self.batches += 1
+        for name in _SUMMED:
+            setattr(self, name, getattr(self, name) + getattr(outcome, name))
+        self.lag = lag
+        if outcome.version not in self.versions[-1:]:
+            self.versions.append(outcome.version)
+
+    @property
+    def rate(self) -> float:
+        return self.documents / max(self.seconds, 1e-9)
+
+    @property
+    def megabytes_per_second(self) -> float:
+        return self.bytes / 1e6 / max(self.seconds, 1e-9)
+
+    def as_dict(self) -> dict[str, object]:
+        found: dict[str, object] = {name: getattr(self, name) for name in ("batches", *_SUMMED)}
+        found["seconds"] = round(self.seconds, 3)
+        found["documents_per_second"] = round(self.rate, 1)
+        found["megabytes_per_second"] = round(self.megabytes_per_second, 3)
+        found["lag"] = None if self.lag is None else round(self.lag, 3)
+        found["versions"] = self.versions
+        return found
+
+    def table(self, out: str) -> str:
+        rows = [
+            ("documents", f"{self.documents:,} in {self.batches:,} batches"),
+            ("matched", f"{self.matched:,}"),
+            ("matched nobody", f"{self.unmatched:,}"),
+            ("refused", f"{self.refused:,}"),
+            ("repeated", f"{self.repeated:,}"),
+            ("not decided", f"{self.undecided:,} subscriptions"),
+            ("matches", f"{self.matches:,}"),
+            ("deliveries", f"{self.deliveries:,}"),
+            ("documents/s", f"{self.rate:,.0f} ({self.megabytes_per_second:.2f} MB/s)"),
+            ("versions", ", ".join(self.versions)),
+            ("results", out),
+        ]
+        told = {"repeated": self.repeated, "not decided": self.undecided}
+        return "\n".join(f"{name:<15} {text}" for name, text in rows if told.get(name, True))
+
+
+_SUMMED = (
+    "documents", "matched", "unmatched", "refused", "repeated",
+    "undecided", "bytes", "matches", "deliveries", "seconds",
+)  # fmt: skip
+
+
+class Watcher:
+    """Hears what happens in a run, shows it on stderr, and adds it up.
+
+    On a terminal there is one line that moves; elsewhere a line is written for each batch, at most one a second.
+    """
+
+    def __init__(self) -> None:
+        self.totals = Totals()
+        self._console = Console(stderr=True)
+        self._live = self._console.is_terminal
+        self._bar = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=20),
+            TimeElapsedColumn(),
+            console=self._console,
+            transient=True,
+            disable=not self._live,
+        )
+        self._task = self._bar.add_task("", total=None)
+        self._said = 0.0
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._bar.stop()
+
+    def doing(self, what: str) -> None:
+        """What takes long at the moment."""
+        self._bar.update(self._task, description=what)
+
+    def stopping(self) -> None:
+        say("pathcast: ending after this batch", "yellow", self._bar.console)
+
+    def hear(self, event: Event) -> None:
+        """Something happened, perhaps in another thread."""
+        from pathcast.pipeline.running import BatchDone, Refused, Taken
+
+        match event:
+            case Taken(version, subscriptions, skipped):
+                for bad in skipped:
+                    say(str(bad), "yellow", self._bar.console)
+                more = f", {len(skipped):,} skipped" if skipped else ""
+                self._say(f"version {version}: {subscriptions:,} subscriptions{more}")
+                self.doing("waiting for documents")
+            case Refused(error):
+                say(
+                    f"pathcast: the subscriptions stay as they were: {error}",
+                    "yellow",
+                    self._bar.console,
+                )
+            case BatchDone(batch, outcome, lag):
+                self.totals.add(outcome, lag)
+                self.doing(self._line())
+                now = time.monotonic()
+                if not self._live and now - self._said >= 1:
+                    self._said = now
+                    self._say(f"batch {batch}: {self._line()}")
+
+    def _line(self) -> str:
+        totals = self.totals
+        lag = "" if totals.lag is None else f", lag {totals.lag:,.1f} s"
+        return (
+            f"{totals.documents:,} documents, {totals.rate:,.0f}/s, {totals.megabytes_per_second:.2f} MB/s, "
+            f"{totals.matches:,} matches, {totals.refused:,} errors{lag}, version {totals.versions[-1]}"
+        )
+
+    def _say(self, text: str) -> None:
+        say(f"pathcast: {text}", console=self._bar.console)

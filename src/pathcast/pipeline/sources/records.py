@@ -1,0 +1,171 @@
+"""Bytes of a file of rows -> records: values by their names, each with its place, or why there are none. Here: CSV.
+
+Records are read one by one, and none is held that is longer than it may be. What is wrong with one is part of the sequence
+(`Refusal`), and reading goes on where the next begins.
+
+CSV is read by Python's reader in its strict mode; lines end with LF or CRLF, and empty ones are skipped. After a mistake
+the next line begins a record, unless it lies in a quoted cell that was too long to be read: what is in a cell must
+not pass for rows, so that is the end. The place of a refusal says which lines it cost. Without a header there are no rows.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from typing import IO, Any, Final, NamedTuple, TypeAlias
+
+from pathcast.errors import WorkloadError
+from pathcast.workload.feeds.sheets import row_xml
+
+__all__ = ["Lines", "Record", "Refusal", "Value", "csv_records"]
+
+_MARK: Final = b"\xef\xbb\xbf"
+_PORTION: Final = 1 << 16
+_MOST_COLUMNS: Final = 1_000  # attributes, as many as an element may have
+
+Value: TypeAlias = str | bool | list[Any] | tuple[Any, ...] | None
+"""Of a record; lists and tuples are arrays and objects of JSON, which no row can hold."""
+
+
+class Refusal(Exception):
+    """Why a record cannot be read, for a fault of this kind."""
+
+    def __init__(self, message: str, kind: str = "row") -> None:
+        super().__init__(message)
+        self.message, self.kind = message, kind
+
+    def final(self) -> Refusal:
+        """The same, as the end of a file."""
+        return Refusal(f"{self.message}; from here on nothing is read", self.kind)
+
+
+class Record(NamedTuple):
+    """`number` tells the records of a file apart; `place` is for people."""
+
+    number: int
+    place: str
+    content: Mapping[str, Value] | Refusal
+
+    def values(self) -> Mapping[str, Value]:
+        """The values by their names; Refusal if there are none."""
+        if isinstance(self.content, Refusal):
+            raise self.content
+        return self.content
+
+    def texts(self) -> dict[str, str]:
+        """The values as texts, without those that are null; Refusal if one has none, or they are too many."""
+        values = self.values()
+        if len(values) > _MOST_COLUMNS:
+            raise Refusal(f"{len(values):,} values, and {_MOST_COLUMNS:,} are allowed")
+        return {name: _text(name, value) for name, value in values.items() if value is not None}
+
+
+def _text(name: str, value: Value) -> str:
+    match value:
+        case True | False:
+            return "true" if value else "false"
+        case str():
+            return str(value)
+        case _:
+            what = "an object" if isinstance(value, tuple) else "an array"
+            expected = "a text, a number, true, false or null is expected"
+            raise Refusal(f"{name!r:.60} is {what}: {expected}")
+
+
+class Lines:
+    """Lines of text; what is wrong with one is raised, and the next call goes on after it."""
+
+    def __init__(self, stream: IO[bytes], most: int) -> None:
+        self.number = 0
+        self.quotes = 0
+        """In the lines of this record."""
+        self._stream, self._most = stream, most
+        self._room = most
+
+    def begin(self) -> int:
+        """A new record, of at most so many bytes; the number of its first line."""
+        self._room = self._most
+        self.quotes = 0
+        return self.number + 1
+
+    def __iter__(self) -> Lines:
+        return self
+
+    def __next__(self) -> str:
+        line = self._stream.readline(self._room + 1)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        self.quotes += line.count(b'"')
+        if len(line) > self._room:
+            while line and not line.endswith(b"\n"):
+                line = self._stream.readline(_PORTION)
+                self.quotes += line.count(b'"')
+            raise Refusal(f"longer than {self._most:,} bytes", "size")
+        self._room -= len(line)
+        if self.number == 1:
+            line = line.removeprefix(_MARK)
+        try:
+            return line.decode()
+        except UnicodeDecodeError as error:
+            raise Refusal(f"byte {error.start + 1} of line {self.number} is not UTF-8") from None
+
+
+def csv_records(stream: IO[bytes], most: int) -> Iterator[Record]:
+    """The rows of CSV, none of which may have more than `most` bytes as it is written."""
+    lines = Lines(stream, most)
+    reader = csv.reader(lines, strict=True)
+    header: list[str] = []
+    while True:
+        first = lines.begin()
+        lost = False
+        content: Mapping[str, Value] | Refusal
+        try:
+            cells = next(reader, None)
+        except Refusal as refusal:
+            content, lost = refusal, lines.quotes % 2 == 1
+        except csv.Error as error:
+            content = Refusal(f"no CSV: {error}")
+            lost = "limit" in str(error) and lines.quotes % 2 == 1
+        else:
+            if cells is None:
+                return
+            if not cells:
+                continue
+            content = _row(header, cells) if header else _columns(cells)
+            if not header and not isinstance(content, Refusal):
+                header = cells
+                continue
+        lost = lost or not header
+        if lost and isinstance(content, Refusal):
+            content = content.final()
+        place = f"line {first}" if lines.number <= first else f"lines {first}-{lines.number}"
+        yield Record(first, place, content)
+        if lost:
+            return
+
+
+def _columns(names: list[str]) -> Mapping[str, Value] | Refusal:
+    """The columns that a header has."""
+    if len(names) > _MOST_COLUMNS:
+        return Refusal(f"{len(names):,} columns, and {_MOST_COLUMNS:,} are allowed")
+    columns: dict[str, Value] = {}
+    for name in names:
+        try:
+            row_xml({name: ""})
+        except WorkloadError:
+            return Refusal(f"the column {name!r:.60} needs a name that XML allows")
+        if name in columns:
+            return Refusal(f"there are two columns {name!r:.60}")
+        columns[name] = None
+    return columns
+
+
+def _row(header: list[str], cells: list[str]) -> Mapping[str, Value] | Refusal:
+    if len(cells) != len(header):
+        return Refusal(f"{_count(cells, 'value')} for {_count(header, 'column')}")
+    return dict(zip(header, cells, strict=True))
+
+
+def _count(things: list[str], name: str) -> str:
+    return f"{len(things):,} {name}" + ("" if len(things) == 1 else "s")

@@ -1,0 +1,694 @@
+"""Rows of CSV and JSON as documents, and documents through style sheets."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import itertools
+import json
+import string
+from datetime import UTC, datetime
+from functools import partial
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from lxml import etree
+from pyspark.sql import SparkSession
+
+from pathcast.errors import PipelineError
+from pathcast.pipeline.sources import jsons, records, rows
+from pathcast.pipeline.sources.rows import ENDINGS, Bodies, Form, Rows, read_rows
+from pathcast.pipeline.sources.sheets import Style, transform_batches, transformed
+from pathcast.pipeline.sources.unpacking import FAULT, ROWS, Unpacked, unpack_batches
+from pathcast.stream import parse
+from pathcast.workload.feeds import Sheet, stock, weather
+from pathcast.workload.feeds.rows import write_csv
+from pathcast.workload.feeds.stock import StockOptions
+from pathcast.workload.feeds.weather import WeatherOptions
+
+MOST = 1_000_000
+XSL = "http://www.w3.org/1999/XSL/Transform"
+NAMES = st.text(string.ascii_letters + "éЖ東", min_size=1, max_size=4)
+CHARACTERS = st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\ufffe\uffff")
+CELLS = st.text(CHARACTERS | st.sampled_from('"",;\t\r\n <&>'), max_size=8)
+
+
+def read(
+    name: str, text: str | bytes, form: Form | None = None, most: int = MOST
+) -> list[Unpacked]:
+    octets = text.encode() if isinstance(text, str) else text
+    return list(read_rows(name, octets, most, form or Rows()))
+
+
+def attributes(document: Unpacked) -> list[dict[str, str]]:
+    assert document.fault is None
+    assert document.body is not None
+    root = parse(document.body).tree.getroot()
+    assert root.tag == "rows"
+    assert all(row.tag == "row" for row in root)
+    return [{str(name): str(value) for name, value in row.attrib.items()} for row in root]
+
+
+def faults(found: list[Unpacked]) -> list[tuple[str, str, str]]:
+    return [(one.id, *one.fault) for one in found if one.fault is not None]
+
+
+@given(
+    header=st.lists(NAMES, min_size=1, max_size=4, unique=True),
+    data=st.data(),
+    end=st.sampled_from(["\r\n", "\n"]),
+    mark=st.booleans(),
+)
+def test_csv_reads_back_as_it_was_written(
+    header: list[str], data: st.DataObject, end: str, mark: bool
+) -> None:
+    table = data.draw(
+        st.lists(st.lists(CELLS, min_size=len(header), max_size=len(header)), max_size=5)
+    )
+    out = io.StringIO(newline="")
+    if end == "\n":  # then Python 3.11 does not see that a carriage return needs quotes
+        writer = csv.writer(out, lineterminator=end, quoting=csv.QUOTE_ALL)
+    else:
+        writer = csv.writer(out)
+    writer.writerow(header)
+    expected = []
+    for row in table:
+        line = out.getvalue().count("\n") + 1
+        writer.writerow(row)
+        expected.append((f"f.csv:{line}", [dict(zip(header, row, strict=True))]))
+    found = read("f.csv", out.getvalue().encode("utf-8-sig" if mark else "utf-8"))
+    assert [(one.id, attributes(one)) for one in found] == expected
+
+
+VALUES = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | CELLS
+    | st.floats(allow_nan=False, allow_infinity=False)
+)
+OBJECTS = st.lists(st.dictionaries(NAMES, VALUES, max_size=4), max_size=6)
+
+
+def as_text(values: dict[str, Any]) -> dict[str, str]:
+    """What the attributes of an object are: dumb, and slow."""
+    return {
+        name: value if isinstance(value, str) else json.dumps(value)
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+@given(OBJECTS, st.booleans())
+def test_lines_of_json(objects: list[dict[str, Any]], ascii_only: bool) -> None:
+    text = "".join(json.dumps(one, ensure_ascii=ascii_only) + "\n" for one in objects)
+    found = read("f.jsonl", text)
+    assert [attributes(one) for one in found] == [[as_text(one)] for one in objects]
+    assert [one.id for one in found] == [f"f.jsonl:{line + 1}" for line in range(len(objects))]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(OBJECTS, st.sampled_from([None, 0, 2]), st.sampled_from([1, 2, 3, 7, 50]))
+def test_arrays_of_json_whatever_the_pieces(
+    objects: list[dict[str, Any]], indent: int | None, piece: int
+) -> None:
+    text = json.dumps(objects, ensure_ascii=False, indent=indent)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jsons, "_PORTION", piece)
+        found = read("f.json", text)
+    assert [attributes(one) for one in found] == [[as_text(one)] for one in objects]
+    assert [one.id for one in found] == [f"f.json:{place + 1}" for place in range(len(objects))]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 9)), max_size=12),
+    st.sampled_from(["csv", "jsonl", "json"]),
+)
+def test_groups_are_those_of_groupby(table: list[tuple[str, int]], kind: str) -> None:
+    objects = [{"k": key, "v": value} for key, value in table]
+    text = {
+        "csv": "k,v\n" + "".join(f"{key},{value}\n" for key, value in table),
+        "jsonl": "\n".join(map(json.dumps, objects)),
+        "json": json.dumps(objects),
+    }[kind]
+    before = 2 if kind == "csv" else 1
+    expected = []
+    for _, group in itertools.groupby(enumerate(table), key=lambda one: one[1][0]):
+        places, members = zip(*group, strict=True)
+        id = f"f.{kind}:{places[0] + before}-{places[-1] + before}"
+        expected.append((id, [{"k": key, "v": str(value)} for key, value in members]))
+    found = read(f"f.{kind}", text, Rows(group="k"))
+    assert [(one.id, attributes(one)) for one in found] == expected
+
+
+@settings(max_examples=300)
+@given(
+    st.binary(max_size=60)
+    | st.text('[]{}",:\\abné1\n\r \ud800', max_size=60).map(
+        lambda s: s.encode(errors="surrogatepass")
+    ),
+    st.sampled_from(ENDINGS),
+    st.sampled_from([Rows(), Rows(group="a"), Bodies()]),
+)
+@example(b'[{"body": "\\ud800"}, {"body": "x", "id": "\\ud800"}]', "json", Bodies())
+@example(b'[{"\\ud800": 1}, {"a": "\\ud800"}, {"a": {"b": 1}}]', "json", Rows())
+def test_any_bytes_are_documents_or_faults(octets: bytes, ending: str, form: Form) -> None:
+    for packed in (octets, gzip.compress(octets), b"a,b\n" + octets):
+        found = read(f"f.{ending}", packed, form)
+        assert all((one.body is None) == (one.fault is not None) for one in found)
+        pa.array([one.id for one in found], pa.string())
+        pa.array([one.fault and one.fault[1] for one in found], pa.string())
+        if form != Bodies():  # bodies may have the ids that they say they have
+            assert len({one.id for one in found}) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a,b\n1\n2,3\n", [("f.csv:2", "row", "line 2: 1 value for 2 columns")]),
+        ("a\n\n1,2\n3\n", [("f.csv:3", "row", "line 3: 2 values for 1 column")]),
+        ('a,b\n"1"x,2\n3,4\n', [("f.csv:2", "row", "line 2: no CSV: ',' expected after '\"'")]),
+        ("a\n\x01\n3\n", [("f.csv:2", "row", "line 2: a row cannot be XML: ")]),
+        ("a\n\x00\n3\n", [("f.csv:2", "row", "line 2: a row cannot be XML: ")]),
+    ],
+)
+def test_a_bad_row_of_csv_is_one_row_only(text: str, expected: list[tuple[str, str, str]]) -> None:
+    found = read("f.csv", text)
+    assert len(found) == 2
+    ((id, kind, message),) = faults(found)
+    assert (id, kind) == expected[0][:2]
+    assert message.startswith(expected[0][2])
+    assert attributes(found[1])[0]["a"] == text.splitlines()[-1].split(",")[0]
+
+
+def test_bytes_that_are_not_utf_8_spoil_their_line_only() -> None:
+    found = read("f.csv", b"a\nx\n\xe9t\xe9\ny\n")
+    assert faults(found) == [("f.csv:3", "row", "line 3: byte 1 of line 3 is not UTF-8")]
+    assert [one.id for one in found if one.body] == ["f.csv:2", "f.csv:4"]
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("a,a b", "the column 'a b' needs a name that XML allows"),
+        ("a,", "the column '' needs a name"),
+        ("1st", "the column '1st' needs a name"),
+        ("xmlns", "the column 'xmlns' needs a name"),
+        ("a:b", "the column 'a:b' needs a name"),
+        ("{u}b", "the column '{u}b' needs a name"),
+        ("a,b,a", "there are two columns 'a'"),
+        ('"a', "no CSV: unexpected end of data"),
+        (",".join(f"a{number}" for number in range(1001)), "1,001 columns, and 1,000 are allowed"),
+    ],
+)
+def test_without_a_header_nothing_is_read(header: str, said: str) -> None:
+    ((id, kind, message),) = faults(found := read("f.csv", f"{header}\n1,2\n3,4\n"))
+    assert len(found) == 1
+    assert (id, kind) == ("f.csv:1", "row")
+    assert said in message
+    assert message.endswith("; from here on nothing is read")
+
+
+def test_odd_headers_that_are_none_the_less_fine() -> None:
+    (found,) = read("f.csv", 'été,_x,a-b.c,"東"\n1,2,3,4\n')
+    assert attributes(found) == [{"été": "1", "_x": "2", "a-b.c": "3", "東": "4"}]
+
+
+def test_files_with_no_rows() -> None:
+    for text in ("", "a,b\n", "\n\n", "\ufeffa\n"):
+        assert read("f.csv", text) == []
+    for text in ("", "\n \r\n", "\ufeff"):
+        assert read("f.jsonl", text) == []
+    for text in ("[]", "\ufeff [ \n ] "):
+        assert read("f.json", text) == []
+
+
+def test_an_open_quote_costs_what_it_swallows() -> None:
+    text = 'a,b\n1,2\n3,"4\n5,6\n7,"8"\n9,0\n'
+    found = read("f.csv", text)
+    assert faults(found) == [
+        ("f.csv:3", "row", "lines 3-5: no CSV: ',' expected after '\"'"),
+    ]
+    assert [one.id for one in found if one.body] == ["f.csv:2", "f.csv:6"]
+    assert faults(read("f.csv", 'a\n"1\n2\n')) == [
+        ("f.csv:2", "row", "lines 2-3: no CSV: unexpected end of data")
+    ]
+
+
+def test_lines_in_a_cell_that_is_too_long_do_not_pass_for_rows() -> None:
+    inside = "x" * 70_000
+    found = read("f.csv", f'a\n1\n"{inside}\n{inside}\nno row\n"\n2\n')
+    assert [one.id for one in found if one.body] == ["f.csv:2"]
+    ((id, kind, message),) = faults(found)
+    assert (id, kind) == ("f.csv:3", "row")
+    assert "field larger than field limit" in message
+    assert "from here on nothing is read" in message
+    found = read("f.csv", f'a\n1\n"{inside}{inside}"\n2\n')  # but here the cell ends with its line
+    assert [one.id for one in found if one.body] == ["f.csv:2", "f.csv:4"]
+
+
+def test_a_row_has_a_longest_length() -> None:
+    long = "x" * 70_000
+    for name, text in (
+        ("f.csv", f"a\n1\n{long},{long}\n2\n"),
+        ("f.csv", 'a\n1\n"' + '\n"",""'.join(["x" * 100] * 1000) + '"\n2\n'),
+        ("f.jsonl", f'{{"a":1}}\n\n{{"a":"{long}"}}\n{{"a":2}}\n'),
+    ):
+        found = read(name, text, most=1000)
+        assert [one.id.partition(":")[2] for one in found][:2] == [
+            "2" if name == "f.csv" else "1",
+            "3",
+        ]
+        ((_, kind, message),) = faults(found)
+        assert (kind, "longer than 67,536 bytes" in message) == ("size", True)
+    found = read("f.json", json.dumps([{"a": 1}, {"a": long * 3}, {"a": 2}]), most=1000)
+    assert [one.fault and one.fault[0] for one in found] == [None, "size"]
+
+
+def test_a_document_has_a_largest_size() -> None:
+    body = read("f.csv", "a\nx\n")[0].body
+    assert body is not None
+    assert read("f.csv", "a\nx\n", most=len(body))[0].fault is None
+    assert faults(read("f.csv", "a\nx\n", most=len(body) - 1)) == [
+        ("f.csv:2", "size", "line 2: the document has 25 bytes, more than 24")
+    ]
+    group = Rows(group="a")
+    pair = read("f.csv", "a\nx\nx\n", group)[0].body
+    assert pair is not None
+    text = "a\nx\nx\ny\n"
+    assert [one.fault for one in read("f.csv", text, group, most=len(pair))] == [None, None]
+    assert [one.fault for one in read("f.csv", text, group, most=len(pair) - 1)] == [
+        ("size", f"{len(pair)} bytes, more than {len(pair) - 1}"),
+        None,
+    ]
+
+
+def test_a_group_has_a_largest_number_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "LARGEST", 3)
+    found = read("f.csv", "a,b\n" + "x,1\n" * 3 + "y,1\n" * 4 + "z,1\n", Rows(group="a"))
+    assert [one.id for one in found] == ["f.csv:2-4", "f.csv:5-8", "f.csv:9-9"]
+    assert [one.fault for one in found] == [None, ("size", "4 rows, more than 3"), None]
+
+
+def test_bad_rows_do_not_end_a_group() -> None:
+    found = read("f.csv", "a,b\nx,1\nx\nx,2\ny,3\n", Rows(group="a"))
+    assert [one.id for one in found] == ["f.csv:3", "f.csv:2-4", "f.csv:5-5"]
+    assert attributes(found[1]) == [{"a": "x", "b": "1"}, {"a": "x", "b": "2"}]
+
+
+def test_rows_that_have_nothing_to_be_grouped_by() -> None:
+    said = "no 'a', by which rows are to be grouped"
+    assert faults(read("f.csv", "b\n1\n", Rows(group="a"))) == [
+        ("f.csv:2", "row", f"line 2: {said}")
+    ]
+    found = read("f.jsonl", '{"a": 1}\n{"a": null}\n{"b": 1}\n{"a": true}', Rows(group="a"))
+    assert [one.id for one in found] == ["f.jsonl:2", "f.jsonl:3", "f.jsonl:1-1", "f.jsonl:4-4"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nope", "no JSON: Expecting value at character 1"),
+        ('{"a": 1', "no JSON: Expecting ',' delimiter at character 8"),
+        ("[1]", "an object is expected"),
+        ("7", "an object is expected"),
+        ('{"a": [1]}', "'a' is an array: a text, a number, true, false or null is expected"),
+        ('{"a": {"b": 1}}', "'a' is an object: a text, a number"),
+        ('{"a": {}}', "'a' is an object: a text, a number"),
+        ('{"a": NaN}', "'a' is NaN, which is no JSON"),
+        ('{"a": 1, "a": 1}', "the name 'a' is there twice"),
+        ('{"a b": 1}', "a row cannot be XML: "),
+        ('{"": 1}', "a row cannot be XML: "),
+        ('{"a": "\\u0001"}', "a row cannot be XML: "),
+        ('{"a": "\\ud800"}', "a row cannot be XML: "),
+        (json.dumps(dict.fromkeys(map("a{}".format, range(1001)), 1)), "1,001 values, and 1,000"),
+        ("[" * 100_000, "too many brackets inside one another"),
+    ],
+)
+def test_a_bad_line_of_json_is_one_line_only(text: str, said: str) -> None:
+    found = read("f.jsonl", f'{{"a": 1}}\n{text}\n{{"a": 2}}\n')
+    assert [one.id for one in found] == ["f.jsonl:1", "f.jsonl:2", "f.jsonl:3"]
+    ((_, kind, message),) = faults(found)
+    assert kind == "row"
+    assert message.startswith(f"line 2: {said}")
+
+
+def test_numbers_stay_as_they_are_written() -> None:
+    many = "9" * 5000
+    (found,) = read(
+        "f.jsonl", f'{{"a": 1.50, "b": -0, "c": 1E5, "d": {many}, "e": true, "f": null}}'
+    )
+    assert attributes(found) == [{"a": "1.50", "b": "-0", "c": "1E5", "d": many, "e": "true"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "ids", "said"),
+    [
+        ("", [1], "object 1, line 1: an array of objects is expected"),
+        ('{"a": 1}', [1], "object 1, line 1: an array of objects is expected"),
+        ('[{"a": 1}', [1, 2], "object 2, line 1: no JSON: , or ] is expected"),
+        ('[{"a": 1}\n{"a": 2}]', [1, 2], "object 2, line 1: no JSON: , or ] is expected"),
+        ('[{"a": 1},\n]', [1, 2], "object 2, line 2: no JSON: Expecting value"),
+        ('[{"a": 1},\n\n{"a": 2]', [1, 2], "object 2, line 3: no JSON: Expecting ','"),
+        ('[{"a": 1}] []', [1, 2], "object 2, line 1: there is more after the array"),
+        ("[" * 100_000, [1], "object 1, line 1: too many brackets"),
+        (b'[{"a": "\xff"}]', [1], "object 1, line 1: not UTF-8"),
+    ],
+)
+def test_behind_a_mistake_in_an_array_nothing_is_read(
+    text: str | bytes, ids: list[int], said: str
+) -> None:
+    found = read("f.json", text)
+    assert [one.id for one in found] == [f"f.json:{number}" for number in ids]
+    ((_, kind, message),) = faults(found)
+    assert kind == "row"
+    assert message.startswith(said)
+    assert message.endswith("; from here on nothing is read")
+
+
+def test_a_bad_object_in_an_array_is_one_object_only() -> None:
+    found = read("f.json", '[{"a": 1}, 7,\n {"a": [1]}, {"a": NaN}, {"a": 2, "a": 2}, {"a": 5}]')
+    assert [one.fault and one.fault[1][:16] for one in found] == [
+        None,
+        "object 2, line 1",
+        "object 3, line 2",
+        "object 4, line 2",
+        "object 5, line 2",
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("f.CSV", "a\n1\n"), ("f.Ndjson", '{"a": 1}'), ("d.x/f.json", '[{"a": 1}]')]
+)
+def test_packed_or_not(name: str, text: str) -> None:
+    for full, octets in ((name, text.encode()), (f"{name}.gz", gzip.compress(text.encode()))):
+        (found,) = read(full, octets)
+        assert found.id in (f"{full}:1", f"{full}:2")
+        assert attributes(found) == [{"a": "1"}]
+
+
+def test_a_damaged_packing_keeps_what_came_before() -> None:
+    text = "a\n" + "".join(f"{number}\n" for number in range(50_000))
+    packed = gzip.compress(text.encode())
+    found = read("f.csv.gz", packed[: len(packed) // 2])
+    assert len(found) > 1000
+    assert attributes(found[0]) == [{"a": "0"}]
+    assert [one[:2] for one in faults(found)] == [("f.csv.gz", "archive")]
+    assert found[-1].id == "f.csv.gz"
+    assert faults(read("f.csv.gz", b"no gzip"))[0][:2] == ("f.csv.gz", "archive")
+
+
+def test_rows_are_read_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[str] = []
+    take = records.Lines.__next__
+
+    def count(self: records.Lines) -> str:
+        lines.append(line := take(self))
+        return line
+
+    monkeypatch.setattr(records.Lines, "__next__", count)
+    found = read_rows("f.csv", b"a\n" + b"1\n" * 1000, MOST, Rows())
+    assert lines == []
+    next(found)
+    assert lines == ["a\n", "1\n"]
+
+
+def test_bodies() -> None:
+    lines = [
+        {"body": "<a>é</a>"},
+        {"body": "<b/>", "id": "seven", "time": "2011-08-03T09:30:00+02:00", "more": [1]},
+        {"body": "<c/>", "id": 7, "time": None},
+        {"body": "<d/>", "time": "2011-08-03 09:30:00"},
+    ]
+    text = "\n\n".join(json.dumps(line) for line in lines)
+    found = read("f.jsonl", text, Bodies())
+    assert [(one.id, one.body) for one in found] == [
+        ("f.jsonl:1", "<a>é</a>".encode()),
+        ("seven", b"<b/>"),
+        ("7", b"<c/>"),
+        ("f.jsonl:7", b"<d/>"),
+    ]
+    assert [getattr(one, "time", None) for one in found] == [
+        None,
+        datetime(2011, 8, 3, 7, 30, tzinfo=UTC),
+        None,
+        datetime(2011, 8, 3, 9, 30, tzinfo=UTC),
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["UTF-8", "iso-8859-1", "utf-16", "windows-1252"])
+def test_a_body_is_written_as_it_says(encoding: str) -> None:
+    text = f"<?xml version='1.0' encoding='{encoding}'?><a>é</a>"
+    (found,) = read("f.jsonl", json.dumps({"body": text}), Bodies())
+    assert found.body is not None
+    assert parse(found.body).tree.getroot().text == "é"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("<a/>", "no JSON"),
+        ("[]", "an object is expected"),
+        ("{}", "no 'body', the text of an XML document"),
+        ('{"body": null}', "no 'body'"),
+        ('{"body": 7}', "no 'body'"),
+        ('{"body": {"a": 1}}', "no 'body'"),
+        ('{"body": "\\ud800"}', "the body cannot be written in its encoding, utf-8"),
+        (
+            '{"body": "<?xml version=\\"1.0\\" encoding=\\"ascii\\"?><a>é</a>"}',
+            "the body cannot be",
+        ),
+        ('{"body": "<?xml version=\\"1.0\\" encoding=\\"punycode\\"?><a/>"}', "the body cannot be"),
+        ('{"body": "<a/>", "id": ""}', "the 'id' is a text or a number, not ''"),
+        ('{"body": "<a/>", "id": [1]}', "the 'id' is a text or a number"),
+        ('{"body": "<a/>", "id": "\\ud800"}', "the 'id' is a text or a number"),
+        ('{"body": "<a/>", "time": "soon"}', "the 'time' is a text like"),
+        ('{"body": "<a/>", "time": 12}', "the 'time' is a text like"),
+        ('{"body": "<a/>", "time": "0001-01-01T00:00:00+10:00"}', "the 'time' is a text like"),
+    ],
+)
+def test_lines_that_are_no_bodies(line: str, said: str) -> None:
+    found = read("f.jsonl", f'{{"body": "<x/>"}}\n{line}\n{{"body": "<y/>"}}\n', Bodies())
+    assert [one.id for one in found] == ["f.jsonl:1", "f.jsonl:2", "f.jsonl:3"]
+    ((_, kind, message),) = faults(found)
+    assert kind == "row"
+    assert message.startswith(f"line 2: {said}")
+
+
+def test_a_body_that_is_too_large() -> None:
+    found = read("f.jsonl", '{"body": "<aaaaaa/>"}\n{"body": "<a/>"}', Bodies(), most=8)
+    assert [one.fault and one.fault[0] for one in found] == ["size", None]
+
+
+# --- style sheets ---------------------------------------------------------------------------------
+
+
+def sheet(inside: str) -> bytes:
+    return (
+        f'<xsl:stylesheet version="1.0" xmlns:xsl="{XSL}"><xsl:param name="p"/>\n'
+        f'<xsl:template match="/">{inside}</xsl:template></xsl:stylesheet>'
+    ).encode()
+
+
+def bundled(name: str, **options: Any) -> Style:
+    text = (resources.files("pathcast.workload") / "sheets" / f"{name}.xsl").read_bytes()
+    return Style(text, f"{name}.xsl", MOST, 60.0, **options)
+
+
+def batch(*documents: Unpacked) -> pa.RecordBatch:
+    moment = datetime(2011, 8, 3, tzinfo=UTC)
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.array([one.id for one in documents], pa.string()),
+            pa.array([one.body for one in documents], pa.binary()),
+            pa.array(["here"] * len(documents), pa.string()),
+            pa.array([moment] * len(documents), pa.timestamp("us", tz="UTC")),
+            pa.array(
+                [
+                    one.fault and {"kind": one.fault[0], "message": one.fault[1]}
+                    for one in documents
+                ],
+                FAULT,
+            ),
+        ],
+        names=["id", "body", "source", "time", "fault"],
+    )
+
+
+def apply(style: Style, *documents: Unpacked) -> list[dict[str, Any]]:
+    return [
+        row
+        for made in transform_batches(iter([batch(*documents)]), style)
+        for row in made.to_pylist()
+    ]
+
+
+def weather_csv() -> tuple[bytes, list[bytes]]:
+    """Rows of weather, and the messages that they are in process."""
+    table = list(weather.rows(WeatherOptions(until=3000), 1))
+    out = io.StringIO()
+    write_csv(out, weather.FIELDS, table)
+    own = Sheet.bundled("weather")
+    return out.getvalue().encode(), [own.message(weather.FIELDS, [row.values]) for row in table]
+
+
+def stock_csv() -> tuple[bytes, list[bytes]]:
+    """Rows of stock, and the message of each moment."""
+    table = list(stock.rows(StockOptions(symbols=20, period=5000), 1))
+    out = io.StringIO()
+    write_csv(out, stock.FIELDS, table)
+    own = Sheet.bundled("stock")
+    moments = itertools.groupby(table, key=lambda row: row.at)
+    messages = [
+        own.message(stock.FIELDS, [row.values for row in group], timed="yes")
+        for _, group in moments
+    ]
+    return out.getvalue().encode(), messages
+
+
+def test_weather_rows_become_the_messages_of_the_feed() -> None:
+    text, messages = weather_csv()
+    made = apply(bundled("weather"), *read("w.csv", text))
+    assert [row["body"] for row in made] == messages
+    assert [row["id"] for row in made] == [f"w.csv:{line + 2}" for line in range(len(messages))]
+    assert {row["source"] for row in made} == {"here"}
+    assert {row["time"] for row in made} == {datetime(2011, 8, 3, tzinfo=UTC)}
+
+
+def test_stock_groups_become_the_messages_of_the_feed() -> None:
+    text, messages = stock_csv()
+    style = bundled("stock", parameters=(("timed", "yes"),))
+    made = apply(style, *read("s.csv", text, Rows(group="time")))
+    assert [row["body"] for row in made] == messages
+
+
+def test_faults_pass_and_are_made() -> None:
+    style = Style(
+        sheet('<xsl:if test="/a"><m p="{$p}"/></xsl:if>'), "a.xsl", MOST, 60.0, (("p", "1"),)
+    )
+    made = apply(
+        style,
+        Unpacked("1", b"<a/>"),
+        Unpacked("2", None, ("size", "too large")),
+        Unpacked("3", b"<b/>"),
+        Unpacked("4", b"<a>"),
+        Unpacked("5", None),
+        Unpacked("6", b"<a/>"),
+    )
+    assert [row["id"] for row in made] == list("123456")
+    assert [row["fault"] and row["fault"]["kind"] for row in made] == [
+        None,
+        "size",
+        "sheet",
+        "malformed",
+        "empty",
+        None,
+    ]
+    assert [row["body"] is None for row in made] == [False, True, True, True, True, False]
+    assert made[1]["fault"]["message"] == "too large"
+    assert "a.xsl makes no XML document" in made[2]["fault"]["message"]
+    assert made[5]["body"] == b'<?xml version="1.0"?>\n<m p="1"/>\n'
+
+
+def test_only_faults_and_nothing_at_all() -> None:
+    style = Style(sheet("<m/>"), "m.xsl", MOST, 60.0)
+    assert [row["id"] for row in apply(style, Unpacked("1", None, ("size", "x")))] == ["1"]
+    assert apply(style) == []
+
+
+def test_batches_do_not_grow_with_what_a_sheet_makes() -> None:
+    style = Style(sheet("<m>" + "x" * 700_000 + "</m>"), "large.xsl", MOST, 60.0)
+    documents = [Unpacked(str(number), b"<a/>") for number in range(10)]
+    made = list(transform_batches(iter([batch(*documents)]), style))
+    assert [len(one) for one in made] == [3, 3, 3, 1]
+    assert [row["id"] for one in made for row in one.to_pylist()] == [one.id for one in documents]
+    assert all(row["body"] for one in made for row in one.to_pylist())
+
+
+def test_a_style_is_checked_before_anything_runs(tmp_path: Path) -> None:
+    path = tmp_path / "bad.xsl"
+    with pytest.raises(PipelineError, match=r"bad\.xsl: No such file"):
+        Style.load(path, MOST)
+    path.write_bytes(b"<a")
+    with pytest.raises(PipelineError, match=r"bad\.xsl, line 1") as caught:
+        Style.load(path, MOST)
+    assert caught.value.kind == "sheet"
+    with pytest.raises(PipelineError, match="deadline"):
+        Style(sheet("<m/>"), "m.xsl", MOST, -1.0)
+    for parameters in ((("a b", "1"),), (("p", "\0"),)):
+        with pytest.raises(PipelineError, match="cannot be XML"):
+            Style(sheet("<m/>"), "m.xsl", MOST, 1.0, parameters)
+    path.write_bytes(sheet("<m/>"))
+    assert Style.load(path, MOST).name == "bad.xsl"
+
+
+def test_a_worker_keeps_its_helper(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pathcast.pipeline.sources import sheets
+
+    styles = [Style(sheet(f"<m{number}/>"), f"{number}.xsl", MOST, 60.0) for number in range(5)]
+    first = sheets._runner(styles[0])
+    assert sheets._runner(Style(sheet("<m0/>"), "0.xsl", MOST, 60.0)) is first
+    for style in styles[1:]:
+        sheets._runner(style)
+    assert len(sheets._runners) == sheets._KEPT
+    assert sheets._runner(styles[0]) is not first
+
+
+def test_no_helper_is_a_failed_task_and_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    style = Style(sheet("<lonely/>"), "lonely.xsl", MOST, 60.0)
+    monkeypatch.setattr("sys.executable", "/nowhere/to/be/found")
+    with pytest.raises(PipelineError, match="cannot be started") as caught:
+        apply(style, Unpacked("1", b"<a/>"))
+    assert caught.value.kind == "helper"
+
+
+# --- on Spark -------------------------------------------------------------------------------------
+
+
+def documents_of(
+    spark: SparkSession, files: dict[str, bytes], form: Form, style: Style
+) -> list[Any]:
+    packed = spark.createDataFrame(
+        [
+            (name, octets, "here", datetime(2011, 8, 3, tzinfo=UTC))
+            for name, octets in files.items()
+        ],
+        "id string, body binary, source string, time timestamp",
+    )
+    unpack = partial(unpack_batches, unpack=partial(read_rows, form=form), most=MOST)
+    found = packed.mapInArrow(unpack, ROWS)
+    return sorted(transformed(found, style).collect(), key=lambda row: str(row.id))
+
+
+def test_rows_on_spark(spark: SparkSession) -> None:
+    text, messages = weather_csv()
+    files = {"w.csv": text, "x.csv.gz": gzip.compress(text), "y.csv": b"time,time\n"}
+    found = {row.id: row for row in documents_of(spark, files, Rows(), bundled("weather"))}
+    expected = {f"{name}:{line + 2}": body for name in ("w.csv", "x.csv.gz") for line, body in enumerate(messages)}  # fmt: skip
+    assert {id: bytes(row.body) for id, row in found.items() if row.body} == expected
+    assert {id: row.fault.kind for id, row in found.items() if row.fault} == {"y.csv:1": "row"}
+
+
+def test_a_sheet_that_does_not_end_on_some_documents_on_spark(spark: SparkSession) -> None:
+    again = (
+        '<xsl:call-template name="d"><xsl:with-param name="n" select="$n - 1"/></xsl:call-template>'
+    )
+    text = f"""<xsl:stylesheet version="1.0" xmlns:xsl="{XSL}">
+        <xsl:template name="d"><xsl:param name="n"/><xsl:if test="$n &gt; 0">{again}{again}</xsl:if></xsl:template>
+        <xsl:template match="/"><m><xsl:call-template name="d">
+          <xsl:with-param name="n" select="//@n"/></xsl:call-template></m></xsl:template>
+        </xsl:stylesheet>"""
+    lines = [{"n": 1}, {"n": 60}, {"n": [1]}, {"n": 2}]
+    files = {"f.jsonl": "\n".join(map(json.dumps, lines)).encode()}
+    style = Style(text.encode(), "slow.xsl", MOST, 1.0)
+    found = documents_of(spark, files, Rows(), style)
+    assert [row.id for row in found] == [f"f.jsonl:{line}" for line in (1, 2, 3, 4)]
+    assert [row.fault and row.fault.kind for row in found] == [None, "deadline", "row", None]
+    assert etree.fromstring(bytes(found[0].body)).tag == "m"
