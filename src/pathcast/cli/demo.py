@@ -1,178 +1,213 @@
-"""`pathcast demo`: the main job on a small feed of our own, with a summary to look at.
+"""`pathcast demo`: the main job on a feed of our own, from nothing to outboxes and a report.
 
-The feed is generated before the clock starts, so that the rate is the matcher's alone.
+The feed is written to a folder, half of it at first. The pipeline streams it; when that half is done, some readers leave and others come, and
+the other half follows. At the end a sample of the deliveries is compared with what lxml says.
 """
 
 from __future__ import annotations
 
-import time
-from collections import Counter
-from dataclasses import asdict, dataclass
-from typing import Annotated
+import shutil
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from pathcast.cli.feed import feed, subscriptions
-from pathcast.cli.terminal import Output, progress
-from pathcast.errors import DocumentError
-from pathcast.matching import Matcher
+from pathcast.cli.run import require_spark
+from pathcast.cli.run_output import Watcher
+from pathcast.cli.terminal import FAILED, Output, fail, say
+from pathcast.errors import PathcastError
+from pathcast.formats import Subscription, write_subscriptions
+
+if TYPE_CHECKING:
+    from pathcast.pipeline.audit import Audit
+    from pathcast.pipeline.running import Event
+    from pathcast.pipeline.session import SparkSession
 
 __all__ = ["demo"]
 
-_BUSIEST = 8
-
-
-@dataclass(frozen=True, slots=True)
-class _Busy:
-    """An XPath, how many documents matched it, and who asked for them."""
-
-    xpath: str
-    documents: int
-    subscriptions: list[str | int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    seed: int
-    subscriptions: int
-    documents: Counter[str]
-    matches: int
-    unmatched: int
-    undecided: int
-    busiest: list[_Busy]
-    errors: list[tuple[str, DocumentError]]
-    seconds: float
-
-    @property
-    def rate(self) -> float:
-        return self.documents.total() / max(self.seconds, 1e-9)
-
-    def as_dict(self) -> dict[str, object]:
-        return {
-            "seed": self.seed,
-            "subscriptions": self.subscriptions,
-            "documents": self.documents.total(),
-            "kinds": dict(sorted(self.documents.items())),
-            "matches": self.matches,
-            "unmatched": self.unmatched,
-            "undecided": self.undecided,
-            "busiest": [asdict(one) for one in self.busiest],
-            "errors": [{"document": name, "error": error.as_dict()} for name, error in self.errors],
-            "seconds": round(self.seconds, 3),
-            "documents_per_second": round(self.rate, 1),
-        }
+_MARK = ".pathcast-demo"
+_BATCHES = 2
+"""Batches for each half of the feed."""
+_CHANGED = 20
+"""One reader in so many leaves, and as many come."""
+_AUDITED = 12
 
 
 def demo(
     documents: Annotated[
         int, typer.Option("--documents", min=0, help="How many documents to generate.")
-    ] = 1000,
+    ] = 400,
     wanted: Annotated[
         int, typer.Option("--subscriptions", min=0, help="How many subscriptions to generate.")
-    ] = 500,
+    ] = 10_000,
+    readers: Annotated[int, typer.Option("--readers", min=1, help="Whose they are.")] = 500,
     seed: Annotated[int, typer.Option("--seed", help="Another seed, another feed.")] = 1,
+    folder: Annotated[
+        Path,
+        typer.Option(
+            "--out", metavar="FOLDER", help="Where all of it goes; an earlier demo's is replaced."
+        ),
+    ] = Path("pathcast-demo"),
     as_json: Annotated[
         bool, typer.Option("--json", help="Write the summary as a JSON object.")
     ] = False,
 ) -> None:
-    """Match a small generated feed and sum up what happened.
+    """Stream a generated feed through the pipeline, deliver it, and check a sample.
 
-    The feed has news, weather, stock quotes, alerts and invoices; a few of its documents are broken on purpose.
-    Exit code: 0.
+    The feed has news, weather, stock quotes and alerts; a few of its documents are broken on purpose. On the way some
+    readers leave and others come.
+
+    Exit code: 0; 1 if the run failed, or a delivery was not as lxml says; 2 for a bad call.
 
     Example: `pathcast demo --documents 2000 --seed 7`
     """
-    with Output() as output:
-        run = _run(documents, wanted, seed)
+    require_spark()
+    _prepare(folder)
+    with Output() as output, Watcher() as watcher:
+        try:
+            watcher.doing("writing the feed")
+            show = _Show(folder, documents, wanted, readers, seed, watcher)
+            found = show.run()
+        except PathcastError as error:
+            watcher.close()
+            say(f"pathcast: {error}", "red")
+            raise typer.Exit(FAILED) from None
+        totals = watcher.totals
+        places = {"results": folder / "results", "outboxes": folder / "results" / "outboxes"}
         if as_json:
-            output.json(run.as_dict())
+            told = {
+                "documents": found.documents,
+                "deliveries": found.deliveries,
+                "wrong": found.wrong,
+            }
+            files = {name: str(path) for name, path in places.items()}
+            output.json({"seed": seed, **totals.as_dict(), "audit": told, **files})
         else:
-            output.text(_summary(run))
+            output.text(totals.table())
+            verdict = f"{len(found.wrong):,} WRONG" if found.wrong else "all as lxml says"
+            text = f"{found.deliveries:,} deliveries of {found.documents:,} documents: {verdict}"
+            output.text(f"{'checked':<15} {text}")
+            for name, path in places.items():
+                output.text(f"{name:<15} {path}")
+    for one in found.wrong:
+        say(f"pathcast: {one}", "red")
+    if found.wrong:
+        raise typer.Exit(FAILED)
 
 
-def _run(documents: int, wanted: int, seed: int) -> _Run:
-    xpaths: dict[str | int, str] = {}
-    matcher = Matcher()
-    for one in subscriptions(wanted, seed):
-        matcher.add(one.id, one.xpath, one.namespaces)
-        xpaths[one.id] = one.xpath
-    bodies = list(feed(documents, seed))
-    kinds: Counter[str] = Counter()
-    readers: Counter[str | int] = Counter()
-    unmatched = undecided = 0
-    errors: list[tuple[str, DocumentError]] = []
-    start = time.perf_counter()
-    with progress("matching", documents, with_data=False) as bar:
-        for name, body in bodies:
-            kinds[name.partition("-")[0]] += 1
-            try:
-                matches = matcher.match(body)
-            except DocumentError as error:
-                errors.append((name, error))
+def _prepare(folder: Path) -> None:
+    """An empty folder, in place of one that an earlier demo made."""
+    if folder.exists():
+        if not (folder / _MARK).exists() and (not folder.is_dir() or any(folder.iterdir())):
+            fail(f"{folder} is there already, and no demo made it; choose another with --out")
+        shutil.rmtree(folder)
+    try:
+        (folder / "feed").mkdir(parents=True)
+        (folder / _MARK).touch()
+    except OSError as error:
+        fail(f"cannot make {folder}: {error.strerror or error}")
+
+
+@dataclass(slots=True)
+class _Half:
+    """A part of the feed, and who reads it."""
+
+    documents: list[tuple[str, bytes]]
+    readers: list[Subscription]
+
+
+class _Show:
+    """What happens, one thing after the other."""
+
+    def __init__(
+        self, folder: Path, documents: int, wanted: int, readers: int, seed: int, watcher: Watcher
+    ) -> None:
+        everything = list(feed(documents, seed))
+        middle = len(everything) // 2
+        first = list(subscriptions(wanted, readers, seed))
+        self._halves = [
+            _Half(everything[:middle], first),
+            _Half(everything[middle:], _changed(first)),
+        ]
+        self._folder = folder
+        self._watcher = watcher
+        self._batch = max(1, -(-documents // (2 * _BATCHES)))
+        self._stopping = threading.Event()
+        self._shown = 0
+        self._versions: dict[str, list[Subscription]] = {}
+
+    def run(self) -> Audit:
+        from pathcast.pipeline.batches import Settings
+        from pathcast.pipeline.running import Order, Run
+        from pathcast.pipeline.session import open_session
+        from pathcast.pipeline.sinks.files import FileOutboxes
+        from pathcast.pipeline.sources import Source
+        from pathcast.pipeline.subscriptions import SubscriptionSource
+        from pathcast.stream import Limits
+
+        self._show()
+        results = (self._folder / "results").resolve()
+        order = Order(
+            SubscriptionSource(self._folder / "subscriptions.jsonl"),
+            Source(str((self._folder / "feed").resolve()), "files", Limits().size),
+            str(results),
+            Settings(Limits(), structures=1.0),
+            lambda _: FileOutboxes(results / "outboxes"),
+            self._batch,
+        )
+        self._watcher.doing("starting Spark")
+        session = open_session()
+        try:
+            if any(half.documents for half in self._halves):
+                Run(session, order, self._hear).stream(self._stopping)
+            self._watcher.doing("asking lxml")
+            return self._audit(session, results)
+        finally:
+            session.stop()
+
+    def _show(self) -> None:
+        """The next half."""
+        half = self._halves[self._shown]
+        write_subscriptions(self._folder / "subscriptions.jsonl", half.readers)
+        for name, body in half.documents:
+            draft = self._folder / "feed" / f".{name}"
+            draft.write_bytes(body)
+            draft.rename(self._folder / "feed" / name)
+        self._shown += 1
+        if not half.documents and self._shown < len(self._halves):
+            self._show()
+
+    def _hear(self, event: Event) -> None:
+        from pathcast.pipeline.running import Taken
+
+        self._watcher.hear(event)
+        if isinstance(event, Taken):
+            self._versions[event.version] = self._halves[self._shown - 1].readers
+        awaited = sum(len(half.documents) for half in self._halves[: self._shown])
+        if self._watcher.totals.documents >= awaited:
+            if self._shown < len(self._halves):
+                self._show()
             else:
-                readers.update(matches)
-                unmatched += not len(matches)
-                undecided += len(matches.errors)
-            bar.advance(bar.task_ids[0])
-    seconds = time.perf_counter() - start
-    return _Run(
-        seed=seed,
-        subscriptions=len(xpaths),
-        documents=kinds,
-        matches=readers.total(),
-        unmatched=unmatched,
-        undecided=undecided,
-        busiest=_busiest(xpaths, readers),
-        errors=errors,
-        seconds=seconds,
-    )
+                self._stopping.set()
+
+    def _audit(self, session: SparkSession, results: Path) -> Audit:
+        from pathcast.pipeline.audit import Audit, audit
+
+        everything = [one for half in self._halves for one in half.documents]
+        if not everything:
+            return Audit(0, 0, ())
+        step = max(1, len(everything) // _AUDITED)
+        return audit(session, results, dict(everything[::step][:_AUDITED]), self._versions)
 
 
-def _busiest(xpaths: dict[str | int, str], readers: Counter[str | int]) -> list[_Busy]:
-    """Equal subscriptions are one to the matcher, and one here."""
-    sharing: dict[str, list[str | int]] = {}
-    for key, xpath in xpaths.items():
-        sharing.setdefault(xpath, []).append(key)
-    found = [_Busy(xpath, readers[keys[0]], keys) for xpath, keys in sharing.items()]
-    return sorted(found, key=lambda one: -one.documents)[:_BUSIEST]
-
-
-def _summary(run: _Run) -> str:
-    """The tables, with colours if stdout is a terminal."""
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(run.documents.items()))
-    figures = Table(title="pathcast demo", box=box.SIMPLE, show_header=False, title_justify="left")
-    figures.add_row("documents", f"{run.documents.total():,}" + (f" ({kinds})" if kinds else ""))
-    figures.add_row("subscriptions", f"{run.subscriptions:,}")
-    figures.add_row("matches", f"{run.matches:,}")
-    figures.add_row("matched nobody", f"{run.unmatched:,}")
-    if run.undecided:
-        figures.add_row("not decided", f"{run.undecided:,}", style="red")
-    figures.add_row("broken documents", f"{len(run.errors):,}")
-    figures.add_row("documents/s", f"{run.rate:,.0f}", style="bold")
-    busiest = Table(title="busiest subscriptions", box=box.SIMPLE, title_justify="left")
-    busiest.add_column("documents", justify="right")
-    busiest.add_column("xpath", style="cyan", overflow="fold")
-    busiest.add_column("subscriptions")
-    for one in run.busiest:
-        others = len(one.subscriptions) - 1
-        owners = f"{one.subscriptions[0]}" + (f" and {others:,} more" if others else "")
-        busiest.add_row(f"{one.documents:,}", Text(one.xpath), owners)
-    broken = Table(title="broken documents", box=box.SIMPLE, title_justify="left")
-    broken.add_column("document", style="cyan", no_wrap=True)
-    broken.add_column("line", justify="right")
-    broken.add_column("error", style="red", overflow="fold")
-    for name, error in run.errors:
-        line = "" if error.line is None else str(error.line)
-        broken.add_row(name, line, Text(f"{error.kind}: {error.message}"))
-    console = Console(highlight=False)
-    with console.capture() as capture:
-        console.print(figures)
-        if run.busiest:
-            console.print(busiest)
-        if run.errors:
-            console.print(broken)
-    return "\n".join(line.rstrip() for line in capture.get().rstrip().split("\n"))
+def _changed(before: list[Subscription]) -> list[Subscription]:
+    """Some leave, and others come, who want the same."""
+    return [
+        Subscription(f"{one.id}-new", one.xpath, one.namespaces, f"{one.subscriber}-new")
+        if number % _CHANGED == 0
+        else one
+        for number, one in enumerate(before)
+    ]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathcast.pipeline.sinks import Outbox
     from pathcast.pipeline.sources import Source
 
-__all__ = ["run"]
+__all__ = ["require_spark", "run"]
 
 _DEADLINE = 1.0
 
@@ -180,7 +180,7 @@ def run(
     window = None if dedupe is None else seconds_of(dedupe)
     prefixes = namespaces_of(namespace)
     settings = _settings(conf)
-    _require_spark()
+    require_spark()
     from pathcast.pipeline.batches import Settings
     from pathcast.pipeline.running import Order
     from pathcast.pipeline.subscriptions import SubscriptionSource
@@ -198,10 +198,12 @@ def run(
         if as_json:
             output.json({**totals.as_dict(), "out": out})
         else:
-            output.text(totals.table(out))
+            output.text(totals.table())
+            output.text(f"{'results':<15} {out}")
 
 
-def _require_spark() -> None:
+def require_spark() -> None:
+    """Say what to install, if the pipeline cannot be had."""
     try:
         import pathcast.pipeline.session  # noqa: F401 - whether it is there
     except ModuleNotFoundError as error:

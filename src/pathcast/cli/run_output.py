@@ -63,7 +63,7 @@ class Totals:
         found["versions"] = self.versions
         return found
 
-    def table(self, out: str) -> str:
+    def table(self) -> str:
         rows = [
             ("documents", f"{self.documents:,} in {self.batches:,} batches"),
             ("matched", f"{self.matched:,}"),
@@ -75,7 +75,6 @@ class Totals:
             ("deliveries", f"{self.deliveries:,}"),
             ("documents/s", f"{self.rate:,.0f} ({self.megabytes_per_second:.2f} MB/s)"),
             ("versions", ", ".join(self.versions)),
-            ("results", out),
         ]
         told = {"repeated": self.repeated, "not decided": self.undecided}
         return "\n".join(f"{name:<15} {text}" for name, text in rows if told.get(name, True))

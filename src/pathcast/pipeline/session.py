@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 
 from pathcast.errors import PipelineError
 
-__all__ = ["java_home", "open_session"]
+__all__ = ["SparkSession", "java_home", "open_session"]
 
 _BATCH_BYTES = 2 << 20
 _SETTINGS = {
