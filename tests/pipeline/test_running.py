@@ -15,9 +15,10 @@ from pathcast import Matcher
 from pathcast.errors import DocumentError, PathcastError, PipelineError
 from pathcast.formats import read_subscriptions
 from pathcast.pipeline.batches import Settings
-from pathcast.pipeline.running import BatchDone, Event, Order, Refused, Run, Taken
+from pathcast.pipeline.running import BatchDone, Chosen, Event, Order, Refused, Run, Taken
 from pathcast.pipeline.sinks.files import FileOutboxes
 from pathcast.pipeline.sources import Source
+from pathcast.pipeline.strategy import Wanted
 from pathcast.pipeline.subscriptions import SubscriptionSource
 from pathcast.stream import Limits
 
@@ -95,11 +96,13 @@ def boxes(out: Path) -> dict[tuple[str, str], bytes]:
     }
 
 
-def test_once(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("partition", ["auto", "subscriptions"])
+def test_once(spark: SparkSession, tmp_path: Path, partition: Wanted) -> None:
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
     heard: list[Event] = []
-    outcome = Run(spark, order(tmp_path, structures=1.0), heard.append).once()
+    asked = replace(order(tmp_path, structures=1.0), partition=partition)
+    outcome = Run(spark, asked, heard.append).once()
     expected = twin(file, DOCUMENTS)
     assert delivered(spark, tmp_path / "out") == expected
     assert boxes(tmp_path / "out") == {pair: DOCUMENTS[pair[0]] for pair in expected}
@@ -116,7 +119,7 @@ def test_once(spark: SparkSession, tmp_path: Path) -> None:
         name: len(body) for name, body in DOCUMENTS.items()
     }
     assert len({row.structure for row in documents}) == 3  # a(b), c, and not known
-    assert [type(event) for event in heard] == [Taken, BatchDone]
+    assert [type(event) for event in heard] == [Taken, Chosen, BatchDone]
 
 
 def test_results_are_not_mixed(spark: SparkSession, tmp_path: Path) -> None:

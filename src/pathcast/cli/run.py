@@ -22,6 +22,7 @@ from pathcast.cli.run_output import Totals, Watcher
 from pathcast.cli.terminal import FAILED, Output, fail, say
 from pathcast.errors import PathcastError
 
+Partition = Literal["documents", "subscriptions", "auto"]
 Kind = Literal[
     "files", "rows", "bodies", "parquet"
 ]  # of pipeline.sources, which is not loaded for --help
@@ -52,7 +53,7 @@ def run(
             "--documents",
             "-d",
             metavar="IN",
-            help="A folder of documents and archives, a table (.parquet), or files of rows; see --read.",
+            help="A folder of documents and archives, a table (.parquet), files of rows, or nats://HOST:PORT/STREAM.",
         ),
     ],
     out: Annotated[
@@ -79,7 +80,7 @@ def run(
         typer.Option(
             "--read",
             help="What IN holds: documents in files, rows of .csv, .json or .jsonl, JSON lines with a body, a parquet "
-            "table with a body. By default what its name says.",
+            "table with a body, a stream of NATS. By default what its name says.",
         ),
     ] = None,
     group_by: Annotated[
@@ -109,6 +110,14 @@ def run(
             help="files: a folder for each subscriber in OUT/outboxes; none: tables only.",
         ),
     ] = "files",
+    partition: Annotated[
+        Partition,
+        typer.Option(
+            "--partition",
+            help="What is spread over workers: documents, with all subscriptions in each; subscriptions, where they are too "
+            "many for one; auto decides by measuring.",
+        ),
+    ] = "auto",
     dedupe: Annotated[
         str | None,
         typer.Option(
@@ -174,8 +183,6 @@ def run(
     if deadline is not None and not (allow_expensive and deadline > 0):
         problem = "must be more than 0" if allow_expensive else "needs --allow-expensive"
         raise typer.BadParameter(problem, param_hint="--deadline")
-    if deliver not in ("files", "none"):
-        raise typer.BadParameter(f"{deliver!r} is neither files nor none", param_hint="--deliver")
     limits = limits_of(max_size, None, None, None, None)
     window = None if dedupe is None else seconds_of(dedupe)
     prefixes = namespaces_of(namespace)
@@ -190,8 +197,9 @@ def run(
         _source(documents, read, limits.size, group_by, xslt, xslt_deadline),
         out,
         Settings(limits, structures, window, (deadline or _DEADLINE) if allow_expensive else None),
-        _file_outboxes if deliver == "files" else None,
+        _outboxes(deliver),
         batch_size,
+        partition,
     )
     with Output() as output, Watcher() as watcher:
         totals = _perform(order, master, settings, watcher, stream=stream, once=once)
@@ -226,6 +234,24 @@ def _source(
     except PathcastError as error:
         fail(str(error))
     return Source(path, kind, most, group, style)
+
+
+def _outboxes(deliver: str) -> Callable[[str], Outbox] | None:
+    if deliver == "none":
+        return None
+    if deliver == "files":
+        return _file_outboxes
+    if "://" not in deliver:
+        problem = f"{deliver!r} is neither files, none nor an address"
+        raise typer.BadParameter(problem, param_hint="--deliver")
+    from pathcast.pipeline.jetstream import OutboxAddress
+    from pathcast.pipeline.sinks.nats import NatsOutbox
+
+    try:
+        outbox = NatsOutbox(OutboxAddress.parse(deliver))
+    except PathcastError as error:
+        fail(str(error))
+    return lambda _: outbox
 
 
 def _file_outboxes(out: str) -> Outbox:

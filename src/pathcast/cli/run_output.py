@@ -33,6 +33,7 @@ class Totals:
     bytes: int = 0
     matches: int = 0
     deliveries: int = 0
+    undelivered: int = 0
     seconds: float = 0.0
     lag: float | None = None
     versions: list[str] = field(default_factory=list)
@@ -73,16 +74,21 @@ class Totals:
             ("not decided", f"{self.undecided:,} subscriptions"),
             ("matches", f"{self.matches:,}"),
             ("deliveries", f"{self.deliveries:,}"),
+            ("not deliverable", f"{self.undelivered:,}"),
             ("documents/s", f"{self.rate:,.0f} ({self.megabytes_per_second:.2f} MB/s)"),
             ("versions", ", ".join(self.versions)),
         ]
-        told = {"repeated": self.repeated, "not decided": self.undecided}
+        told = {
+            "repeated": self.repeated,
+            "not decided": self.undecided,
+            "not deliverable": self.undelivered,
+        }
         return "\n".join(f"{name:<15} {text}" for name, text in rows if told.get(name, True))
 
 
 _SUMMED = (
     "documents", "matched", "unmatched", "refused", "repeated",
-    "undecided", "bytes", "matches", "deliveries", "seconds",
+    "undecided", "bytes", "matches", "deliveries", "undelivered", "seconds",
 )  # fmt: skip
 
 
@@ -132,7 +138,7 @@ class Watcher:
 
     def hear(self, event: Event) -> None:
         """Something happened, perhaps in another thread."""
-        from pathcast.pipeline.running import BatchDone, Refused, Taken
+        from pathcast.pipeline.running import BatchDone, Chosen, Refused, Taken
 
         match event:
             case Taken(version, subscriptions, skipped):
@@ -141,6 +147,8 @@ class Watcher:
                 more = f", {len(skipped):,} skipped" if skipped else ""
                 self._say(f"version {version}: {subscriptions:,} subscriptions{more}")
                 self.doing("waiting for documents")
+            case Chosen(version, partition, _, reason):
+                self._say(f"version {version}: {partition} are spread, {reason}")
             case Refused(error):
                 say(
                     f"pathcast: the subscriptions stay as they were: {error}",

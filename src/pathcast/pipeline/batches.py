@@ -72,9 +72,7 @@ class Batches:
         self._outbox = outbox
 
     def run(self, batch: int, documents: DataFrame, version: Callable[[], str]) -> Outcome:
-        """Make a batch happen, or what is left of it; `version` is asked if it has no plan yet."""
-        if (done := self._store.done(batch)) is not None:
-            return done
+        """Make a batch happen that is not done, or what is left of it; `version` is asked if it has no plan yet."""
         plan = self._store.plan(batch)
         if plan is None:
             plan = Plan(version(), time.time())
@@ -83,14 +81,13 @@ class Batches:
         if outcome is None:
             outcome = self._stage(documents, plan, self._store.restart(batch))
             self._store.mark_staged(batch, outcome)
-        self._publish(batch, outcome)
+        outcome = self._publish(batch, outcome)
         self._store.mark_done(batch, outcome)
         return outcome
 
     def _stage(self, documents: DataFrame, plan: Plan, staging: str) -> Outcome:
         start = time.perf_counter()
         version = self._versions.get(plan.version)
-        version.ship(self._session.sparkContext)
         task = Task(
             version.name,
             version.file,
@@ -217,10 +214,25 @@ class Batches:
     def _path(self, staging: str, name: str) -> str:
         return self._store.storage.path(f"{staging}/{name}")
 
-    def _publish(self, batch: int, outcome: Outcome) -> None:
+    def _publish(self, batch: int, outcome: Outcome) -> Outcome:
+        undelivered = 0
         if self._outbox is not None:
-            self._outbox.publish(self._session, self._path(outcome.staging, _MAIL))
+            mail_folder = self._path(outcome.staging, _MAIL)
+            self._outbox.publish(self._session, mail_folder)
+            refused = self._outbox.refused(self._session, mail_folder)
+            if refused is not None:
+                undelivered = self._publish_refused(batch, outcome, refused)
         self._store.publish_tables(batch, outcome)
+        return replace(outcome, undelivered=undelivered)
+
+    def _publish_refused(self, batch: int, outcome: Outcome, refused: DataFrame) -> int:
+        row = refused.agg(F.coalesce(F.sum(F.size("subscribers")), F.lit(0))).head()
+        count = 0 if row is None else int(row[0])
+        if count and f"batch={batch}" not in self._store.storage.names("undelivered"):
+            self._write(outcome.staging, "undelivered", refused)
+            staged = f"{outcome.staging}/undelivered"
+            self._store.storage.move(staged, f"undelivered/batch={batch}")
+        return count
 
 
 def _watched(found: DataFrame, counts: Observation) -> DataFrame:

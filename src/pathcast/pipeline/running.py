@@ -25,18 +25,18 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from pathcast.errors import PathcastError
-from pathcast.pipeline import matching
+from pathcast.pipeline.assignment import Assignment
 from pathcast.pipeline.batches import Batches, Settings
 from pathcast.pipeline.failures import failure, told
 from pathcast.pipeline.sinks import Outbox
 from pathcast.pipeline.sources import Source
 from pathcast.pipeline.storage import Storage, open_storage
 from pathcast.pipeline.store import Outcome, Store
+from pathcast.pipeline.strategy import Strategy, Wanted
 from pathcast.pipeline.subscriptions import Bad, State, SubscriptionSource
 from pathcast.pipeline.versions import Version, Versions
-from pathcast.pipeline.worker import Task
 
-__all__ = ["BatchDone", "Event", "Order", "Refused", "Run", "Taken"]
+__all__ = ["BatchDone", "Chosen", "Event", "Order", "Refused", "Run", "Taken"]
 
 _PAUSE: Final = 0.2  # seconds between two looks at whether to stop
 
@@ -53,6 +53,7 @@ class Order:
     """Makes the outboxes of a folder of results."""
     batch: int = 1000
     """The most files or messages in a batch of a stream."""
+    partition: Wanted = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,16 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
+class Chosen:
+    """How a version is matched: documents are spread, or subscriptions over so many fragments."""
+
+    version: str
+    partition: str
+    fragments: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class BatchDone:
     """A batch is published."""
 
@@ -81,7 +92,7 @@ class BatchDone:
     """Seconds since its newest document."""
 
 
-Event = Taken | Refused | BatchDone
+Event = Taken | Refused | Chosen | BatchDone
 
 
 class Run:
@@ -128,15 +139,21 @@ class Run:
         order = self._order
         store = Store(storage)
         kind = "stream" if streaming else "batch"
-        store.claim({"run": kind, "documents": order.source.path}, again=streaming)
+        store.claim({"run": kind, "documents": order.source.name}, again=streaming)
         versions = Versions(storage, cache / "versions")
         outbox = None if order.outbox is None else order.outbox(order.out)
-        batches = Batches(self._session, store, versions, order.settings, _whole, outbox)
+        matched = Assignment(self._session, order.partition, self._chosen).matched
+        batches = Batches(self._session, store, versions, order.settings, matched, outbox)
         watch = _Watch(order.subscriptions, versions, self._tell)
         watch.begin()
         return _Parts(store, batches, watch)
 
+    def _chosen(self, version: Version, strategy: Strategy) -> None:
+        self._tell(Chosen(version.name, strategy.name, strategy.fragments, strategy.reason))
+
     def _batch(self, parts: _Parts, number: int, documents: DataFrame) -> Outcome:
+        if (done := parts.store.done(number)) is not None:
+            return done  # Spark had not heard of it
         try:
             whole = self._order.source.checked(documents)
             outcome = parts.batches.run(number, whole, parts.watch.version)
@@ -154,10 +171,6 @@ class _Parts:
     store: Store
     batches: Batches
     watch: _Watch
-
-
-def _whole(documents: DataFrame, version: Version, task: Task) -> DataFrame:  # noqa: ARG001 - others need it
-    return matching.matched(documents, task)
 
 
 class _Watch:
@@ -208,18 +221,16 @@ class _Step:
     ) -> None:
         self._batch = batch
         self._stopping = stopping
-        self.busy = threading.Lock()
         self.failed: Exception | None = None
 
     def __call__(self, documents: DataFrame, number: int) -> None:
-        with self.busy:
-            if self._stopping.is_set():
-                raise _Stopped
-            try:
-                self._batch(number, documents)
-            except Exception as error:
-                self.failed = error
-                raise
+        if self._stopping.is_set():
+            raise _Stopped
+        try:
+            self._batch(number, documents)
+        except Exception as error:
+            self.failed = error
+            raise
 
 
 def _follow(query: StreamingQuery, step: _Step, stopping: threading.Event) -> None:
@@ -227,8 +238,10 @@ def _follow(query: StreamingQuery, step: _Step, stopping: threading.Event) -> No
     try:
         while query.isActive and not stopping.wait(_PAUSE):
             pass
-        with step.busy:  # a batch that has begun is finished first
-            query.stop()
+        # A batch that has begun is finished first, and Spark told so; the next one ends the stream by itself.
+        while query.isActive and query.status["isTriggerActive"]:
+            time.sleep(_PAUSE / 4)
+        query.stop()
     except BaseException:
         query.stop()
         raise

@@ -30,7 +30,7 @@ _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(_BATCH_BYTES),
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "0",  # bytes alone decide
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "2147483647",  # bytes alone decide; 0 is not taken by all
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.files.openCostInBytes": "65536",  # documents are small: many to a task
 }

@@ -4,7 +4,7 @@
     log/N.json           the plan of batch N: which version of the subscriptions; written before the batch runs
     _staging/batch=N     what the batch makes, until it is complete; each attempt in a folder of its own
     done/N.json          the outcome of batch N: written last, when everything is published
-    matches, errors, documents, deliveries / batch=N       the tables, published
+    matches, errors, documents, deliveries, ... / batch=N  the tables, published
     versions             the subscriptions of every version, with their routes
 
 A batch that is run again, after whatever happened, goes on where it can: without a plan it gets one; with a plan it is
@@ -25,9 +25,8 @@ from typing import Any, Final
 from pathcast.errors import PipelineError
 from pathcast.pipeline.storage import Storage
 
-__all__ = ["TABLES", "Outcome", "Plan", "Store"]
+__all__ = ["Outcome", "Plan", "Store"]
 
-TABLES: Final = ("documents", "matches", "errors", "deliveries", "repeats", "hashes")
 _FORMAT: Final = 1
 _HEAD: Final = "pathcast.json"
 
@@ -55,6 +54,8 @@ class Outcome:
     bytes: int = 0
     matches: int = 0
     deliveries: int = 0
+    undelivered: int = 0
+    """Deliveries that the outbox could not take, too large ones say: in the table of that name."""
     seconds: float = 0.0
     latest: float | None = None
     """The time of the newest document."""

@@ -6,6 +6,8 @@ responsible.
     pattern  -> keys (key, homes) -> owners (owners) -> Placement (planning)
     document -> keys in use that it activates (directory), or may activate (tags)
 
+    Snapshot -> homes (saved) -> ranges of them and routes to these (ranges) -> a Snapshot for each (parts)
+
 Invariants, for every length of keys:
 - a document that passes an alternative (or, with a residual, its skeleton) activates one of the query's keys,
   so whoever gets the documents that activate these keys misses no match and no error;
@@ -38,16 +40,25 @@ from pathcast.matching.placement.directory import Directory
 from pathcast.matching.placement.homes import fragment, keys
 from pathcast.matching.placement.key import START, Key
 from pathcast.matching.placement.owners import identifier, owner
+from pathcast.matching.placement.parts import part, router
 from pathcast.matching.placement.planning import Placement, place
+from pathcast.matching.placement.ranges import Ranges, spread
+from pathcast.matching.placement.saved import Homes, homes_of
 
 __all__ = [
     "START",
     "Directory",
+    "Homes",
     "Key",
     "Placement",
+    "Ranges",
     "fragment",
+    "homes_of",
     "identifier",
     "keys",
     "owner",
+    "part",
     "place",
+    "router",
+    "spread",
 ]

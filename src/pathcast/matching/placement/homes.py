@@ -8,15 +8,16 @@ Where one key of a query begins another, the longer one is left out.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeVar
 
-from pathcast.matching.automaton import Automaton, Edge
-from pathcast.matching.paths import Requirement, requirements
+from pathcast.matching.automaton import Automaton, Edge, Label
+from pathcast.matching.paths import requirements
 from pathcast.matching.placement.key import START, Key, told
 from pathcast.pattern import Pattern
 from pathcast.pattern.syntax import TestKind
 
-__all__ = ["fragment", "keys"]
+__all__ = ["fragment", "home", "keys", "rarity"]
 
 T = TypeVar("T")
 
@@ -25,17 +26,18 @@ def keys(pattern: Pattern, length: int = 1) -> frozenset[Key]:
     """Where a query is placed, by at most `length` labels of a path."""
     if length < 0:
         raise ValueError(f"a key has 0 labels or more, not {length}")
-    found = {_home(one, length) for one in requirements(pattern.condition)}
+    found = {home(one.paths, length) for one in requirements(pattern.condition)}
     return frozenset(key for key in found if not any(one in found for one in key.prefixes()))
 
 
-def _home(requirement: Requirement, length: int) -> Key:
-    """The key of an alternative: of those that its paths begin with, the one that looks rarest."""
-    found = {Key(path[:length]) for path in requirement.paths}
-    return min(found, key=_rank) if found else START
+def home(paths: Iterable[tuple[Label, ...]], length: int | None = None) -> Key:
+    """The key of an alternative that needs these paths: of those that they begin with, the one that looks rarest."""
+    found = {Key(path[:length]) for path in paths}
+    return min(found, key=rarity) if found else START
 
 
-def _rank(key: Key) -> tuple[int, int, int, int, str]:
+def rarity(key: Key) -> tuple[int, int, int, int, str]:
+    """The lower, the rarer should be the documents that have this path."""
     named = sum(
         bool(label.test.name) and label.test.kind is not TestKind.ANY_IN for label in key.labels
     )

@@ -58,6 +58,9 @@ class FileOutboxes:
                 box.mkdir(parents=True, exist_ok=True)
                 os.replace(file, target)
 
+    def refused(self, session: SparkSession, staging: str) -> None:
+        """A file can always be written, or the batch is not published."""
+
 
 def _staged(staging: Path) -> Iterator[Path]:
     """The files of a batch that are complete and still there."""

@@ -7,6 +7,7 @@ document is a row all the same: `fault` says why, and there is no body.
     rows      rows of CSV or JSON, one or a group of them a document         rows
     bodies    lines of JSON that have a document in `body`                   rows
     parquet   a table with a column `body`                                   tables
+    nats      messages of a stream of NATS JetStream                         nats, nats_reading
 
 A style sheet may make other documents of any of them (`sheets`).
 """
@@ -30,7 +31,7 @@ from pathcast.pipeline.sources.unpacking import Unpacked
 
 __all__ = ["KINDS", "Kind", "Source", "kind_of"]
 
-Kind = Literal["files", "rows", "bodies", "parquet"]
+Kind = Literal["files", "rows", "bodies", "parquet", "nats"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 _KIND_OF: Final[dict[str, Kind]] = {
     "parquet": "parquet",
@@ -72,6 +73,17 @@ class Source:
                 return files(unpack=partial(_mixed, form=Bodies()), endings=(*ENDINGS, *packed))
             case "parquet":
                 return table_documents(session, self.path, most=self.most, batch=batch)
+            case "nats":
+                return _nats(session, self.path, self.most, batch)
+
+    @property
+    def name(self) -> str:
+        """What tells it from others; no secrets are in it."""
+        if self.kind == "nats":
+            from pathcast.pipeline.jetstream import StreamAddress
+
+            return str(StreamAddress.parse(self.path))
+        return self.path
 
     def checked(self, documents: DataFrame) -> DataFrame:
         """What was read at once, with faults that only all of it together shows."""
@@ -85,8 +97,22 @@ def kind_of(path: str) -> Kind:
     >>> kind_of("feed/"), kind_of("table.parquet"), kind_of("stock.CSV.gz"), kind_of("all.jsonl")
     ('files', 'parquet', 'rows', 'bodies')
     """
+    if path.startswith(("nats://", "tls://")):
+        return "nats"
     name = path.lower().rstrip("/").removesuffix(".gz")
     return _KIND_OF.get(name.rpartition(".")[2], "files")
+
+
+def _nats(session: SparkSession, address: str, most: int, batch: int | None) -> DataFrame:
+    from pathcast.pipeline.jetstream import (
+        StreamAddress,
+    )  # few need it, and all would load its client
+    from pathcast.pipeline.sources.nats import nats_documents
+
+    parsed = StreamAddress.parse(address)
+    if batch is None:
+        return nats_documents(session, parsed, most=most, streaming=False)
+    return nats_documents(session, parsed, most=most, streaming=True, batch=batch)
 
 
 def _mixed(name: str, packed: bytes, most: int, form: Form) -> Iterator[Unpacked]:

@@ -1,0 +1,80 @@
+"""A version spread over fragments: files of its subscriptions, each small enough for a worker, and a router to them.
+
+The version's own file is all that is needed, and the same version always gives the same fragments: a batch that is run again finds
+them, or they are made again. What is in which fragment is decided by `matching.placement` (`ranges`); a subscription is in
+exactly one. The driver holds the version once and one fragment at a time, as arrays: nothing is parsed.
+
+    <version>-<fragments>-<number>.subscriptions
+    <version>-<fragments>-router.subscriptions      written last: where it is, the others are
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pyspark import SparkContext
+
+from pathcast.errors import PipelineError
+from pathcast.matching.matcher import MOST_HOPS
+from pathcast.matching.placement import homes_of, part, router, spread
+from pathcast.matching.snapshot import Snapshot, read, snapshot_ints, write
+from pathcast.pipeline.versions import Version
+
+__all__ = ["Fragments", "fragmented"]
+
+_ENDING: Final = ".subscriptions"
+_PATTERN: Final = 40  # what is no path needs some 40 times the memory of one, see `strategy`
+
+
+@dataclass(frozen=True, slots=True)
+class Fragments:
+    """The fragments of a version; paths are the driver's copies."""
+
+    version: str
+    router: Path
+    paths: tuple[Path, ...]
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def ship(self, context: SparkContext) -> None:
+        """Let every worker have the files."""
+        for path in (*self.paths, self.router):
+            context.addFile(str(path))
+
+
+def fragmented(version: Version, count: int) -> Fragments:
+    """The fragments of a version, beside its file; made if they are not there yet."""
+    if not 1 <= count <= MOST_HOPS:
+        raise PipelineError("fragments", f"there are 1 to {MOST_HOPS} fragments, not {count:,}")
+    folder = version.path.parent
+    names = [f"{version.name}-{count}-{number}{_ENDING}" for number in range(count)]
+    found = Fragments(
+        version.name,
+        folder / f"{version.name}-{count}-router{_ENDING}",
+        tuple(folder / name for name in names),
+    )
+    if not all(path.exists() for path in (*found.paths, found.router)):
+        _make(read(version.path), found)
+    return found
+
+
+def _make(snapshot: Snapshot, wanted: Fragments) -> None:
+    homes = homes_of(snapshot)
+    ranges = spread(homes, list(_weights(snapshot)), len(wanted))
+    routes = [(homes.path(first), owner) for first, owner in ranges.routes]
+    del homes  # as large as the version itself
+    for numbers, path in zip(ranges.numbers, wanted.paths, strict=True):
+        write(part(snapshot, numbers), path)
+    write(router(snapshot, routes), wanted.router)
+
+
+def _weights(snapshot: Snapshot) -> Iterator[int]:
+    """What the subscriptions need of memory, roughly; those that are equal share what a pattern needs."""
+    seen = {-1}
+    for known in snapshot_ints(snapshot.entries):
+        yield 1 if known in seen else _PATTERN
+        seen.add(known)

@@ -1,0 +1,284 @@
+"""NATS JetStream, as its source and its outbox share it: addresses, and a line to a broker that may go away and come back.
+
+An address is `nats://host:port/STREAM` for a source (`?subject=a.b.>` chooses among its messages), `nats://host:port/PREFIX` for
+an outbox. A user and a password may stand before the host, or a token alone; what is shown never has them. `tls://` works as well.
+
+>>> StreamAddress.parse("nats://ann:pw@broker/NEWS?subject=news.*.fr")
+StreamAddress(broker=Broker(scheme='nats', host='broker', port=4222), stream='NEWS', subject='news.*.fr')
+>>> print(_)
+nats://broker:4222/NEWS?subject=news.*.fr
+
+The client is asyncio, Spark is not: a `Line` runs one question after the other on a loop of its own, which stands still in
+between. It connects when it is first asked. After trouble (no server, a lost connection, no answer) it connects anew and asks again, with pauses that grow,
+for as long as its patience lasts; what it waits for goes to stderr. So a question may be asked more than once, and tells by the
+`Link` that it is given whether what it has set up on the broker is still there. What waiting does not mend
+(no such stream, a wrong password) is a `PipelineError` at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Final, Self, TypeVar
+from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
+
+import nats.errors
+from nats.aio.client import Client
+from nats.js import JetStreamContext
+from nats.js.errors import BadRequestError
+
+from pathcast.errors import PipelineError
+
+__all__ = ["PATIENCE", "Broker", "Line", "Link", "OutboxAddress", "StreamAddress", "to_stderr"]
+
+PATIENCE: Final = 60.0
+"""Seconds that a broker may be away."""
+
+T = TypeVar("T")
+_PORT: Final = 4222
+_NAME: Final = re.compile(
+    r"[^\s.*>/\\\x00-\x1f\x7f]{1,255}"
+)  # a stream; also one token of a subject
+_LONGEST: Final = (
+    1_024  # characters of a subject: the broker takes 4096 in a line, with room for the rest
+)
+_FIRST_PAUSE: Final = 0.1
+_LONGEST_PAUSE: Final = 5.0
+_CONNECTING: Final = 5
+_TROUBLE: Final = (nats.errors.Error, OSError, TimeoutError)
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """Where a NATS server listens, and as whom to speak to it; a user without a password is a token."""
+
+    scheme: str
+    host: str
+    port: int
+    user: str | None = field(default=None, repr=False)
+    password: str | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamAddress:
+    """A stream to read, or those of its messages whose subject fits a filter."""
+
+    broker: Broker
+    stream: str
+    subject: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """An address of the form nats://host:port/STREAM?subject=FILTER; PipelineError if it is none."""
+        parts, broker, name = _parsed(text, "STREAM")
+        if not _NAME.fullmatch(name):
+            raise _bad(text, f"{name!r} cannot be the name of a stream", "STREAM")
+        asked = parse_qs(parts.query, keep_blank_values=True)
+        [subject] = asked.pop("subject", [None])[-1:]
+        if asked:
+            raise _bad(text, f"nothing is known of {', '.join(asked)!r}", "STREAM")
+        if subject is not None and not _is_filter(subject):
+            raise _bad(text, f"{subject!r} is no subject", "STREAM")
+        return cls(broker, name, subject)
+
+    def __str__(self) -> str:
+        chosen = "" if self.subject is None else f"?subject={quote(self.subject, safe='.*>')}"
+        return f"{self.broker}/{quote(self.stream)}{chosen}"
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxAddress:
+    """The subjects below a prefix, one for each subscriber."""
+
+    broker: Broker
+    prefix: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """An address of the form nats://host:port/PREFIX; PipelineError if it is none."""
+        parts, broker, name = _parsed(text, "PREFIX")
+        if parts.query or name.startswith("$") or not _is_filter(name) or set("*>") & set(name):
+            raise _bad(text, f"{name!r} cannot be the beginning of a subject", "PREFIX")
+        return cls(broker, name)
+
+    def __str__(self) -> str:
+        return f"{self.broker}/{quote(self.prefix)}"
+
+
+def _parsed(text: str, name: str) -> tuple[SplitResult, Broker, str]:
+    """The parts of an address, its broker, and the name of what is meant there."""
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError as error:
+        raise _bad(text, str(error), name) from None
+    if parts.scheme not in ("nats", "tls") or not parts.hostname or parts.fragment:
+        raise _bad(text, "this is no address of NATS", name)
+    user, password = (
+        None if one is None else unquote(one) for one in (parts.username, parts.password)
+    )
+    broker = Broker(
+        parts.scheme, parts.hostname, _PORT if port is None else port, user or None, password
+    )
+    return parts, broker, unquote(parts.path.removeprefix("/"))
+
+
+def _bad(text: str, why: str, name: str) -> PipelineError:
+    shown = re.sub(r"//[^/]*@", "//", text)
+    return PipelineError(
+        "nats", f"{shown}: {why}", hint=f"an address looks like nats://localhost:4222/{name}"
+    )
+
+
+def _is_filter(subject: str) -> bool:
+    """Whether a text is a subject, possibly with wildcards."""
+    tokens = subject.split(".")
+    return len(subject) <= _LONGEST and all(
+        one == "*" or (one == ">" and at == len(tokens)) or _NAME.fullmatch(one)
+        for at, one in enumerate(tokens, 1)
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Link:
+    """One connection; another one is another link, on which nothing of this one is left."""
+
+    client: Client
+    jetstream: JetStreamContext
+    closed: asyncio.Event
+
+
+def to_stderr(message: str) -> None:
+    """Say what a person should know while it goes on."""
+    print(message, file=sys.stderr, flush=True)  # noqa: T201 - in workers and planners there is no other way out
+
+
+class Line:
+    """A line to a broker, to be used by one thread."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        patience: float = PATIENCE,
+        say: Callable[[str], None] = to_stderr,
+    ) -> None:
+        self._broker = broker
+        self._patience = patience
+        self._say = say
+        self._runner = asyncio.Runner()
+        self._link: Link | None = None
+        self._told: Exception | None = None  # what the client said last, which its errors leave out
+
+    def ask(self, question: Callable[[Link], Awaitable[T]]) -> T:
+        """The answer, however often it takes; PipelineError when patience is at its end."""
+        since: float | None = None
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                return self._runner.run(self._attempt(question))
+            except BadRequestError as error:
+                raise PipelineError("nats", f"{self._broker}: {error.description}") from None
+            except _TROUBLE as error:
+                trouble = self._explained(error)
+                self._drop()
+            now = time.monotonic()
+            since = now if since is None else since
+            left = self._patience - (now - since)
+            if left <= 0:
+                raise PipelineError(
+                    "nats",
+                    f"{self._broker} does not answer: {trouble}",
+                    hint="is it running there, with JetStream on (nats-server -js)?",
+                )
+            self._say(f"waiting for {self._broker}, for {left:.0f} s at most: {trouble}")
+            time.sleep(min(pause, left))
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def close(self) -> None:
+        self._drop()
+        self._runner.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def _attempt(self, question: Callable[[Link], Awaitable[T]]) -> T:
+        if self._link is None:
+            self._link = await self._connected()
+        link = self._link
+        asking = asyncio.ensure_future(question(link))
+        # The client may wait for ever on a connection that is gone: whoever waits for it must watch that too.
+        closing = asyncio.ensure_future(link.closed.wait())
+        try:
+            await asyncio.wait({asking, closing}, return_when=asyncio.FIRST_COMPLETED)
+            if asking.done():
+                return asking.result()
+            raise nats.errors.ConnectionClosedError
+        finally:
+            for task in (asking, closing):
+                task.cancel()
+            await asyncio.gather(asking, closing, return_exceptions=True)
+
+    async def _connected(self) -> Link:
+        closed = asyncio.Event()
+        self._told = None
+
+        async def on_error(error: Exception) -> None:
+            self._told = error
+
+        async def on_closed() -> None:
+            closed.set()
+
+        token = self._broker.user if self._broker.password is None else None
+        client = Client()
+        try:
+            await client.connect(
+                str(self._broker),
+                user=None if token else self._broker.user,
+                password=self._broker.password,
+                token=token,
+                name="pathcast",
+                error_cb=on_error,
+                closed_cb=on_closed,
+                connect_timeout=_CONNECTING,
+                allow_reconnect=False,  # that is done here, where what was set up can be set up again
+                max_reconnect_attempts=1,  # 0 would be for ever
+                reconnect_time_wait=0,
+            )
+        except _TROUBLE as error:
+            await client.close()
+            if "authorization" in f"{error} {self._told}".lower():
+                raise PipelineError(
+                    "nats",
+                    f"{self._broker} refuses the user: {error}",
+                    hint="write nats://user:password@host:port/..., or nats://token@host:port/...",
+                ) from None
+            raise
+        return Link(client, client.jetstream(), closed)
+
+    def _explained(self, error: Exception) -> str:
+        told = [one for one in (self._told, error) if one is not None and str(one)]
+        return str(told[0]) if told else type(error).__name__
+
+    def _drop(self) -> None:
+        link, self._link = self._link, None
+        if link is not None:
+            with suppress(*_TROUBLE):
+                self._runner.run(asyncio.wait_for(link.client.close(), _CONNECTING))

@@ -1,0 +1,216 @@
+"""Whether documents are spread or subscriptions, and over how many fragments: from what was measured, with the reason.
+
+With all subscriptions in every worker (`documents`) a document is parsed once and travels nowhere: best wherever there is room.
+Fragments (`subscriptions`) cost a shuffle and a parsing for each fragment that a document goes to, so `auto` takes them only
+where an engine needs more than a worker may use, and then as few as will do.
+
+What an engine needs is measured, by loading it in a process of its own (`measured`), and what it remembers of documents is
+added at its most: `MEMO` bytes in any case, `MEMO_STATE` for every state, and `PATTERN` for every pattern that is no path, which is a
+rule of thumb. The first of these is needed by every fragment too. So fragments help with what grows with the number of
+subscriptions, and with nothing else. After 8,000 documents of 7 KB an engine of a million paths had taken 791 MB where this
+says 815 to 856, one of 30,000 paths, values and twigs 616 where it says 611, and a quarter of these 299 where it says 330.
+
+What a worker may use is asked of one (`room_for_worker`): its limit if Spark sets one (`spark.executor.pyspark.memory`), else its share
+of the memory that is free where it runs, machine or container.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from math import ceil
+from pathlib import Path
+from typing import Final, Literal
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from pathcast.errors import PipelineError
+from pathcast.matching.matcher import MOST_HOPS
+from pathcast.pipeline.versions import Version
+
+__all__ = [
+    "MEMO",
+    "MEMO_STATE",
+    "PATTERN",
+    "Strategy",
+    "Wanted",
+    "choose",
+    "measured",
+    "room_for_worker",
+]
+
+Wanted = Literal["documents", "subscriptions", "auto"]
+
+MEMO: Final = 192_000_000
+MEMO_STATE: Final = 160
+PATTERN: Final = 16_000
+_LEAST: Final = 2  # fragments, else it would not be called spreading
+_ASKED: Final = (
+    8  # where they are asked for though there is room: with more, workers hardly get smaller
+)
+_FILLED: Final = 0.8  # of its room a fragment takes so much: ranges differ, and batches need some
+_SHARE: Final = 0.6  # of free memory workers may use so much: Java runs on the same machine
+_UNLIMITED: Final = 1 << 60
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """What is done, and why."""
+
+    name: Literal["documents", "subscriptions"]
+    fragments: int
+    """How many there are; 1 if every worker has all subscriptions."""
+    reason: str
+
+
+def choose(wanted: Wanted, needed: int, room: int) -> Strategy:
+    """The strategy for an engine that needs so many bytes, in workers that may use so many."""
+    figures = f"an engine of all subscriptions needs {_mb(needed)}, a worker may use {_mb(room)}"
+    if wanted == "documents" or (wanted == "auto" and needed <= room):
+        why = "as asked" if wanted == "documents" else "it fits"
+        return Strategy("documents", 1, f"{why}: {figures}")
+    fragments = max(_ASKED if wanted == "subscriptions" else _LEAST, _enough(needed, room))
+    why = "as asked" if wanted == "subscriptions" else "too much for one"
+    each = _mb(_of_each(needed, fragments))
+    return Strategy(
+        "subscriptions", fragments, f"{why}: {figures}; each of {fragments} fragments needs {each}"
+    )
+
+
+def _enough(needed: int, room: int) -> int:
+    """The fewest fragments that fit; PipelineError if none do."""
+    spare = room * _FILLED - MEMO
+    fragments = ceil((needed - MEMO) / spare) if spare > 0 else MOST_HOPS + 1
+    if fragments > MOST_HOPS:
+        raise PipelineError(
+            "memory",
+            f"a worker may use {_mb(room)}, which is too little for {_mb(needed)} of subscriptions in fragments",
+            hint=f"a fragment needs {_mb(MEMO)} and more: give workers more memory, or run fewer of them",
+        )
+    return fragments
+
+
+def _of_each(needed: int, fragments: int) -> int:
+    return ceil(max(0, needed - MEMO) / fragments) + MEMO
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1_000_000:,.0f} MB"
+
+
+# what an engine needs
+
+
+def measured(version: Version) -> int:
+    """Bytes that an engine of a version needs in a worker, at the most; it is loaded elsewhere to find out."""
+    command = [sys.executable, "-P", "-m", __name__, str(version.path)]
+    paths = os.pathsep.join(path for path in sys.path if path)
+    done = subprocess.run(  # noqa: S603 - our own interpreter
+        command, capture_output=True, check=False, env={**os.environ, "PYTHONPATH": paths}
+    )
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        words = " ".join(line.strip() for line in said[-2:]) or f"status {done.returncode}"
+        raise PipelineError("memory", f"the subscriptions could not be loaded to measure: {words}")
+    found = json.loads(done.stdout.splitlines()[-1])
+    remembered = MEMO + MEMO_STATE * int(found["states"]) + PATTERN * int(found["patterns"])
+    return int(found["loaded"]) + remembered
+
+
+def _measure(path: str) -> dict[str, int]:
+    """In a process of its own: the most that loading takes, and what there is then."""
+    from pathcast.helper import ProcessRunner
+    from pathcast.matching.snapshot import read
+    from pathcast.pipeline.worker import loaded
+
+    before = _status("VmRSS")
+    engine = loaded(path, runner=ProcessRunner())  # it is asked nothing, and so starts nothing
+    engine.matcher.match(b"<a/>")
+    most = _status("VmHWM")
+    return {
+        "loaded": most - before,
+        "states": engine.matcher.stats().states,
+        "patterns": len(read(path).patterns),
+    }
+
+
+# what a worker may use
+
+
+def room_for_worker(session: SparkSession) -> int:
+    """Bytes that an engine may take in a worker: the least that workers say."""
+    context = session.sparkContext
+    cores = context.getConf().get("spark.executor.cores")
+    local = str(context.master).startswith("local")
+    slots = context.defaultParallelism if local else int(cores) if cores else None
+    tasks = max(1, context.defaultParallelism)
+    said = session.range(tasks, numPartitions=tasks).mapInArrow(
+        partial(_rooms, slots=slots), "room bigint"
+    )
+    return int(min(row.room for row in said.collect()))
+
+
+def _rooms(batches: Iterator[pa.RecordBatch], slots: int | None) -> Iterator[pa.RecordBatch]:
+    """In a worker: what is left of its limit, or its share of what is free here."""
+    import resource
+
+    for batch in batches:
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY:
+            room = limit - _status("VmSize")
+        else:
+            room = int(_free() * _SHARE) // (slots or os.cpu_count() or 1)
+        yield pa.RecordBatch.from_arrays(
+            [pa.array([max(0, room)] * len(batch), pa.int64())], names=["room"]
+        )
+
+
+def _free() -> int:
+    """Bytes that are free on this machine, or in this container if it has less."""
+    machine = _field(Path("/proc/meminfo"), "MemAvailable")
+    found = [
+        os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if machine is None else machine
+    ]
+    for most, used in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        (
+            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        ),
+    ):
+        limit = _number(Path(most))
+        if limit is not None and limit < _UNLIMITED:
+            found.append(limit - (_number(Path(used)) or 0))
+    return max(0, min(found))
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):  # "max": no limit
+        return None
+
+
+def _status(name: str) -> int:
+    """Bytes that this process has, by a name of Linux; 0 where nobody says."""
+    return _field(Path("/proc/self/status"), name) or 0
+
+
+def _field(path: Path, name: str) -> int | None:
+    try:
+        for line in path.read_text().splitlines():
+            if line.startswith(f"{name}:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return None
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(_measure(sys.argv[1])) + "\n")
