@@ -158,6 +158,8 @@ class LocalStorage:
         os.sync()
 
     def lock(self) -> None:
+        if self._lock is not None:
+            return
         file = (self.root / ".lock").open("ab")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

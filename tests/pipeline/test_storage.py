@@ -1,0 +1,146 @@
+"""The driver's files: both kinds of storage keep the same promises."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pathcast.errors import PipelineError
+from pathcast.pipeline.storage import (
+    HadoopStorage,
+    LocalStorage,
+    Storage,
+    local_path,
+    open_storage,
+)
+from pathcast.pipeline.store import Outcome, Plan, Store
+
+
+@pytest.fixture(params=["local", "hadoop"])
+def storage(
+    request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path
+) -> Iterator[Storage]:
+    root = tmp_path / "with a blank, and %20"
+    root.mkdir()
+    found: Storage = HadoopStorage(spark, f"file:{root}", tmp_path / "cache")
+    if request.param == "local":
+        found = LocalStorage(root)
+    yield found
+    found.close()
+
+
+def test_what_is_written_is_read(storage: Storage) -> None:
+    assert storage.read("a/b") is None
+    assert storage.names("a") == []
+    storage.write("a/b", b"1")
+    storage.write("a/b", b"2")
+    storage.write("a/c", b"")
+    assert (storage.read("a/b"), storage.read("a/c")) == (b"2", b"")
+    assert [name for name in storage.names("a") if not name.startswith(".")] == ["b", "c"]
+    storage.remove("a/b")
+    storage.remove("a/b")
+    assert storage.read("a/b") is None
+    storage.settle()
+
+
+def test_moving(storage: Storage) -> None:
+    storage.write("x/batch=1/part", b"1")
+    storage.move("x/batch=1", "y/deeper/batch=1")
+    storage.move("x/batch=1", "y/deeper/batch=1")  # again, after a crash
+    assert storage.read("y/deeper/batch=1/part") == b"1"
+    assert "batch=1" not in storage.names("x")
+    with pytest.raises((PipelineError, OSError)):
+        storage.move("x/batch=2", "y/deeper/batch=2")
+
+
+def test_keeping_and_fetching(storage: Storage, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"123")
+    assert storage.fetch("kept/file") is None
+    storage.keep(tmp_path / "file", "kept/file")
+    found = storage.fetch("kept/file")
+    assert found is not None
+    assert found.read_bytes() == b"123"
+    assert found.name == "file"
+
+
+def test_spark_reads_where_storage_says(storage: Storage, spark: SparkSession) -> None:
+    spark.range(3).write.parquet(storage.path("t"))
+    assert spark.read.parquet(storage.path("t")).count() == 3
+    assert "_SUCCESS" in storage.names("t")
+
+
+def test_one_run_at_a_time(tmp_path: Path) -> None:
+    first, second = LocalStorage(tmp_path), LocalStorage(tmp_path)
+    first.lock()
+    with pytest.raises(PipelineError, match="another run has"):
+        second.lock()
+    first.close()
+    second.lock()
+    second.close()
+
+
+def test_a_failed_write_leaves_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = LocalStorage(tmp_path)
+    storage.write("a", b"old")
+
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        storage.write("a", b"new")
+    monkeypatch.undo()
+    assert storage.read("a") == b"old"
+    assert storage.names(".") == ["a"]
+
+
+def test_addresses(spark: SparkSession, tmp_path: Path) -> None:
+    assert local_path(f"file://{tmp_path}") == local_path(f"file:{tmp_path}") == tmp_path
+    with pytest.raises(PipelineError, match="not a folder that this machine sees"):
+        local_path("hdfs://there/x")
+    assert isinstance(open_storage(spark, f"file:{tmp_path}/new", tmp_path), LocalStorage)
+    with pytest.raises(PipelineError, match="nowhere"):
+        open_storage(spark, "nowhere://x/y", tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(PipelineError):
+        open_storage(spark, str(tmp_path / "file"), tmp_path)
+
+
+def test_records(storage: Storage) -> None:
+    store = Store(storage)
+    store.claim({"run": "stream", "documents": "in"}, again=True)
+    store.claim({"run": "stream", "documents": "in"}, again=False)
+    with pytest.raises(PipelineError, match="belongs to a run with documents in, not other"):
+        store.claim({"run": "stream", "documents": "other"}, again=True)
+    assert store.plan(3) is None
+    store.write_plan(3, Plan("v", 1.5))
+    assert store.plan(3) == Plan("v", 1.5)
+    outcome = Outcome("v", documents=3, matched=3, latest=2.5, tables=("matches",), staging="s")
+    store.mark_staged(3, outcome)
+    assert (store.staged(3), store.done(3)) == (outcome, None)
+    store.mark_done(3, outcome)
+    assert (store.staged(3), store.done(3), store.outcomes()) == (None, outcome, {3: outcome})
+    with pytest.raises(PipelineError, match="results of an earlier run"):
+        store.claim({"run": "stream", "documents": "in"}, again=False)
+
+
+def test_records_of_another_format_and_damaged_ones(storage: Storage) -> None:
+    store = Store(storage)
+    storage.write("pathcast.json", b'{"format": 99}')
+    with pytest.raises(PipelineError, match="written in format 99") as caught:
+        store.claim({}, again=True)
+    assert caught.value.kind == "checkpoint"
+    storage.write("pathcast.json", b"{]")
+    with pytest.raises(PipelineError, match="is damaged"):
+        store.claim({}, again=True)
+    storage.remove("pathcast.json")
+    storage.write("log/0000000001.json", b"{}")
+    with pytest.raises(PipelineError, match="not the record of a run"):
+        store.claim({}, again=True)
