@@ -30,7 +30,7 @@ $(STAMP): pyproject.toml setup.py $(CORE)
 	@$(BIN)/pip --quiet --quiet --disable-pip-version-check install --editable '.[dev]'
 	@touch $@
 
-run: $(STAMP)  ## the demonstration: a small feed matched against subscriptions
+run: $(STAMP)  ## the demonstration: a feed streamed through the pipeline on Spark, to outboxes and a report
 	@$(BIN)/pathcast demo
 
 lint: $(STAMP)  ## rules, layout and types, without the tests

@@ -17,7 +17,7 @@ def test_version() -> None:
     assert (result.code, result.stdout) == (0, f"pathcast {__version__}\n")
 
 
-@pytest.mark.parametrize("command", ["match", "explain", "draw", "demo"])
+@pytest.mark.parametrize("command", ["match", "explain", "draw", "run", "demo"])
 def test_every_command_has_help_with_an_example_and_its_exit_codes(command: str) -> None:
     for option in ("--help", "-h"):
         result = run(command, option)
@@ -50,37 +50,10 @@ def test_draw(tmp_path: Path) -> None:
     assert run("draw", tmp_path / "bad.txt", "--skip-bad").code == 0
 
 
-def test_the_demo_sums_up() -> None:
-    result = run("demo", "--documents", "60", "--subscriptions", "40")
-    assert (result.code, result.stderr) == (0, "")
-    for words in ("documents/s", "busiest subscriptions", "broken documents", "any-city"):
-        assert words in result.stdout
-    assert "\x1b" not in result.stdout
-
-
-def test_the_demo_as_json_is_the_same_each_time_but_for_the_clock() -> None:
-    runs = []
-    for _ in range(2):
-        result = run("demo", "--documents", "60", "--subscriptions", "40", "--seed", "5", "--json")
-        row = json.loads(result.stdout)
-        del row["seconds"], row["documents_per_second"]
-        runs.append(row)
-    assert runs[0] == runs[1]
-    assert (runs[0]["documents"], runs[0]["subscriptions"], runs[0]["seed"]) == (60, 40, 5)
-    assert len(runs[0]["errors"]) == 2
-    assert runs[0]["matches"] > 0
-
-
-@pytest.mark.parametrize(("documents", "wanted"), [(0, 0), (1, 0), (0, 5), (3, 1)])
-def test_a_tiny_demo(documents: int, wanted: int) -> None:
-    result = run("demo", "--documents", str(documents), "--subscriptions", str(wanted))
-    assert result.code == 0
-
-
 def test_the_feed_follows_from_its_seed() -> None:
     def digest(seed: int) -> str:
         parts = [body for _, body in feed(50, seed)]
-        parts += [repr(one).encode() for one in subscriptions(50, seed)]
+        parts += [repr(one).encode() for one in subscriptions(50, 7, seed)]
         return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
     assert digest(1) == digest(1)
@@ -100,7 +73,7 @@ def test_what_is_broken_on_purpose_is_broken_and_nothing_else() -> None:
 
 def test_subscriptions_written_by_hand_do_as_they_say() -> None:
     matcher = Matcher()
-    for one in subscriptions(12, seed=1):
+    for one in subscriptions(12, 7, seed=1):
         matcher.add(one.id, one.xpath, one.namespaces)
     seen: set[str | int] = set()
     for _, body in feed(300, seed=1):
@@ -108,5 +81,5 @@ def test_subscriptions_written_by_hand_do_as_they_say() -> None:
             seen.update(matcher.match(body))
         except DocumentError:
             continue
-    everybody = {one.id for one in subscriptions(12, seed=1)}
+    everybody = {one.id for one in subscriptions(12, 7, seed=1)}
     assert everybody - seen == {"misspelt"}

@@ -52,7 +52,7 @@ def test_a_reader_that_goes_away_is_no_error(many: Path) -> None:
         assert process.wait(timeout=60) == 141
 
 
-@pytest.mark.parametrize("command", [["--version"], ["demo", "--documents", "3"]])
+@pytest.mark.parametrize("command", [["--version"], ["generate", "presets"]])
 def test_a_reader_that_is_gone_from_the_start(command: list[str]) -> None:
     ours, theirs = os.pipe()
     os.close(ours)
