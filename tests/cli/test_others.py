@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ def test_version() -> None:
     assert (result.code, result.stdout) == (0, f"pathcast {__version__}\n")
 
 
-@pytest.mark.parametrize("command", ["match", "explain", "draw", "run", "demo"])
+@pytest.mark.parametrize("command", ["match", "explain", "draw", "run", "report", "demo"])
 def test_every_command_has_help_with_an_example_and_its_exit_codes(command: str) -> None:
     for option in ("--help", "-h"):
         result = run(command, option)

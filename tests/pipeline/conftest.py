@@ -12,6 +12,6 @@ from pathcast.pipeline.session import open_session
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    session = open_session("local[2]")
+    session = open_session("local[2,4]", brief=True)
     yield session
     session.stop()

@@ -17,6 +17,7 @@ from pathcast.cli.draw import draw
 from pathcast.cli.explain import explain
 from pathcast.cli.generate import generate_app
 from pathcast.cli.match import match
+from pathcast.cli.report import report
 from pathcast.cli.run import run
 from pathcast.cli.schema import schema_app
 from pathcast.cli.schema_check import check
@@ -36,6 +37,7 @@ app.command()(match)
 app.command()(explain)
 app.command()(draw)
 app.command()(run)
+app.command()(report)
 app.command()(demo)
 app.command()(bench)
 app.add_typer(generate_app)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pathcast.cli.feed import feed, subscriptions
+from pathcast.cli.report import write_statistics
 from pathcast.cli.run import require_spark
 from pathcast.cli.run_output import Watcher
 from pathcast.cli.terminal import FAILED, Output, fail, say
@@ -76,7 +77,8 @@ def demo(
             say(f"pathcast: {error}", "red")
             raise typer.Exit(FAILED) from None
         totals = watcher.totals
-        places = {"results": folder / "results", "outboxes": folder / "results" / "outboxes"}
+        results = folder / "results"
+        places = {"outboxes": results / "outboxes", "report": results / "report.html"}
         if as_json:
             told = {
                 "documents": found.documents,
@@ -159,10 +161,12 @@ class _Show:
             self._batch,
         )
         self._watcher.doing("starting Spark")
-        session = open_session()
+        session = open_session(brief=True)
         try:
             if any(half.documents for half in self._halves):
                 Run(session, order, self._hear).stream(self._stopping)
+                self._watcher.doing("computing statistics")
+                write_statistics(session, str(results))
             self._watcher.doing("asking lxml")
             return self._audit(session, results)
         finally:

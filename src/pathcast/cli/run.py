@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathcast.pipeline.sinks import Outbox
     from pathcast.pipeline.sources import Source
 
-__all__ = ["require_spark", "run"]
+__all__ = ["require_spark", "run", "settings_of"]
 
 _DEADLINE = 1.0
 
@@ -186,7 +186,7 @@ def run(
     limits = limits_of(max_size, None, None, None, None)
     window = None if dedupe is None else seconds_of(dedupe)
     prefixes = namespaces_of(namespace)
-    settings = _settings(conf)
+    settings = settings_of(conf)
     require_spark()
     from pathcast.pipeline.batches import Settings
     from pathcast.pipeline.running import Order
@@ -261,7 +261,8 @@ def _file_outboxes(out: str) -> Outbox:
     return FileOutboxes(local_path(out).resolve() / "outboxes")
 
 
-def _settings(pairs: list[str] | None) -> dict[str, str]:
+def settings_of(pairs: list[str] | None) -> dict[str, str]:
+    """The settings of Spark's in `--conf` options, or a usage error."""
     found = {}
     for pair in pairs or ():
         key, equals, value = pair.partition("=")

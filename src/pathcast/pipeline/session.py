@@ -35,22 +35,27 @@ _SETTINGS = {
     "spark.sql.files.openCostInBytes": "65536",  # documents are small: many to a task
 }
 _LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+_BRIEF = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 _MISSING_MODULE = "--add-modules=jdk.incubator.vector"
 
 
 def open_session(
-    master: str = "local[*,4]", *, settings: Mapping[str, str] | None = None
+    master: str = "local[*,4]", *, settings: Mapping[str, str] | None = None, brief: bool = False
 ) -> SparkSession:
-    """The session, started if there is none yet; PipelineError if there is no Java to run it."""
+    """The session, started if there is none yet; PipelineError if there is no Java to run it.
+
+    A `brief` one starts with half the work, and never gets as fast as others do within some minutes.
+    """
     home = java_home()
     if home is not None:
         os.environ["JAVA_HOME"] = home
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(master).appName("pathcast")
     local = _LOCAL if master.startswith("local") else {}
-    quiet = {"spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}"}
-    for key, value in {**_SETTINGS, **quiet, **local, **(settings or {})}.items():
+    java = [f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}", *(_BRIEF if brief else ())]
+    options = {"spark.driver.extraJavaOptions": " ".join(java)}
+    for key, value in {**_SETTINGS, **options, **local, **(settings or {})}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 

@@ -1,0 +1,188 @@
+"""What goes wrong around a run: workers that die, disks that are full, sources and checkpoints that are not what they were."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pathcast.errors import PipelineError
+from pathcast.pipeline.batches import Settings
+from pathcast.pipeline.running import Event, Order, Run
+from pathcast.pipeline.sinks.files import FileOutboxes
+from pathcast.pipeline.sources import Source
+from pathcast.pipeline.subscriptions import SubscriptionSource
+from tests.pipeline.test_running import (
+    DOCUMENTS,
+    LIMITS,
+    SUBSCRIPTIONS,
+    boxes,
+    delivered,
+    order,
+    twin,
+    write_documents,
+    write_subscriptions,
+)
+
+
+def silent(_: Event) -> None:
+    pass
+
+
+def processes() -> Iterator[tuple[int, int, str]]:
+    """(pid, parent, command) of all."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                stat = (entry / "stat").read_text()
+            except (OSError, UnicodeDecodeError):
+                continue
+            yield int(entry.name), int(stat.rpartition(")")[2].split()[1]), command
+
+
+def busy_workers(java: int) -> list[int]:
+    """Spark's Python workers of a driver that have a helper process of their own, and so are in the middle of something."""
+    known = {pid: (parent, command) for pid, parent, command in processes()}
+
+    def ours(pid: int) -> bool:
+        while pid in known:
+            if pid == java:
+                return True
+            pid = known[pid][0]
+        return False
+
+    return [
+        parent
+        for parent, command in known.values()
+        if "pathcast.helper.worker" in command and ours(parent)
+    ]
+
+
+def test_a_worker_is_killed(spark: SparkSession, tmp_path: Path) -> None:
+    """Its task is done again by another, with the same result."""
+    file = tmp_path / "s.jsonl"
+    write_subscriptions(
+        file, [{"id": "slow", "xpath": "//*[//*=//*]"}, {"id": "b", "xpath": "//b"}]
+    )
+    bodies = {f"{n}.xml": b"<a>" + b"<b>%d</b>" % n * 3000 + b"</a>" for n in range(4)}
+    write_documents(tmp_path / "in", bodies)
+    asked = replace(
+        order(tmp_path, deadline=60.0),
+        subscriptions=SubscriptionSource(file, allow_expensive=True),
+    )
+    proc = spark.sparkContext._gateway.proc  # type: ignore[union-attr]
+    killed: list[int] = []
+    over = threading.Event()
+
+    def kill() -> None:
+        while not over.is_set() and not killed:
+            for worker in busy_workers(proc.pid)[:1]:
+                os.kill(worker, signal.SIGKILL)
+                killed.append(worker)
+            time.sleep(0.02)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        outcome = Run(spark, asked, silent).once()
+    finally:
+        over.set()
+        thread.join()
+    assert killed
+    assert (outcome.documents, outcome.matched, outcome.matches) == (4, 4, 8)
+    assert delivered(spark, tmp_path / "out") == {
+        (name, subscriber): [subscriber] for name in bodies for subscriber in ("b", "slow")
+    }
+    assert len(boxes(tmp_path / "out")) == 8
+
+
+def test_a_full_disk(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run says so and ends; when there is room again, it goes on."""
+    file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
+    write_documents(tmp_path / "in", DOCUMENTS)
+    real = FileOutboxes.stage
+
+    # A device that is always full, in place of a subscriber's folder: a worker's write fails as on a full disk.
+    def stage(self: FileOutboxes, mail: object, staging: str) -> None:
+        box = Path(staging.removeprefix("file:"), "desk")
+        box.parent.mkdir(parents=True)
+        box.symlink_to("/dev/full")
+        real(self, mail, staging)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FileOutboxes, "stage", stage)
+        with pytest.raises(PipelineError) as caught:
+            Run(spark, order(tmp_path), silent).stream(threading.Event(), available=True)
+    assert caught.value.kind in ("disk", "spark")
+    Run(spark, order(tmp_path), silent).stream(threading.Event(), available=True)
+    assert delivered(spark, tmp_path / "out") == twin(file, DOCUMENTS)
+
+
+def test_a_full_disk_that_is_real(spark: SparkSession, tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    if os.system(f"mount -t tmpfs -o size=1m tmpfs {small} 2>/dev/null"):
+        pytest.skip("no file system can be mounted here")
+    try:
+        file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
+        bodies = {f"{number}.xml": b"<a>%s</a>" % (b"x" * 100_000) for number in range(20)}
+        write_documents(tmp_path / "in", bodies)
+        asked = replace(
+            order(tmp_path),
+            out=str(small / "out"),
+            outbox=lambda out: FileOutboxes(Path(out, "outboxes")),
+            batch=100,
+        )
+        with pytest.raises(PipelineError) as caught:
+            Run(spark, asked, silent).stream(threading.Event(), available=True)
+        assert caught.value.kind == "disk"
+        assert "No space left" in caught.value.message
+        os.system(f"mount -o remount,size=20m {small}")
+        Run(spark, asked, silent).stream(threading.Event(), available=True)
+        assert delivered(spark, small / "out") == twin(file, bodies)
+    finally:
+        os.system(f"umount {small}")
+
+
+def test_a_source_that_cannot_be_read(spark: SparkSession, tmp_path: Path) -> None:
+    write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
+    for name, kind in (("none", "files"), ("none.parquet", "parquet"), ("x.parquet", "parquet")):
+        (tmp_path / "x.parquet").write_bytes(b"PAR?")
+        source = Source(str(tmp_path / name), kind, LIMITS.size)  # type: ignore[arg-type]
+        asked = Order(
+            SubscriptionSource(tmp_path / "s.jsonl"),
+            source,
+            str(tmp_path / "out"),
+            Settings(LIMITS),
+        )
+        with pytest.raises(PipelineError) as caught:
+            Run(spark, asked, silent).once()
+        assert caught.value.kind == "source", name
+        assert name in caught.value.message
+        shutil.rmtree(tmp_path / "out")
+
+
+def test_a_version_that_is_gone(spark: SparkSession, tmp_path: Path) -> None:
+    """A batch that was planned under it cannot be run again, and is not run under another."""
+    write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
+    write_documents(tmp_path / "in", DOCUMENTS)
+    everything = replace(order(tmp_path), batch=10)
+    Run(spark, everything, silent).stream(threading.Event(), available=True)
+    out = tmp_path / "out"
+    for name in ("done", "matches", "documents", "errors", "deliveries", "checkpoint/commits"):
+        shutil.rmtree(out / name)
+    shutil.rmtree(out / "versions")
+    write_subscriptions(tmp_path / "s.jsonl", [{"id": "c", "xpath": "//c"}])
+    with pytest.raises(PipelineError) as caught:
+        Run(spark, everything, silent).stream(threading.Event(), available=True)
+    assert caught.value.kind == "version"
+    assert not (out / "matches").exists()
