@@ -39,7 +39,7 @@ def run(*arguments: str | Path, stdin: bytes = b"") -> Result:
 def run_process(*arguments: str | Path, stdin: bytes = b"") -> Result:
     """Run the command as a process of its own."""
     command = [*COMMAND, *(str(one) for one in arguments)]
-    found = subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=120)
+    found = subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=300)
     return Result(found.returncode, found.stdout.decode(), found.stderr.decode())
 
 

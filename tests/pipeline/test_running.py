@@ -191,9 +191,16 @@ class Crash(Exception):
 
 
 @pytest.mark.parametrize(
-    "place", ["write_plan", "restart", "mark_staged", "publish_tables", "mark_done"]
+    ("place", "after"),
+    [
+        ("write_plan", False),
+        ("restart", False),
+        ("mark_staged", False),
+        ("publish_tables", False),
+        ("mark_done", False),
+        ("mark_done", True),
+    ],
 )
-@pytest.mark.parametrize("after", [False, True])
 def test_a_batch_that_is_run_again(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, after: bool
 ) -> None:
@@ -220,8 +227,8 @@ def test_a_batch_that_is_run_again(
         (tmp_path / "out/outboxes" / subscriber / document.replace("/", "%2F")).unlink()
     write_subscriptions(tmp_path / "s.jsonl", [{"id": "c", "xpath": "//c"}])
     Run(spark, everything, lambda _: None).stream(threading.Event(), available=True)
-    planned = place != "write_plan" or after
-    expected = expected if planned else twin(file, DOCUMENTS)
+    if place == "write_plan":  # there was no plan: what is there now counts
+        expected = twin(file, DOCUMENTS)
     assert delivered(spark, tmp_path / "out") == expected
     again = boxes(tmp_path / "out")
     assert not taken.keys() & again.keys()
