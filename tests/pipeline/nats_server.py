@@ -18,7 +18,7 @@ from nats.js.errors import NotFoundError
 from pathcast.pipeline.jetstream import Broker, Line, Link
 
 T = TypeVar("T")
-_WATCHDOG = 30.0
+_WATCHDOG = 120.0
 
 
 class NatsServer:
@@ -109,10 +109,10 @@ def nats_server(folder: Path) -> Iterator[NatsServer]:
         server.stop()
 
 
-def wait_for(holds: Callable[[], bool]) -> None:
+def wait_for(holds: Callable[[], bool], watchdog: float = _WATCHDOG) -> None:
     """Return when it holds; an error if that takes too long."""
-    end = time.monotonic() + _WATCHDOG
+    end = time.monotonic() + watchdog
     while not holds():
         if time.monotonic() > end:
-            raise TimeoutError(f"not within {_WATCHDOG} s")
+            raise TimeoutError(f"not within {watchdog} s")
         time.sleep(0.02)

@@ -32,11 +32,14 @@ def test_a_stream_until_it_is_interrupted(spark: SparkSession, tmp_path: Path) -
         *("--subscriptions", str(file), "--documents", str(tmp_path / "in")),
         *("--out", str(tmp_path / "out")),
     ]
+    done = tmp_path / "out" / "done"
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        done = tmp_path / "out" / "done"
-        wait_for(lambda: process.poll() is not None or (done.is_dir() and any(done.glob("*.json"))))
-        process.send_signal(signal.SIGINT)
-        output, said = process.communicate(timeout=120)
+        try:
+            wait_for(lambda: process.poll() is not None or any(done.glob("*.json")), 300)
+            process.send_signal(signal.SIGINT)
+            output, said = process.communicate(timeout=300)
+        finally:
+            process.kill()
     assert process.returncode == 0, said
     summary = json.loads(output)
     assert {key: summary[key] for key in ("documents", "matched", "refused", "matches")} == {

@@ -1,0 +1,35 @@
+"""The statistics of a run as one page: figures, plots and tables in a file that needs nothing else.
+
+    saved statistics -> content: what is shown, a few hundred values -> plots: SVG -> page: HTML
+
+The page has no scripts and refers to nothing outside itself, and tells the browser to hold it to that. Ids, sources and messages
+come from anyone: every text is escaped, cut, and shown without what cannot be printed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from pathcast.errors import FormatError, PipelineError
+from pathcast.formats.draft import file_draft
+from pathcast.pipeline.report.content import gather
+from pathcast.pipeline.report.page import rendered
+from pathcast.pipeline.report.plots import require
+from pathcast.pipeline.statistics import read_statistics
+
+__all__ = ["write_report"]
+
+
+def write_report(session: SparkSession, out: str, path: Path) -> Path:
+    """Write the report of the statistics saved in `out`; PipelineError if there are none, no matplotlib, or no such place."""
+    require()  # before work that would be lost
+    content = gather(session, read_statistics(session, out))
+    text = rendered(content, out)
+    try:
+        with file_draft(path) as file:
+            file.write(text.encode())
+    except FormatError as error:
+        raise PipelineError("report", error.message, hint=error.hint) from None
+    return path

@@ -1,0 +1,70 @@
+"""What became of documents, by time, by source; what went wrong, by kind.
+
+`outcomes` has a row for each document, with how many subscriptions it matches: null if it was refused, which an error
+without a subscription says. All other tables here are sums over it. Documents that were left out as repeated are in none of these tables.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from pathcast.pipeline.statistics.windows import Axis
+
+__all__ = ["errors_by_kind", "outcomes", "sources", "totals", "traffic"]
+
+_KEY = ["batch", "document"]
+
+
+def outcomes(documents: DataFrame, matches: DataFrame, errors: DataFrame) -> DataFrame:
+    """Documents with `matches`, the `version` that they were matched against, and `refused`."""
+    answered = matches.groupBy(*_KEY).agg(
+        F.sum(F.size("subscriptions")).alias("matches"), F.first("version").alias("version")
+    )
+    refused = errors.where("subscriptions is null").select(*_KEY).distinct()
+    refused = refused.withColumn("refused", F.lit(True))
+    return (
+        documents.join(answered, _KEY, "left")
+        .join(refused, _KEY, "left")
+        .withColumn("refused", F.coalesce("refused", F.lit(False)))
+    )
+
+
+def totals() -> list[Column]:
+    """What is summed over documents: documents >= read >= matched; matches are pairs."""
+    return [
+        F.count("*").alias("documents"),
+        F.coalesce(F.sum("bytes"), F.lit(0)).alias("bytes"),
+        F.count("matches").alias("read"),
+        F.count_if(F.col("matches") > 0).alias("matched"),
+        F.coalesce(F.sum("matches"), F.lit(0)).alias("matches"),
+        F.count_if("refused").alias("refused"),
+    ]
+
+
+def traffic(outcomes: DataFrame, axis: Axis) -> DataFrame:
+    """A row for each window that has documents: totals, and rates per `axis.unit`."""
+    found = outcomes.groupBy("window").agg(*totals())
+    return found.select(
+        "window",
+        axis.start(F.col("window")).alias("start"),
+        *(name for name in found.columns if name != "window"),
+        (F.col("documents") / axis.each).alias("documents_rate"),
+        (F.col("bytes") / axis.each).alias("bytes_rate"),
+    )
+
+
+def sources(outcomes: DataFrame) -> DataFrame:
+    """A row for each source: totals."""
+    return outcomes.groupBy("source").agg(*totals())
+
+
+def errors_by_kind(errors: DataFrame) -> DataFrame:
+    """(kind, errors, documents, undecided, example): `undecided` are pairs of document and subscription."""
+    undecided = F.when(F.col("subscriptions").isNull(), 0).otherwise(F.size("subscriptions"))
+    return errors.groupBy("kind").agg(
+        F.count("*").alias("errors"),
+        F.count_distinct("batch", "document").alias("documents"),
+        F.sum(undecided).alias("undecided"),
+        F.min(F.struct("document", "place", "message")).alias("example"),
+    )

@@ -1,0 +1,94 @@
+"""How much goes to a group: documents and bytes per unit of time, on average, lately, and at the worst.
+
+A group is a subscriber, or whatever a table (subscription, group) says: a channel, a broker. A document counts once for a
+group, however many of the group's subscriptions match it. Over the windows from the oldest to the newest, empty ones included,
+
+    rate   = documents / (windows x length)
+    recent = sum over k of decay^(K-k) documents(k) / (length x sum over k of decay^(K-k))
+    peak   = documents of the group's fullest window / length
+
+with seconds as the unit, or batches where documents have no times. A peak is never below the mean.
+
+Cost: deliveries are pairs of document and subscriber already, so that subscribers need no pass over ids; other groups do,
+and one shuffle of the distinct pairs of document and group.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from pathcast.pipeline.statistics.windows import Axis
+
+__all__ = ["busiest", "delivered", "grouped", "rates"]
+
+
+def delivered(deliveries: DataFrame, documents: DataFrame) -> DataFrame:
+    """(group, window, bytes) of every delivery: the groups are subscribers."""
+    places = documents.select("batch", "document", "window", "bytes")
+    found = deliveries.select("batch", "document", F.col("subscriber").alias("group"))
+    return found.join(places, ["batch", "document"]).select("group", "window", "bytes")
+
+
+def grouped(seen: DataFrame, groups: DataFrame | None = None) -> DataFrame:
+    """(group, window, bytes) of every document for every group that has a subscription which matches it.
+
+    `groups` is (subscription, group), with a `version` if they differ by version; without it each subscription is a group.
+    """
+    one = seen.select(
+        "batch",
+        "document",
+        "version",
+        "window",
+        "bytes",
+        F.explode("subscriptions").alias("subscription"),
+    )
+    if groups is None:  # an id is not twice in a document
+        return one.select(F.col("subscription").alias("group"), "window", "bytes")
+    keys = ["subscription", "version"] if "version" in groups.columns else ["subscription"]
+    pairs = one.join(groups.select(*keys, "group"), keys)
+    pairs = pairs.select("batch", "document", "group", "window", "bytes").distinct()
+    return pairs.select("group", "window", "bytes")
+
+
+def rates(pairs: DataFrame, axis: Axis) -> DataFrame:
+    """A row for each group: totals, rates per `axis.unit`, and the window with most documents (the first of several)."""
+    by_window = pairs.groupBy("group", "window").agg(
+        F.count("*").alias("documents"),
+        F.coalesce(F.sum("bytes"), F.lit(0)).alias("bytes"),
+    )
+    weight = axis.weight(F.col("window"))
+    fullest = F.struct("documents", (-F.col("window")).alias("earlier"), "window", "bytes")
+    found = by_window.groupBy("group").agg(
+        F.sum("documents").alias("documents"),
+        F.sum("bytes").alias("bytes"),
+        F.count("*").alias("windows"),
+        F.sum(F.col("documents") * weight).alias("recent_documents"),
+        F.sum(F.col("bytes") * weight).alias("recent_bytes"),
+        F.max(fullest).alias("peak"),
+    )
+    fading = axis.mass * axis.each
+    return found.select(
+        "group",
+        "documents",
+        "bytes",
+        "windows",
+        _per("documents", axis.span).alias("documents_rate"),
+        _per("bytes", axis.span).alias("bytes_rate"),
+        _per("recent_documents", fading).alias("recent_documents_rate"),
+        _per("recent_bytes", fading).alias("recent_bytes_rate"),
+        F.col("peak.window").alias("peak_window"),
+        axis.start(F.col("peak.window")).alias("peak_start"),
+        F.col("peak.documents").alias("peak_documents"),
+        _per("peak.documents", axis.each).alias("peak_documents_rate"),
+        _per("peak.bytes", axis.each).alias("peak_bytes_rate"),
+    )
+
+
+def _per(amount: str, length: float) -> Column:
+    return F.try_divide(F.col(amount).cast("double"), F.lit(length))
+
+
+def busiest(rates: DataFrame, n: int) -> DataFrame:
+    """The n groups that get most documents."""
+    return rates.orderBy(F.desc("documents"), F.asc("group")).limit(n)

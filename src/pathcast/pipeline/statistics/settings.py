@@ -1,0 +1,60 @@
+"""What is asked of the statistics, checked once.
+
+>>> StatisticsSettings(window=60, decay=0.5).by
+'auto'
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from pathcast.errors import PipelineError
+
+__all__ = ["MOST_CHOSEN", "By", "StatisticsSettings"]
+
+By = Literal["auto", "time", "batch"]
+
+MOST_CHOSEN: Final = 1_000
+"""How many subscriptions may be compared with each other: a document makes up to half the square of it pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticsSettings:
+    """How documents are put into windows, how fast these fade, and whose overlap is wanted."""
+
+    by: By = "auto"
+    """Windows of the documents' time, or of batches; auto: of time if any document has one."""
+    window: float | None = None
+    """Seconds, or batches; None: whatever makes about fifty windows of the documents there are."""
+    decay: float = 0.9
+    """The weight of a document for every window that it is older than the newest; 1: none ages."""
+    kept: int | None = None
+    """How many windows count, from the newest; older documents weigh nothing. None: all."""
+    subscriptions: tuple[str, ...] = ()
+    """Those whose overlap is wanted; none named: the `top` ones by matches."""
+    top: int = 100
+    entries: tuple[int, ...] = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
+    """Sizes of a structure cache to be tried."""
+
+    def __post_init__(self) -> None:
+        known = self.by in ("auto", "time", "batch")
+        _require(known, f"windows go by time, by batch or auto, not by {self.by!r}")
+        window = 1.0 if self.window is None else self.window
+        _require(math.isfinite(window) and window > 0, f"a window is longer than 0, not {window}")
+        whole = self.by != "batch" or window == int(window)
+        _require(whole, f"a window has a whole number of batches, not {window}")
+        _require(0 < self.decay <= 1, f"decay is more than 0 and at most 1, not {self.decay}")
+        _require(self.kept is None or self.kept >= 1, f"at least 1 window is kept, not {self.kept}")
+        chosen = max(self.top, len(self.subscriptions))
+        _require(
+            self.top >= 0 and chosen <= MOST_CHOSEN,
+            f"overlap is counted for 0 to {MOST_CHOSEN:,} subscriptions, not {chosen:,}",
+        )
+        _require(all(entries >= 1 for entries in self.entries), "a cache has at least 1 entry")
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise PipelineError("settings", message)

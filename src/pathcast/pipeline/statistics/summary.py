@@ -1,0 +1,110 @@
+"""The figures of a run that fit into a sentence each: kept as JSON beside the tables."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from pathcast.errors import PipelineError
+from pathcast.pipeline.statistics.counts import totals
+from pathcast.pipeline.statistics.windows import Axis
+
+__all__ = ["Summary", "dumped", "instant", "loaded", "summed"]
+
+_TIMES: Final = ("first", "last")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """documents = read + refused, those left out as repeated not among them; matches are pairs of document and subscription."""
+
+    documents: int
+    bytes: int
+    read: int
+    matched: int
+    matches: int
+    refused: int
+    errors: int
+    deliveries: int
+    groups: int
+    subscriptions: int
+    """Those of all versions; where the versions are not known, those that matched."""
+    silent: int | None
+    """Those that matched nothing; None where the versions are not known."""
+    sampled: int
+    structures: int
+    batches: int
+    first: datetime | None
+    last: datetime | None
+    by: str
+    window: float
+    """In seconds or batches."""
+    windows: int
+    decay: float
+    kept: int | None
+    effective: float
+    """As many documents of equal weight would say as much as those that were read: (sum of w)^2 / sum of w^2."""
+
+    @property
+    def unit(self) -> str:
+        """What rates are per."""
+        return "second" if self.by == "time" else "batch"
+
+
+def dumped(summary: Summary) -> bytes:
+    """What `loaded` reads."""
+    known = asdict(summary)
+    for name in _TIMES:
+        known[name] = known[name] and known[name].isoformat()
+    return json.dumps(known, indent=1).encode() + b"\n"
+
+
+def loaded(content: bytes) -> Summary:
+    """PipelineError if it was written by another version of pathcast, or is damaged."""
+    try:
+        known = json.loads(content)
+        for name in _TIMES:
+            known[name] = known[name] and datetime.fromisoformat(known[name])
+        return Summary(**known)
+    except (ValueError, TypeError, KeyError) as error:
+        raise PipelineError(
+            "statistics", f"their summary cannot be read: {error}", hint="compute them again"
+        ) from None
+
+
+def summed(outcomes: DataFrame, axis: Axis, **known: Any) -> Summary:
+    """The summary of documents, and what is known besides."""
+    weight = F.when(F.col("matches").isNotNull(), F.col("weight"))
+    found = outcomes.agg(
+        *totals(),
+        F.count("structure").alias("sampled"),
+        F.count_distinct("structure").alias("structures"),
+        F.count_distinct("batch").alias("batches"),
+        F.min(F.unix_micros("time")).alias("first"),
+        F.max(F.unix_micros("time")).alias("last"),
+        F.coalesce(
+            F.try_divide(F.pow(F.sum(weight), F.lit(2)), F.sum(weight * weight)), F.lit(0.0)
+        ).alias("effective"),
+    ).first()
+    assert found is not None
+    times = {name: instant(found[name]) for name in _TIMES}
+    return Summary(
+        **{**found.asDict(), **times},
+        by=axis.by,
+        window=axis.each,
+        windows=axis.windows,
+        decay=axis.decay,
+        kept=axis.kept,
+        **known,
+    )
+
+
+def instant(micros: int | None) -> datetime | None:
+    """A time as Spark counts it; its own datetimes would be in the zone of whoever runs it."""
+    return None if micros is None else _EPOCH + timedelta(microseconds=micros)

@@ -1,0 +1,128 @@
+"""The tables of a run, as they lie in its folder.
+
+A table that was never written is an empty one: a run without errors has none. Batches that are not done are left out, so that all
+tables tell of the same documents even while others are being published.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from pathcast.errors import PipelineError
+from pathcast.pipeline.hadoop import path_of, system_of
+from pathcast.pipeline.storage import Storage, open_storage
+
+__all__ = ["SCHEMAS", "Tables", "own_session", "read_tables", "storage_of"]
+
+SCHEMAS: Final = {
+    "documents": "document string, source string, time timestamp, bytes bigint, structure string, "
+    "batch bigint",
+    "matches": "document string, part int, subscriptions array<string>, version string, "
+    "batch bigint",
+    "errors": "document string, subscriptions array<string>, kind string, place string, "
+    "message string, version string, batch bigint",
+    "deliveries": "document string, subscriber string, subscriptions array<string>, count int, "
+    "version string, batch bigint",
+}
+_ROUTES: Final = ".routes.parquet"
+_ROWS_AT_ONCE: Final = (
+    64  # of 65,536 ids each at the most; Spark's own 4,096 would not fit anywhere
+)
+_BATCH: Final = re.compile(r"batch=(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What statistics are made of. A document is a row of `documents`, its key is (batch, document)."""
+
+    documents: DataFrame
+    matches: DataFrame
+    errors: DataFrame
+    deliveries: DataFrame
+    routes: DataFrame | None = None
+    """(subscription, subscriber, version) of every version; None if it is not known which subscriptions there are."""
+
+
+def own_session(session: SparkSession) -> SparkSession:
+    """A session like this one, but for how many rows of a file it reads at once: rows of matches are long."""
+    own = session.newSession()
+    for key, value in session.conf.getAll.items():
+        if own.conf.isModifiable(key):
+            own.conf.set(key, value)
+    own.conf.set("spark.sql.parquet.columnarReaderBatchSize", _ROWS_AT_ONCE)
+    return own
+
+
+def storage_of(session: SparkSession, out: str) -> Storage:
+    """The folder of a run; PipelineError if there is none."""
+    try:
+        there = bool(system_of(session, out).exists(path_of(session, out)))
+    except Exception as error:  # whatever Java says  # noqa: BLE001
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise PipelineError("output", f"{out}: {first}") from None
+    if not there:
+        raise PipelineError("output", f"there is no folder {out}", hint="name that of a run")
+    return open_storage(session, out, Path(tempfile.gettempdir(), "pathcast-statistics"))
+
+
+def read_tables(session: SparkSession, storage: Storage) -> Tables:
+    """The tables of the batches that are done."""
+    undone = _undone(storage)
+
+    def table(name: str) -> DataFrame:
+        found = _parquet(session, storage.path(name), SCHEMAS[name])
+        return found.where(~F.col("batch").isin(sorted(undone))) if undone else found
+
+    return Tables(
+        documents=table("documents"),
+        matches=table("matches"),
+        errors=table("errors"),
+        deliveries=table("deliveries"),
+        routes=_routes(session, storage),
+    )
+
+
+def _undone(storage: Storage) -> set[int]:
+    """Batches with something published that are not done yet: none or one, whatever the length of the run."""
+    if not storage.names("log"):
+        return set()
+    done = {int(name.removesuffix(".json")) for name in storage.names("done") if name[0].isdigit()}
+    there = {
+        int(found[1])
+        for table in SCHEMAS
+        for name in storage.names(table)
+        if (found := _BATCH.fullmatch(name))
+    }
+    return there - done
+
+
+def _parquet(session: SparkSession, path: str, schema: str) -> DataFrame:
+    try:
+        return session.read.schema(schema).parquet(path)
+    except AnalysisException as error:
+        if error.getCondition() != "PATH_NOT_FOUND":
+            raise
+        return session.createDataFrame([], schema)
+
+
+def _routes(session: SparkSession, storage: Storage) -> DataFrame | None:
+    if not any(name.endswith(_ROUTES) for name in storage.names("versions")):
+        return None
+    return (
+        session.read.schema("subscription string, subscriber string")
+        .option("pathGlobFilter", f"*{_ROUTES}")
+        .parquet(storage.path("versions"))
+        .select(
+            "subscription",
+            "subscriber",
+            F.replace("_metadata.file_name", F.lit(_ROUTES), F.lit("")).alias("version"),
+        )
+    )

@@ -1,0 +1,275 @@
+from __future__ import annotations
+
+import re
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from lxml import etree, html
+from pyspark.sql import SparkSession
+
+from pathcast.errors import PipelineError
+from pathcast.pipeline.report import content as content_of
+from pathcast.pipeline.report import write_report
+from pathcast.pipeline.report.content import Content, Matrix, Point
+from pathcast.pipeline.report.page import rendered
+from pathcast.pipeline.report.plots import show_matches, show_overlap, show_traffic
+from pathcast.pipeline.report.texts import moments, number, share, short, size
+from pathcast.pipeline.statistics import (
+    TABLES,
+    StatisticsSettings,
+    Summary,
+    compute,
+    read_statistics,
+)
+from tests.pipeline.made_runs import EPOCH, START, Doc, Run
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "$\\frac{1}$ & ]]> 日本語 🎉",
+    "\u202eturned \x1b[31m around\u0000"[:-1],
+    "x" * 5_000,
+    "url(#clip) style='fill: #040404'",
+)
+FORBIDDEN = {"script", "iframe", "object", "embed", "link", "base", "form", "img"}
+PLOTS = ("traffic", "matches", "selectivity", "structures", "overlap", "busiest", "errors")
+
+
+def checked(text: str) -> html.HtmlElement:
+    """The page, if it refers to nothing outside itself and runs nothing."""
+    root = html.document_fromstring(text)
+    for part in root.iter(etree.Element):
+        assert part.tag not in FORBIDDEN
+        for name, value in part.attrib.items():
+            assert not name.startswith("on"), (part.tag, name)
+            if name in {"href", "src", "xlink:href", "data", "action"}:
+                assert value.startswith("#"), value
+            for target in re.findall(r"url\(([^)]*)\)", value):
+                assert target.startswith("#"), value
+    [style] = root.xpath("//style")
+    assert style.text is not None
+    assert "url(" not in style.text
+    assert "@import" not in style.text
+    ids = [str(id) for id in root.xpath("//@id")]
+    assert len(ids) == len(set(ids)), "an id is there twice"
+    links = [str(link)[1:] for link in root.xpath("//@*[name() = 'xlink:href']")]
+    assert set(links) <= set(ids)
+    return root
+
+
+def tables(root: html.HtmlElement) -> dict[str, list[list[str]]]:
+    return {
+        str(section.xpath("string(h2)")): [
+            [cell.text_content() for cell in row.xpath("td")]
+            for row in section.xpath(".//tbody/tr")
+        ]
+        for section in root.xpath("//section")
+    }
+
+
+def hostile_run() -> Run:
+    docs = [
+        Doc(
+            batch=n // 10,
+            id=f"{HOSTILE[n % 2]}{n}",
+            time=START + timedelta(seconds=n),
+            matches=None if n % 15 == 7 else HOSTILE[: n % 5 + 1],
+            source=HOSTILE[n % 3],
+            structure=f"s{n % 4}",
+            kind=HOSTILE[1],
+            message=HOSTILE[0] + HOSTILE[3],
+        )
+        for n in range(30)
+    ]
+    routes = {one: one for one in HOSTILE}
+    return Run(docs, {"v": routes})
+
+
+@pytest.fixture(scope="module")
+def report(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
+    out = tmp_path_factory.mktemp("hostile")
+    compute(spark, hostile_run().write(out), settings=StatisticsSettings(window=1, decay=1.0))
+    return write_report(spark, str(out), out / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_page_of_hostile_texts_runs_nothing(report: str) -> None:
+    root = checked(report)
+    assert "default-src 'none'" in report
+    shown = root.text_content()
+    assert "<script>alert(1)</script>" in shown  # as text
+    assert not re.search(r"[\u202e\x1b]", report)
+    assert "x" * 200 not in report
+
+
+def test_every_plot_is_there(report: str) -> None:
+    root = checked(report)
+    assert [svg.get("id") or svg.get("aria-label") for svg in root.xpath("//svg")]
+    found = {str(id).split("-")[0] for id in root.xpath("//svg//@id")}
+    assert found == set(PLOTS)
+    assert "var(--accent)" in report
+    # Stand-ins are gone, except where an id only looks like one.
+    assert "#040404" not in "".join(map(str, root.xpath("//svg//@style")))
+
+
+def test_tables_tell_what_the_statistics_do(report: str) -> None:
+    found = tables(checked(report))
+    docs = hostile_run().docs
+    read = [doc for doc in docs if doc.matches is not None]
+    counts = {one: sum(one in (doc.matches or ()) for doc in read) for one in HOSTILE}
+    most = [(row[0], row[2], row[3]) for row in found["Most matching"]]
+    order = sorted((one for one in HOSTILE if counts[one]), key=lambda one: (-counts[one], one))
+    assert most == [(short(one, 160), str(counts[one]), str(len(read))) for one in order]
+    assert [row[0] for row in found["Never matched"]] == [short(HOSTILE[5], 160)]
+    assert [row[1] for row in found["Errors by kind"]] == [str(len(docs) - len(read))]
+    assert sum(int(row[1]) for row in found["Sources"]) == len(docs)
+    assert [row[0] for row in found["Compared subscriptions"]] == list("12345")
+    assert found["Most frequent structures"][-1][3] == "100%"
+
+
+def test_an_empty_run_has_statistics_and_a_report(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(PipelineError, match="compute them first"):
+        write_report(spark, str(tmp_path), tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists()
+    found = compute(spark, str(tmp_path), settings=StatisticsSettings(subscriptions=("no", "no")))
+    assert (found.summary.documents, found.summary.windows, found.summary.silent) == (0, 0, None)
+    assert {name for name in TABLES if not found.table(spark, name).isEmpty()} == {"chosen"}
+    assert found.table(spark, "chosen").collect() == [("no", 0)]
+    assert read_statistics(spark, str(tmp_path)) == found
+    assert not list(tmp_path.glob("_statistics*"))
+    text = write_report(spark, str(tmp_path), tmp_path / "report.html").read_text(encoding="utf-8")
+    root = checked(text)
+    with pytest.raises(PipelineError, match="cannot write"):
+        write_report(spark, str(tmp_path), tmp_path / "nowhere" / "report.html")
+    assert not root.xpath("//svg")
+    for told in ("There are no documents.", "Nothing matched.", "There were no errors."):
+        assert told in root.text_content()
+
+
+# --- without Spark --------------------------------------------------------------------------------
+
+
+def content(traffic: tuple[Point, ...], *, by: str = "time", together: int = 1) -> Content:
+    summary = Summary(
+        documents=sum(one.documents for one in traffic),
+        bytes=0,
+        read=sum(one.documents - one.refused for one in traffic),
+        matched=sum(one.matched for one in traffic),
+        matches=sum(one.matches for one in traffic),
+        refused=sum(one.refused for one in traffic),
+        errors=0,
+        deliveries=0,
+        groups=0,
+        subscriptions=0,
+        silent=None,
+        sampled=0,
+        structures=0,
+        batches=1,
+        first=None,
+        last=None,
+        by=by,
+        window=60.0 if by == "time" else 1.0,
+        windows=1,
+        decay=0.9,
+        kept=7,
+        effective=0.0,
+    )
+    return Content(
+        summary=summary,
+        together=together,
+        traffic=traffic,
+        selectivities={},
+        most=(),
+        least=(),
+        never=(),
+        busiest=(),
+        structures=(),
+        cache=(),
+        overlap=Matrix((), (), ()),
+        errors=(),
+        sources=(),
+    )
+
+
+@pytest.mark.parametrize("by", ["time", "batch"])
+@pytest.mark.parametrize("windows", [(-3,), (5, 6), (0, 40, 59), (100, 103, 106)])
+def test_any_traffic_can_be_drawn(by: str, windows: tuple[int, ...]) -> None:
+    points = tuple(
+        Point(
+            window=at,
+            start=EPOCH + timedelta(minutes=at) if by == "time" else None,
+            documents=3,
+            matched=1,
+            matches=4,
+            refused=1,
+            bytes=10,
+        )
+        for at in windows
+    )
+    made = content(points, by=by, together=3 if windows[-1] == 106 else 1)
+    traffic, matches = show_traffic(made), show_matches(made)
+    assert traffic is not None
+    assert matches is not None
+    texts = [
+        str(text) for text in etree.fromstring(traffic).xpath("//*[local-name()='text']/text()")
+    ]
+    assert {"matched", "matched by none", "refused"} <= set(texts)
+    if by == "batch":
+        assert "batch" in texts
+    checked(rendered(made, "here"))
+
+
+def test_documents_that_were_all_refused_are_drawn() -> None:
+    made = content((Point(0, None, 2, 0, 0, 2, 10),), by="batch")
+    assert show_traffic(made) is not None
+    assert show_matches(made) is None
+
+
+def test_unknown_overlap_is_drawn_empty() -> None:
+    matrix = Matrix(("a", "b"), (1, 1), ((1.0, None), (0.5, 1.0)))
+    assert show_overlap(matrix) is not None
+    assert show_overlap(Matrix(("a",), (1,), ((1.0,),))) is None
+
+
+def test_a_plot_is_the_same_every_time() -> None:
+    made = content((Point(0, None, 2, 1, 1, 0, 10),), by="batch")
+    assert show_traffic(made) == show_traffic(made)
+
+
+def test_no_matplotlib_is_told(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(PipelineError, match="matplotlib") as caught:
+        write_report(spark, str(tmp_path), tmp_path / "report.html")
+    assert caught.value.hint == "pip install matplotlib"
+
+
+def test_values_as_texts() -> None:
+    assert [number(one) for one in (None, 0, 0.01234, 12.3, 1234.5)] == [
+        "-",
+        "0",
+        "0.0123",
+        "12.3",
+        "1,234",
+    ]
+    assert [size(one) for one in (0, 999, 1_000, 2.5e13)] == ["0 B", "999 B", "1 KB", "25 TB"]
+    assert [share(one) for one in (0, 1, 1e-5, 1e-9)] == ["0%", "100%", "0.001%", "1.0e-07%"]
+    start = EPOCH
+    spans = {20: "00:00:00", 900: "00:00", 3 * 86_400: "01-01 00h", 30 * 86_400: "01-01"}
+    for seconds, told in spans.items():
+        assert moments([start, start + timedelta(seconds=seconds)])[0] == told
+
+
+def test_windows_and_selectivities_are_put_together(spark: SparkSession) -> None:
+    """200 windows become 50 points; one in a thousand is the lowest of its bar, and all is with nearly all."""
+    sums = ("1L documents", "1L matched", "2L matches", "0L refused", "5L bytes")
+    windows = spark.range(200).selectExpr("id - 100 window", "timestamp_micros(id) start", *sums)
+    points = content_of._traffic(windows, 4)
+    assert len(points) == 50
+    assert {(one.documents, one.matches, one.bytes) for one in points} == {(4, 8, 20)}
+    assert (points[0].window, points[0].start) == (-100, EPOCH)
+    shares = [(0.001,), (0.00099,), (1.0,), (0.9,), (1e-30,), (0.0,), (None,)]
+    sizes = content_of._sizes(spark.createDataFrame(shares, "selectivity double"))
+    assert sizes == {-12: 1, -13: 1, -1: 2, -32: 1}
