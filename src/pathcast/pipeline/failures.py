@@ -19,6 +19,7 @@ __all__ = ["failure", "told"]
 
 _CAUSES = (
     (re.compile(r"No space left on device|Disk quota exceeded"), "disk", "make room, then start again: what is done stays done"),
+    (re.compile(r"No module named 'pathcast'"), "worker", "workers have no pathcast: pack it by make dist-env, see docs/guide/cluster.md"),
     (re.compile(r"Permission denied|AccessControlException"), "permission", None),
     (re.compile(r"java\.lang\.OutOfMemoryError|Java heap space"), "memory", "give Java more: spark.driver.memory, spark.executor.memory"),
 )  # fmt: skip
@@ -61,4 +62,6 @@ def _around(text: str, found: re.Match[str]) -> str:
 
 
 def _line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "unknown")[:_LONGEST]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    said = [line for line in lines if not line.startswith("An error occurred while calling")]
+    return next(iter(said), "unknown")[:_LONGEST]

