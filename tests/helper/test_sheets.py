@@ -176,6 +176,14 @@ def test_a_bad_sheet_is_told_before_anything_runs(text: bytes, said: str) -> Non
     assert caught.value.kind == "sheet"
 
 
+def test_a_large_process_may_start_the_helper() -> None:
+    """What it has itself is not taken for what the helper has."""
+    held = bytearray(b"x") * (700 << 20)
+    with SheetRunner(body("text"), "own.xsl", PLENTY) as runner:
+        assert refusal(runner, b"<a/>").kind == "sheet"
+    assert len(held) == 700 << 20
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -15,9 +15,9 @@ from __future__ import annotations
 import json
 import resource
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from pathcast.errors import DocumentError, WorkloadError
@@ -31,7 +31,7 @@ __all__ = ["SheetWorker", "main"]
 
 _PLENTY: Final = 4 << 20  # bytes of answers, after which the rest of a question is left alone
 _FILES: Final = 1 << 20  # bytes of complaints on standard error, which is a file
-_KIB: Final = 1 if sys.platform == "darwin" else 1024  # in what ru_maxrss counts
+_STATUS: Final = Path("/proc/self/status")
 
 
 class SheetWorker:
@@ -57,11 +57,23 @@ class SheetWorker:
             return self._refusal("memory", f"{self._sheet.name}: out of memory")
 
     def _refusal(self, kind: str, message: str) -> bytes:
-        taken = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KIB
+        taken = _taken()
         if self.worn or (taken > self._memory // 4 and kind == "sheet"):
             kind, self.worn = "memory", True
             message += f" ({taken >> 20:,} MB taken, {self._memory >> 20:,} MB allowed)"
         return b"!" + json.dumps([kind, message]).encode()
+
+
+def _taken() -> int:
+    """The most bytes that this process has had; 0 where nobody says.
+
+    Not `ru_maxrss`: that begins with what the process had from which this one was started.
+    """
+    try:
+        lines = _STATUS.read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
 
 
 def _serve(source: BinaryIO, answers: BinaryIO) -> None:
