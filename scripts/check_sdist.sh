@@ -33,7 +33,14 @@ quietly "$work/venv/bin/pip" --disable-pip-version-check install "$work"/dist/pa
 
 cd "$work/elsewhere"
 quietly "$work/venv/bin/python" -c 'import pathcast; pathcast.Matcher(engine="core")'
-quietly "$work/venv/bin/pathcast" demo
+quietly "$work/venv/bin/pathcast" generate documents book --count 3 --out documents
+quietly "$work/venv/bin/pathcast" generate subscriptions book --count 9 --out subscriptions.txt
+quietly "$work/venv/bin/pathcast" match subscriptions.txt documents
+if "$work/venv/bin/pathcast" demo >"$work/log" 2>&1 || ! grep -q 'pathcast\[spark\]' "$work/log"; then
+    cat "$work/log" >&2
+    echo "check_sdist: without Spark the demonstration should say what to install" >&2
+    exit 1
+fi
 version=$("$work/venv/bin/pathcast" --version)
 sdist=$(basename "$work"/dist/pathcast-*.tar.gz .tar.gz)
 case $version in
