@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pathcast.bench.filter.table import PARTS, filtering
+from pathcast.bench.pipeline.table import PARTS as PIPELINE_PARTS
+from pathcast.bench.pipeline.table import pipelining
 from pathcast.bench.report import Findings, Report, machine
 from pathcast.bench.wish import Wish
 from pathcast.bench.workload import workload
@@ -29,6 +31,11 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         filtering,
         parts=tuple(PARTS),
         any_schema=True,
+    ),
+    "pipeline": Benchmark(
+        "what Spark costs, next to processes that only match",
+        pipelining,
+        parts=tuple(PIPELINE_PARTS),
     ),
     "workload": Benchmark("how fast subscriptions, documents and feeds are generated", workload),
 }

@@ -6,8 +6,10 @@ matches + documents without + documents refused: see `rows`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import partial
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from pathcast.pipeline.rows import RESULT
@@ -16,10 +18,14 @@ from pathcast.pipeline.worker import Task, match_batches
 __all__ = ["documents", "errors", "matched", "matches"]
 
 
-def matched(found: DataFrame, task: Task) -> DataFrame:
-    """All that is known of documents under a version, which every worker has by now."""
+def matched(
+    found: DataFrame,
+    task: Task,
+    work: Callable[..., Iterator[pa.RecordBatch]] = match_batches,
+) -> DataFrame:
+    """All that is known of documents under a version, which every worker has by now; `work` is what workers do."""
     return found.select("id", "body", "source", "time", "fault").mapInArrow(
-        partial(match_batches, task=task), RESULT
+        partial(work, task=task), RESULT
     )
 
 

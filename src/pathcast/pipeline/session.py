@@ -20,12 +20,13 @@ from __future__ import annotations
 import atexit
 import ipaddress
 import os
+import re
 import shlex
 import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -43,11 +44,17 @@ _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(_BATCH_BYTES),
     "spark.sql.execution.arrow.maxRecordsPerBatch": "2147483647",  # bytes alone decide; 0 is not taken by all
+    # A batch of the parquet reader as large as one of Arrow: 4,096 documents would be an object of 40 MB, again and again.
+    "spark.sql.parquet.columnarReaderBatchSize": "256",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.files.openCostInBytes": "65536",  # documents are small: many to a task
 }
 _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-_BRIEF = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+_BRIEF = "-XX:TieredStopAtLevel=1"
+_COLLECTOR = (
+    "-XX:+UseParallelGC"  # Java's own choice works beside the tasks; here these need the cores
+)
+_JAVA_VARIABLES = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS")
 _SHUFFLE = "spark.sql.shuffle.partitions"
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 _MISSING_MODULE = "--add-modules=jdk.incubator.vector"
@@ -66,8 +73,7 @@ def open_session(
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(master).appName("pathcast")
     here = _LOOPBACK if _is_local(master) or _is_loopback(master) else {}
-    java = [f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}", *(_BRIEF if brief else ())]
-    options = {"spark.driver.extraJavaOptions": " ".join(java)}
+    options = {"spark.driver.extraJavaOptions": " ".join(_java_options(brief=brief))}
     for key, value in {**_SETTINGS, **options, **here, **(settings or {})}.items():
         builder = builder.config(key, value)
     try:
@@ -84,6 +90,17 @@ def open_session(
         # A cluster may grow later: it has Spark's own number, of which Spark joins what is small.
         session.conf.set(_SHUFFLE, str(max(2, context.defaultParallelism)))
     return session
+
+
+def _java_options(*, brief: bool) -> Iterator[str]:
+    yield f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}"
+    if brief:
+        yield _BRIEF
+    # Java does not start with two collectors: one that the environment names is left alone.
+    if not any(
+        re.search(r"-XX:\+Use\w+GC\b", os.environ.get(name, "")) for name in _JAVA_VARIABLES
+    ):
+        yield _COLLECTOR
 
 
 def _is_local(master: str) -> bool:

@@ -10,9 +10,10 @@ The structure of a document is the hash of its tag tree. To know it costs severa
 from __future__ import annotations
 
 import gc
+import time
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 from zlib import crc32
 
@@ -28,6 +29,7 @@ from pathcast.stream import Limits, parse, summary
 
 __all__ = [
     "Engine",
+    "Past",
     "Task",
     "answered",
     "engine",
@@ -54,6 +56,22 @@ class Task:
     """Seconds for an expensive subscription on a document; None if there are none."""
 
 
+@dataclass(slots=True)
+class Past:
+    """What an engine has learned from the documents so far."""
+
+    few: int = _FIRST
+    """How many are matched at a time; kept, since each batch of rows costs as much as some documents do."""
+    seconds: float = 0.0
+    """CPU time that went into matching itself."""
+
+    def learn(self, documents: int, matches: int, seconds: float) -> None:
+        """So many documents had so many matches: take as many as fill a batch of rows if the next are like them."""
+        most = 4 * self.few if documents == self.few else self.few
+        self.few = max(1, min(most, 2 * documents * rows.MOST // max(1, matches)))
+        self.seconds += seconds
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
     """A version, ready to match."""
@@ -61,6 +79,7 @@ class Engine:
     matcher: Matcher
     ids: pa.StringArray
     """Ids as text, in the order of their numbers."""
+    past: Past = field(default_factory=Past)
 
 
 _engines: OrderedDict[tuple[str, Limits, float | None], Engine] = OrderedDict()
@@ -106,14 +125,18 @@ def answered(
 
     They are matched a few at a time: as many as will fill a batch of rows if they are like those before them.
     """
-    at, few = 0, _FIRST
+    at = 0
     while at < len(bodies):
+        few = known.past.few
         some = facts.slice(at, few)
-        found = known.matcher.match_batch(body.as_py() or b"" for body in bodies.slice(at, few))
+        documents = [body.as_py() or b"" for body in bodies.slice(at, few)]
+        start = time.thread_time()
+        found = known.matcher.match_batch(documents)
+        spent = time.thread_time() - start
         yield from rows.answers(found, some, known.ids, version, parts)
         yield from rows.refusals(found, some, version)
         at += few
-        few = max(1, min(4 * few, 2 * few * rows.MOST // max(1, len(found.numbers))))
+        known.past.learn(len(some), len(found.numbers), spent)
 
 
 def without_lost(batch: pa.RecordBatch, task: Task) -> tuple[pa.RecordBatch, list[pa.RecordBatch]]:
