@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pathcast.pipeline.session import open_session
 
 # Java that lives for seconds should not spend them on compiling well; this reaches the processes that tests start.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 
 @pytest.fixture(scope="session")

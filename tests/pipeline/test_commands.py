@@ -1,4 +1,4 @@
-"""`pathcast run` and `pathcast demo` as a user calls them: processes of their own."""
+"""`pathcast run` and `pathcast demo` as a user calls them: as processes of their own where that makes a difference."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
-from tests.cli.running import run, run_process
+from tests.cli.running import run
 from tests.pipeline.nats_server import wait_for
 from tests.pipeline.test_running import (
     DOCUMENTS,
@@ -59,7 +60,7 @@ def test_rows_through_a_sheet(spark: SparkSession, tmp_path: Path) -> None:
         '<quote xsl:version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">'
         '<price><xsl:value-of select="//@price"/></price></quote>'
     )
-    result = run_process(
+    result = run(
         *("run", *MASTER, "-s", tmp_path / "s.txt", "-d", tmp_path / "stock.csv"),
         *("--xslt", tmp_path / "sheet.xsl", "-o", tmp_path / "out"),
     )
@@ -94,10 +95,11 @@ def test_bad_calls(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.usefixtures("spark")
 def test_bad_subscriptions(tmp_path: Path) -> None:
     (tmp_path / "s.txt").write_text("//a[\n//b\n//c==1\n")
     (tmp_path / "in").mkdir()
-    result = run_process(
+    result = run(
         *("run", *MASTER, "-s", tmp_path / "s.txt", "-d", tmp_path / "in", "-o", tmp_path / "out")
     )
     assert (result.code, result.stdout) == (2, "")
@@ -107,8 +109,9 @@ def test_bad_subscriptions(tmp_path: Path) -> None:
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.usefixtures("spark")
 def test_demo(tmp_path: Path) -> None:
-    result = run_process(
+    result = run(
         *("demo", "--documents", "40", "--subscriptions", "200", "--readers", "20"),
         *("--out", tmp_path / "demo", "--json"),
     )

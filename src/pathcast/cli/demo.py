@@ -144,7 +144,7 @@ class _Show:
     def run(self) -> Audit:
         from pathcast.pipeline.batches import Settings
         from pathcast.pipeline.running import Order, Run
-        from pathcast.pipeline.session import open_session
+        from pathcast.pipeline.session import session_for
         from pathcast.pipeline.sinks.files import FileOutboxes
         from pathcast.pipeline.sources import Source
         from pathcast.pipeline.subscriptions import SubscriptionSource
@@ -161,16 +161,13 @@ class _Show:
             self._batch,
         )
         self._watcher.doing("starting Spark")
-        session = open_session(brief=True)
-        try:
+        with session_for(brief=True) as session:
             if any(half.documents for half in self._halves):
                 Run(session, order, self._hear).stream(self._stopping)
                 self._watcher.doing("computing statistics")
                 write_statistics(session, str(results))
             self._watcher.doing("asking lxml")
             return self._audit(session, results)
-        finally:
-            session.stop()
 
     def _show(self) -> None:
         """The next half."""

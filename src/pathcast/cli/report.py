@@ -66,19 +66,16 @@ def report(
     length = None if window is None else seconds_of(window)
     settings = settings_of(conf)
     require_spark()
-    from pathcast.pipeline.session import open_session
+    from pathcast.pipeline.session import session_for
     from pathcast.pipeline.statistics import StatisticsSettings
 
     with Output() as output, Watcher() as watcher:
         try:
             asked = StatisticsSettings(by=by, window=length, decay=decay, top=top)
             watcher.doing("starting Spark")
-            session = open_session(master, settings=settings)
-            try:
+            with session_for(master, settings=settings) as session:
                 watcher.doing("computing statistics")
                 place, summary = write_statistics(session, out, page, asked)
-            finally:
-                session.stop()
         except PathcastError as error:
             watcher.close()
             fail(str(error))

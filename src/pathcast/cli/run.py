@@ -282,12 +282,11 @@ def _perform(
     once: bool,
 ) -> Totals:
     from pathcast.pipeline.running import Run
-    from pathcast.pipeline.session import open_session
+    from pathcast.pipeline.session import session_for
 
     try:
         watcher.doing("starting Spark")
-        session = open_session(master, settings=settings)
-        try:
+        with session_for(master, settings=settings) as session:
             watcher.doing("reading subscriptions")
             run = Run(session, order, watcher.hear)
             if stream:
@@ -295,8 +294,6 @@ def _perform(
                     run.stream(stopping, available=once)
             else:
                 run.once()
-        finally:
-            session.stop()
     except PathcastError as error:
         watcher.close()
         if watcher.totals.batches or error.kind not in _CALL:

@@ -27,6 +27,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -36,9 +37,10 @@ from pyspark.sql import SparkSession
 
 from pathcast.errors import PipelineError
 
-__all__ = ["SparkSession", "java_home", "open_session"]
+__all__ = ["SparkSession", "java_home", "open_session", "session_for"]
 
 _BATCH_BYTES = 2 << 20
+_LISTED = 100_000  # files that are listed without a job
 _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -56,6 +58,7 @@ _COLLECTOR = (
 )
 _JAVA_VARIABLES = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS")
 _SHUFFLE = "spark.sql.shuffle.partitions"
+_LISTING = "spark.sql.sources.parallelPartitionDiscovery.threshold"
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 _MISSING_MODULE = "--add-modules=jdk.incubator.vector"
 
@@ -86,10 +89,28 @@ def open_session(
         ) from error
     context = session.sparkContext
     context.pythonExec = context.getConf().get("spark.pyspark.python") or context.pythonExec
-    if _is_local(master) and _SHUFFLE not in (settings or {}):
+    if _is_local(master):
         # A cluster may grow later: it has Spark's own number, of which Spark joins what is small.
-        session.conf.set(_SHUFFLE, str(max(2, context.defaultParallelism)))
+        # Its files may be far away: a job that asks for each, as Spark has it from 33 files on, is a gain there. Here it is a loss.
+        fit = {_SHUFFLE: max(2, context.defaultParallelism), _LISTING: _LISTED}
+        for key, value in fit.items():
+            if key not in (settings or {}):
+                session.conf.set(key, str(value))
     return session
+
+
+@contextmanager
+def session_for(
+    master: str = "local[*,4]", *, settings: Mapping[str, str] | None = None, brief: bool = False
+) -> Iterator[SparkSession]:
+    """A session for a while. One that is there already is used, and stays; its master is what it was."""
+    mine = SparkSession.getActiveSession() is None
+    session = open_session(master, settings=settings, brief=brief)
+    try:
+        yield session
+    finally:
+        if mine:
+            session.stop()
 
 
 def _java_options(*, brief: bool) -> Iterator[str]:
