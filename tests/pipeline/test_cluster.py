@@ -44,6 +44,7 @@ DOCUMENTS = {f"{number}.xml": b"<a><b>%d</b></a>" % number for number in range(2
 BRIEF = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}  # they live for seconds
 BOTH = {  # no task begins before both executors are there
     "spark.cores.max": "2",
+    "spark.sql.shuffle.partitions": "2",
     "spark.scheduler.minRegisteredResourcesRatio": "1.0",
     "spark.scheduler.maxRegisteredResourcesWaitingTime": "200s",
 }

@@ -12,12 +12,11 @@ this gives, which Spark keeps in memory or on its disks while the batch lasts.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pyspark import StorageLevel, inheritable_thread_target
+from pyspark import StorageLevel
 from pyspark.sql import DataFrame, Observation, Row, SparkSession
 from pyspark.sql import functions as F
 
@@ -27,6 +26,7 @@ from pathcast.pipeline.repeats import hashes, marked
 from pathcast.pipeline.routes import DELIVERIES, ROUTES, deliveries, mail
 from pathcast.pipeline.sinks import Outbox
 from pathcast.pipeline.store import Outcome, Plan, Store
+from pathcast.pipeline.together import together
 from pathcast.pipeline.versions import Version, Versions
 from pathcast.pipeline.worker import Task
 from pathcast.stream import Limits
@@ -144,7 +144,7 @@ class Batches:
                 documents,
             ),
         ]
-        given = self._together(steps)[0]
+        given = together(self._session, *steps)[0]
         assert isinstance(given, Row)
         counted = first.get
         names = ["documents", "matches", "deliveries"]
@@ -201,12 +201,6 @@ class Batches:
             earlier = self._session.read.parquet(*parts)
         self._write(staging, "repeats", marked(new, earlier, window))
         return self._session.read.parquet(self._path(staging, "repeats"))
-
-    def _together(self, steps: Sequence[Callable[[], object]]) -> list[object]:
-        """Do several things at the same time, in threads that Spark takes for this one; the first error is raised."""
-        inherit = inheritable_thread_target(self._session)
-        with ThreadPoolExecutor(len(steps)) as pool:
-            return [done.result() for done in [pool.submit(inherit(step)) for step in steps]]
 
     def _write(self, staging: str, name: str, table: DataFrame) -> None:
         table.write.mode("overwrite").parquet(self._path(staging, name))

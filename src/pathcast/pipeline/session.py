@@ -92,10 +92,10 @@ def open_session(
     if _is_local(master):
         # A cluster may grow later: it has Spark's own number, of which Spark joins what is small.
         # Its files may be far away: a job that asks for each, as Spark has it from 33 files on, is a gain there. Here it is a loss.
-        fit = {_SHUFFLE: max(2, context.defaultParallelism), _LISTING: _LISTED}
-        for key, value in fit.items():
-            if key not in (settings or {}):
-                session.conf.set(key, str(value))
+        fit = {_SHUFFLE: str(max(2, context.defaultParallelism)), _LISTING: str(_LISTED)}
+        for key, value in {**fit, **(settings or {})}.items():
+            if key in fit:
+                session.conf.set(key, value)
     return session
 
 

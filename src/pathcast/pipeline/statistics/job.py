@@ -25,6 +25,7 @@ from pathcast.pipeline.statistics.summary import Summary, dumped, loaded, summed
 from pathcast.pipeline.statistics.tables import Tables, own_session, read_tables, storage_of
 from pathcast.pipeline.statistics.windows import Axis, axis_of, placed, seen
 from pathcast.pipeline.storage import Storage
+from pathcast.pipeline.together import together
 
 __all__ = ["TABLES", "Statistics", "compute", "read_statistics", "swap"]
 
@@ -125,27 +126,29 @@ class _Job:
         )
 
     def run(self, groups: DataFrame | None) -> Summary:
-        """Write all tables."""
-        axis = self._axis
-        places = placed(self._tables.documents, axis)
-        found = outcomes(places, self._tables.matches, self._tables.errors).persist()
+        """Write all tables, those that do not build on each other at the same time."""
+        axis, tables = self._axis, self._tables
+        places = placed(tables.documents, axis)
+        found = outcomes(places, tables.matches, tables.errors).persist()
         try:
             documents = F.broadcast(found) if axis.documents <= _FEW else found
-            matched = seen(self._tables.matches, documents)
-            self._save("traffic", traffic(found, axis).orderBy("window"))
-            self._save("sources", sources(found))
-            self._save("errors", errors_by_kind(self._tables.errors))
-            ranked = self._save("structures", structures(found))
-            self._save("cache", cache(ranked, self._settings.entries))
-            read = found.where("matches is not null")
-            asked = self._save("selectivity", selectivity(matched, read, axis, self._known))
-            deliveries = self._tables.deliveries.count()
+            matched = seen(tables.matches, documents)
+            errors, deliveries = together(
+                self._session, tables.errors.count, tables.deliveries.count
+            )
             if groups is not None or not deliveries:
                 pairs = grouped(matched, self._routes() if groups is None else groups)
             else:  # they are pairs of document and subscriber already
-                pairs = delivered(self._tables.deliveries, documents)
-            flows = self._save("rates", rates(pairs, axis))
-            self._overlap(matched, asked)
+                pairs = delivered(tables.deliveries, documents)
+            flows, asked, *_ = together(
+                self._session,
+                lambda: self._save("rates", rates(pairs, axis)),
+                lambda: self._asked(matched, found),
+                lambda: self._structures(found),
+                lambda: self._save("traffic", traffic(found, axis).orderBy("window")),
+                lambda: self._save("sources", sources(found)),
+                lambda: self._save("errors", errors_by_kind(tables.errors)),
+            )
             counts = asked.agg(
                 F.count("*").alias("all"), F.count_if(F.col("matched") == 0).alias("silent")
             ).first()
@@ -153,7 +156,7 @@ class _Job:
             return summed(
                 found,
                 axis,
-                errors=self._tables.errors.count(),
+                errors=errors,
                 deliveries=deliveries,
                 groups=flows.count(),
                 subscriptions=counts["all"],
@@ -161,6 +164,17 @@ class _Job:
             )
         finally:
             found.unpersist()
+
+    def _asked(self, matched: DataFrame, found: DataFrame) -> DataFrame:
+        """Selectivity, and the overlap of those that it chooses."""
+        read = found.where("matches is not null")
+        asked = self._save("selectivity", selectivity(matched, read, self._axis, self._known))
+        self._overlap(matched, asked)
+        return asked
+
+    def _structures(self, found: DataFrame) -> DataFrame:
+        ranked = self._save("structures", structures(found))
+        return self._save("cache", cache(ranked, self._settings.entries))
 
     def _routes(self) -> DataFrame | None:
         routes = self._tables.routes
