@@ -8,6 +8,7 @@ SHELL := bash
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+WORKERS ?= 2
 CORE := $(shell find src/pathcast/matching/core -name '*.pyx' -o -name '*.pxd')
 
 # The first interpreter that is new enough: a python3.11 on PATH may be a shim that does not run.
@@ -44,7 +45,7 @@ format: $(STAMP)  ## lay the code out, and mend what can be mended safely
 	$(BIN)/ruff check --fix
 
 test: lint  ## all that a change must pass: lint, types, tests, examples, install of the sdist
-	PATHCAST_REQUIRE_CORE=1 $(BIN)/pytest
+	PATHCAST_REQUIRE_CORE=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile
 	scripts/check_sdist.sh $(BIN)/python
 	@if [ -n "$${PATHCAST_CORPUS:-}" ]; \
 	then echo "all passed; PATHCAST_CORPUS was used: $$PATHCAST_CORPUS"; \

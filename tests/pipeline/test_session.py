@@ -124,6 +124,7 @@ def test_no_such_master(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.deep
 def test_setting_names_the_python_of_workers(tmp_path: Path) -> None:
     """It comes before PYSPARK_PYTHON; and one that lacks pathcast is told by what it lacks."""
     venv.create(tmp_path / "bare")
