@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,7 +16,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from pathcast import Matcher
-from pathcast.errors import DocumentError, PipelineError, SubscriptionError
+from pathcast.errors import PipelineError
 from pathcast.formats import Subscription
 from pathcast.pipeline import matching
 from pathcast.pipeline.fragments import Fragments, fragmented
@@ -30,9 +28,9 @@ from pathcast.stream import Limits
 from tests import generate
 from tests.generate import NAMESPACES
 from tests.oracle import oracle
+from tests.pipeline.sets import admitted, by_matcher
 
 COLUMNS = "id string, body binary, source string, time timestamp, fault struct<kind:string,message:string>"
-CONFORMANCE = Path(__file__).parents[1] / "conformance"
 TIME = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 Errors = frozenset[tuple[str | None, str, str | None, str]]
@@ -100,65 +98,6 @@ def whole(documents: DataFrame, version: Version, limits: Limits | None = None) 
     version.ship(documents.sparkSession.sparkContext)
     task = Task(version.name, version.file, limits or Limits(), share=0.5)
     return read(matching.matched(documents, task).collect(), version.name)
-
-
-def by_matcher(
-    subscriptions: Iterable[Subscription], bodies: Mapping[str, bytes | None]
-) -> dict[str, frozenset[str]]:
-    matcher = Matcher()
-    matcher.add_many((one.id, one.xpath, one.namespaces) for one in subscriptions)
-    found = {}
-    for id, body in bodies.items():
-        try:
-            found[id] = frozenset(map(str, matcher.match(body or b"")))
-        except DocumentError:
-            found[id] = frozenset()
-    return found
-
-
-def admitted(subscriptions: Iterable[Subscription]) -> list[Subscription]:
-    """Without the expensive ones."""
-    found = []
-    for one in subscriptions:
-        try:
-            Matcher().add(one.id, one.xpath, one.namespaces)
-        except SubscriptionError as error:
-            if error.kind != "expensive":
-                raise
-        else:
-            found.append(one)
-    return found
-
-
-def cases() -> dict[str, dict[str, Any]]:
-    return {
-        f"{path.stem} {number}": case
-        for path in sorted(CONFORMANCE.glob("*.toml"))
-        for number, case in enumerate(tomllib.loads(path.read_text("utf-8")).get("case", ()))
-    }
-
-
-def test_conformance(spark: SparkSession, tmp_path: Path) -> None:
-    """All cases in one job: the subscriptions of all on the documents of all."""
-    found = cases()
-    bodies: dict[str, bytes | None] = {
-        name: case["document"].encode(case.get("encoding", "utf-8")) for name, case in found.items()
-    }
-    subscriptions = admitted(
-        Subscription(f"{name}: {text}", text, case.get("namespaces"))
-        for name, case in found.items()
-        for text in (*case["match"], *case["miss"])
-    )
-    assert len(subscriptions) > 800
-    documents = table(spark, bodies)
-    version = compiled(subscriptions, tmp_path)
-    known = spread(documents, version, 5)
-    assert known == whole(documents, version)
-    assert {id: one.subscriptions for id, one in known.items()} == by_matcher(subscriptions, bodies)
-    ids = {one.id for one in subscriptions}
-    for name, case in found.items():
-        own = {id for id in known[name].subscriptions if id.startswith(f"{name}: ")}
-        assert own == {f"{name}: {text}" for text in case["match"]} & ids
 
 
 def test_random_ones_against_libxml2(spark: SparkSession, tmp_path: Path) -> None:

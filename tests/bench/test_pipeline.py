@@ -1,0 +1,131 @@
+"""The benchmark of the pipeline: its arithmetic, how processes are watched, and a tiny one as a whole."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from pathcast.bench.pipeline import processes
+from pathcast.bench.pipeline.child import Turn, started, turn
+from pathcast.bench.pipeline.lines import (
+    Round,
+    cost_line,
+    doubling_line,
+    memory_line,
+    rate_line,
+    share_line,
+    sink_line,
+)
+from pathcast.bench.pipeline.processes import Process, by_kind, tree, worker_peaks
+from pathcast.bench.pipeline.sizes import FULL, QUICK
+from pathcast.bench.pipeline.table import PARTS, measured
+from pathcast.bench.wish import Wish
+from pathcast.errors import PipelineError
+
+TINY = replace(
+    FULL,
+    documents=24,
+    subscriptions=300,
+    subscribers=20,
+    files=4,
+    warm=1,
+    rounds=2,
+    sinks=1,
+    held=2_000,
+    sent=12,
+)
+
+
+def step(wall: float, java: float, workers: float, matching: float) -> Turn:
+    return Turn(wall, {"driver": 0.1, "java": java, "workers": workers}, ({"matching": matching},))
+
+
+def rounds() -> list[Round]:
+    """Three, of which the middle one counts."""
+    matchers = Turn(2.0, {"driver": 3.8, "java": 0.0, "workers": 0.0}, ())
+    return [
+        Round(matchers, step(2.5 * by, java, 4.2, 4.0), step(1.25, 0.2, 2.1, 2.0), matchers)
+        for by, java in ((1, 0.5), (2, 0.9), (0.8, 0.3))
+    ]
+
+
+def test_figures_are_medians_over_rounds() -> None:
+    rate = rate_line(rounds(), FULL)
+    assert (rate.figure, rate.spread, rate.passed) == (0.8, (0.4, 1.0), True)
+    assert "8,000 documents/s, the matchers 10,000" in rate.note
+    cost = cost_line(rounds(), FULL)
+    assert cost.figure == pytest.approx(40.0)
+    assert cost.spread == pytest.approx((30.0, 60.0))
+    assert "java 25, workers 10" in cost.note
+    doubling = doubling_line(rounds(), FULL)
+    assert (doubling.figure, doubling.passed) == (1.0, True)
+    assert doubling_line(rounds()[1:2], FULL).passed is False
+    sink = sink_line("matches", [one.whole for one in rounds()], FULL)
+    assert sink.figure == pytest.approx(160.0)
+    assert sink.target is None
+
+
+def test_targets_are_for_full_sizes() -> None:
+    assert share_line(382 * FULL.turn, FULL).passed
+    assert share_line(501 * FULL.turn, FULL).passed is False
+    assert memory_line(1000, 590, 8, FULL).passed
+    assert memory_line(1000, 610, 8, FULL).passed is False
+    quick = memory_line(1000, 610, 8, QUICK)
+    assert quick.target is None
+    assert "the target, 0.6, is for 1,000,000" in quick.note
+
+
+def test_processes_are_told_apart() -> None:
+    found = [
+        Process(1, 0, "python", 1.0),
+        Process(2, 1, "java", 5.0),
+        Process(3, 2, "python", 0.5),
+        Process(4, 3, "python", 2.0),
+        Process(5, 3, "python", 3.0),
+    ]
+    assert by_kind(found) == {"driver": 1.0, "java": 5.0, "workers": 5.5}
+
+
+def test_only_children_of_daemons_are_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [Process(pid, pid - 1, "java" if pid == 2 else "python", 0.0) for pid in range(1, 6)]
+    monkeypatch.setattr(processes, "_peak", {4: 4096}.get)
+    assert worker_peaks(found) == {4: 4096}
+
+
+def test_a_tree_has_all_that_descend() -> None:
+    code = "import subprocess, sys; subprocess.run(['sleep', '60'])"
+    with subprocess.Popen([sys.executable, "-c", code], start_new_session=True) as child:
+        try:
+            while len(found := tree(child.pid)) < 2:
+                assert child.poll() is None
+            first, second = found
+            assert (first.pid, second.parent) == (child.pid, child.pid)
+            assert first.parent == os.getpid()
+        finally:
+            os.killpg(child.pid, 9)
+    with pytest.raises(PipelineError, match="not to be found"):
+        tree(child.pid)
+
+
+def test_a_child_that_fails_says_why() -> None:
+    with (
+        pytest.raises(RuntimeError, match=r"ended: (.|\n)*No such file"),
+        started("pathcast.bench.pipeline.matchers", "/nowhere", "/nothing") as child,
+    ):
+        turn([child], {"start": 0, "end": 1})
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(("part", "lines"), [("speed", 6), ("memory", 1)])
+def test_a_tiny_one(part: str, lines: int) -> None:
+    assert part in PARTS
+    said: list[str] = []
+    found, inputs = measured(TINY, Wish(only=(part,), tell=said.append))
+    assert len(found) == lines
+    assert all(line.figure > 0 for line in found)
+    assert said
+    assert inputs
