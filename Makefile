@@ -52,7 +52,7 @@ test: lint  ## all that a change must pass: lint, types, tests, examples, instal
 	else echo "all passed; PATHCAST_CORPUS was not set, tests on public documents were skipped"; fi
 
 check-deep: $(STAMP)  ## the tests with much bigger numbers (minutes)
-	PATHCAST_REQUIRE_CORE=1 PATHCAST_DEEP=1 $(BIN)/pytest -m "deep or not deep"
+	PATHCAST_REQUIRE_CORE=1 PATHCAST_DEEP=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile -m "deep or not deep"
 
 dist-env: $(STAMP)  ## dist/pathcast-env.tar.gz: an environment for Spark's executors that have no pathcast
 	@scripts/dist_env.sh $(BIN)/python dist/pathcast-env.tar.gz
