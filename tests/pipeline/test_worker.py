@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
+from typing import Any
 
+import pytest
+from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 
 from pathcast.formats import Subscription
-from pathcast.pipeline import matching
+from pathcast.pipeline import matching, worker
 from pathcast.pipeline.versions import compiled
 from pathcast.pipeline.worker import Task
+from pathcast.stream import Limits
 
 FAULT = "struct<kind:string,message:string>"
 COLUMNS = f"id string, body binary, source string, time timestamp, fault {FAULT}"
@@ -32,3 +37,25 @@ def test_every_document_has_one_first_row(spark: SparkSession, tmp_path: Path) -
     }
     assert {row.document: row.kind for row in found if row.kind} == {"3": "malformed", "4": "size"}
     assert [row.bytes for row in sorted(found, key=lambda row: row.document)] == [11, 4, 3, None]
+
+
+def test_one_engine_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one before is gone when the next is loaded: a worker needs the memory of one."""
+    versions = [compiled([Subscription("a", text)], tmp_path) for text in ("//a", "//b")]
+    monkeypatch.setattr(SparkFiles, "get", lambda name: str(tmp_path / name))
+    monkeypatch.setattr(worker, "_kept", {})
+    first = worker.engine(versions[0].file)
+    assert worker.engine(versions[0].file) is first
+    gone = weakref.ref(first.matcher)
+    del first
+    load, there = worker.loaded, []
+
+    def watched(*arguments: Any) -> worker.Engine:
+        there.append(gone() is not None)
+        return load(*arguments)
+
+    monkeypatch.setattr(worker, "loaded", watched)
+    second = worker.engine(versions[1].file)
+    assert there == [False]
+    assert [*second.matcher.match(b"<b/>")] == ["a"]
+    assert worker.engine(versions[1].file, Limits(depth=3)) is not second

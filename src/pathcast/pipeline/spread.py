@@ -180,7 +180,7 @@ def _match(batches: Iterator[pa.RecordBatch], job: _Job) -> Iterator[pa.RecordBa
             yield batch.filter(fragments.is_null()).select(rows.SCHEMA.names)
         for fragment in fragments.drop_null().unique():  # it is one, if there is any
             chosen = batch.filter(pc.equal(fragments, fragment))
-            known = engine(job.files[fragment.as_py()], task.limits, task.deadline, kept=1)
+            known = engine(job.files[fragment.as_py()], task.limits, task.deadline)
             facts, parts = chosen.select(rows.FACTS.names), fragment.as_py() * PARTS
             yield from answered(known, chosen.column("body"), facts, task.version, parts)
             del known  # the next fragment needs its room

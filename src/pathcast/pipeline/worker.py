@@ -1,7 +1,7 @@
 """What a worker does with a batch of documents: parse and match them, in Arrow's arrays on both sides.
 
-An engine is loaded once for each version and kept; the last two are, so that a change of subscriptions does not throw
-the old one away while batches of it are still under way. Rows are as `rows` has them.
+An engine is loaded once and kept until another is needed: with a change of subscriptions, which is between two batches, the old one goes before
+the new one comes, so that a worker needs the memory of one. Rows are as `rows` has them.
 
 The structure of a document is the hash of its tag tree. To know it costs several times what matching does, so it is known for a
 `share` of documents, a sample that their ids choose: a batch that is run again has the same.
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import gc
 import time
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -39,7 +38,6 @@ __all__ = [
     "without_lost",
 ]
 
-_KEPT: Final = 2
 _FIRST: Final = 4  # so many documents are matched before anything is known of their matches
 _DEFAULTS: Final = Limits()
 
@@ -82,24 +80,19 @@ class Engine:
     past: Past = field(default_factory=Past)
 
 
-_engines: OrderedDict[tuple[str, Limits, float | None], Engine] = OrderedDict()
+_kept: dict[tuple[str, Limits, float | None], Engine] = {}
 
 
-def engine(
-    file: str, limits: Limits = _DEFAULTS, deadline: float | None = None, *, kept: int = _KEPT
-) -> Engine:
-    """The engine of a file of subscriptions, loaded if this worker has not got it; older ones are let go."""
+def engine(file: str, limits: Limits = _DEFAULTS, deadline: float | None = None) -> Engine:
+    """The engine of a file of subscriptions, loaded if this worker has not got it; the one before is let go first."""
     key = (file, limits, deadline)
-    found = _engines.get(key)
-    if found is None:
-        while len(_engines) >= kept:  # first, so that there is never one more than may be
-            _engines.popitem(last=False)
-            gc.collect()  # an engine and its automata know each other: it would stay for long
-            pa.default_memory_pool().release_unused()
+    if key not in _kept:
+        _kept.clear()
+        gc.collect()  # an engine and its automata know each other: it would stay for long
+        pa.default_memory_pool().release_unused()
         runner = None if deadline is None else ProcessRunner(deadline, limits)
-        found = _engines[key] = loaded(SparkFiles.get(file), limits, runner)
-    _engines.move_to_end(key)
-    return found
+        _kept[key] = loaded(SparkFiles.get(file), limits, runner)
+    return _kept[key]
 
 
 def loaded(path: str, limits: Limits = _DEFAULTS, runner: ProcessRunner | None = None) -> Engine:
