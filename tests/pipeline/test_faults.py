@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.batches import Settings
+from pathcast.pipeline.batches import Batches, Settings
 from pathcast.pipeline.running import Event, Order, Run
 from pathcast.pipeline.sinks.files import FileOutboxes
 from pathcast.pipeline.sources import Source
@@ -165,3 +165,26 @@ def test_a_version_that_is_gone(spark: SparkSession, tmp_path: Path) -> None:
         Run(spark, everything, silent).stream(threading.Event(), available=True)
     assert caught.value.kind == "version"
     assert not (out / "matches").exists()
+
+
+def test_a_folder_that_machines_see_differently(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some of what workers wrote is not where the driver looks, as where OUT is a disk of each machine's own."""
+    write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
+    write_documents(tmp_path / "in", DOCUMENTS)
+    write = Batches._write
+
+    def elsewhere(self: Batches, staging: str, name: str, table: DataFrame) -> None:
+        write(self, staging, name, table)
+        if name == "matches":
+            next((tmp_path / "out" / staging / name).glob("part-*")).unlink()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Batches, "_write", elsewhere)
+        with pytest.raises(PipelineError, match=r"wrote 3 rows of matches to .*, and [0-2] are"):
+            Run(spark, order(tmp_path), silent).once()
+    assert not (tmp_path / "out" / "matches").exists()
+    assert not (tmp_path / "out" / "outboxes").exists()
+    Run(spark, order(tmp_path), silent).once()
+    assert delivered(spark, tmp_path / "out") == twin(tmp_path / "s.jsonl", DOCUMENTS)

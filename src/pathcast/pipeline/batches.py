@@ -135,7 +135,9 @@ class Batches:
                 staging,
                 "matches",
                 matches.observe(
-                    hits, F.coalesce(F.sum(F.size("subscriptions")), F.lit(0)).alias("matches")
+                    hits,
+                    F.coalesce(F.sum(F.size("subscriptions")), F.lit(0)).alias("matches"),
+                    F.count("*").alias("rows"),
                 ),
             ),
             lambda: self._deliver(
@@ -147,7 +149,14 @@ class Batches:
         given = together(self._session, *steps)[0]
         assert isinstance(given, Row)
         counted = first.get
-        names = ["documents", "matches", "deliveries"]
+        rows = {
+            "documents": counted["read"],
+            "matches": hits.get["rows"],
+            "deliveries": sent.get["deliveries"],
+        }
+        for name, count in rows.items():
+            self._check_rows(staging, name, count)
+        names = [*rows]
         if counted["refused"] or counted["undecided"]:
             self._write(staging, "errors", matching.errors(found))
             names.append("errors")
@@ -204,6 +213,16 @@ class Batches:
 
     def _write(self, staging: str, name: str, table: DataFrame) -> None:
         table.write.mode("overwrite").parquet(self._path(staging, name))
+
+    def _check_rows(self, staging: str, name: str, count: int) -> None:
+        """What workers wrote is here: on a cluster the folder may be one on each machine."""
+        here = self._store.storage.rows(f"{staging}/{name}")
+        if here is not None and here != count:
+            raise PipelineError(
+                "output",
+                f"workers wrote {count:,} rows of {name} to {self._path(staging, name)}, and {here:,} are there",
+                hint="all machines must see the folder of results under the same name",
+            )
 
     def _path(self, staging: str, name: str) -> str:
         return self._store.storage.path(f"{staging}/{name}")

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Protocol
 
+import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from pathcast.errors import PipelineError
@@ -49,6 +50,9 @@ class Storage(Protocol):
 
     def fetch(self, name: str) -> Path | None:
         """A local file with what was kept; None if nothing was."""
+
+    def rows(self, table: str) -> int | None:
+        """How many rows of a table of parquet files are here; None where machines cannot but see the same."""
 
     def settle(self) -> None:
         """Return when all that others wrote here is on the disk."""
@@ -154,6 +158,10 @@ class LocalStorage:
         place = self.root / name
         return place if place.exists() else None
 
+    def rows(self, table: str) -> int | None:
+        files = (self.root / table).glob("part-*")
+        return sum(int(pq.read_metadata(file).num_rows) for file in files)
+
     def settle(self) -> None:
         os.sync()
 
@@ -249,6 +257,9 @@ class HadoopStorage:
         local.parent.mkdir(parents=True)
         self._system.copyToLocalFile(False, place, path_of(self._session, f"file:{local}"), True)
         return local
+
+    def rows(self, table: str) -> int | None:  # noqa: ARG002 - a folder asks for it
+        return None
 
     def settle(self) -> None:
         """Spark's writers close what they write, which is all that such systems ask for."""
