@@ -140,12 +140,16 @@ class Run:
         store = Store(storage)
         kind = "stream" if streaming else "batch"
         store.claim({"run": kind, "documents": order.source.name}, again=streaming)
-        versions = Versions(storage, cache / "versions")
+        versions = Versions(
+            storage, cache / "versions", allow_expensive=order.subscriptions.allow_expensive
+        )
         outbox = None if order.outbox is None else order.outbox(order.out)
         matched = Assignment(self._session, order.partition, self._chosen).matched
         batches = Batches(self._session, store, versions, order.settings, matched, outbox)
         watch = _Watch(order.subscriptions, versions, self._tell)
         watch.begin()
+        if not streaming:
+            versions.close()
         return _Parts(store, batches, watch)
 
     def _chosen(self, version: Version, strategy: Strategy) -> None:

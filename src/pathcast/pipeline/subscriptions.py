@@ -81,7 +81,7 @@ class SubscriptionSource:
         def refuse(one: Subscription, error: SubscriptionError) -> None:
             bad.append(Bad(str(file), one.line, error))
 
-        return versions.add(rows(), allow_expensive=self.allow_expensive, on_error=refuse), bad
+        return versions.add(rows(), refuse), bad
 
     def _rows(self, file: Path, bad: list[Bad]) -> Iterator[Subscription]:
         numbered = self.path.is_dir() and format_of(file) == "txt"

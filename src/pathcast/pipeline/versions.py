@@ -2,8 +2,11 @@
 
 A version is compiled once, by the driver: a snapshot for the engine, and the routes of its subscriptions. Workers load the
 snapshot (a microsecond or so for each subscription) and keep it for all batches that name it. The same subscriptions
-in the same order are the same version, whoever compiled them: its name is a hash of both. So a batch that is run again
-finds exactly the subscriptions it had.
+in the same order are the same version, whoever compiled them: its name is a hash of them. So a batch that is run again
+finds exactly the subscriptions it had, in the file it had.
+
+To compile an expression with predicates takes some hundred microseconds, so a `Compiler` takes over what it had compiled before: a change in a
+large set takes the time of reading the set, and of compiling what is new.
 
 The files are kept with the results (`Versions`), and the snapshot goes to workers through Spark's own files (`ship`): in a cluster
 they need not see the driver's disk.
@@ -27,9 +30,11 @@ from pathcast.matching import Matcher
 from pathcast.pipeline.routes import Route, save_routes
 from pathcast.pipeline.storage import Storage
 
-__all__ = ["OnError", "Version", "Versions", "compiled"]
+__all__ = ["Compiler", "OnError", "Version", "Versions", "compiled"]
 
 OnError = Callable[[Subscription, SubscriptionError], None]
+Id = str | int
+_Asked = tuple[str, tuple[tuple[str, str], ...]]  # an expression, and its namespaces
 
 _SNAPSHOT = ".subscriptions"
 _ROUTES = ".routes.parquet"
@@ -64,40 +69,94 @@ def compiled(
     allow_expensive: bool = False,
     on_error: OnError | None = None,
 ) -> Version:
-    """Compile a version and put its files into a folder, if they are not there already.
+    """Compile a single version and put its files into a folder, if they are not there already."""
+    return Compiler(folder, allow_expensive=allow_expensive).version(subscriptions, on_error)
 
-    A subscription that is none goes to `on_error` and is left out, or, without one, its error is raised.
-    """
-    matcher = Matcher(runner=ProcessRunner() if allow_expensive else None)  # it runs nothing here
-    routes: list[Route] = []
-    seen: set[str] = set()
-    for one in subscriptions:
-        text = str(one.id)
+
+class Compiler:
+    """Compiles one version after the other; what a version has in common with the one before is not compiled again."""
+
+    def __init__(self, folder: Path, *, allow_expensive: bool = False) -> None:
+        self._folder = folder
+        self._allow_expensive = allow_expensive
+        self.compiled = 0
+        """Expressions that were compiled, in all."""
+        self.forget()
+
+    def forget(self) -> None:
+        """Let go what was compiled: the next version is compiled as a whole."""
+        runner = ProcessRunner() if self._allow_expensive else None  # it runs nothing here
+        self._matcher = Matcher(runner=runner)
+        self._known: dict[Id, _Asked] = {}
+
+    def version(
+        self, subscriptions: Iterable[Subscription], on_error: OnError | None = None
+    ) -> Version:
+        """The version of these subscriptions, its files made if they are not there.
+
+        A subscription that is none goes to `on_error` and is left out, or, without one, its error is raised.
+        """
         try:
-            if text in seen:  # 7 and "7" are two to the matcher, and one in a table
-                raise SubscriptionError("duplicate", f"another subscription has the id {text!r}")
-            matcher.add(one.id, one.xpath, one.namespaces, allow_expensive=allow_expensive)
-        except SubscriptionError as error:
-            if on_error is None:
-                raise
-            on_error(one, error)
-            continue
-        seen.add(text)
-        routes.append(Route(text, str(one.subscriber)))
-    del seen
-    folder.mkdir(parents=True, exist_ok=True)
-    draft = folder / f".draft-{os.getpid()}"
-    try:
-        matcher.save(draft)
-        digest = hashlib.sha256(draft.read_bytes())
-        for route in routes:
-            digest.update(f"{route.subscription}\0{route.subscriber}\0".encode())
-        version = _version(digest.hexdigest()[:_LENGTH], folder, len(routes))
-        draft.replace(version.path)
-    finally:
-        draft.unlink(missing_ok=True)
-    save_routes(routes, version.routes)
-    return version
+            routes, name = self._take(subscriptions, on_error)
+        except BaseException:
+            self.forget()  # it has some of the new ones, and some of the old
+            raise
+        version = _version(name, self._folder, len(routes))
+        self._folder.mkdir(parents=True, exist_ok=True)
+        if not version.path.exists():
+            self._save(version.path)
+        if not version.routes.exists():
+            save_routes(routes, version.routes)
+        return version
+
+    def _take(
+        self, subscriptions: Iterable[Subscription], on_error: OnError | None
+    ) -> tuple[list[Route], str]:
+        """Have the matcher hold these subscriptions and no others; their routes, and the name of the version."""
+        digest = hashlib.sha256(b"pathcast 1 %d\n" % self._allow_expensive)
+        routes: list[Route] = []
+        seen: set[str] = set()
+        kept: dict[Id, _Asked] = {}
+        for one in subscriptions:
+            text = str(one.id)
+            asked = (one.xpath, tuple(sorted((one.namespaces or {}).items())))
+            try:
+                if text in seen:  # 7 and "7" are two to the matcher, and one in a table
+                    raise SubscriptionError(
+                        "duplicate", f"another subscription has the id {text!r}"
+                    )
+                self._add(one, asked)
+            except SubscriptionError as error:
+                if on_error is None:
+                    raise
+                on_error(one, error)
+                continue
+            seen.add(text)
+            kept[one.id] = asked
+            routes.append(Route(text, str(one.subscriber)))
+            digest.update(json.dumps([one.id, asked, routes[-1].subscriber]).encode() + b"\n")
+        for id in self._known.keys() - kept.keys():
+            self._matcher.remove(id)
+        self._known = kept
+        return routes, digest.hexdigest()[:_LENGTH]
+
+    def _add(self, one: Subscription, asked: _Asked) -> None:
+        before = self._known.get(one.id)
+        if before == asked:
+            return
+        if before is not None:
+            self._matcher.remove(one.id)
+            del self._known[one.id]
+        self._matcher.add(one.id, one.xpath, one.namespaces, allow_expensive=self._allow_expensive)
+        self.compiled += 1
+
+    def _save(self, path: Path) -> None:
+        draft = path.with_name(f".draft-{os.getpid()}")
+        try:
+            self._matcher.save(draft)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def _version(name: str, folder: Path, subscriptions: int) -> Version:
@@ -107,29 +166,27 @@ def _version(name: str, folder: Path, subscriptions: int) -> Version:
 class Versions:
     """The versions of a run: kept with its results, and brought to this machine when they are asked for."""
 
-    def __init__(self, storage: Storage, cache: Path) -> None:
+    def __init__(self, storage: Storage, cache: Path, *, allow_expensive: bool = False) -> None:
         self._storage = storage
-        self._cache = cache
+        self._compiler = Compiler(cache, allow_expensive=allow_expensive)
         self._known: dict[str, Version] = {}
 
     def add(
-        self,
-        subscriptions: Iterable[Subscription],
-        *,
-        allow_expensive: bool = False,
-        on_error: OnError | None = None,
+        self, subscriptions: Iterable[Subscription], on_error: OnError | None = None
     ) -> Version:
         """Compile a version, and keep it; when this returns, a later run can have it again."""
-        version = compiled(
-            subscriptions, self._cache, allow_expensive=allow_expensive, on_error=on_error
-        )
+        version = self._compiler.version(subscriptions, on_error)
         if self._storage.read(self._place(version.name, _RECORD)) is None:
             self._storage.keep(version.path, self._place(version.name, _SNAPSHOT))
             self._storage.keep(version.routes, self._place(version.name, _ROUTES))
             record = json.dumps({"subscriptions": version.subscriptions}).encode()
             self._storage.write(self._place(version.name, _RECORD), record)
-        self._known[version.name] = version
-        return version
+        # As it is kept: a file of the same subscriptions may number them otherwise, and answers go by the number.
+        return self.get(version.name)
+
+    def close(self) -> None:
+        """No more will be added: let go what was kept for the next one."""
+        self._compiler.forget()
 
     def get(self, name: str) -> Version:
         """A version that was added, by this run or an earlier one; PipelineError if its files are gone."""

@@ -1,0 +1,121 @@
+"""Versions: named by their subscriptions, compiled from what the one before had, kept as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pathcast import Matcher
+from pathcast.errors import PipelineError, SubscriptionError
+from pathcast.formats import Subscription
+from pathcast.pipeline.storage import LocalStorage
+from pathcast.pipeline.versions import Compiler, Versions, compiled
+from tests import generate
+from tests.generate import NAMESPACES
+from tests.pipeline.sets import admitted
+
+FIRST = [
+    Subscription("a", "//a[b]"),
+    Subscription("b", "//b", subscriber="x"),
+    Subscription(7, "//c"),
+]
+
+
+def test_only_what_is_new_is_compiled(tmp_path: Path) -> None:
+    compiler = Compiler(tmp_path)
+    first = compiler.version(FIRST)
+    assert compiler.compiled == 3
+    second = compiler.version([Subscription("n", "//n"), *FIRST[:2]])
+    assert compiler.compiled == 4
+    moved = compiler.version([*FIRST[:1], Subscription("b", "//b", subscriber="y"), FIRST[2]])
+    assert compiler.compiled == 5  # 7 had gone; the subscriber is no part of what is compiled
+    assert compiler.version(FIRST) == first
+    changed = compiler.version([Subscription("a", "//a[c]"), *FIRST[1:]])
+    assert compiler.compiled == 6
+    assert len({first.name, second.name, moved.name, changed.name}) == 4
+    assert set(Matcher.load(second.path).match(b"<n><a><b/></a><c/></n>")) == {"n", "a", "b"}
+    assert set(Matcher.load(changed.path).match(b"<a><b/><c/></a>")) == {"a", "b", 7}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        FIRST[:2],
+        FIRST[::-1],
+        [*FIRST[:2], Subscription("7", "//c")],
+        [*FIRST[:2], Subscription(7, "//c", NAMESPACES)],
+        [*FIRST[:2], Subscription(7, "//c ")],
+        [*FIRST[:2], Subscription(7, "//c", subscriber="7 ")],
+    ],
+)
+def test_other_subscriptions_have_another_name(tmp_path: Path, other: list[Subscription]) -> None:
+    name = compiled(FIRST, tmp_path).name
+    assert compiled(FIRST, tmp_path).name == name
+    assert compiled(other, tmp_path).name != name
+    assert compiled(FIRST, tmp_path, allow_expensive=True).name != name
+
+
+def test_after_an_error_nothing_is_mixed_up(tmp_path: Path) -> None:
+    compiler = Compiler(tmp_path)
+    first = compiler.version(FIRST)
+    with pytest.raises(SubscriptionError):
+        compiler.version([Subscription("a", "//z"), Subscription("c", "//c[")])
+    assert compiler.version(FIRST[:1]).subscriptions == 1
+
+    def stopped() -> Iterator[Subscription]:
+        yield Subscription("b", "//q")
+        raise PipelineError("subscriptions", "unreadable")
+
+    with pytest.raises(PipelineError):
+        compiler.version(stopped())
+    assert compiler.version(FIRST) == first
+    refused: list[object] = []
+    some = compiler.version(
+        [Subscription("a", "//a["), *FIRST[1:], Subscription("7", "//d"), FIRST[1]],
+        lambda one, error: refused.append((one.id, error.kind)),
+    )
+    assert refused == [("a", "syntax"), ("7", "duplicate"), ("b", "duplicate")]
+    assert some == compiled(FIRST[1:], tmp_path)
+    assert set(Matcher.load(some.path).match(b"<a><b/><z/><c/></a>")) == {"b", 7}
+
+
+def test_a_version_stays_as_it_was_kept(tmp_path: Path) -> None:
+    """A run later numbers the same subscriptions otherwise; what it uses is the file of the first."""
+    storage = LocalStorage(tmp_path)
+    kept = Versions(storage, tmp_path / "one").add(FIRST)
+    before = kept.path.read_bytes()
+    later = Versions(storage, tmp_path / "two")
+    later.add(FIRST[::-1])
+    again = later.add(FIRST)
+    assert again == kept
+    assert again.path.read_bytes() == before
+    assert compiled(FIRST[::-1], tmp_path / "two").path.read_bytes() != before
+
+
+POOL = admitted(
+    Subscription(number % 12, generate.expression(Random(number), knobs), NAMESPACES)
+    for number, knobs in enumerate([generate.WHOLE, generate.NATIVE] * 30)
+)
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(POOL), max_size=8, unique_by=lambda one: one.id), max_size=6)
+)
+def test_any_change_is_as_if_compiled_alone(sets: list[list[Subscription]]) -> None:
+    bodies = [generate.document(Random(number)) for number in range(6)]
+    with TemporaryDirectory() as name:
+        compiler = Compiler(Path(name, "changed"))
+        for some in sets:
+            changed = compiler.version(some)
+            alone = compiled(some, Path(name, "alone"))
+            assert changed.name == alone.name
+            assert changed.routes.read_bytes() == alone.routes.read_bytes()
+            ours, theirs = (Matcher.load(one.path) for one in (changed, alone))
+            for body in bodies:
+                assert set(ours.match(body)) == set(theirs.match(body))
