@@ -9,6 +9,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
+# In the order of files: the longest of them have a single test, and would come last.
+PYTEST = PATHCAST_REQUIRE_CORE=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 CORE := $(shell find src/pathcast/matching/core -name '*.pyx' -o -name '*.pxd')
 
 # The first interpreter that is new enough: a python3.11 on PATH may be a shim that does not run.
@@ -45,14 +47,14 @@ format: $(STAMP)  ## lay the code out, and mend what can be mended safely
 	$(BIN)/ruff check --fix
 
 test: lint  ## all that a change must pass: lint, types, tests, examples, install of the sdist
-	PATHCAST_REQUIRE_CORE=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile
+	$(PYTEST)
 	scripts/check_sdist.sh $(BIN)/python
 	@if [ -n "$${PATHCAST_CORPUS:-}" ]; \
 	then echo "all passed; PATHCAST_CORPUS was used: $$PATHCAST_CORPUS"; \
 	else echo "all passed; PATHCAST_CORPUS was not set, tests on public documents were skipped"; fi
 
 check-deep: $(STAMP)  ## the tests with much bigger numbers (minutes)
-	PATHCAST_REQUIRE_CORE=1 PATHCAST_DEEP=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile -m "deep or not deep"
+	PATHCAST_DEEP=1 $(PYTEST) -m "deep or not deep"
 
 dist-env: $(STAMP)  ## dist/pathcast-env.tar.gz: an environment for Spark's executors that have no pathcast
 	@scripts/dist_env.sh $(BIN)/python dist/pathcast-env.tar.gz
