@@ -83,7 +83,7 @@ def test_bad_calls(tmp_path: Path) -> None:
         (("--deadline", "3"), "needs --allow-expensive"),
         (("--deliver", "post"), "neither files, none nor an address"),
         (("--deliver", "nats://x:1/a b"), "cannot be the beginning of a subject"),
-        (("--dedupe", "soon"), "is not a time"),
+        (("--dedupe", "soon"), "--dedupe: 'soon' is not a time"),
         (("--conf", "x"), "is not KEY=VALUE"),
         (("--xslt", tmp_path / "sheet.xsl"), "sheet.xsl"),
         (("--xslt", tmp_path / "none.xsl"), "No such file"),
@@ -95,8 +95,9 @@ def test_bad_calls(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.usefixtures("spark")
-def test_bad_subscriptions(tmp_path: Path) -> None:
+def test_bad_subscriptions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are told before Spark is started, and nothing is left behind."""
+    monkeypatch.setattr("pathcast.pipeline.session.session_for", None)
     (tmp_path / "s.txt").write_text("//a[\n//b\n//c==1\n")
     (tmp_path / "in").mkdir()
     result = run(
@@ -106,7 +107,50 @@ def test_bad_subscriptions(tmp_path: Path) -> None:
     assert "s.txt:1:" in result.stderr
     assert "s.txt:3:" in result.stderr
     assert "write = instead" in result.stderr
-    assert "Traceback" not in result.stderr
+    assert "2 of 3 are bad" in result.stderr
+    assert "--skip-bad" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_all_bad_lines_are_counted(tmp_path: Path) -> None:
+    lines = (
+        "{",
+        "[]",
+        '{"id": 1, "xpath": "//a"}',
+        '{"id": 2, "xpath": "//a["}',
+        '{"id": 1, "xpath": "//b"}',
+    )
+    (tmp_path / "s.jsonl").write_text("\n".join(lines))
+    base = ("run", "-d", tmp_path, "-o", tmp_path / "out", "-s")
+    assert "4 of 5 are bad" in run(*base, tmp_path / "s.jsonl").stderr
+    assert "none.jsonl" in run(*base, tmp_path / "none.jsonl").stderr
+
+
+def test_a_call_that_fails_does_not_take_the_folder(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "s.txt").write_text("//a\n")
+    write_documents(tmp_path / "in", {"1.xml": b"<a/>"})
+    for more in ((), ("--stream", "--once")):
+        out = tmp_path / f"out{len(more)}"
+        base = ("run", *MASTER, "-s", tmp_path / "s.txt", "-o", out, *more, "-d")
+        result = run(*base, tmp_path / "im")
+        assert result.code == 2
+        assert "im" in result.stderr
+        assert run(*base, tmp_path / "in").code == 0
+        assert delivered(spark, out) == {("1.xml", "1"): ["1"]}
+        result = run(*base, tmp_path / "im")
+        assert result.code == 2
+        assert "belongs to another run (documents: " in result.stderr
+    again = run(*base, f"{tmp_path}/./in/")  # the same folder
+    assert again.code == 0, again.stderr
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_report_of_a_folder_that_is_no_run(tmp_path: Path) -> None:
+    (tmp_path / "mine").touch()
+    result = run("report", tmp_path)
+    assert (result.code, result.stdout) == (2, "")
+    assert "holds no run" in result.stderr
+    assert [file.name for file in tmp_path.iterdir()] == ["mine"]
 
 
 @pytest.mark.usefixtures("spark")

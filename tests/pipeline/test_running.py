@@ -128,7 +128,7 @@ def test_results_are_not_mixed(spark: SparkSession, tmp_path: Path) -> None:
     Run(spark, order(tmp_path), lambda _: None).once()
     with pytest.raises(PipelineError, match="results of an earlier run"):
         Run(spark, order(tmp_path), lambda _: None).once()
-    with pytest.raises(PipelineError, match="belongs to a run with run batch"):
+    with pytest.raises(PipelineError, match=r"another run \(run: batch, here stream\)"):
         Run(spark, order(tmp_path), lambda _: None).stream(threading.Event(), available=True)
 
 

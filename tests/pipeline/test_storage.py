@@ -115,10 +115,14 @@ def test_addresses(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_records(storage: Storage) -> None:
     store = Store(storage)
-    store.claim({"run": "stream", "documents": "in"}, again=True)
-    store.claim({"run": "stream", "documents": "in"}, again=False)
-    with pytest.raises(PipelineError, match="belongs to a run with documents in, not other"):
-        store.claim({"run": "stream", "documents": "other"}, again=True)
+    belongs = {"run": "stream", "documents": "in"}
+    store.lock({**belongs, "documents": "bad"}, again=False)  # it came to nothing
+    store.lock(belongs, again=True)
+    store.claim(belongs)
+    store.lock(belongs, again=False)
+    store.claim(belongs)
+    with pytest.raises(PipelineError, match=r"another run \(documents: in, here other\)"):
+        store.lock({**belongs, "documents": "other"}, again=True)
     assert store.plan(3) is None
     store.write_plan(3, Plan("v", 1.5))
     assert store.plan(3) == Plan("v", 1.5)
@@ -128,19 +132,19 @@ def test_records(storage: Storage) -> None:
     store.mark_done(3, outcome)
     assert (store.staged(3), store.done(3), store.outcomes()) == (None, outcome, {3: outcome})
     with pytest.raises(PipelineError, match="results of an earlier run"):
-        store.claim({"run": "stream", "documents": "in"}, again=False)
+        store.lock(belongs, again=False)
 
 
 def test_records_of_another_format_and_damaged_ones(storage: Storage) -> None:
     store = Store(storage)
     storage.write("pathcast.json", b'{"format": 99}')
     with pytest.raises(PipelineError, match="written in format 99") as caught:
-        store.claim({}, again=True)
+        store.lock({}, again=True)
     assert caught.value.kind == "checkpoint"
     storage.write("pathcast.json", b"{]")
     with pytest.raises(PipelineError, match="is damaged"):
-        store.claim({}, again=True)
+        store.lock({}, again=True)
     storage.remove("pathcast.json")
     storage.write("log/0000000001.json", b"{}")
     with pytest.raises(PipelineError, match="not the record of a run"):
-        store.claim({}, again=True)
+        store.lock({}, again=True)

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 from pathcast.pipeline.sources.unpacking import Unpacked, unpack
 
-NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0/"), min_size=1, max_size=8)
+NAMES = st.text(
+    st.characters(codec="utf-8", exclude_characters="\0/"), min_size=1, max_size=8
+).filter(lambda name: name[0] not in "._")
 MEMBERS = st.lists(st.tuples(NAMES, st.binary(max_size=50)), max_size=6)
 
 
@@ -67,6 +69,14 @@ def test_folders_and_links_are_no_documents() -> None:
             archive.addfile(info)
     assert list(unpack("a.tar", held.getvalue(), 1000)) == []
     assert list(unpack("a.zip", zipped([("d/", b"")]), 1000)) == []
+
+
+def test_hidden_members_are_no_documents() -> None:
+    names = ("__MACOSX/._a.xml", ".hidden", "a/_b/c.xml", "./a.xml", "a/b_.xml", "../c.xml")
+    members = [(name, b"<a/>") for name in names]
+    for name, packed in (("a.zip", zipped(members)), ("a.tar", tarred(members, "w"))):
+        found = [one.id.partition("!")[2] for one in unpack(name, packed, 1000)]
+        assert found == ["./a.xml", "a/b_.xml", "../c.xml"]
 
 
 @pytest.mark.parametrize("name", ["a.zip", "a.tgz", "a.xml.gz"])

@@ -88,9 +88,9 @@ def test_after_an_error_nothing_is_mixed_up(tmp_path: Path) -> None:
 def test_a_version_stays_as_it_was_kept(tmp_path: Path) -> None:
     """A run later numbers the same subscriptions otherwise; what it uses is the file of the first."""
     storage = LocalStorage(tmp_path)
-    kept = Versions(storage, tmp_path / "one").add(FIRST)
+    kept = Versions(storage, Compiler(tmp_path / "one")).add(FIRST)
     before = kept.path.read_bytes()
-    later = Versions(storage, tmp_path / "two")
+    later = Versions(storage, Compiler(tmp_path / "two"))
     later.add(FIRST[::-1])
     again = later.add(FIRST)
     assert again == kept

@@ -41,7 +41,9 @@ def report(
     ] = None,
     decay: Annotated[
         float,
-        typer.Option("--decay", help="What a document weighs less for each window it is older."),
+        typer.Option(
+            "--decay", help="What a document weighs, against one that is a window younger."
+        ),
     ] = 0.9,
     top: Annotated[
         int, typer.Option("--top", help="How many subscriptions are compared with each other.")
@@ -63,7 +65,7 @@ def report(
 
     Example: `pathcast report results --window 10m --html report.html`
     """
-    length = None if window is None else seconds_of(window)
+    length = None if window is None else seconds_of(window, "--window")
     settings = settings_of(conf)
     require_spark()
     from pathcast.pipeline.session import session_for

@@ -9,8 +9,9 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -80,7 +81,7 @@ def run(
         typer.Option(
             "--read",
             help="What IN holds: documents in files, rows of .csv, .json or .jsonl, JSON lines with a body, a parquet "
-            "table with a body, a stream of NATS, a topic of Kafka. By default what its name says.",
+            "table with a body. By default what its name says; `nats://` and `kafka://` are brokers.",
         ),
     ] = None,
     group_by: Annotated[
@@ -96,7 +97,7 @@ def run(
         typer.Option(
             "--xslt",
             metavar="SHEET",
-            help="A style sheet that makes messages of rows (<rows><row column='value'/></rows>) or documents.",
+            help="A style sheet that makes messages of rows (`<rows><row column='value'/></rows>`) or documents.",
         ),
     ] = None,
     xslt_deadline: Annotated[
@@ -107,7 +108,8 @@ def run(
         str,
         typer.Option(
             "--deliver",
-            help="files: a folder for each subscriber in OUT/outboxes; none: tables only.",
+            help="files: a folder for each subscriber in OUT/outboxes; `nats://HOST:PORT/PREFIX`: a subject for each; "
+            "none: tables only.",
         ),
     ] = "files",
     partition: Annotated[
@@ -184,7 +186,7 @@ def run(
         problem = "must be more than 0" if allow_expensive else "needs --allow-expensive"
         raise typer.BadParameter(problem, param_hint="--deadline")
     limits = limits_of(max_size, None, None, None, None)
-    window = None if dedupe is None else seconds_of(dedupe)
+    window = None if dedupe is None else seconds_of(dedupe, "--dedupe")
     prefixes = namespaces_of(namespace)
     settings = settings_of(conf)
     require_spark()
@@ -285,10 +287,16 @@ def _perform(
     from pathcast.pipeline.session import session_for
 
     try:
-        watcher.doing("starting Spark")
-        with session_for(master, settings=settings) as session:
-            watcher.doing("reading subscriptions")
-            run = Run(session, order, watcher.hear)
+        with TemporaryDirectory(prefix="pathcast-") as folder, ExitStack() as stack:
+            watcher.doing("compiling subscriptions")
+            compiler = order.subscriptions.compiler(Path(folder))
+            order.subscriptions.compiled(
+                compiler.version
+            )  # what is bad is told before Spark starts
+            watcher.doing("starting Spark")
+            session = stack.enter_context(session_for(master, settings=settings))
+            watcher.doing("looking for documents")
+            run = Run(session, order, watcher.hear, compiler)
             if stream:
                 with _stopping(watcher.stopping) as stopping:
                     run.stream(stopping, available=once)

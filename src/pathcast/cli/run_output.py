@@ -66,7 +66,10 @@ class Totals:
 
     def table(self) -> str:
         rows = [
-            ("documents", f"{self.documents:,} in {self.batches:,} batches"),
+            (
+                "documents",
+                f"{self.documents:,} in {self.batches:,} batch{'' if self.batches == 1 else 'es'}",
+            ),
             ("matched", f"{self.matched:,}"),
             ("matched nobody", f"{self.unmatched:,}"),
             ("refused", f"{self.refused:,}"),
@@ -161,14 +164,14 @@ class Watcher:
                 now = time.monotonic()
                 if not self._live and now - self._said >= 1:
                     self._said = now
-                    self._say(f"batch {batch}: {self._line()}")
+                    self._say(f"after batch {batch}: {self._line()}")
 
     def _line(self) -> str:
         totals = self.totals
         lag = "" if totals.lag is None else f", lag {totals.lag:,.1f} s"
         return (
             f"{totals.documents:,} documents, {totals.rate:,.0f}/s, {totals.megabytes_per_second:.2f} MB/s, "
-            f"{totals.matches:,} matches, {totals.refused:,} errors{lag}, version {totals.versions[-1]}"
+            f"{totals.matches:,} matches, {totals.refused:,} refused{lag}, version {totals.versions[-1]}"
         )
 
     def _say(self, text: str) -> None:

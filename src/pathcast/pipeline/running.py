@@ -34,7 +34,7 @@ from pathcast.pipeline.storage import Storage, open_storage
 from pathcast.pipeline.store import Outcome, Store
 from pathcast.pipeline.strategy import Strategy, Wanted
 from pathcast.pipeline.subscriptions import Bad, State, SubscriptionSource
-from pathcast.pipeline.versions import Version, Versions
+from pathcast.pipeline.versions import Compiler, Version, Versions
 
 __all__ = ["BatchDone", "Chosen", "Event", "Order", "Refused", "Run", "Taken"]
 
@@ -96,17 +96,28 @@ Event = Taken | Refused | Chosen | BatchDone
 
 
 class Run:
-    """One run of an order; `tell` hears what happens, in whichever thread that is."""
+    """One run of an order; `tell` hears what happens, in whichever thread that is.
 
-    def __init__(self, session: SparkSession, order: Order, tell: Callable[[Event], None]) -> None:
+    A `compiler` that has compiled the subscriptions before need not do so again.
+    """
+
+    def __init__(
+        self,
+        session: SparkSession,
+        order: Order,
+        tell: Callable[[Event], None],
+        compiler: Compiler | None = None,
+    ) -> None:
         self._session = session
         self._order = order
         self._tell = tell
+        self._compiler = compiler
 
     def once(self) -> Outcome:
         """All documents that are there, as one batch."""
         with self._opened(streaming=False) as parts:
             documents = self._order.source.documents(self._session)
+            parts.claim()
             return self._batch(parts, 0, documents)
 
     def stream(self, stopping: threading.Event, *, available: bool = False) -> None:
@@ -114,6 +125,7 @@ class Run:
         with self._opened(streaming=True) as parts:
             step = _Step(lambda number, rows: self._batch(parts, number, rows), stopping)
             documents = self._order.source.documents(self._session, self._order.batch)
+            parts.claim()
             writer = documents.writeStream.foreachBatch(step).option(
                 "checkpointLocation", parts.store.storage.path("checkpoint")
             )
@@ -139,10 +151,10 @@ class Run:
         order = self._order
         store = Store(storage)
         kind = "stream" if streaming else "batch"
-        store.claim({"run": kind, "documents": order.source.name}, again=streaming)
-        versions = Versions(
-            storage, cache / "versions", allow_expensive=order.subscriptions.allow_expensive
-        )
+        belongs = {"run": kind, "documents": order.source.name}
+        store.lock(belongs, again=streaming)
+        compiler = self._compiler or order.subscriptions.compiler(cache / "versions")
+        versions = Versions(storage, compiler)
         outbox = None if order.outbox is None else order.outbox(order.out)
         matched = Assignment(self._session, order.partition, self._chosen).matched
         batches = Batches(self._session, store, versions, order.settings, matched, outbox)
@@ -150,7 +162,7 @@ class Run:
         watch.begin()
         if not streaming:
             versions.close()
-        return _Parts(store, batches, watch)
+        return _Parts(store, belongs, batches, watch)
 
     def _chosen(self, version: Version, strategy: Strategy) -> None:
         self._tell(Chosen(version.name, strategy.name, strategy.fragments, strategy.reason))
@@ -173,8 +185,12 @@ class Run:
 @dataclass(frozen=True, slots=True)
 class _Parts:
     store: Store
+    belongs: dict[str, str]
     batches: Batches
     watch: _Watch
+
+    def claim(self) -> None:
+        self.store.claim(self.belongs)
 
 
 class _Watch:
@@ -207,7 +223,7 @@ class _Watch:
         return self._current
 
     def _take(self) -> None:
-        version, skipped = self._source.compiled(self._versions)
+        version, skipped = self._source.compiled(self._versions.add)
         if version.name != self._current:
             self._current = version.name
             self._tell(Taken(version.name, version.subscriptions, tuple(skipped)))

@@ -32,6 +32,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from py4j.protocol import Py4JError
+from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -81,22 +82,29 @@ def open_session(
         builder = builder.config(key, value)
     try:
         session = builder.getOrCreate()
+        if _is_local(master):
+            _fit(session, settings or {})
     except (PySparkException, Py4JError) as error:
         raise PipelineError(
             "master",
             f"Spark does not start with the master {master}; what Java says of it stands above",
-            hint="local[CORES], spark://HOST:PORT, yarn, k8s://HOST:PORT; is it running?",
+            hint="local[CORES], spark://HOST:PORT, yarn, k8s://HOST:PORT; is it running?"
+            + (" Are the settings right?" if settings else ""),
         ) from error
     context = session.sparkContext
     context.pythonExec = context.getConf().get("spark.pyspark.python") or context.pythonExec
-    if _is_local(master):
-        # A cluster may grow later: it has Spark's own number, of which Spark joins what is small.
-        # Its files may be far away: a job that asks for each, as Spark has it from 33 files on, is a gain there. Here it is a loss.
-        fit = {_SHUFFLE: str(max(2, context.defaultParallelism)), _LISTING: str(_LISTED)}
-        for key, value in {**fit, **(settings or {})}.items():
-            if key in fit:
-                session.conf.set(key, value)
     return session
+
+
+def _fit(session: SparkSession, settings: Mapping[str, str]) -> None:
+    """Settings for a single machine, if they are not given.
+
+    A cluster may grow later: it has Spark's own number of partitions, of which Spark joins what is small. Its files may be far away: a job
+    that asks for each, as Spark has it from 33 files on, is a gain there, and a loss here.
+    """
+    slots = session.sparkContext.defaultParallelism
+    for key, value in {_SHUFFLE: max(2, slots), _LISTING: _LISTED}.items():
+        session.conf.set(key, settings.get(key, str(value)))
 
 
 @contextmanager
@@ -104,7 +112,8 @@ def session_for(
     master: str = "local[*,4]", *, settings: Mapping[str, str] | None = None, brief: bool = False
 ) -> Iterator[SparkSession]:
     """A session for a while. One that is there already is used, and stays; its master is what it was."""
-    mine = SparkSession.getActiveSession() is None
+    # One that other threads have counts too, which nothing public tells.
+    mine = SparkContext._active_spark_context is None  # noqa: SLF001
     session = open_session(master, settings=settings, brief=brief)
     try:
         yield session

@@ -70,8 +70,8 @@ class Store:
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
 
-    def claim(self, belongs: dict[str, str], *, again: bool) -> None:
-        """Make the folder this run's; PipelineError if it is another's, or used up and not to be gone on with."""
+    def lock(self, belongs: dict[str, str], *, again: bool) -> None:
+        """Have the folder alone; PipelineError if it is another run's, or used up and not to be gone on with."""
         self.storage.lock()
         found = self._record(_HEAD)
         if found is None:
@@ -81,7 +81,6 @@ class Store:
                     f"{self.storage.path('')} holds results, but not the record of a run",
                     hint="choose another folder",
                 )
-            self._write(_HEAD, {"format": _FORMAT, **belongs})
             return
         if found.get("format") != _FORMAT:
             raise PipelineError(
@@ -93,8 +92,8 @@ class Store:
             if found.get(key) != value:
                 raise PipelineError(
                     "checkpoint",
-                    f"{self.storage.path('')} belongs to a run with {key} {found.get(key)}, not {value}",
-                    hint="choose another folder for these",
+                    f"{self.storage.path('')} belongs to another run ({key}: {found.get(key)}, here {value})",
+                    hint="choose another folder for this one",
                 )
         if not again and self.storage.names("done"):
             raise PipelineError(
@@ -102,6 +101,11 @@ class Store:
                 f"{self.storage.path('')} holds the results of an earlier run",
                 hint="choose another folder",
             )
+
+    def claim(self, belongs: dict[str, str]) -> None:
+        """Make the folder this run's for good, once all that it needs has been found."""
+        if self._record(_HEAD) is None:
+            self._write(_HEAD, {"format": _FORMAT, **belongs})
 
     def plan(self, batch: int) -> Plan | None:
         found = self._record(_named("log", batch))

@@ -11,17 +11,18 @@ Everything that is wrong with any of them is gathered and told at once, and noth
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from pathcast.errors import FormatError, PathcastError, PipelineError, SubscriptionError
 from pathcast.formats import Format, Subscription, format_of, read_subscriptions
-from pathcast.pipeline.versions import Version, Versions
+from pathcast.pipeline.versions import Compiler, OnError, Version
 
 __all__ = ["Bad", "State", "SubscriptionSource"]
 
+Compile = Callable[[Iterable[Subscription], OnError], Version]
 State = tuple[tuple[str, int, int], ...]
 """What tells one state of the files from another: name, time of the last change, size."""
 _SHOWN: Final = 20
@@ -62,26 +63,31 @@ class SubscriptionSource:
                 found.append((str(part), known.st_mtime_ns, known.st_size))
         return tuple(found)
 
-    def compiled(self, versions: Versions) -> tuple[Version, list[Bad]]:
+    def compiler(self, folder: Path) -> Compiler:
+        """What compiles them, into a folder."""
+        return Compiler(folder, allow_expensive=self.allow_expensive)
+
+    def compiled(self, compile: Compile) -> tuple[Version, list[Bad]]:
         """The version that they are, and what was skipped; PipelineError if something is bad and not to be skipped."""
         bad: list[Bad] = []
         file = self.path
 
         def rows() -> Iterator[Subscription]:
             nonlocal file
-            count = 0
+            good = 0
             for file in self._files():
                 for row in self._rows(file, bad):
+                    before = len(bad)
                     yield row
-                    count += 1
+                    good += len(bad) == before
             # Whoever asks for the row after the last has told of all that were bad.
             if bad and not self.skip_bad:
-                raise _refused(bad, count)
+                raise _refused(bad, good + len(bad))
 
         def refuse(one: Subscription, error: SubscriptionError) -> None:
             bad.append(Bad(str(file), one.line, error))
 
-        return versions.add(rows(), refuse), bad
+        return compile(rows(), refuse), bad
 
     def _rows(self, file: Path, bad: list[Bad]) -> Iterator[Subscription]:
         numbered = self.path.is_dir() and format_of(file) == "txt"
@@ -127,7 +133,7 @@ def _refused(bad: list[Bad], count: int) -> PipelineError:
     return PipelineError(
         "subscriptions",
         f"{len(bad):,} of {count:,} are bad\n" + "\n".join(told),
-        hint="mend them, or skip the bad ones",
+        hint="mend them, or go on without them (--skip-bad)",
     )
 
 

@@ -166,9 +166,9 @@ def _version(name: str, folder: Path, subscriptions: int) -> Version:
 class Versions:
     """The versions of a run: kept with its results, and brought to this machine when they are asked for."""
 
-    def __init__(self, storage: Storage, cache: Path, *, allow_expensive: bool = False) -> None:
+    def __init__(self, storage: Storage, compiler: Compiler) -> None:
         self._storage = storage
-        self._compiler = Compiler(cache, allow_expensive=allow_expensive)
+        self._compiler = compiler
         self._known: dict[str, Version] = {}
 
     def add(

@@ -15,6 +15,7 @@ A style sheet may make other documents of any of them (`sheets`).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -90,7 +91,8 @@ class Source:
             return str(StreamAddress.parse(self.path))
         if self.kind == "kafka":
             return str(KafkaAddress.parse(self.path))
-        return self.path
+        # However it is written, and wherever that was: the same folder has the same name.
+        return self.path.rstrip("/") if ":" in self.path else os.path.abspath(self.path)
 
     def checked(self, documents: DataFrame) -> DataFrame:
         """What was read at once, with faults that only all of it together shows."""

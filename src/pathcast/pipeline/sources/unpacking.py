@@ -1,7 +1,7 @@
 """Archives -> the documents in them, in a worker, without ever holding more than is allowed.
 
 `.zip`, `.tar`, `.tar.gz` and `.tgz` hold documents, `.gz` is one. Members come in the order in which they lie in the archive, and are called
-`archive!member`, a second of the same name `archive!member#2`. Whatever goes wrong is a row that says so: a member that is too large (no more of it is read than that), a
+`archive!member`, a second of the same name `archive!member#2`; those whose names begin with `.` or `_`, or lie in such a folder, are none, as in folders. Whatever goes wrong is a row that says so: a member that is too large (no more of it is read than that), a
 member that cannot be read (damaged, encrypted), an archive that is none. What came before it in the archive is kept.
 """
 
@@ -67,7 +67,7 @@ def _unzip(name: str, packed: bytes, most: int) -> Iterator[Unpacked]:
     names = _Names(name)
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         for member in archive.infolist():
-            if not member.is_dir():
+            if not member.is_dir() and not _is_hidden(member.filename):
                 inner = names.of(member.filename)
                 try:
                     with archive.open(member) as file:
@@ -80,9 +80,15 @@ def _untar(name: str, packed: bytes, most: int) -> Iterator[Unpacked]:
     names = _Names(name)
     with tarfile.open(fileobj=io.BytesIO(packed), mode="r:*") as archive:
         for member in archive:
-            file = archive.extractfile(member) if member.isfile() else None
+            wanted = member.isfile() and not _is_hidden(member.name)
+            file = archive.extractfile(member) if wanted else None
             if file is not None:
                 yield _read(names.of(member.name), file, most)
+
+
+def _is_hidden(member: str) -> bool:
+    """Whether it is no document, as in folders: the __MACOSX/._a.xml of some programs, say."""
+    return any(part[:1] in ("_", ".") for part in member.split("/") if part not in (".", ".."))
 
 
 class _Names:

@@ -70,7 +70,10 @@ def storage_of(session: SparkSession, out: str) -> Storage:
         raise PipelineError("output", f"{out}: {first}") from None
     if not there:
         raise PipelineError("output", f"there is no folder {out}", hint="name that of a run")
-    return open_storage(session, out, Path(tempfile.gettempdir(), "pathcast-statistics"))
+    storage = open_storage(session, out, Path(tempfile.gettempdir(), "pathcast-statistics"))
+    if not {"pathcast.json", "documents"} & set(storage.names("")):
+        raise PipelineError("output", f"{out} holds no run", hint="name the folder of one")
+    return storage
 
 
 def read_tables(session: SparkSession, storage: Storage) -> Tables:
