@@ -129,6 +129,9 @@ def test_tables_tell_what_the_statistics_do(report: str) -> None:
 
 
 def test_an_empty_run_has_statistics_and_a_report(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(PipelineError, match="holds no run"):
+        compute(spark, str(tmp_path))
+    (tmp_path / "pathcast.json").write_text("{}")  # as a run begins that finds nothing
     with pytest.raises(PipelineError, match="compute them first"):
         write_report(spark, str(tmp_path), tmp_path / "report.html")
     assert not (tmp_path / "report.html").exists()

@@ -70,14 +70,14 @@ def storage_of(session: SparkSession, out: str) -> Storage:
         raise PipelineError("output", f"{out}: {first}") from None
     if not there:
         raise PipelineError("output", f"there is no folder {out}", hint="name that of a run")
-    storage = open_storage(session, out, Path(tempfile.gettempdir(), "pathcast-statistics"))
-    if not {"pathcast.json", "documents"} & set(storage.names("")):
-        raise PipelineError("output", f"{out} holds no run", hint="name the folder of one")
-    return storage
+    return open_storage(session, out, Path(tempfile.gettempdir(), "pathcast-statistics"))
 
 
 def read_tables(session: SparkSession, storage: Storage) -> Tables:
-    """The tables of the batches that are done."""
+    """The tables of the batches that are done; PipelineError if the folder is no run's."""
+    if not {"pathcast.json", "documents"} & set(storage.names("")):
+        where = storage.path("")
+        raise PipelineError("output", f"{where} holds no run", hint="name the folder of one")
     undone = _undone(storage)
 
     def table(name: str) -> DataFrame:
