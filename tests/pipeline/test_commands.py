@@ -132,7 +132,8 @@ def test_a_call_that_fails_does_not_take_the_folder(
 ) -> None:
     (tmp_path / "s.txt").write_text("//a\n")
     write_documents(tmp_path / "in", {"1.xml": b"<a/>"})
-    base = ("run", *MASTER, "-s", tmp_path / "s.txt", "-o", tmp_path / "out", *more, "-d")
+    files = ("-s", str(tmp_path / "s.txt"), "-o", str(tmp_path / "out"))
+    base = ("run", *MASTER, *files, *more, "-d")
     result = run(*base, tmp_path / "im")
     assert result.code == 2
     assert "im" in result.stderr
