@@ -98,6 +98,9 @@ def test_all_find_the_same(
         run.once()
     (chosen,) = [event for event in heard if isinstance(event, Chosen)]
     assert (chosen.partition, chosen.fragments > 1) == (partition, partition == "subscriptions")
+    kept = {file.name for file in (tmp_path / "out/versions").iterdir()}
+    endings = (".subscriptions", ".routes.parquet", ".json")
+    assert kept == {f"{chosen.version}{ending}" for ending in endings}
     batches = [event for event in heard if isinstance(event, BatchDone)]
     assert len(batches) == (-(-len(known.bodies) // BATCH) if stream else 1)
     found: dict[str, set[str]] = defaultdict(set)

@@ -7,6 +7,7 @@ is not measured: no engine that was seen needs more than two hundred times its f
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
@@ -24,15 +25,20 @@ _FILE: Final = 200
 
 
 class Assignment:
-    """Matches documents under whichever version, by the strategy that was wanted; `tell` hears what was chosen."""
+    """Matches documents under whichever version, by the strategy that was wanted; `tell` hears what was chosen.
+
+    Fragments are made in the `cache`, or where the version is.
+    """
 
     def __init__(
         self,
         session: SparkSession,
         wanted: Wanted,
         tell: Callable[[Version, Strategy], None],
+        cache: Path | None = None,
     ) -> None:
         self._session = session
+        self._cache = cache
         self._wanted = wanted
         self._tell = tell
         self._chosen: dict[str, Strategy] = {}
@@ -47,7 +53,7 @@ class Assignment:
         if strategy.name == "documents":
             version.ship(self._session.sparkContext)
             return matched(documents, task)
-        fragments = fragmented(version, strategy.fragments)
+        fragments = fragmented(version, strategy.fragments, self._cache)
         fragments.ship(self._session.sparkContext)
         return matched_spread(documents, fragments, task)
 

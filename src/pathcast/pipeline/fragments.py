@@ -46,11 +46,12 @@ class Fragments:
             context.addFile(str(path))
 
 
-def fragmented(version: Version, count: int) -> Fragments:
-    """The fragments of a version, beside its file; made if they are not there yet."""
+def fragmented(version: Version, count: int, folder: Path | None = None) -> Fragments:
+    """The fragments of a version, in a folder, or beside its file; made if they are not there yet."""
     if not 1 <= count <= MOST_HOPS:
         raise PipelineError("fragments", f"there are 1 to {MOST_HOPS} fragments, not {count:,}")
-    folder = version.path.parent
+    folder = version.path.parent if folder is None else folder
+    folder.mkdir(parents=True, exist_ok=True)
     names = [f"{version.name}-{count}-{number}{_ENDING}" for number in range(count)]
     found = Fragments(
         version.name,

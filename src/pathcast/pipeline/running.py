@@ -156,8 +156,10 @@ class Run:
         compiler = self._compiler or order.subscriptions.compiler(cache / "versions")
         versions = Versions(storage, compiler)
         outbox = None if order.outbox is None else order.outbox(order.out)
-        matched = Assignment(self._session, order.partition, self._chosen).matched
-        batches = Batches(self._session, store, versions, order.settings, matched, outbox)
+        assignment = Assignment(self._session, order.partition, self._chosen, cache / "fragments")
+        batches = Batches(
+            self._session, store, versions, order.settings, assignment.matched, outbox
+        )
         watch = _Watch(order.subscriptions, versions, self._tell)
         watch.begin()
         if not streaming:
