@@ -24,8 +24,8 @@ __all__ = ["rendered"]
 
 _LONG: Final = 160  # characters of an id or a message that are shown
 
-Column = tuple[str, Callable[[dict[str, Any]], str]]
-"""A heading, and the escaped text of a cell; the first column, and those whose heading ends with a colon, are texts."""
+Column = tuple[str, Callable[[Any], str], str]
+"""A heading, the escaped text of a value, and its name in rows; the first column, and those whose heading ends with a colon, are texts."""
 
 
 def rendered(content: Content, out: str) -> str:
@@ -137,11 +137,11 @@ def _plots(content: Content) -> str:
 def _tables(content: Content) -> str:
     unit = content.summary.unit
     matching: list[Column] = [
-        ("subscription", lambda row: _text(row["subscription"])),
-        ("selectivity", lambda row: share(row["selectivity"])),
-        ("matched", lambda row: whole(row["matched"])),
-        ("of", lambda row: whole(row["documents"])),
-        ("last", lambda row: moment(row["last"])),
+        ("subscription", _text, "subscription"),
+        ("selectivity", share, "selectivity"),
+        ("matched", whole, "matched"),
+        ("of", whole, "documents"),
+        ("last", moment, "last"),
     ]
     never = "It is not known which subscriptions there are."
     if content.summary.silent is not None:
@@ -158,9 +158,9 @@ def _tables(content: Content) -> str:
                 "Never matched",
                 content.never,
                 [
-                    ("subscription", lambda row: _text(row["subscription"])),
-                    ("of documents", lambda row: whole(row["documents"])),
-                    ("since", lambda row: moment(row["since"])),
+                    ("subscription", _text, "subscription"),
+                    ("of documents", whole, "documents"),
+                    ("since", moment, "since"),
                 ],
                 never,
             ),
@@ -168,9 +168,9 @@ def _tables(content: Content) -> str:
                 "Compared subscriptions",
                 compared,
                 [
-                    ("number", lambda row: whole(row["number"])),
-                    ("subscription:", lambda row: _text(row["subscription"])),
-                    ("documents", lambda row: whole(row["documents"])),
+                    ("number", whole, "number"),
+                    ("subscription:", _text, "subscription"),
+                    ("documents", whole, "documents"),
                 ],
                 "There are none.",
             ),
@@ -178,12 +178,12 @@ def _tables(content: Content) -> str:
                 "Subscribers",
                 content.busiest,
                 [
-                    ("subscriber", lambda row: _text(row["group"])),
-                    ("documents", lambda row: whole(row["documents"])),
-                    ("bytes", lambda row: size(row["bytes"])),
-                    (f"documents/{unit}", lambda row: number(row["documents_rate"])),
-                    ("lately", lambda row: number(row["recent_documents_rate"])),
-                    ("peak", lambda row: number(row["peak_documents_rate"])),
+                    ("subscriber", _text, "group"),
+                    ("documents", whole, "documents"),
+                    ("bytes", size, "bytes"),
+                    (f"documents/{unit}", number, "documents_rate"),
+                    ("lately", number, "recent_documents_rate"),
+                    ("peak", number, "peak_documents_rate"),
                 ],
                 "Nothing was delivered.",
             ),
@@ -191,11 +191,11 @@ def _tables(content: Content) -> str:
                 "Sources",
                 content.sources,
                 [
-                    ("source", lambda row: _text(row["source"])),
-                    ("documents", lambda row: whole(row["documents"])),
-                    ("bytes", lambda row: size(row["bytes"])),
-                    ("matched", lambda row: whole(row["matched"])),
-                    ("refused", lambda row: whole(row["refused"])),
+                    ("source", _text, "source"),
+                    ("documents", whole, "documents"),
+                    ("bytes", size, "bytes"),
+                    ("matched", whole, "matched"),
+                    ("refused", whole, "refused"),
                 ],
                 "There are no documents.",
             ),
@@ -203,10 +203,10 @@ def _tables(content: Content) -> str:
                 "Most frequent structures",
                 content.structures,
                 [
-                    ("first document", lambda row: _text(row["first"])),
-                    ("documents", lambda row: whole(row["documents"])),
-                    ("share", lambda row: share(row["share"])),
-                    ("together", lambda row: share(row["cumulative"])),
+                    ("first document", _text, "first"),
+                    ("documents", whole, "documents"),
+                    ("share", share, "share"),
+                    ("together", share, "cumulative"),
                 ],
                 "No structures are known.",
             ),
@@ -214,10 +214,10 @@ def _tables(content: Content) -> str:
                 "Errors by kind",
                 content.errors,
                 [
-                    ("kind", lambda row: _text(row["kind"])),
-                    ("errors", lambda row: whole(row["errors"])),
-                    ("documents", lambda row: whole(row["documents"])),
-                    ("for example:", lambda row: _example(row["example"])),
+                    ("kind", _text, "kind"),
+                    ("errors", whole, "errors"),
+                    ("documents", whole, "documents"),
+                    ("for example:", _example, "example"),
                 ],
                 "There were no errors.",
                 wide=True,
@@ -237,14 +237,16 @@ def _table(
     kind = ' class="wide"' if wide else ""
     if not rows:
         return f'<section{kind}><h2>{heading}</h2><div class="none">{empty}</div></section>'
-    marks = [' class="text"' if name.endswith(":") else "" for name, _ in columns]
+    marks = [' class="text"' if name.endswith(":") else "" for name, _, _ in columns]
     head = "".join(
-        f"<th{mark}>{name.rstrip(':')}</th>" for mark, (name, _) in zip(marks, columns, strict=True)
+        f"<th{mark}>{name.rstrip(':')}</th>"
+        for mark, (name, _, _) in zip(marks, columns, strict=True)
     )
     body = "".join(
         "<tr>"
         + "".join(
-            f"<td{mark}>{cell(row)}</td>" for mark, (_, cell) in zip(marks, columns, strict=True)
+            f"<td{mark}>{write(row[key])}</td>"
+            for mark, (_, write, key) in zip(marks, columns, strict=True)
         )
         + "</tr>"
         for row in rows
