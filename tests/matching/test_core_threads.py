@@ -18,6 +18,7 @@ import pytest
 
 from pathcast import Matcher
 from pathcast.matching import tiers
+from pathcast.matching.compiled import CompiledEngine
 
 READERS = 3
 BODY = b"<r><a x='5'>5<b/><c/></a></r>"
@@ -118,6 +119,30 @@ def test_one_writer_and_many_readers(
     assert len(life.matcher) == len(expected)
     life.matcher.settle()
     assert set(life.matcher.match(BODY)) == expected
+
+
+@pytest.mark.parametrize("slow", [1, 2])
+def test_a_reader_that_was_overtaken_leaves_nothing_to_others(slow: int) -> None:
+    """What it finds with bits that have moved is not taken for what is there now, nor for what others like it find."""
+    matcher = Matcher(engine="core")
+    engine = matcher._engine
+    assert isinstance(engine, CompiledEngine)
+    for id in range(8):
+        matcher.add(id, "//a", hop=id)
+    assert [*matcher.match_hops(b"<a/>")] == [*range(8)]
+    overtaken, there = [], set(range(8))
+    for gone in range(slow):
+        generation = engine._current()
+        overtaken.append((generation, sorted(there)))
+        for more in range(8 * len(generation.alive)):
+            matcher.add(f"{gone} {more}", "//b", hop=9)
+        assert generation.alive is not engine._alive
+        matcher.remove(gone)
+        there.remove(gone)
+    for generation, before in overtaken:
+        _, found, _ = engine._run(generation, b"<a/>", hops=True)
+        assert found == before
+        assert [*matcher.match_hops(b"<a/>")] == sorted(there)
 
 
 def test_numbers_are_compacted_under_readers() -> None:

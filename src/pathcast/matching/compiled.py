@@ -18,8 +18,9 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import count
 from threading import RLock
-from typing import Literal
+from typing import Final, Literal
 
 from lxml import etree
 
@@ -44,6 +45,8 @@ from pathcast.stream import parse as parse_document
 
 __all__ = ["CompiledEngine"]
 
+_LAST_VERSION: Final = 0xFFFFFFFF  # odd and even go on as they are after it
+
 
 class CompiledEngine:
     """Automata in tiers, and runs that are lent to whoever matches."""
@@ -62,7 +65,8 @@ class CompiledEngine:
         self._next_entry = 0
         self._idle: list[Run] = []
         self._made: list[Run] = []
-        self._version = 0
+        self._version = 0  # of the bits that are alive: even, and another after each removal
+        self._once = count(1, 2)
         self._begin()
 
     def _begin(self) -> None:
@@ -123,7 +127,7 @@ class CompiledEngine:
 
     def remove(self, number: int) -> None:
         self._alive[number >> 3] &= ~(1 << (number & 7))
-        self._version = (self._version + 1) & 0xFFFFFFFF
+        self._version = (self._version + 2) & _LAST_VERSION
         known = self._paths.entry(number)
         if known >= 0:
             entry = self._entries[known]
@@ -255,8 +259,8 @@ class CompiledEngine:
         try:
             run.open(parsed.root, not parsed.few_attributes and self._crowded(parsed, body))
             self._check_limits(run, body)
-            alive = generation.alive
-            pending = run.match(generation.automata, alive, self._version, hops, generation.fresh)
+            alive, version = generation.alive, self._version_of(generation)
+            pending = run.match(generation.automata, alive, version, hops, generation.fresh)
             if pending:
                 errors = self._decide(run, generation, pending, parsed.root, body)
             found = (array("i"), run.hops()) if hops else (run.numbers(alive), [])
@@ -267,6 +271,15 @@ class CompiledEngine:
             run.close()
             self._idle.append(run)
         return (*found, errors)
+
+    def _version_of(self, generation: Generation) -> int:
+        """The version of a generation's bits, under which an automaton may keep the hops that it found.
+
+        Bits that have moved no longer hear of removals, but their automata may serve later generations: what is found
+        with them must be of no use to others, so that it has a version of its own.
+        """
+        version = self._version  # first: if the bits are still these, they were when it was read
+        return version if generation.alive is self._alive else next(self._once) & _LAST_VERSION
 
     def _crowded(self, parsed: Tree, body: bytes) -> bool:
         """Whether attributes must be counted: one element may have all that there are."""
