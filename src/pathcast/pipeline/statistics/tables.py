@@ -75,7 +75,7 @@ def storage_of(session: SparkSession, out: str) -> Storage:
 
 def read_tables(session: SparkSession, storage: Storage) -> Tables:
     """The tables of the batches that are done; PipelineError if the folder is no run's."""
-    if not {"pathcast.json", "documents"} & set(storage.names("")):
+    if not {"pathcast.json", "documents", "versions"} & set(storage.names("")):
         where = storage.path("")
         raise PipelineError("output", f"{where} holds no run", hint="name the folder of one")
     undone = _undone(storage)
