@@ -1,0 +1,87 @@
+"""Mappings between twigs: if the nodes of one can be laid on nodes of another, every document of the other is one of the first.
+
+A node goes to a node whose label it allows, a child edge to a child edge, a descendant edge to any way down. That is sound for all twigs, and
+decided in time |a| x |b| from the leaves up: for every node of `a` the set of nodes of `b` that it may lie on, as bits.
+
+It does not find all: `/a/*/*` has no mapping into `/a//b/c`, which it covers. Of those that are missed, `relaxed` recovers what has to do with
+lone wildcards: between two nodes of a path it does not matter which of the edges are descendant edges if one of them is, nor
+does it at the end of a path. With that, mappings decide paths of `/ // *` exactly (Miklau and Suciu's "adorned" paths; the
+argument is in docs/decisions/0010-what-covers-what.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pathcast.covering.labels import Kind, Label, Named, allows
+from pathcast.covering.twig import Twig, Unwieldy, written_out
+from pathcast.pattern.tree import Condition
+
+__all__ = ["maps", "relaxed", "stronger"]
+
+_STAR = Named(Kind.ELEMENT)
+_ANY = Named(Kind.NODE)
+
+
+def maps(wide: Twig, narrow: Twig) -> bool:
+    """Whether the wide twig can be laid on the narrow one, start on start."""
+    found = [0] * len(wide)  # the nodes of `narrow` that each node of `wide` may lie on
+    kids, below = narrow.kids, narrow.below
+    for node in range(len(wide) - 1, -1, -1):
+        places = _places(wide.labels[node], narrow)
+        if not node:
+            places &= 1
+        for child in wide.children[node]:
+            reach = below if wide.deeper[child] else kids
+            there = found[child]
+            kept = 0
+            while places:
+                lowest = places & -places
+                places ^= lowest
+                if reach[lowest.bit_length() - 1] & there:
+                    kept |= lowest
+            places = kept
+        if not places:
+            return False
+        found[node] = places
+    return True
+
+
+def _places(label: Label, narrow: Twig) -> int:
+    places = 0
+    for node, other in enumerate(narrow.labels):
+        if allows(label, other, stronger):
+            places |= 1 << node
+    return places
+
+
+def stronger(one: Condition, other: Condition) -> bool:
+    """Whether a condition implies another at whatever node both are asked; never wrongly yes."""
+    try:
+        narrow, wide = (written_out(condition, _ANY) for condition in (one, other))
+    except Unwieldy:
+        return False
+    wider = [relaxed(Twig.of(top)) for top in wide]
+    return all(any(maps(top, Twig.of(bottom)) for top in wider) for bottom in narrow)
+
+
+def relaxed(twig: Twig) -> Twig:
+    """The same twig with every edge a descendant edge that may as well be one."""
+    deeper = list(twig.deeper)
+    for node in range(1, len(twig)):
+        if not _lone(twig, node) or _lone(twig, twig.parents[node]):
+            continue
+        run = [node]
+        while _lone(twig, run[-1]) and twig.children[run[-1]]:
+            run += twig.children[run[-1]]
+        if _lone(twig, run[-1]) or any(twig.deeper[one] for one in run):
+            for one in run:
+                deeper[one] = True
+    return replace(twig, deeper=tuple(deeper))
+
+
+def _lone(twig: Twig, node: int) -> bool:
+    """Whether a node asks for an element and no more, and at most one thing is asked below it."""
+    if twig.labels[node] != _STAR or len(twig.children[node]) > 1:
+        return False
+    return all(isinstance(twig.labels[child], Named) for child in twig.children[node])

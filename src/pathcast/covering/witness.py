@@ -1,0 +1,144 @@
+"""Witnesses: documents that match one pattern and not another, judged by libxml2, from which nothing can be taken away.
+
+>>> from pathcast.pattern import parse
+>>> judge = Judge(parse("//b/c"), parse("//b"))
+>>> smallest(etree.fromstring("<a x='1'><b><d/></b><b/>text</a>"), judge)
+b'<b/>'
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from copy import deepcopy
+
+from lxml import etree
+
+from pathcast.covering.labels import Kind
+from pathcast.covering.models import Model, Node
+from pathcast.pattern import Pattern
+
+__all__ = ["Judge", "built", "smallest"]
+
+
+class Judge:
+    """Whether a document matches the narrow pattern and not the wide one."""
+
+    def __init__(self, wide: Pattern, narrow: Pattern) -> None:
+        self._wide, self._narrow = (_compiled(pattern) for pattern in (wide, narrow))
+
+    def tells(self, root: etree._Element) -> bool:
+        document = root.getroottree()
+        return bool(self._narrow(document)) and not self._wide(document)
+
+
+def _compiled(pattern: Pattern) -> etree.XPath:
+    check = pattern.check or f"boolean(/self::node()[boolean({pattern.text})])"
+    return etree.XPath(check, namespaces=dict(pattern.namespaces), regexp=False)
+
+
+def built(model: Model) -> etree._Element | None:
+    """The document of a model; None where it cannot be written as XML."""
+    try:
+        return _element(model.root)
+    except ValueError:  # a value with characters that XML does not have
+        return None
+
+
+def _element(node: Node) -> etree._Element:
+    element = etree.Element(node.label.name)
+    element.text = node.text or None
+    last: etree._Element | None = None
+    for child in node.children:
+        match child.label.kind:
+            case Kind.ATTRIBUTE:
+                element.set(child.label.name, child.text)
+                continue
+            case Kind.TEXT:
+                if last is None:
+                    element.text = (element.text or "") + (child.text or "x")
+                else:
+                    last.tail = (last.tail or "") + (child.text or "x")
+                continue
+            case Kind.COMMENT:
+                last = etree.Comment(child.text)
+            case Kind.INSTRUCTION:
+                last = etree.ProcessingInstruction(child.label.name or "z", child.text)
+            case _:
+                last = _element(child)
+        element.append(last)
+    return element
+
+
+def smallest(root: etree._Element, judge: Judge) -> bytes | None:
+    """The document with all taken away that may be, as long as it still tells the patterns apart; None if it never did."""
+    current = _read(etree.tostring(root))
+    if current is None or not judge.tells(current):
+        return None
+    while True:
+        for smaller in _smaller(current):
+            if judge.tells(smaller):
+                current = smaller
+                break
+        else:
+            return etree.tostring(current)
+
+
+def _read(body: bytes) -> etree._Element | None:
+    """The document as whoever gets it reads it; None if it would be refused (an xml:id that is a number, say)."""
+    try:
+        return etree.fromstring(body, etree.XMLParser(no_network=True, resolve_entities=False))
+    except etree.XMLSyntaxError:
+        return None
+
+
+def _smaller(root: etree._Element) -> Iterator[etree._Element]:
+    """The documents with one node less, with or without all below it, or one value less."""
+    for index, node in enumerate(root.iter()):
+        if index:
+            smaller, twin = _copied(root, index)
+            _cut(twin)
+            yield smaller
+            if len(node):
+                smaller, twin = _copied(root, index)
+                _open(twin)
+                yield smaller
+        elif len(node) == 1 and isinstance(node[0].tag, str):
+            yield deepcopy(node[0])
+        if isinstance(node.tag, str):
+            for name in node.attrib:
+                smaller, twin = _copied(root, index)
+                del twin.attrib[name]
+                yield smaller
+        for name in ("text", "tail"):
+            if getattr(node, name):
+                smaller, twin = _copied(root, index)
+                setattr(twin, name, None)
+                yield smaller
+
+
+def _copied(root: etree._Element, index: int) -> tuple[etree._Element, etree._Element]:
+    """A copy of the document, and its node of this number."""
+    copy = deepcopy(root)
+    return copy, next(itertools.islice(copy.iter(), index, None))
+
+
+def _open(node: etree._Element) -> None:
+    """Put what an element holds in its place."""
+    parent = node.getparent()
+    assert parent is not None
+    index = parent.index(node)
+    parent[index:index] = [deepcopy(child) for child in node]
+    _cut(node)
+
+
+def _cut(node: etree._Element) -> None:
+    """Take a node out; the text behind it stays."""
+    parent, before = node.getparent(), node.getprevious()
+    assert parent is not None
+    if node.tail:
+        if before is None:
+            parent.text = (parent.text or "") + node.tail
+        else:
+            before.tail = (before.tail or "") + node.tail
+    parent.remove(node)
