@@ -14,11 +14,11 @@ import lxml
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-CORE = Path("src/pathcast/matching/core")
+CORES = [Path("src/pathcast/covering/core"), Path("src/pathcast/matching/core")]
 
 
 def _sources() -> list[Path]:
-    sources = sorted(CORE.rglob("*.pyx"))
+    sources = sorted(path for core in CORES for path in core.rglob("*.pyx"))
     if "--only" in sys.argv:
         at = sys.argv.index("--only")
         sources = [path for path in sources if path.stem == sys.argv[at + 1]]

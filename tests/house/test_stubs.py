@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 # What Cython adds to every module or class, and what stubs have no need to say.
 MADE_BY_CYTHON = (
     "__reduce_cython__ is not present",
@@ -16,10 +18,13 @@ MADE_BY_CYTHON = (
 )
 
 
+CORES = ("pathcast.covering.core", "pathcast.matching.core")
+
+
 def test_stubs_of_the_core() -> None:
     command = [sys.executable, "-m", "mypy.stubtest", "--concise", "--ignore-disjoint-bases"]
     found = subprocess.run(
-        [*command, "pathcast.matching.core"],
+        [*command, *CORES],
         capture_output=True,
         text=True,
         check=False,
@@ -31,8 +36,9 @@ def test_stubs_of_the_core() -> None:
     assert "error" not in found.stderr
 
 
-def test_every_compiled_module_has_a_stub() -> None:
-    core = Path(__file__).parents[2] / "src/pathcast/matching/core"
+@pytest.mark.parametrize("name", CORES)
+def test_every_compiled_module_has_a_stub(name: str) -> None:
+    core = Path(__file__).parents[2] / "src" / Path(*name.split("."))
     modules = {path.stem for path in core.rglob("*.pyx")}
     assert modules
     assert modules == {path.stem for path in core.rglob("*.pyi")}

@@ -17,7 +17,7 @@ from pathcast.covering.labels import Kind, Label, Named, allows
 from pathcast.covering.twig import Twig, Unwieldy, written_out
 from pathcast.pattern.tree import Condition
 
-__all__ = ["maps", "relaxed", "stronger"]
+__all__ = ["loose_ends", "maps", "relaxed", "stronger"]
 
 _STAR = Named(Kind.ELEMENT)
 _ANY = Named(Kind.NODE)
@@ -67,6 +67,15 @@ def stronger(one: Condition, other: Condition) -> bool:
 
 def relaxed(twig: Twig) -> Twig:
     """The same twig with every edge a descendant edge that may as well be one."""
+    return _loosened(twig, between=True)
+
+
+def loose_ends(twig: Twig) -> Twig:
+    """The same twig with descendant edges down to the wildcards at its ends: the rest is left as it is, which no other twig minds."""
+    return _loosened(twig, between=False)
+
+
+def _loosened(twig: Twig, between: bool) -> Twig:
     deeper = list(twig.deeper)
     for node in range(1, len(twig)):
         if not _lone(twig, node) or _lone(twig, twig.parents[node]):
@@ -74,7 +83,7 @@ def relaxed(twig: Twig) -> Twig:
         run = [node]
         while _lone(twig, run[-1]) and twig.children[run[-1]]:
             run += twig.children[run[-1]]
-        if _lone(twig, run[-1]) or any(twig.deeper[one] for one in run):
+        if _lone(twig, run[-1]) or (between and any(twig.deeper[one] for one in run)):
             for one in run:
                 deeper[one] = True
     return replace(twig, deeper=tuple(deeper))

@@ -14,8 +14,8 @@
     fresh        a few new paths without an automaton, as bits
     run          several automata over one document: the scratch space of a thread
 
-`conditions` evaluates what is neither a path nor a twig. `numbers` reads numbers as libxml2 does; `vectors` and `strings` are growing
-arrays and hash tables.
+`conditions` evaluates what is neither a path nor a twig. `numbers` reads numbers as libxml2 does; `strings` and `pathcast.memory` are
+growing arrays and hash tables.
 
 `pathcast.matching.compiled` is who uses them; nobody else should. It is plain C that Cython writes; it reads the structs
 that lxml's headers describe, and links nothing.

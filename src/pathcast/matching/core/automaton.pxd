@@ -4,7 +4,7 @@ from pathcast.matching.core.labels cimport Paths, Vocabulary
 from pathcast.matching.core.names cimport Names
 from pathcast.matching.core.predicates cimport Range, Values
 from pathcast.matching.core.twigs cimport Twigs
-from pathcast.matching.core.vectors cimport Ints, Table
+from pathcast.memory.vectors cimport Ints, Table
 
 # What a state has besides edges to elements, and what it is.
 cdef enum:

@@ -42,7 +42,7 @@ from pathcast.matching.core.labels cimport (
 from pathcast.matching.core.names cimport Names
 from pathcast.matching.core.predicates cimport Values
 from pathcast.matching.core.twigs cimport Twigs
-from pathcast.matching.core.vectors cimport (
+from pathcast.memory.vectors cimport (
     Ints,
     discard,
     drop,

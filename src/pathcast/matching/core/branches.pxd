@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 from pathcast.matching.core.course cimport Course
-from pathcast.matching.core.vectors cimport Ints
+from pathcast.memory.vectors cimport Ints
 from pathcast.matching.core.walk cimport Walk
 
 

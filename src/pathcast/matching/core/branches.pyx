@@ -19,7 +19,7 @@ from libc.string cimport memset
 from pathcast.matching.core.course cimport Course, LeafState
 from pathcast.matching.core.label_paths cimport IS_VALUE, Node
 from pathcast.matching.core.twigs cimport Joint, Link
-from pathcast.matching.core.vectors cimport append, drop, has, push, reserve
+from pathcast.memory.vectors cimport append, drop, has, push, reserve
 from pathcast.matching.core.walk cimport Walk
 
 

@@ -4,7 +4,7 @@ from lxml.includes cimport tree
 from pathcast.matching.core.automaton cimport Automaton
 from pathcast.matching.core.memo cimport Memo
 from pathcast.matching.core.names cimport Addresses
-from pathcast.matching.core.vectors cimport Ints
+from pathcast.memory.vectors cimport Ints
 from pathcast.matching.core.walk cimport Walk
 
 

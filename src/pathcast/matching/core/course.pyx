@@ -37,7 +37,7 @@ from pathcast.matching.core.memo cimport Mark, Memo
 from pathcast.matching.core.names cimport Addresses
 from pathcast.matching.core.segments cimport Segment
 from pathcast.matching.core.strings cimport string_number
-from pathcast.matching.core.vectors cimport drop, find, joined, push, reserve, slot_of
+from pathcast.memory.vectors cimport drop, find, joined, push, reserve, slot_of
 from pathcast.matching.core.walk cimport Spot, Text, Walk, is_text, starts_text
 
 cdef extern from *:

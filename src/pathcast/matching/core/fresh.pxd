@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t, uint64_t
 from pathcast.matching.core.automaton cimport Automaton
 from pathcast.matching.core.labels cimport Paths
 from pathcast.matching.core.names cimport Addresses, Names
-from pathcast.matching.core.vectors cimport Ints, Table
+from pathcast.memory.vectors cimport Ints, Table
 from pathcast.matching.core.walk cimport Walk
 
 

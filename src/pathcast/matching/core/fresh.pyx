@@ -36,7 +36,7 @@ from pathcast.matching.core.labels cimport (
     Paths,
 )
 from pathcast.matching.core.names cimport Addresses, Names
-from pathcast.matching.core.vectors cimport Ints, discard, drop, find, insert, joined, push, reserve
+from pathcast.memory.vectors cimport Ints, discard, drop, find, insert, joined, push, reserve
 from pathcast.matching.core.walk cimport Spot, Walk
 
 # The rows of `masks`: steps to children and to any depth, but not the first ones; first steps that lead from the

@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from pathcast.matching.core.segments cimport Segments
-from pathcast.matching.core.vectors cimport Ints
+from pathcast.memory.vectors cimport Ints
 
 # What a node of a document is, in the codes of the memo: the kind above, a name (or a class of values) below.
 cdef enum:

@@ -28,7 +28,7 @@ from pathcast.matching.core.labels cimport (
 )
 from pathcast.matching.core.predicates cimport NOWHERE
 from pathcast.matching.core.segments cimport Content
-from pathcast.matching.core.vectors cimport Ints, _grow, append, drop, find, joined, push
+from pathcast.memory.vectors cimport Ints, _grow, append, drop, find, joined, push
 
 
 cdef class LabelPaths(Segments):

@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t
 
-from pathcast.matching.core.vectors cimport Ints
+from pathcast.memory.vectors cimport Ints
 
 # What a transition does. A value edge stays at its node and asks for its string-value.
 cdef enum:

@@ -28,7 +28,7 @@ from libc.string cimport memset
 from array import array as _array
 
 from pathcast.matching.core.strings cimport Strings, string_add, strings_drop
-from pathcast.matching.core.vectors cimport Ints, append, drop, push
+from pathcast.memory.vectors cimport Ints, append, drop, push
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_COMPACT_ASCII(object text)

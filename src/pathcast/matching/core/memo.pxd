@@ -2,7 +2,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from pathcast.matching.core.automaton cimport Automaton
 from pathcast.matching.core.label_paths cimport LabelPaths
-from pathcast.matching.core.vectors cimport Ints, Table
+from pathcast.memory.vectors cimport Ints, Table
 
 
 cdef struct Mark:

@@ -43,7 +43,7 @@ from pathcast.matching.core.labels cimport (
 )
 from pathcast.matching.core.predicates cimport LESS, NOWHERE, Range, holds
 from pathcast.matching.core.segments cimport Content, Segment
-from pathcast.matching.core.vectors cimport (
+from pathcast.memory.vectors cimport (
     append,
     discard,
     drop,

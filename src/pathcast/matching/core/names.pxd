@@ -3,7 +3,7 @@ from lxml.includes cimport tree
 
 from pathcast.matching.core.labels cimport Vocabulary
 from pathcast.matching.core.strings cimport Strings
-from pathcast.matching.core.vectors cimport Ints, Table
+from pathcast.memory.vectors cimport Ints, Table
 
 
 cdef class Names:

@@ -11,7 +11,7 @@ from lxml.includes cimport tree
 
 from pathcast.matching.core.labels cimport A_NAME, OTHER, Vocabulary
 from pathcast.matching.core.strings cimport string_add, string_number, strings_bytes, strings_drop
-from pathcast.matching.core.vectors cimport discard, drop, empty, find, insert, joined, push, table_bytes
+from pathcast.memory.vectors cimport discard, drop, empty, find, insert, joined, push, table_bytes
 
 cdef enum:
     _MOST = 65536  # addresses that are remembered

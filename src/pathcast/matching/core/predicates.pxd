@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t
 
 from pathcast.matching.core.strings cimport Strings
-from pathcast.matching.core.vectors cimport Ints
+from pathcast.memory.vectors cimport Ints
 
 cdef enum Op:
     EQUAL = 0

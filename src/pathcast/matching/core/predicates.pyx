@@ -22,7 +22,7 @@ from libc.stdlib cimport calloc, free
 
 from pathcast.matching.core.numbers cimport number_of
 from pathcast.matching.core.strings cimport string_add, string_number, strings_bytes, strings_drop
-from pathcast.matching.core.vectors cimport drop, push
+from pathcast.memory.vectors cimport drop, push
 
 _OPS = {"=": EQUAL, "!=": DIFFERENT, "<": LESS, "<=": LESS_OR_EQUAL, ">": GREATER, ">=": GREATER_OR_EQUAL}
 

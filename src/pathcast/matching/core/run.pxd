@@ -4,7 +4,7 @@ from lxml.includes cimport tree
 from pathcast.matching.core.course cimport Course
 from pathcast.matching.core.fresh cimport FreshRun
 from pathcast.matching.core.twigs cimport Twigs, Unit
-from pathcast.matching.core.vectors cimport Ints
+from pathcast.memory.vectors cimport Ints
 from pathcast.matching.core.walk cimport Walk
 
 

@@ -25,7 +25,7 @@ from pathcast.matching.core.course cimport Course
 from pathcast.matching.core.branches cimport Branches
 from pathcast.matching.core.fresh cimport FreshRun
 from pathcast.matching.core.twigs cimport MORE, Twigs, Unit, complete
-from pathcast.matching.core.vectors cimport drop, has, push
+from pathcast.memory.vectors cimport drop, has, push
 from pathcast.matching.core.walk cimport Walk
 
 cetree.import_lxml__etree()

@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from pathcast.matching.core.automaton cimport Automaton
-from pathcast.matching.core.vectors cimport Ints
+from pathcast.memory.vectors cimport Ints
 
 
 # States that were reached together, in two halves: what every document asks for, and what is behind it. What the segment has of

@@ -9,7 +9,7 @@ from libc.stdlib cimport free
 from libc.string cimport memset
 
 from pathcast.matching.core.automaton cimport ATTRIBUTES, MANY, NAMED, VALUES, State
-from pathcast.matching.core.vectors cimport _grow, append, drop, push, reserve
+from pathcast.memory.vectors cimport _grow, append, drop, push, reserve
 
 
 cdef class Segments:

@@ -7,7 +7,7 @@ Keys are 64-bit hashes; two strings of one hash take the next free key, so what 
 from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
-from pathcast.matching.core.vectors cimport (
+from pathcast.memory.vectors cimport (
     Ints,
     Table,
     _grow,

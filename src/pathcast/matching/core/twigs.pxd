@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t, uint64_t
 
-from pathcast.matching.core.vectors cimport Ints, has
+from pathcast.memory.vectors cimport Ints, has
 
 
 # The nodes above from which a way down leads to a node of the target. The way up is a row of numbers: so many

@@ -12,7 +12,7 @@ The document's side of this is in `branches`; here is what does not change.
 from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport calloc, free
 
-from pathcast.matching.core.vectors cimport drop, push
+from pathcast.memory.vectors cimport drop, push
 
 
 cdef class Twigs:

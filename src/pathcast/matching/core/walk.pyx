@@ -19,7 +19,7 @@ from lxml.includes cimport etreepublic as cetree
 from lxml.includes cimport tree
 from lxml.includes.etreepublic cimport _Element
 
-from pathcast.matching.core.vectors cimport _grow
+from pathcast.memory.vectors cimport _grow
 
 cdef extern from "libxml/xmlversion.h":
     const char *LIBXML_DOTTED_VERSION

@@ -4,7 +4,7 @@ cimport cython
 from libc.stdint cimport int32_t
 
 from pathcast.matching.core.strings cimport Strings
-from pathcast.matching.core.vectors cimport Ints, Table
+from pathcast.memory.vectors cimport Ints, Table
 
 cdef enum Axis:
     CHILD

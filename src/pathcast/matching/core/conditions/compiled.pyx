@@ -33,7 +33,7 @@ from pathcast.matching.core.strings cimport (
     strings_bytes,
     strings_drop,
 )
-from pathcast.matching.core.vectors cimport (
+from pathcast.memory.vectors cimport (
     _grow,
     discard,
     drop,

@@ -54,7 +54,7 @@ from pathcast.matching.core.conditions.joins cimport known_at
 from pathcast.matching.core.conditions.nodes cimport COMMENT_NODE, ELEMENT_NODE, PI_NODE, TEXT_NODE, Text
 from pathcast.matching.core.conditions.sets cimport Set
 from pathcast.matching.core.strings cimport Strings
-from pathcast.matching.core.vectors cimport find, joined
+from pathcast.memory.vectors cimport find, joined
 
 from pathcast.matching.core.conditions.compiled import Conditions
 

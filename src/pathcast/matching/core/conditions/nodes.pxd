@@ -8,7 +8,7 @@ from lxml.includes cimport tree
 from pathcast.matching.core.conditions.arena cimport Arena
 from pathcast.matching.core.conditions.compiled cimport Conditions, Program
 from pathcast.matching.core.conditions.sets cimport Set
-from pathcast.matching.core.vectors cimport Table
+from pathcast.memory.vectors cimport Table
 
 # As in pathcast.stream.document.
 cdef enum NodeKind:

@@ -39,7 +39,7 @@ from pathcast.matching.core.conditions.compiled cimport NO_SPACE, Conditions
 from pathcast.matching.core.numbers cimport number_of
 from pathcast.matching.core.conditions.sets cimport Set
 from pathcast.matching.core.strings cimport string_number
-from pathcast.matching.core.vectors cimport _grow, discard, find, insert, joined, mixed
+from pathcast.memory.vectors cimport _grow, discard, find, insert, joined, mixed
 
 __all__ = ["numbered"]
 

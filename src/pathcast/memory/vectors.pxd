@@ -139,6 +139,30 @@ cdef inline int insert(Table *table, uint64_t key, int32_t value) except -1 nogi
     return 0
 
 
+cdef inline bint erase(Table *table, uint64_t key) noexcept nogil:
+    """Take a key out, if it is there; those that had to make room for it move up."""
+    cdef uint64_t place, next, home
+    if table.at == NULL:
+        return False
+    place = mixed(key) & table.mask
+    while table.at[place].key != key:
+        if not table.at[place].key:
+            return False
+        place = (place + 1) & table.mask
+    next = place
+    while True:
+        next = (next + 1) & table.mask
+        if not table.at[next].key:
+            break
+        home = mixed(table.at[next].key) & table.mask
+        if ((next - home) & table.mask) >= ((next - place) & table.mask):
+            table.at[place] = table.at[next]
+            place = next
+    table.at[place].key = 0
+    table.size -= 1
+    return True
+
+
 cdef inline void empty(Table *table) noexcept nogil:
     """Forget everything, keep the room."""
     if table.at != NULL:

@@ -1,0 +1,31 @@
+from libc.stdint cimport int32_t
+
+from pathcast.memory.vectors cimport Ints, Table
+
+
+cdef enum:
+    ELEMENT = 1  # stands for an element
+    STAR = 2  # any element
+    RULES = 4  # allows others by rules that are asked for, and remembered
+
+
+cdef class Labels:
+    cdef dict _numbers
+    cdef readonly list labels
+    cdef object _rule
+    cdef Ints kinds
+    cdef Table _known
+    cdef int32_t star  # the number of the wildcard, or -1
+
+    cdef inline bint allows(self, int32_t wide, int32_t narrow) except -1:
+        cdef int32_t kind
+        if wide == narrow:
+            return True
+        kind = self.kinds.at[wide]
+        if kind & STAR:
+            return self.kinds.at[narrow] & ELEMENT
+        if kind & RULES:
+            return self._asked(wide, narrow)
+        return False
+
+    cdef bint _asked(self, int32_t wide, int32_t narrow) except -1

@@ -1,0 +1,44 @@
+"""Labels as numbers, and which allows which.
+
+Names allow themselves and a wildcard any element: that is decided here. All else (values, places, denials) is a rule in Python, asked
+once for each pair and remembered.
+"""
+
+from libc.stdint cimport int32_t
+
+from pathcast.memory.vectors cimport discard, drop, find, insert, joined, push
+
+
+cdef class Labels:
+    """`rule(wide, narrow)` decides for labels that are no names."""
+
+    def __init__(self, rule):
+        self._numbers = {}
+        self.labels = []
+        self._rule = rule
+        self.star = -1
+
+    def __dealloc__(self):
+        drop(&self.kinds)
+        discard(&self._known)
+
+    def __len__(self):
+        return len(self.labels)
+
+    def number(self, label, int32_t kind):
+        """The number of a label; `kind` says how it is compared."""
+        found = self._numbers.get(label)
+        if found is None:
+            found = self._numbers[label] = len(self.labels)
+            self.labels.append(label)
+            push(&self.kinds, kind)
+            if kind & STAR:
+                self.star = found
+        return found
+
+    cdef bint _asked(self, int32_t wide, int32_t narrow) except -1:
+        cdef int32_t known = find(&self._known, joined(wide, narrow))
+        if known < 0:
+            known = bool(self._rule(self.labels[wide], self.labels[narrow]))
+            insert(&self._known, joined(wide, narrow), known)
+        return known

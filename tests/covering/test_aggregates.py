@@ -1,0 +1,186 @@
+"""Every index and aggregate against the twin that asks each pattern, after any sequence of changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pathcast.covering.aggregate import Aggregate
+from pathcast.covering.core.labels import Labels
+from pathcast.covering.encode import Encoder
+from pathcast.covering.homomorphism import loose_ends, maps
+from pathcast.covering.indexes import Index, regions, scan, walk
+from pathcast.covering.twig import twigs as written
+from pathcast.errors import SubscriptionError
+from pathcast.pattern import Pattern, parse
+from tests import strategies
+from tests.covering.patterns import paths, twigs
+from tests.generate import NAMESPACES
+
+Made = Callable[[Labels], Index]
+
+
+def pure_walk(labels: Labels) -> Index:
+    """Without asking anybody one by one: small sets would be asked and nothing else."""
+    return walk(labels, few=0)
+
+
+def pure_regions(labels: Labels) -> Index:
+    return regions(labels, few=0)
+
+
+def mixed_regions(labels: Labels) -> Index:
+    return regions(labels, few=2)
+
+
+INDEXES: list[Made] = [scan, pure_walk, pure_regions, mixed_regions]
+everyone = pytest.mark.parametrize("index", INDEXES, ids=lambda made: made.__name__)
+
+
+def covers(wide: Pattern, narrow: Pattern) -> bool:
+    """The relation that all of them have, straight from its definition."""
+    above, below = ([loose_ends(one) for one in written(pattern)] for pattern in (wide, narrow))
+    return all(any(maps(top, bottom) for top in above) for bottom in below)
+
+
+def filled(index: Made, patterns: list[Pattern]) -> tuple[Encoder, Index]:
+    encoder = Encoder()
+    made = index(encoder.labels)
+    for key, pattern in enumerate(patterns):
+        made.add(key, encoder.encoded(pattern))
+    return encoder, made
+
+
+@everyone
+def test_worked_examples_of_cao(index: Made) -> None:
+    """Figures 4.7 and 4.12: u covers q4 alone, and q1, q2 and q3 cover u."""
+    texts = ["/a//b", "/a[.//c]//b/e", "/a[.//b/d][.//b/e]//b/c", "/a//b[d][e][c]"]
+    encoder, made = filled(index, [parse(text) for text in texts])
+    u = encoder.encoded(parse("/a[.//b/e]//b[c][d]"))
+    assert made.covered(u) == {3}
+    assert made.covering(u) == {0, 1, 2}
+
+
+@everyone
+@pytest.mark.parametrize(
+    ("wide", "narrow"),
+    [("/b/c", "/a/b/c"), ("/a", "//a"), ("/a/b", "/a//b"), ("//b[c][d]", "/b[c]/b[d]/x/c")],
+)
+def test_where_the_printed_algorithms_err(index: Made, wide: str, narrow: str) -> None:
+    """Cao's containee and container, as printed, find the first of each to cover the second."""
+    encoder, made = filled(index, [parse(narrow)])
+    assert made.covered(encoder.encoded(parse(wide))) == set()
+    encoder, made = filled(index, [parse(wide)])
+    assert made.covering(encoder.encoded(parse(narrow))) == set()
+
+
+@everyone
+def test_a_pattern_that_matches_nothing_is_covered_by_all(index: Made) -> None:
+    encoder, made = filled(index, [parse("/a and /b"), parse("//c")])
+    assert made.covered(encoder.encoded(parse("/x"))) == {0}
+    assert made.covering(encoder.encoded(parse("/x and /y"))) == {0, 1}
+
+
+@everyone
+def test_alternatives(index: Made) -> None:
+    texts = ["//a|//b", "//a[c]", "//b|//c", "//a[x or y]"]
+    encoder, made = filled(index, [parse(text) for text in texts])
+    assert made.covered(encoder.encoded(parse("//a|//b"))) == {0, 1, 3}
+    assert made.covering(encoder.encoded(parse("//a[c]|//b[d]"))) == {0, 2}
+
+
+anything = st.one_of(paths(), twigs(), twigs(values=True), strategies.expressions())
+
+
+def parsed(texts: list[str]) -> list[Pattern]:
+    found: dict[str, Pattern] = {}
+    for text in texts:
+        try:
+            pattern = parse(text, NAMESPACES)
+        except SubscriptionError:
+            continue
+        found.setdefault(f"{pattern.text} {pattern.namespaces}", pattern)
+    return list(found.values())
+
+
+@everyone
+@given(texts=st.lists(anything, max_size=14), asked=st.lists(anything, min_size=1, max_size=4))
+def test_searches_equal_the_twin(index: Made, texts: list[str], asked: list[str]) -> None:
+    patterns = parsed(texts)
+    encoder, made = filled(index, patterns)
+    for pattern in [*parsed(asked), *patterns[:2]]:
+        query = encoder.encoded(pattern)
+        assert made.covered(query) == {
+            key for key, one in enumerate(patterns) if covers(pattern, one)
+        }
+        assert made.covering(query) == {
+            key for key, one in enumerate(patterns) if covers(one, pattern)
+        }
+
+
+def roots_of(present: dict[int, Pattern]) -> set[int]:
+    """The roots by definition: ids are given in order, so the smaller is the older."""
+    oldest: dict[tuple[str, object], int] = {}
+    for id, pattern in sorted(present.items()):
+        oldest.setdefault((pattern.text, pattern.namespaces), id)
+    stay = set()
+    for id in oldest.values():
+        hiders = (other for other in oldest.values() if other != id)
+        if not any(
+            covers(present[other], present[id])
+            and (other < id or not covers(present[id], present[other]))
+            for other in hiders
+        ):
+            stay.add(id)
+    return stay
+
+
+@everyone
+@given(
+    texts=st.lists(anything, min_size=1, max_size=12),
+    moves=st.lists(st.tuples(st.booleans(), st.integers(0, 11)), max_size=24),
+)
+def test_roots_after_any_changes(
+    index: Made, texts: list[str], moves: list[tuple[bool, int]]
+) -> None:
+    patterns = parsed(texts)
+    if not patterns:
+        return
+    table: Aggregate[int] = Aggregate.of(index)
+    present: dict[int, Pattern] = {}
+    roots: set[int] = set()
+    for id, (adding, choice) in enumerate(moves):
+        if adding or not present:
+            pattern = patterns[choice % len(patterns)]
+            change = table.add(id, pattern)
+            present[id] = pattern
+        else:
+            gone = sorted(present)[choice % len(present)]
+            change = table.remove(gone)
+            del present[gone]
+        assert change.hidden <= roots
+        assert not change.exposed & roots
+        roots = (roots - change.hidden) | change.exposed
+        assert roots == set(table.roots()) == roots_of(present)
+        for one, pattern in present.items():
+            top = table.root_of(one)
+            assert top in roots
+            assert top == one or covers(present[top], pattern) or present[top] == pattern
+    for one in list(present):
+        table.remove(one)
+    assert set(table.roots()) == set()
+    assert table.stats()["patterns"] == 0
+    assert table.stats().get("nodes", 0) == 0
+
+
+@given(st.lists(anything, min_size=3, max_size=3))
+def test_covering_is_transitive(texts: list[str]) -> None:
+    """Keepers stand for what they keep only if it is."""
+    patterns = parsed(texts)
+    if len(patterns) == 3:
+        one, two, three = patterns
+        if covers(one, two) and covers(two, three):
+            assert covers(one, three)
