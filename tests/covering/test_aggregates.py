@@ -13,6 +13,7 @@ from pathcast.covering.core.labels import Labels
 from pathcast.covering.encode import Encoder
 from pathcast.covering.homomorphism import loose_ends, maps
 from pathcast.covering.indexes import Index, regions, scan, walk
+from pathcast.covering.twig import Branch, Twig, Unwieldy, written_out
 from pathcast.covering.twig import twigs as written
 from pathcast.errors import SubscriptionError
 from pathcast.pattern import Pattern, parse
@@ -174,6 +175,27 @@ def test_roots_after_any_changes(
     assert set(table.roots()) == set()
     assert table.stats()["patterns"] == 0
     assert table.stats().get("nodes", 0) == 0
+
+
+@given(anything)
+def test_the_short_way_to_a_twig_leads_where_the_long_one_does(text: str) -> None:
+    for pattern in parsed([text]):
+        if pattern.residual is None:
+            long = [Twig.of(top) for top in _or_nothing(pattern)]
+            short = written(pattern)
+            if long:
+                assert len(short) == len(long)
+                for one, other in zip(short, long, strict=True):
+                    assert maps(one, other)
+                    assert maps(other, one)
+                    assert len(one) == len(other)
+
+
+def _or_nothing(pattern: Pattern) -> list[Branch]:
+    try:
+        return written_out(pattern.condition)
+    except Unwieldy:
+        return []
 
 
 @given(st.lists(anything, min_size=3, max_size=3))

@@ -3,7 +3,7 @@
 >>> from pathcast.pattern import parse
 >>> encoder = Encoder()
 >>> [list(part) for part in encoder.encoded(parse("/a[@x]//b"))[0]]
-[[0, 1, 2, 3], [-1, 0, 1, 1], [False, False, False, True]]
+[[0, 1, 2, 3], [-1, 0, 1, 1], [False, False, True, False]]
 """
 
 from __future__ import annotations

@@ -76,6 +76,8 @@ def loose_ends(twig: Twig) -> Twig:
 
 
 def _loosened(twig: Twig, between: bool) -> Twig:
+    if _STAR not in twig.labels:
+        return twig
     deeper = list(twig.deeper)
     for node in range(1, len(twig)):
         if not _lone(twig, node) or _lone(twig, twig.parents[node]):

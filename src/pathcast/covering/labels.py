@@ -37,6 +37,8 @@ __all__ = [
 class Kind(Enum):
     """What sort of node a label with a name stands for."""
 
+    __hash__ = object.__hash__  # members are single: by identity, and quicker than by name
+
     ROOT = "/"
     ELEMENT = "element"
     ATTRIBUTE = "attribute"
