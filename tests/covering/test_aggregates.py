@@ -12,7 +12,7 @@ from pathcast.covering.aggregate import Aggregate
 from pathcast.covering.core.labels import Labels
 from pathcast.covering.encode import Encoder
 from pathcast.covering.homomorphism import loose_ends, maps
-from pathcast.covering.indexes import Index, regions, scan, walk
+from pathcast.covering.indexes import Index, features, regions, scan, walk
 from pathcast.covering.twig import Branch, Twig, Unwieldy, written_out
 from pathcast.covering.twig import twigs as written
 from pathcast.errors import SubscriptionError
@@ -37,7 +37,7 @@ def mixed_regions(labels: Labels) -> Index:
     return regions(labels, few=2)
 
 
-INDEXES: list[Made] = [scan, pure_walk, pure_regions, mixed_regions]
+INDEXES: list[Made] = [scan, features, pure_walk, pure_regions, mixed_regions]
 everyone = pytest.mark.parametrize("index", INDEXES, ids=lambda made: made.__name__)
 
 

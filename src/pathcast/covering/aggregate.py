@@ -27,7 +27,7 @@ from typing import Generic, TypeVar
 from pathcast.covering.core.labels import Labels
 from pathcast.covering.core.twigs import Mapper
 from pathcast.covering.encode import Encoded, Encoder
-from pathcast.covering.indexes import Index, regions
+from pathcast.covering.indexes import Index, features
 from pathcast.pattern import Pattern
 
 __all__ = ["Aggregate", "Change"]
@@ -80,7 +80,7 @@ class Aggregate(Generic[Id]):
         self._clock = 0
 
     @classmethod
-    def of(cls, index: Callable[[Labels], Index] = regions) -> Aggregate[Id]:
+    def of(cls, index: Callable[[Labels], Index] = features) -> Aggregate[Id]:
         """An empty one over an index of this sort."""
         encoder = Encoder()
         return cls(encoder, index(encoder.labels))

@@ -13,8 +13,9 @@ from typing import TypeAlias
 
 from pathcast.covering.core.labels import Labels
 from pathcast.covering.homomorphism import loose_ends, stronger
-from pathcast.covering.labels import Kind, Label, Named, Residual, allows
+from pathcast.covering.labels import Kind, Label, Named, Residual, Values, allows
 from pathcast.covering.twig import Twig, twigs
+from pathcast.covering.values import pinned
 from pathcast.pattern import Pattern
 
 __all__ = ["Encoded", "Encoder"]
@@ -29,18 +30,33 @@ class Encoder:
 
     def __init__(self) -> None:
         self.labels = Labels(_rule)
+        self._numbers: dict[Label, int] = {}
 
     def encoded(self, pattern: Pattern) -> list[Encoded]:
         """The alternatives of a pattern."""
         return [self.twig(loose_ends(one)) for one in twigs(pattern)]
 
     def twig(self, twig: Twig) -> Encoded:
-        numbers = [self.labels.number(label, _kind(label)) for label in twig.labels]
-        return numbers, twig.parents, twig.deeper
+        return [self._number(label) for label in twig.labels], twig.parents, twig.deeper
+
+    def _number(self, label: Label) -> int:
+        known = self._numbers.get(label)
+        if known is None:
+            known = self.labels.number(label, _kind(label), _name(label))
+            self._numbers[label] = known
+        return known
 
 
 def _rule(wide: Label, narrow: Label) -> bool:
     return allows(wide, narrow, stronger)
+
+
+def _name(label: Label) -> Label | str | None:
+    """What a label shares with all that it allows: a name, or the value that an equality pins down."""
+    if isinstance(label, Values):
+        text = pinned(label.literals)
+        return None if text is None else f"={text}"
+    return None if _kind(label) & (_STAR | _RULES) else label
 
 
 def _kind(label: Label) -> int:

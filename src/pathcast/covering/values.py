@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathcast.pattern.numbers import number
 from pathcast.pattern.tree import Value, ValueKind
 
-__all__ = ["Literal", "Numbers", "follows", "possible"]
+__all__ = ["Literal", "Numbers", "follows", "pinned", "possible"]
 
 _NUMERIC = frozenset("0123456789+-.eE \t\r\n")
 
@@ -124,9 +124,9 @@ class Numbers:
 
 def possible(given: Collection[Literal]) -> bool:
     """Whether some string may pass them all; never wrongly no."""
-    pinned = _pinned(given)
-    if pinned is not None:
-        return all(one.holds(pinned) for one in given)
+    text = pinned(given)
+    if text is not None:
+        return all(one.holds(text) for one in given)
     return not _Facts.of(given).impossible
 
 
@@ -134,9 +134,9 @@ def follows(given: Collection[Literal], asked: Literal) -> bool:
     """Whether every string that passes all the given passes the asked one; never wrongly yes."""
     if asked in given:
         return True
-    pinned = _pinned(given)
-    if pinned is not None:
-        return asked.holds(pinned)
+    text = pinned(given)
+    if text is not None:
+        return asked.holds(text)
     value = asked.value
     if value.kind is ValueKind.STRING:
         if asked.wanted is (value.op == "="):
@@ -156,7 +156,8 @@ def follows(given: Collection[Literal], asked: Literal) -> bool:
             return facts.starts(value.operand) if asked.wanted else facts.starts_not(value.operand)
 
 
-def _pinned(given: Iterable[Literal]) -> str | None:
+def pinned(given: Iterable[Literal]) -> str | None:
+    """The only string that can pass, if an equality says so."""
     for one in given:
         if one.value.kind is ValueKind.STRING and one.wanted is (one.value.op == "="):
             return one.value.operand

@@ -11,9 +11,11 @@ cdef enum:
 
 cdef class Labels:
     cdef dict _numbers
+    cdef dict _names
     cdef readonly list labels
     cdef object _rule
     cdef Ints kinds
+    cdef Ints names  # what a label cannot do without, as a number, or -1
     cdef Table _known
     cdef int32_t star  # the number of the wildcard, or -1
 

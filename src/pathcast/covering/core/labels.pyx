@@ -14,24 +14,30 @@ cdef class Labels:
 
     def __init__(self, rule):
         self._numbers = {}
+        self._names = {}
         self.labels = []
         self._rule = rule
         self.star = -1
 
     def __dealloc__(self):
         drop(&self.kinds)
+        drop(&self.names)
         discard(&self._known)
 
     def __len__(self):
         return len(self.labels)
 
-    def number(self, label, int32_t kind):
-        """The number of a label; `kind` says how it is compared."""
+    def number(self, label, int32_t kind, name=None):
+        """The number of a label; `kind` says how it is compared.
+
+        `name`, if not None, is something that every label which this one allows has as its name, too.
+        """
         found = self._numbers.get(label)
         if found is None:
             found = self._numbers[label] = len(self.labels)
             self.labels.append(label)
             push(&self.kinds, kind)
+            push(&self.names, -1 if name is None else self._names.setdefault(name, len(self._names)))
             if kind & STAR:
                 self.star = found
         return found

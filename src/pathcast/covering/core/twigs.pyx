@@ -12,7 +12,7 @@ from libc.string cimport memset
 
 import array as _array
 
-from pathcast.covering.core.labels cimport Labels
+from pathcast.covering.core.labels cimport RULES, STAR, Labels
 
 
 cdef int fill(Twig *twig, labels, parents, deeper) except -1:
@@ -81,7 +81,8 @@ cdef class Mapper:
 
     cdef bint maps(self, const Twig *wide, const Twig *narrow) except -1:
         """Whether the wide twig can be laid on the narrow one, start on start."""
-        cdef int32_t words = (narrow.size + 63) >> 6, node, word, place, above, label
+        cdef int32_t words = (narrow.size + 63) >> 6, node, word, place, above, label, kind
+        cdef const int32_t *kinds
         cdef Py_ssize_t wanted = <Py_ssize_t>(wide.size + 1) * words
         cdef uint64_t bits, kept
         cdef uint64_t *row
@@ -96,15 +97,20 @@ cdef class Mapper:
             self._room = wanted
         memset(self._rows, 255, <size_t>wanted * sizeof(uint64_t))
         up = self._rows + <Py_ssize_t>wide.size * words
+        kinds = self.labels.kinds.at
         for node in range(wide.size - 1, 0, -1):
             row = self._rows + <Py_ssize_t>node * words
             label = wide.labels[node]
+            kind = kinds[label]
             memset(up, 0, <size_t>words * sizeof(uint64_t))
             found = False
             for place in range(1, narrow.size):
+                if narrow.labels[place] != label:
+                    if not kind & (STAR | RULES):
+                        continue
+                    if not self.labels.allows(label, narrow.labels[place]):
+                        continue
                 if not (row[place >> 6] >> (place & 63)) & 1:
-                    continue
-                if not self.labels.allows(label, narrow.labels[place]):
                     continue
                 above = narrow.parents[place]
                 if wide.deeper[node]:
