@@ -13,6 +13,7 @@ from pathcast.covering.core.labels import Labels
 from pathcast.covering.encode import Encoder
 from pathcast.covering.homomorphism import loose_ends, maps
 from pathcast.covering.indexes import Index, features, regions, scan, walk
+from pathcast.covering.subscription_tree import SubscriptionTree
 from pathcast.covering.twig import Branch, Twig, Unwieldy, written_out
 from pathcast.covering.twig import twigs as written
 from pathcast.errors import SubscriptionError
@@ -37,7 +38,7 @@ def mixed_regions(labels: Labels) -> Index:
     return regions(labels, few=2)
 
 
-INDEXES: list[Made] = [scan, features, pure_walk, pure_regions, mixed_regions]
+INDEXES: list[Made] = [scan, features, pure_walk, pure_regions, mixed_regions, SubscriptionTree]
 everyone = pytest.mark.parametrize("index", INDEXES, ids=lambda made: made.__name__)
 
 
@@ -76,6 +77,23 @@ def test_where_the_printed_algorithms_err(index: Made, wide: str, narrow: str) -
     assert made.covered(encoder.encoded(parse(wide))) == set()
     encoder, made = filled(index, [parse(wide)])
     assert made.covering(encoder.encoded(parse(narrow))) == set()
+
+
+def test_shapes_of_the_subscription_tree() -> None:
+    """Li et al., section 4.1: a new pattern between a node and its parent, below a node, or beside; and pointers to the rest."""
+    encoder = Encoder()
+    tree = SubscriptionTree(encoder.labels)
+    for key, text in enumerate(["/a/b", "/a/b/c", "//b/c", "/a"]):
+        tree.add(key, encoder.encoded(parse(text)))
+    assert tree.shape() == {3: [0], 0: [1], 2: []}  # case 2: /a came between the top and /a/b
+    assert tree.stats()["pointers"] == 0  # //b/c came after /a/b/c, and was not asked about it
+    tree.add(4, encoder.encoded(parse("/a/b/c/d")))
+    assert tree.shape() == {3: [0], 0: [1], 2: [4]}  # case 3, below the first that covers it
+    assert tree.stats()["pointers"] == 1  # from /a/b/c, which covers it as well
+    tree.remove(0)
+    assert tree.shape() == {3: [1], 2: [4]}
+    tree.remove(4)
+    assert tree.stats()["pointers"] == 0
 
 
 @everyone

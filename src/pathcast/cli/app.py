@@ -11,7 +11,9 @@ from typing import Annotated
 import typer
 
 from pathcast import __version__
+from pathcast.cli.aggregate import aggregate
 from pathcast.cli.bench import bench
+from pathcast.cli.covers import covers
 from pathcast.cli.demo import demo
 from pathcast.cli.draw import draw
 from pathcast.cli.explain import explain
@@ -36,6 +38,8 @@ app = typer.Typer(
 app.command()(match)
 app.command()(explain)
 app.command()(draw)
+app.command()(covers)
+app.command()(aggregate)
 app.command()(run)
 app.command()(report)
 app.command()(demo)

@@ -1,4 +1,4 @@
-"""A subscription file -> a filled `Matcher`, with every bad row reported on stderr.
+"""A subscription file -> subscriptions taken in, with every bad row reported on stderr.
 
 A row is bad if the file's format says so (`FormatError`) or its XPath does (`SubscriptionError`). Each is
 reported as `file:line: ...` with its kind, caret and hint, and none hides the next. Unless the caller may
@@ -7,14 +7,14 @@ skip them, bad rows end the command before any document is looked at.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from pathcast.cli.terminal import fail, progress, say
 from pathcast.errors import FormatError, SubscriptionError
-from pathcast.formats import Format, read_subscriptions
+from pathcast.formats import Format, Subscription, read_subscriptions
 from pathcast.matching import Matcher
 
-__all__ = ["load"]
+__all__ = ["load", "load_with"]
 
 
 def load(
@@ -27,6 +27,27 @@ def load(
     allow_expensive: bool = False,
 ) -> int:
     """Add the file's subscriptions to the matcher, or end the command; how many were added."""
+
+    def take(row: Subscription) -> None:
+        matcher.add(row.id, row.xpath, row.namespaces, allow_expensive=allow_expensive)
+
+    return load_with(
+        take, source, file_format=file_format, namespaces=namespaces, skip_bad=skip_bad
+    )
+
+
+def load_with(
+    take: Callable[[Subscription], None],
+    source: str,
+    *,
+    file_format: Format | None = None,
+    namespaces: Mapping[str, str] | None = None,
+    skip_bad: bool = False,
+) -> int:
+    """Hand the file's subscriptions over one by one, or end the command; how many were taken.
+
+    `take` raises SubscriptionError for those that it will not have.
+    """
     bad = added = 0
     bar = progress("reading subscriptions", None, with_data=False)
 
@@ -46,7 +67,7 @@ def load(
         with bar:
             for row in rows:
                 try:
-                    matcher.add(row.id, row.xpath, row.namespaces, allow_expensive=allow_expensive)
+                    take(row)
                     added += 1
                 except SubscriptionError as error:
                     report(row.line, error, row.id)

@@ -203,6 +203,13 @@ class Aggregate(Generic[Id]):
             entry = self._entries[entry.keeper]
         return entry.oldest
 
+    def keeper_of(self, id: Id) -> Id | None:
+        """The subscription that hides one: with an equal pattern, or one that covers it; None for a root."""
+        entry = self._holding[id]
+        if entry.oldest != id:
+            return entry.oldest
+        return None if entry.keeper is None else self._entries[entry.keeper].oldest
+
     def covered_by(self, pattern: Pattern) -> set[Id]:
         """The ids of all subscriptions that a pattern covers."""
         return self._ids(self._index.covered(self._encoder.encoded(pattern)))

@@ -10,11 +10,24 @@ as there are no more than `effort` models; the question is coNP-complete. What i
 strings, expressions that only libxml2 decides) gets a yes where a mapping shows it, a no where a likely document shows it, and
 else neither.
 
+With a `schema` only its valid documents count (`covering/valid`), and the witness is one of them:
+
+    a mapping, from the twigs as they are or from what the DTD makes of them              yes
+    the DTD without the documents of the wide pattern -> none of the narrow one is left   yes
+                                                      -> one is left                      no, if it is judged so
+    models, without regard to the DTD                                                     yes, if they say so; else neither
+
+That decides all pairs of paths, and of twigs of elements and attributes up to bounds of work that are far away.
+
 >>> covers("//a", "/x/a[b]").answer
 True
 >>> verdict = covers("/x/a[b]", "//a")
 >>> verdict.answer, verdict.witness
 (False, b'<a/>')
+>>> from pathcast.schema import parse_dtd
+>>> book = parse_dtd("<!ELEMENT book (title, author)> <!ELEMENT title (#PCDATA)> <!ELEMENT author (#PCDATA)>")
+>>> covers("/book/title", "//author", schema=book).answer
+True
 >>> covers("//a[string-length(.) > 2]", "//a[lang('en')]").reason
 'no mapping shows it, and no likely document speaks against it'
 """
@@ -28,8 +41,18 @@ from itertools import islice
 from pathcast.covering.homomorphism import maps, relaxed
 from pathcast.covering.models import Models
 from pathcast.covering.twig import Twig, twigs
+from pathcast.covering.valid import (
+    ValidJudge,
+    avoiding,
+    examples,
+    implied,
+    revalued,
+    smallest_valid,
+)
 from pathcast.covering.witness import Judge, built, smallest
 from pathcast.pattern import Pattern, parse
+from pathcast.schema import Schema, satisfiable
+from pathcast.schema.satisfiability.demands import TooMany
 
 __all__ = ["EFFORT", "Verdict", "covers"]
 
@@ -53,9 +76,13 @@ def covers(
     narrow: str | Pattern,
     namespaces: Mapping[str, str] | None = None,
     *,
+    schema: Schema | None = None,
     effort: int = EFFORT,
 ) -> Verdict:
-    """Whether every document that matches `narrow` matches `wide`; raises SubscriptionError."""
+    """Whether every document (valid under the schema, if there is one) that matches `narrow` matches `wide`.
+
+    Raises SubscriptionError.
+    """
     above, below = (
         one if isinstance(one, Pattern) else parse(one, namespaces) for one in (wide, narrow)
     )
@@ -64,7 +91,47 @@ def covers(
     left = [one for one in narrower if not any(maps(other, one) for other in loose)]
     if not left:
         return Verdict(True)
+    if schema is not None:
+        return _among_valid(schema, above, below, wider, left, effort)
     return _by_models(above, below, wider, left, effort)
+
+
+def _among_valid(
+    schema: Schema,
+    above: Pattern,
+    below: Pattern,
+    wider: tuple[Twig, ...],
+    left: list[Twig],
+    effort: int,
+) -> Verdict:
+    loose = [relaxed(one) for one in wider]
+    levels = max((len(one) for one in wider), default=0)
+    known = [implied(one, schema, levels) for one in left]
+    if all(one is None or any(maps(other, one) for other in loose) for one in known):
+        return Verdict(True)
+    reason = "no mapping shows it, and no likely document that is valid speaks against it"
+    try:
+        found = examples(below, avoiding(schema, loose))
+    except TooMany as error:
+        reason = str(error)
+        plain = satisfiable(below, schema)
+        found = None if plain.answer is False else iter([plain.example] if plain.example else [])
+    if found is None:
+        return Verdict(True)
+    judge = ValidJudge(schema, above, below)
+    tried = []
+    for body in found:
+        witness = smallest_valid(body, judge)
+        if witness is not None:
+            return Verdict(False, witness)
+        tried.append(body)
+    anyhow = _by_models(above, below, wider, left, effort)
+    if anyhow.witness is not None:  # perhaps it has the value that makes the difference
+        for body in (other for one in tried for other in revalued(one, anyhow.witness)):
+            witness = smallest_valid(body, judge)
+            if witness is not None:
+                return Verdict(False, witness)
+    return anyhow or Verdict(None, reason=reason)
 
 
 def _by_models(

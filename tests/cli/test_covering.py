@@ -1,0 +1,88 @@
+"""`pathcast covers` and `pathcast aggregate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import run, write
+
+TEXTS = "/a/b\n//b\n//b\n/a/b/c\n//item[price>15]\n//item[price>20]\n/x//y\n"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, s__txt=TEXTS, bad__txt="//a\n//b[\n")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "relation", "code"),
+    [
+        ("//item[price>15]", "/shop/item[price>20]", "covers", 0),
+        ("/a/b", "//b", "covered", 1),
+        ("/a[b and c]", "/a[c][b]", "equivalent", 0),
+        ("/a", "/b", "incomparable", 1),
+        ("//a[lang('en')]", "//a[lang('fr')]", "unknown", 1),
+    ],
+)
+def test_covers(a: str, b: str, relation: str, code: int) -> None:
+    result = run("covers", a, b)
+    assert (result.code, result.stdout.splitlines()[0], result.stderr) == (code, relation, "")
+    told = run("covers", a, b, "--json").rows[0]
+    assert told["relation"] == relation
+    assert told["covers"]["answer"] is {"unknown": None}.get(relation, code == 0)
+
+
+def test_witnesses() -> None:
+    result = run("covers", "/a/b", "//b", "--witness")
+    assert result.stdout == "covered\n  matches B, not A: <b/>\n"
+
+
+def test_an_unknown_relation_is_explained() -> None:
+    assert "not known: " in run("covers", "//a[lang('en')]", "//a[lang('fr')]").stdout
+
+
+def test_namespaces() -> None:
+    assert run("covers", "//p:*", "//p:a", "-n", "p=urn:p").code == 0
+    assert run("covers", "//p:*", "//p:a").code == 2
+
+
+def test_bad_expressions() -> None:
+    result = run("covers", "//a[", "//a")
+    assert (result.code, result.stdout) == (2, "")
+    assert "//a[" in result.stderr
+
+
+def test_aggregate() -> None:
+    result = run("aggregate", "s.txt")
+    assert result.code == 0
+    assert result.stdout == "2\t4\t//b\n5\t2\t//item[price>15]\n7\t1\t/x//y\n"
+    assert "7 subscriptions, 6 of them different: 3 roots (42.9%)" in result.stderr
+
+
+def test_aggregate_as_a_tree() -> None:
+    drawn = run("aggregate", "s.txt", "--tree").stdout.splitlines()
+    assert drawn[:4] == ["2\t//b", "  1\t/a/b", "  3\t//b", "  4\t/a/b/c"]
+
+
+def test_aggregate_for_machines() -> None:
+    rows = run("aggregate", "s.txt", "--json").rows
+    assert rows[0] == {"id": 2, "xpath": "//b", "stands_for": [1, 2, 3, 4]}
+    assert sorted(id for row in rows for id in row["stands_for"]) == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_bad_subscriptions_are_told_with_their_lines() -> None:
+    result = run("aggregate", "bad.txt")
+    assert (result.code, result.stdout) == (2, "")
+    assert "bad.txt:2:" in result.stderr
+    skipped = run("aggregate", "bad.txt", "--skip-bad")
+    assert (skipped.code, skipped.stdout) == (0, "1\t1\t//a\n")
+
+
+def test_nothing_to_aggregate(tmp_path: Path) -> None:
+    write(tmp_path, none__txt="# nobody\n")
+    result = run("aggregate", "none.txt")
+    assert (result.code, result.stdout) == (0, "")
+    assert "0 subscriptions" in result.stderr
