@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from pathcast.bench.covering.table import PARTS as COVERING_PARTS
+from pathcast.bench.covering.table import covering
 from pathcast.bench.filter.table import PARTS, filtering
 from pathcast.bench.pipeline.table import PARTS as PIPELINE_PARTS
 from pathcast.bench.pipeline.table import pipelining
@@ -26,6 +28,11 @@ class Benchmark:
 
 
 BENCHMARKS: Mapping[str, Benchmark] = {
+    "covering": Benchmark(
+        "how fast covering subscriptions are found, and how much smaller tables get",
+        covering,
+        parts=tuple(COVERING_PARTS),
+    ),
     "filter": Benchmark(
         "how fast documents are matched, next to parsing them",
         filtering,

@@ -1,0 +1,30 @@
+"""The benchmark of covering runs, on tiny inputs, and says what it measured."""
+
+from __future__ import annotations
+
+from pathcast.bench.covering.table import PARTS, QUERIES, Sizes, measured
+
+TINY = Sizes(patterns=(60,), searches=5, tree=(20, 60), changes=10, table=60, rounds=1)
+
+
+def test_all_parts() -> None:
+    told: list[str] = []
+    lines, inputs = measured(TINY, told.append)
+    names = [line.what for line in lines]
+    assert "XSearch, covered, 60 / asking each" in names
+    assert [f"regions / XSearch, {name}, 60" for name in QUERIES] == [
+        name for name in names if name.startswith("regions / XSearch")
+    ]
+    assert "add and remove, 60" in names
+    assert all(line.figure >= 0 for line in lines)
+    assert len(inputs) == 4
+    assert told
+
+
+def test_a_part_alone() -> None:
+    lines, _ = measured(TINY, lambda _: None, ["sizes"])
+    assert [line.what for line in lines] == [
+        "tree nodes / pattern nodes, 20",
+        "tree nodes / pattern nodes, 60",
+    ]
+    assert "sizes" in PARTS
