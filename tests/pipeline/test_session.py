@@ -31,10 +31,8 @@ def fake_java(home: Path) -> Path:
 
 
 def shown(home: str, arguments: list[str]) -> list[str]:
-    done = subprocess.run(
-        [f"{home}/bin/java", *arguments], stdout=subprocess.PIPE, encoding="utf-8", check=True
-    )
-    return done.stdout.split("\0")[:-1]
+    done = subprocess.run([f"{home}/bin/java", *arguments], stdout=subprocess.PIPE, check=True)
+    return done.stdout.decode().split("\0")[:-1]  # not as text: that would change line ends
 
 
 @pytest.fixture
