@@ -1,0 +1,11 @@
+"""Merging of linear subscriptions: one table entry for several, with a bound on what it lets through in vain.
+
+distribution   what a publisher sends, as weights of paths                          `PathDistribution`
+rules          the three merging rules
+merging        a table that is merged at once, or kept merged                       `merge`, `Merged`
+"""
+
+from pathcast.covering.merging.distribution import PathDistribution
+from pathcast.covering.merging.merging import Change, Merged, Merger, Order, merge
+
+__all__ = ["Change", "Merged", "Merger", "Order", "PathDistribution", "merge"]

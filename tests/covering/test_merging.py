@@ -1,0 +1,422 @@
+"""Merging: the paper's examples, weights counted by hand, and tables that stay valid whatever comes and goes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cache
+from itertools import permutations
+from random import Random
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from pathcast.covering import covers
+from pathcast.covering.merging import Change, Merged, Order, PathDistribution, merge
+from pathcast.covering.merging import linear as lines
+from pathcast.covering.merging.linear import Steps, linear, text
+from pathcast.covering.merging.rules import (
+    by_middle,
+    by_name,
+    by_operator,
+    middles,
+    one_name,
+    one_operator,
+)
+from pathcast.errors import SubscriptionError
+from pathcast.pattern import parse
+from pathcast.schema import PathAutomaton, Schema, parse_dtd, root_paths
+from pathcast.workload import presets
+from pathcast.workload.bundled import bundled
+from tests.covering.patterns import paths
+from tests.dtds import random_dtd
+
+DEPTH = 5
+SLOW = settings(max_examples=min(settings().max_examples, 700))
+Path = tuple[str, ...]
+
+
+@cache
+def _steps(pattern: str) -> Steps:
+    found = linear(pattern)
+    assert found is not None
+    return found
+
+
+def _matches(pattern: str, path: Path) -> bool:
+    return _expression(pattern).fullmatch("".join(f"/{one}" for one in path)) is not None
+
+
+@cache
+def _expression(pattern: str) -> re.Pattern[str]:
+    """The dumb twin: a regular expression on the path as text."""
+    steps = re.findall(r"(//?)([^/]+)", pattern if pattern.startswith("/") else "//" + pattern)
+    parts = (
+        ("(?:/[^/]+)*" if axis == "//" else "")
+        + "/"
+        + ("[^/]+" if name == "*" else re.escape(name))
+        for axis, name in steps
+    )
+    return re.compile("".join(parts) + "(?:/.*)?")
+
+
+def _leaves(schema: Schema) -> dict[Path, Fraction]:
+    machine = PathAutomaton.of(schema)
+    return {path: Fraction(1) for path in root_paths(schema, DEPTH) if machine.accepts(path)}
+
+
+def _weight(rates: dict[Path, Fraction], pattern: str, without: Iterable[str] = ()) -> Fraction:
+    others = list(without)
+    return sum(
+        (
+            rate
+            for path, rate in rates.items()
+            if _matches(pattern, path) and not any(_matches(one, path) for one in others)
+        ),
+        Fraction(0),
+    )
+
+
+def _degree(rates: dict[Path, Fraction], merger: str, members: Iterable[str]) -> Fraction:
+    whole = _weight(rates, merger)
+    return _weight(rates, merger, members) / whole if whole else Fraction(0)
+
+
+@st.composite
+def _publishers(draw: st.DrawFn) -> tuple[PathDistribution, dict[Path, Fraction]]:
+    """A distribution, and the same path by path."""
+    if draw(st.booleans()):
+        dtd = random_dtd(Random(draw(st.integers(0, 10_000))))
+        schema = parse_dtd(dtd.text, root="a")
+        return PathDistribution.uniform(schema, DEPTH), _leaves(schema)
+    path = st.lists(st.sampled_from("abcd"), min_size=1, max_size=DEPTH).map(tuple)
+    rate = st.fractions(0, 5, max_denominator=8)
+    rates = draw(st.dictionaries(path, rate, max_size=30))
+    return PathDistribution.observed(rates), rates
+
+
+# --- the paper's examples (Li, Hou and Jacobsen 2008, section 4.3) -------------------------------
+
+
+def test_one_element_differs() -> None:
+    assert by_name(_steps("a/*/c/d"), _steps("a/*/c/e")) == _steps("a/*/c/*")
+
+
+def test_figure_5() -> None:
+    members = [_steps(one) for one in ("/a/b/a", "/a/b/b", "/a/b/d")]
+    assert by_name(*members) == _steps("/a/b/*")
+
+
+def test_one_operator_and_one_element_differ() -> None:
+    one, other = _steps("/a/c/*/*"), _steps("/a//c/*/c")
+    assert by_operator(one, other) == by_operator(other, one) == _steps("/a//c/*/*")
+
+
+def test_the_middle_differs() -> None:
+    assert by_middle(_steps("/a/b/x/y/c"), _steps("/a/b/z/c")) == _steps("/a/b//c")
+    assert by_middle(_steps("/a/b/c"), _steps("/a/b/x/c")) == _steps("/a/b//c")
+    # the operator in front of the end may differ, and the end may not overlap the beginning
+    assert by_middle(_steps("/a/b/x//c"), _steps("/a/b/z/c")) == _steps("/a/b//c")
+    assert by_middle(_steps("/a/b/b/c"), _steps("/a/b/c")) == _steps("/a/b//c")
+    # half is not most
+    assert by_middle(_steps("/a/x/y/c"), _steps("/a/z/c")) is None
+
+
+@pytest.mark.parametrize(
+    "texts", [("/a/*", "/a/b"), ("/a/b", "/a//b"), ("/a/b", "/a/b/c"), ("/a/b", "/c/d")]
+)
+def test_what_covers_or_differs_too_much_is_not_merged_by_name(texts: tuple[str, str]) -> None:
+    one, other = (_steps(text) for text in texts)
+    assert by_name(one, other) is None
+    assert by_operator(one, other) is None
+
+
+FOURTH = parse_dtd(
+    "<!ELEMENT a (x?)><!ELEMENT x (c)><!ELEMENT c (a|b|c|d|e)?>"
+    "<!ELEMENT b EMPTY><!ELEMENT d EMPTY><!ELEMENT e EMPTY>",
+    root="a",
+)
+
+
+def test_sixty_per_cent() -> None:
+    """a, b, c, d, e are allowed at the fourth position, d and e were asked for."""
+    publisher = PathDistribution.uniform(FOURTH, depth=4)
+    members = ["/a/*/c/d", "/a/*/c/e"]
+    assert publisher.degree(_steps("/a/*/c/*"), [_steps(one) for one in members]) == Fraction(3, 5)
+    for order in Order:
+        assert merge(members, publisher, 0.59, order).entries == set(members)
+        (merger,) = merge(members, publisher, 0.6, order).mergers()
+        assert (merger.pattern, merger.degree) == ("/a/*/c/*", Fraction(3, 5))
+        assert merger.members == set(members)
+
+
+def test_a_merger_without_paths_is_perfect() -> None:
+    publisher = PathDistribution.uniform(FOURTH, depth=4)
+    assert publisher.degree(_steps("/z/*"), [_steps("/z/x")]) == 0
+    assert merge(["/z/x", "/z/y"], publisher, 0).entries == {"/z/*"}
+
+
+# --- the table -----------------------------------------------------------------------------------
+
+LETTERS = PathDistribution.observed(
+    {(one, two, three): 1 for one in "ab" for two in "cd" for three in "ef"}
+)
+
+
+def test_orders() -> None:
+    """Greedy takes the first rule that fits; by saving, the perfect merger comes first and spoils the other."""
+    patterns = ["/a/c/e", "/a/d/e", "/a/c/f", "/b/c/e"]
+    greedy = merge(patterns, LETTERS, 0, Order.GREEDY)
+    assert greedy.entries == {"/*/c/e", "/a/d/e", "/a/c/f"}
+    rates: dict[Path, int] = {("a", "b"): 1, ("a", "c"): 1, ("x", "b"): 1, ("y", "b"): 8}
+    publisher = PathDistribution.observed(rates)
+    patterns = ["/a/b", "/x/b", "/a/c"]
+    assert merge(patterns, publisher, 0.9, Order.GREEDY).entries == {"/*/b", "/a/c"}
+    assert merge(patterns, publisher, 0.5).entries == {"/a/*", "/x/b"}
+
+
+def test_mergers_are_merged_again_and_measured_by_the_originals() -> None:
+    patterns = [f"/a/{two}/{three}" for two in "cd" for three in "ef"]
+    assert merge(patterns, LETTERS, 0).entries == {"/a/*/*"}
+    # Each step alone would waste a third at most; both together waste more than that.
+    rates: dict[Path, int] = {("a", two, three): 1 for two in "cde" for three in "fgh"}
+    publisher = PathDistribution.observed(rates)
+    asked = [f"/a/{two}/{three}" for two in "cd" for three in "fg"]
+    for order in Order:
+        table = merge(asked, publisher, Fraction(1, 3), order)
+        assert len(table) == 2
+        assert all(one.degree <= Fraction(1, 3) for one in table.mergers())
+        assert merge(asked, publisher, Fraction(5, 9), order).entries == {"/a/*/*"}
+
+
+def test_who_counts_as_a_member() -> None:
+    """By saving, all that a merger covers; in the paper's order, only those that the rule merges (the third differs too much)."""
+    publisher = PathDistribution.observed(
+        {("a", "c", "e"): 1, ("a", "d", "e"): 1, ("a", "b", "e", "z", "y"): 1}
+    )
+    patterns = ["/a/c/e", "/a/d/e", "/a/b/e/z/y"]
+    assert merge(patterns, publisher, 0).entries == {"/a/*/e"}
+    assert len(merge(patterns, publisher, 0, Order.GREEDY)) == 3
+
+
+def test_what_a_merger_covers_besides_disappears() -> None:
+    table = merge(["/a/c/e", "/a/d", "/a/c/f", "/a//e/z"], LETTERS, 0)
+    assert table.entries == {"/a/*"}
+    assert table.mergers()[0].members == {"/a/c/e", "/a/c/f", "/a/d", "/a//e/z"}
+
+
+def test_comes_and_goes() -> None:
+    table = Merged(LETTERS, 0)
+    assert table.add("1", "/a/c/e") == Change(frozenset({"/a/c/e"}))
+    assert table.add("2", "/a/c/f") == Change(frozenset({"/a/c/*"}), frozenset({"/a/c/e"}))
+    assert table.add("3", "/a/c/f") == Change()
+    assert table.remove("2") == Change()
+    assert table.remove("3") == Change(frozenset({"/a/c/e"}), frozenset({"/a/c/*"}))
+    # a covered one is hidden as long as what covers it is there
+    assert table.add("4", "/a") == Change(frozenset({"/a"}), frozenset({"/a/c/e"}))
+    assert table.remove("4") == Change(frozenset({"/a/c/e"}), frozenset({"/a"}))
+    with pytest.raises(SubscriptionError, match="already"):
+        table.add("1", "/b")
+    with pytest.raises(KeyError):
+        table.remove("4")
+
+
+def test_a_subscription_like_a_merger_takes_its_place() -> None:
+    table = merge(["/a/c/e", "/a/c/f"], LETTERS, 0)
+    assert table.add("same", "/a/c/*") == Change()
+    assert table.mergers() == []
+    assert table.remove(0) == table.remove(1) == Change()
+    assert table.entries == {"/a/c/*"}
+
+
+def test_the_rest_is_left_alone() -> None:
+    table = Merged(LETTERS, 1)
+    spaces = {"p": "urn:p"}
+    others = [parse("/a/c[e]/f"), parse("/a/@x"), parse("/a/p:x", spaces), parse("count(//a) > 3")]
+    for number, pattern in enumerate(others):
+        assert table.add(number, pattern) == Change(frozenset({pattern}))
+    assert table.add("again", "/a/@x") == Change()
+    assert table.entries == set(others)
+    assert table.remove(1) == Change()
+    assert table.remove("again") == Change(hidden=frozenset({others[1]}))
+
+
+def test_a_real_schema() -> None:
+    news = bundled("news")
+    publisher = PathDistribution.uniform(news)
+    assert publisher.total > 500_000
+    patterns = list(presets.li2008_a().texts(seed=3, count=300))
+    sizes = []
+    for limit in (0.0, 0.1, 0.5):
+        for order in Order:
+            table = merge(patterns, publisher, limit, order)
+            assert all(one.degree <= limit for one in table.mergers())
+            sizes.append(len(table))
+    assert sizes[0] >= sizes[2] >= sizes[4]
+
+
+# --- properties ----------------------------------------------------------------------------------
+
+
+@given(paths(), paths())
+def test_covering_of_steps_is_covering(wide: str, narrow: str) -> None:
+    answer = covers(wide, narrow).answer
+    assert lines.covers(_steps(wide), _steps(narrow)) is answer
+    if answer and covers(narrow, wide):
+        assert _steps(wide) == _steps(narrow)
+
+
+@given(_publishers(), paths(), st.lists(paths(), max_size=4))
+def test_weights_are_counted(
+    publisher: tuple[PathDistribution, dict[Path, Fraction]], pattern: str, others: list[str]
+) -> None:
+    distribution, rates = publisher
+    total = sum(rates.values(), Fraction(0))
+    assume(total)
+    unit = distribution.total / total
+    steps, members = _steps(pattern), [_steps(one) for one in others]
+    assert distribution.weight(steps) == _weight(rates, pattern) * unit
+    assert distribution.weight(steps, members) == _weight(rates, pattern, others) * unit
+    degree = _degree(rates, pattern, others)
+    assert distribution.degree(steps, members) == degree
+    covered = [one for one in members if lines.covers(steps, one)]
+    degree = _degree(rates, pattern, map(text, covered))
+    for limit in (Fraction(0), Fraction(1, 4), degree):
+        found = distribution.within(steps, covered, limit)
+        assert found == (degree if degree <= limit else None)
+
+
+@st.composite
+def _relatives(draw: st.DrawFn) -> tuple[Steps, Steps]:
+    """Two patterns with much in common."""
+    one = draw(paths(6))
+    steps = list(_steps(one))
+    for _ in range(draw(st.integers(1, 2))):
+        at = draw(st.integers(0, len(steps) - 1))
+        change = draw(st.sampled_from(["name", "operator", "more", "less"]))
+        match change:
+            case "name":
+                operator = "//" if steps[at].startswith("//") else "/"
+                steps[at] = operator + draw(st.sampled_from("abcd"))
+            case "operator":
+                operator = "/" if steps[at].startswith("//") else "//"
+                steps[at] = operator + steps[at].lstrip("/")
+            case "more":
+                steps.insert(at, "/d")
+            case _ if len(steps) > 1:
+                del steps[at]
+    return _steps(one), _steps("".join(steps))
+
+
+@given(_relatives())
+def test_mergers_cover_their_members(pair: tuple[Steps, Steps]) -> None:
+    one, other = pair
+    for rule in (by_name, by_operator, by_middle):
+        merger = rule(one, other)
+        assert merger == rule(other, one)
+        if merger is not None:
+            assert covers(text(merger), text(one))
+            assert covers(text(merger), text(other))
+
+
+@SLOW
+@given(_relatives())
+def test_candidates_are_found_without_pairs(pair: tuple[Steps, Steps]) -> None:
+    one, other = pair
+    merger = by_name(one, other)
+    assert merger is None or merger in {*one_name(one)} & {*one_name(other)}
+    merger = by_middle(one, other)
+    assert merger is None or merger in {*middles(one), one} & {*middles(other), other}
+    merger = by_operator(one, other)
+    found = {far for near, far in one_operator(one) if near in {*one_name(other)}}
+    found |= {far for near, far in one_operator(other) if near in {*one_name(one)}}
+    found |= {*one_name(one)} & {*one_name(other)}  # at the end of a path operators do not matter
+    comparable = covers(text(one), text(other)) or covers(text(other), text(one))
+    assert merger is None or merger in found or comparable
+    for proposed in (*one_name(one), *middles(one), *(far for _, far in one_operator(one))):
+        assert covers(text(proposed), text(one))
+
+
+_limits = st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1, 2)])
+
+
+def _check(
+    table: Merged, present: Iterable[str], rates: dict[Path, Fraction], limit: Fraction
+) -> None:
+    """The invariants, by the slow way."""
+    known = {text(_steps(one)) for one in present}
+    entries = {one for one in table.entries if isinstance(one, str)}
+    assert len(entries) == len(table) <= len(known)
+    for one in known:
+        assert any(lines.covers(_steps(entry), _steps(one)) for entry in entries)
+    for entry in entries:
+        assert not any(lines.covers(_steps(one), _steps(entry)) for one in entries - {entry})
+    mergers = {one.pattern: one for one in table.mergers()}
+    assert mergers.keys() == entries - known
+    for merger in mergers.values():
+        below = {one for one in known if lines.covers(_steps(merger.pattern), _steps(one))}
+        assert merger.members <= below
+        assert len(merger.members) > 1
+        assert merger.degree == _degree(rates, merger.pattern, merger.members) <= limit
+        assert _degree(rates, merger.pattern, below) <= merger.degree
+
+
+@SLOW
+@given(
+    _publishers(),
+    _limits,
+    st.sampled_from(Order),
+    st.lists(st.tuples(st.integers(0, 9), paths(4)), min_size=1, max_size=25),
+)
+def test_a_table_stays_valid(
+    publisher: tuple[PathDistribution, dict[Path, Fraction]],
+    limit: Fraction,
+    order: Order,
+    moves: list[tuple[int, str]],
+) -> None:
+    """An id that is there leaves, one that is not comes; in the end all leave."""
+    distribution, rates = publisher
+    table = Merged(distribution, limit, order)
+    present: dict[int, str] = {}
+    for id, pattern in moves:
+        before = table.entries
+        if id in present:
+            del present[id]
+            change = table.remove(id)
+        else:
+            present[id] = pattern
+            change = table.add(id, pattern)
+        assert change == Change(table.entries - before, before - table.entries)
+        _check(table, present.values(), rates, limit)
+    for id in present:
+        table.remove(id)
+    assert len(table) == 0
+    assert not table.entries
+    assert len(table._table._candidates) == 0
+
+
+@SLOW
+@given(_publishers(), _limits, st.sampled_from(Order), st.lists(paths(4), max_size=12))
+def test_nothing_is_left_to_merge(
+    publisher: tuple[PathDistribution, dict[Path, Fraction]],
+    limit: Fraction,
+    order: Order,
+    patterns: list[str],
+) -> None:
+    distribution, rates = publisher
+    table = merge(patterns, distribution, limit, order)
+    _check(table, patterns, rates, limit)
+    known = {_steps(one) for one in patterns}
+    top = [
+        one for one in known if not any(lines.covers(wide, one) for wide in known if wide != one)
+    ]
+    entries = [_steps(one) for one in table.entries if isinstance(one, str)]
+    for one, other in permutations(entries, 2):
+        for merger in (rule(one, other) for rule in (by_name, by_operator, by_middle)):
+            if merger is not None:
+                # by saving, all that it covers are members; greedy counts only what was merged
+                wide = [merger] if order is Order.SAVING else [one, other]
+                members = [each for each in top if any(lines.covers(part, each) for part in wide)]
+                assert _degree(rates, text(merger), map(text, members)) > limit
