@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathcast.bench.covering.table import PARTS, QUERIES, Sizes, measured
 
-TINY = Sizes(patterns=(60,), searches=5, tree=(20, 60), changes=10, table=60, rounds=1)
+TINY = Sizes(
+    patterns=(60,), searches=5, tree=(20, 60), changes=10, table=60, merged=(40,), rounds=1
+)
 
 
 def test_all_parts() -> None:
@@ -16,6 +18,7 @@ def test_all_parts() -> None:
         name for name in names if name.startswith("regions / XSearch")
     ]
     assert "add and remove, 60" in names
+    assert len([name for name in names if name.startswith("merged / covered")]) == 4
     assert all(line.figure >= 0 for line in lines)
     assert len(inputs) == 4
     assert told

@@ -86,3 +86,22 @@ def test_nothing_to_aggregate(tmp_path: Path) -> None:
     result = run("aggregate", "none.txt")
     assert (result.code, result.stdout) == (0, "")
     assert "0 subscriptions" in result.stderr
+
+
+def test_mergers(tmp_path: Path) -> None:
+    dtd = "<!ELEMENT a (b, c, d)> <!ELEMENT b EMPTY> <!ELEMENT c EMPTY> <!ELEMENT d EMPTY>"
+    write(tmp_path, a__dtd=dtd, paths__txt="/a/b\n/a/c\n//a/c\n//z[@x]\n")
+    perfect = run("aggregate", "paths.txt", "--merge", "0", "--dtd", "a.dtd")
+    assert perfect.stdout == "1\t1\t/a/b\n3\t2\t//a/c\n4\t1\t//z[@x]\n"
+    loose = run("aggregate", "paths.txt", "--merge", "0.4", "--dtd", "a.dtd")
+    assert loose.stdout == "-\t3\t//a/*\tD = 0.333\n4\t1\t//z[@x]\n"
+    assert "3 roots (75.0%); merged: 2 entries" in loose.stderr
+    row = run("aggregate", "paths.txt", "--merge", "0.4", "--dtd", "a.dtd", "--json").rows[0]
+    assert (row["id"], row["stands_for"]) == (None, [1, 2, 3])
+    drawn = run("aggregate", "paths.txt", "--merge", "0.4", "--dtd", "a.dtd", "--tree").stdout
+    assert drawn.splitlines()[:2] == ["-\t//a/*\tD = 0.333", "  3\t//a/c"]
+
+
+def test_merging_needs_a_dtd() -> None:
+    assert run("aggregate", "s.txt", "--merge", "0").code == 2
+    assert run("aggregate", "s.txt", "--dtd", "news").code == 2

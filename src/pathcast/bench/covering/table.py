@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,9 @@ from pathcast.covering.core.labels import Labels
 from pathcast.covering.core.tree import Tree
 from pathcast.covering.encode import Encoded, Encoder
 from pathcast.covering.indexes import TwigIndex, features, regions, scan, walk
+from pathcast.covering.merging import Order, PathDistribution, merge
 from pathcast.pattern import Pattern, parse
+from pathcast.workload.bundled import bundled
 from pathcast.workload.presets import PRESETS
 
 __all__ = ["PARTS", "Sizes", "covering", "measured"]
@@ -34,12 +37,18 @@ class Sizes:
     tree: tuple[int, ...] = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
     changes: int = 2_000
     table: int = 100_000
+    merged: tuple[int, ...] = (10_000, 100_000)
     rounds: int = 5
 
 
 _FULL = Sizes()
 _QUICK = Sizes(
-    patterns=(10_000,), tree=(1_000, 2_000, 5_000, 10_000), changes=500, table=10_000, rounds=3
+    patterns=(10_000,),
+    tree=(1_000, 2_000, 5_000, 10_000),
+    changes=500,
+    table=10_000,
+    merged=(2_000,),
+    rounds=3,
 )
 
 # Cao 2012, table 4.1, in the names of the bundled schema; nobody has an element xt.
@@ -268,10 +277,37 @@ def _rates(bench: Bench) -> None:
                 )
 
 
+def _merging(bench: Bench) -> None:
+    """How much smaller a table of uncovered paths gets, in the two orders of merging."""
+    found = bench.patterns("li2008-a")
+    paths = PathDistribution.uniform(bundled("news"))
+    for count in bench.sizes.merged:
+        table: Aggregate[int] = Aggregate.of()
+        for key, pattern in enumerate(found.patterns[:count]):
+            table.add(key, pattern)
+        roots = [found.patterns[key] for key in table.roots()]
+        for limit, published in ((0.0, "87%"), (0.1, "67%")):
+            for order in (Order.SAVING, Order.GREEDY):
+                bench.tell(
+                    f"merging {len(roots):,} roots of {count:,}, D <= {limit:g}, {order.value}"
+                )
+                start = time.process_time()
+                merged = merge(roots, paths, limit, order)
+                bench.lines.append(
+                    Line(
+                        f"merged / covered, D <= {limit:g}, {order.value}, {count:,}",
+                        len(merged) / len(roots),
+                        "x",
+                        note=f"{len(merged):,} of {len(roots):,}; published {published}; {time.process_time() - start:.0f} s",
+                    )
+                )
+
+
 PARTS: Mapping[str, Callable[[Bench], None]] = {
     "search": _search,
     "queries": _queries,
     "changes": _changes,
     "sizes": _sizes,
     "rates": _rates,
+    "merging": _merging,
 }
