@@ -2,7 +2,7 @@
 
 Every error names its *kind* (a short stable word that programs may switch on), says where the trouble
 is, what was expected there and what to try. `SubscriptionError` is the subscriber's to mend,
-`DocumentError` the publisher's, `SchemaError` that of whoever wrote the DTD, `EvaluationError` says that one
+`DocumentError` and `AdvertisementError` the publisher's, `SchemaError` that of whoever wrote the DTD, `EvaluationError` says that one
 subscription could not be decided on one document, `WorkloadError` that nothing can be generated as asked. Anything else that escapes is a bug of ours.
 
 >>> error = SubscriptionError("syntax", "unexpected '='", text="//a[b==1]", position=6, hint="write =")
@@ -16,6 +16,7 @@ syntax: unexpected '=' at character 7
 from __future__ import annotations
 
 __all__ = [
+    "AdvertisementError",
     "DocumentError",
     "EvaluationError",
     "FormatError",
@@ -51,8 +52,8 @@ class PipelineError(PathcastError, RuntimeError):
     """The pipeline cannot run as asked: no Java, a source that cannot be read, a version that is gone."""
 
 
-class SubscriptionError(PathcastError, ValueError):
-    """A subscription that cannot be accepted: `position` counts characters of `text` from 0."""
+class _Pointed(PathcastError, ValueError):
+    """An error at a place of an expression: `position` counts characters of `text` from 0."""
 
     def __init__(
         self,
@@ -96,6 +97,14 @@ class SubscriptionError(PathcastError, ValueError):
         left = "..." if start else ""
         right = "..." if start + _CARET_WIDTH < len(text) else ""
         return [f"  {left}{shown}{right}", " " * (2 + len(left) + position - start) + "^"]
+
+
+class SubscriptionError(_Pointed):
+    """A subscription that cannot be accepted."""
+
+
+class AdvertisementError(_Pointed):
+    """An advertisement that cannot be read, or not be written as expressions."""
 
 
 class _Placed(PathcastError, ValueError):

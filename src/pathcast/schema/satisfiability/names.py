@@ -61,6 +61,12 @@ class Names:
             return False
         return test.name == name and (attribute or "" not in self._uris)
 
+    def spaces(self, name: str) -> frozenset[str] | None:
+        """The namespaces in which an element of this name may be, "" for none; None: in any."""
+        prefix = name.rpartition(":")[0]
+        known = self._uris.get(prefix, None if prefix else set())
+        return None if known is None else frozenset(known if prefix else {"", *known})
+
     def _may_be_in(self, uri: str, prefix: str, attribute: bool) -> bool:
         if not prefix and (not uri or attribute):
             return not uri

@@ -1,0 +1,1 @@
+"""Where subscriptions and documents go: advertisements, tables, strategies. Decisions as values, no I/O."""

@@ -1,0 +1,129 @@
+"""Text in the paper's notation -> Expression, or an error that points.
+
+    expression  = part { part }
+    part        = "/" name | "(" expression { "|" expression } ")" [ "+" ]
+    name        = "*" | local | prefix ":" local | "{" uri "}" local
+
+A prefix means the namespace that it is given, and any namespace at all if none is: so the names of a DTD can be written as they stand.
+
+>>> print(parse_expression("/a( /b | /c/* )+ /p:d"))
+/a(/b|/c/*)+/p:d
+>>> parse_expression("/a//b")
+Traceback (most recent call last):
+...
+pathcast.errors.AdvertisementError: syntax: unexpected '/' at character 4
+  /a//b
+     ^
+  expected: a name or *
+  hint: advertisements say every element on the way: there is no //
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pathcast.errors import AdvertisementError
+from pathcast.routing.advertisement.advertisement import Advertisement
+from pathcast.routing.advertisement.labels import ANY, Label
+from pathcast.routing.advertisement.notation.expression import Expression, Group, Part, Place
+
+__all__ = ["parse_advertisement", "parse_expression"]
+
+_NESTED = 50
+_NAMES = 2_000
+_SPACE = re.compile(r"[ \t\r\n]*")
+_PLAIN = r"[^\W\d][\w.\-\u00b7]*"
+_NAME = re.compile(rf"(?:\{{(?P<uri>[^{{}}]*)\}}|(?P<prefix>{_PLAIN}):)?(?P<local>{_PLAIN}|\*)")
+
+
+def parse_advertisement(text: str, namespaces: Mapping[str, str] | None = None) -> Advertisement:
+    """The advertisement that an expression stands for; raises AdvertisementError."""
+    return parse_expression(text, namespaces).advertisement()
+
+
+def parse_expression(text: str, namespaces: Mapping[str, str] | None = None) -> Expression:
+    """The expression as a value; raises AdvertisementError with the place and a hint."""
+    parser = _Parser(text, namespaces or {})
+    found = parser.expression(0)
+    if parser.at < len(text):
+        raise parser.error("a / or the end")
+    return found
+
+
+class _Parser:
+    def __init__(self, text: str, namespaces: Mapping[str, str]) -> None:
+        self.text = text
+        self.namespaces = namespaces
+        self.names = 0
+        self.at = 0
+        self.skip()
+
+    def skip(self) -> None:
+        space = _SPACE.match(self.text, self.at)
+        assert space is not None
+        self.at = space.end()
+
+    def take(self, symbol: str) -> bool:
+        if not self.text.startswith(symbol, self.at):
+            return False
+        self.at += 1
+        self.skip()
+        return True
+
+    def error(self, expected: str, hint: str | None = None) -> AdvertisementError:
+        at = min(self.at, len(self.text))
+        found = repr(self.text[at]) if at < len(self.text) else "end"
+        return AdvertisementError(
+            "syntax",
+            f"unexpected {found}",
+            text=self.text,
+            position=at,
+            expected=expected,
+            hint=hint,
+        )
+
+    def expression(self, nested: int) -> Expression:
+        parts: list[Part] = []
+        while True:
+            if self.take("/"):
+                parts.append(Place(self.label()))
+            elif self.text.startswith("(", self.at):
+                parts.append(self.group(nested + 1))
+            elif parts:
+                return Expression(tuple(parts))
+            else:
+                raise self.error("/ or (", hint="an advertisement starts at the root: /a/b")
+
+    def group(self, nested: int) -> Group:
+        if nested > _NESTED:
+            message = f"more than {_NESTED} groups in each other"
+            raise AdvertisementError("too-deep", message, text=self.text, position=self.at)
+        self.take("(")
+        choices = [self.expression(nested)]
+        while self.take("|"):
+            choices.append(self.expression(nested))
+        if not self.take(")"):
+            raise self.error("/, (, | or )")
+        return Group(tuple(choices), repeated=self.take("+"))
+
+    def label(self) -> Label:
+        found = _NAME.match(self.text, self.at)
+        if found is None:
+            deeper = self.text.startswith("/", self.at)
+            hint = "advertisements say every element on the way: there is no //" if deeper else None
+            raise self.error("a name or *", hint)
+        self.names += 1
+        if self.names > _NAMES:
+            message = f"more than {_NAMES:,} names"
+            raise AdvertisementError("too-long", message, text=self.text, position=self.at)
+        self.at = found.end()
+        self.skip()
+        uri, prefix, local = found["uri"], found["prefix"] or "", found["local"]
+        if prefix:
+            uri = self.namespaces.get(prefix)
+            spaces = None if uri is None else frozenset({uri})
+            return Label(None if local == "*" else local, spaces, prefix)
+        if local == "*":
+            return ANY if uri is None else Label(None, frozenset({uri}))
+        return Label(local, frozenset({uri or ""}))

@@ -1,0 +1,189 @@
+"""An automaton -> its expressions in the paper's notation, one after the other.
+
+Outside cycles there is an expression for each way, as in the paper. A component of states that lead to each other is passed on a way in, say from u
+to v. One state of it is chosen, its hub h, so that without h as little as possible is cyclic. Then a way from u to v
+
+- does not touch h, and is a way through the rest; or
+- leads to h, perhaps round and round back to h, and on to v: head, `(round|round|...)+`, tail, where heads, rounds and tails are ways through
+  the rest.
+
+That is Kleene's construction, with + in place of *, so that a way with and a way without the rounds are two expressions. They are one where
+the tail starts as the only round does: `/b/c` and `(/b)+/b/c` are `(/b)+/c`. States of a component that are alike in all ways (same
+parents, same children) are written as alternatives, and so is what would be more than `_SEVERAL` expressions for one passage.
+
+Expressions come lazily: a recursive DTD may have millions. A component may also be so entangled that its expressions grow beyond
+all bounds (exponentially, for some: Ehrenfeucht and Zeiger 1976). Then the error says so; the automaton itself has no such trouble.
+
+>>> from pathcast.schema import parse_dtd
+>>> book = parse_dtd("<!ELEMENT book (title, section*)><!ELEMENT section (title, section*)><!ELEMENT title (#PCDATA)>")
+>>> [str(one) for one in expressions(Advertisement.of(book))]
+['/book(/section)+/title', '/book/title']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import networkx
+
+from pathcast.errors import AdvertisementError
+from pathcast.routing.advertisement.advertisement import Advertisement
+from pathcast.routing.advertisement.bits import bits, closure, mask, turned
+from pathcast.routing.advertisement.notation.expression import Expression, Place, group
+
+__all__ = ["expressions"]
+
+_SEVERAL = 8
+_PASSAGES = 4_000  # that are looked into, for one advertisement
+
+
+def expressions(advertisement: Advertisement) -> Iterator[Expression]:
+    """Expressions that together stand for all paths, and only these; raises AdvertisementError if that is too much."""
+    return _Writer(advertisement).all()
+
+
+class _Writer:
+    """Nodes are sets of states that are alike, a single state mostly."""
+
+    def __init__(self, advertisement: Advertisement) -> None:
+        self._group(advertisement)
+        self.above = turned(self.below)
+        self._passages: dict[tuple[int, int, int], list[Expression]] = {}
+        self._hubs: dict[int, int] = {}
+
+    def _group(self, advertisement: Advertisement) -> None:
+        below, above = advertisement.below, turned(advertisement.below)
+        parts = _components(below, (1 << len(below)) - 1)
+        cyclic = mask(
+            state
+            for part in parts
+            for state in bits(part)
+            if part & (part - 1) or below[state] & part
+        )
+        alike: dict[object, list[int]] = {}
+        for state in range(len(below)):
+            key: object = state
+            if cyclic >> state & 1:
+                root, leaf = advertisement.roots >> state & 1, advertisement.leaves >> state & 1
+                key = (below[state], above[state], root, leaf)
+            alike.setdefault(key, []).append(state)
+        self.names: list[Expression] = []
+        number = {}
+        for node, states in enumerate(alike.values()):
+            choices = [Expression((Place(advertisement.labels[one]),)) for one in states]
+            self.names.append(group(choices, repeated=False))
+            number.update(dict.fromkeys(states, node))
+
+        def moved(states: int) -> int:
+            return mask(number[one] for one in bits(states))
+
+        self.below = [moved(below[states[0]]) for states in alike.values()]
+        self.roots, self.leaves = moved(advertisement.roots), moved(advertisement.leaves)
+        self.component = {}
+        for part in _components(self.below, (1 << len(self.below)) - 1):
+            for node in bits(part):
+                self.component[node] = part
+
+    def all(self) -> Iterator[Expression]:
+        for root in bits(self.roots):
+            yield from self._from(root)
+
+    def _from(self, node: int) -> Iterator[Expression]:
+        """All that starts with a node."""
+        part = self.component[node]
+        for last in bits(part):
+            beyond = self.below[last] & ~part
+            if not (beyond or self.leaves >> last & 1):
+                continue
+            for passage in self._passage(part, node, last):
+                if self.leaves >> last & 1:
+                    yield passage
+                for following in bits(beyond):
+                    for rest in self._from(following):
+                        yield passage + rest
+
+    def _passage(self, nodes: int, first: int, last: int) -> list[Expression]:
+        """All ways from one node to another among these nodes, at most `_SEVERAL` expressions."""
+        key = (nodes, first, last)
+        found = self._passages.get(key)
+        if found is None:
+            if len(self._passages) >= _PASSAGES:
+                raise AdvertisementError(
+                    "too-large",
+                    "its recursive elements are too entangled to be written as expressions",
+                    hint="the automaton is exact; its paths can be listed to any depth",
+                )
+            found = list(self._ways(nodes, first, last))
+            if len(found) > _SEVERAL:
+                found = [group(found, repeated=False)]
+            self._passages[key] = found
+        return found
+
+    def _ways(self, nodes: int, first: int, last: int) -> Iterator[Expression]:
+        within = [states & nodes for states in self.below]
+        reached = closure(within, 1 << first)
+        if not reached >> last & 1:
+            return
+        cycle = reached & closure(turned(within), 1 << first)
+        if cycle == 1 << first and not within[first] >> first & 1:
+            yield from self._tails(nodes & ~cycle, first, last)
+            return
+        hub = self._hub(cycle, first)
+        rest = nodes & ~(1 << hub)
+        heads: list[Expression] = []
+        if hub != first:
+            yield from self._passage(rest, first, last) if hub != last else ()
+            for before in bits(self.above[hub] & rest):
+                heads += self._passage(rest, first, before)
+        inner = cycle & ~(1 << hub)
+        rounds = [self.names[hub]] if self.below[hub] >> hub & 1 else []
+        for before in bits(self.above[hub] & inner):
+            rounds += self._tails(inner, hub, before)
+        for tail in self._tails(rest, hub, last):
+            for ending in _repeated(rounds, tail):
+                if hub == first:
+                    yield ending
+                for head in heads:
+                    yield head + ending
+
+    def _tails(self, nodes: int, first: int, last: int) -> Iterator[Expression]:
+        """All ways from one node to another that do not come back to the first."""
+        if first == last:
+            yield self.names[first]
+            return
+        for following in bits(self.below[first] & nodes):
+            for way in self._passage(nodes, following, last):
+                yield self.names[first] + way
+
+    def _hub(self, cycle: int, first: int) -> int:
+        """The node without which the least is cyclic; the first one if it is as good as any."""
+        found = self._hubs.get(cycle)
+        if found is None:
+            left = {}
+            for node in bits(cycle):
+                parts = _components(self.below, cycle & ~(1 << node))
+                left[node] = sum(part.bit_count() ** 2 for part in parts if part & (part - 1))
+            least = min(left.values())
+            best = mask(node for node in left if left[node] == least)
+            found = self._hubs[cycle] = best
+        return first if found >> first & 1 else next(bits(found))
+
+
+def _repeated(rounds: list[Expression], tail: Expression) -> Iterator[Expression]:
+    """A tail, and the same after rounds."""
+    if len(rounds) == 1:
+        body = rounds[0].parts
+        if tail.parts[: len(body)] == body:
+            yield Expression(group(rounds).parts + tail.parts[len(body) :])
+            return
+    yield tail
+    yield group(rounds) + tail
+
+
+def _components(below: list[int] | tuple[int, ...], nodes: int) -> list[int]:
+    """The strongly connected components of some nodes, as sets."""
+    graph: networkx.DiGraph[int] = networkx.DiGraph()
+    graph.add_nodes_from(bits(nodes))
+    for node in bits(nodes):
+        graph.add_edges_from((node, one) for one in bits(below[node] & nodes))
+    return [mask(part) for part in networkx.strongly_connected_components(graph)]
