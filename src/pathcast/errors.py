@@ -3,7 +3,7 @@
 Every error names its *kind* (a short stable word that programs may switch on), says where the trouble
 is, what was expected there and what to try. `SubscriptionError` is the subscriber's to mend,
 `DocumentError` and `AdvertisementError` the publisher's, `SchemaError` that of whoever wrote the DTD, `EvaluationError` says that one
-subscription could not be decided on one document, `WorkloadError` that nothing can be generated as asked. Anything else that escapes is a bug of ours.
+subscription could not be decided on one document, `WorkloadError` that nothing can be generated as asked, `RoutingError` that no overlay can be as asked. Anything else that escapes is a bug of ours.
 
 >>> error = SubscriptionError("syntax", "unexpected '='", text="//a[b==1]", position=6, hint="write =")
 >>> print(error)
@@ -22,6 +22,7 @@ __all__ = [
     "FormatError",
     "PathcastError",
     "PipelineError",
+    "RoutingError",
     "SchemaError",
     "SubscriptionError",
     "WorkloadError",
@@ -50,6 +51,10 @@ class PathcastError(Exception):
 
 class PipelineError(PathcastError, RuntimeError):
     """The pipeline cannot run as asked: no Java, a source that cannot be read, a version that is gone."""
+
+
+class RoutingError(PathcastError, ValueError):
+    """An overlay that cannot be as asked: a strategy, a topology or a scenario that is none."""
 
 
 class _Pointed(PathcastError, ValueError):

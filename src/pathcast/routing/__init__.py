@@ -1,1 +1,10 @@
-"""Where subscriptions and documents go: advertisements, tables, strategies. Decisions as values, no I/O."""
+"""Routing: what brokers tell each other, the tables that follow from it, and where a document goes.
+
+advertisement  what publishers will send, and which subscriptions that concerns
+messages       advertise, subscribe, publish and their inverses, as frozen values
+strategy       which of them are left out: by advertisements, covering, merging
+trees          which neighbour leads to which publisher's broker
+interests      who wants what, and what of it a neighbour has to know; summaries make it less
+router         the tables together: a message in, messages and deliveries out
+kit            the engines behind the tables, as protocols: `engine_kit` for a broker, `shared_kit` for many in one process
+"""

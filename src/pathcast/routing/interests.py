@@ -1,0 +1,197 @@
+"""Who wants what, and what of it each neighbour has to know.
+
+A source (a neighbour, or `HERE` for our own subscribers) wants an interest without the documents of some origins: those that the source gets along another
+branch of the origin's tree. Towards neighbour N an interest is passed on for the origins that come from N and that some other source wants; what is left of
+N's origins is what it is wanted `without`. On a network without cycles nothing is left, ever. With advertisements it is passed on only if one of those
+origins may send something that matches.
+
+Interests that are wanted without the same origins form a group, with one summary each: a pattern may stand for another only if it is wanted from
+everywhere where the other is.
+
+What has been told is compared with what should be told when `flush` is called: everything new comes before everything that goes, so that at no moment a
+document that somebody wants finds neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+from pathcast.routing.kit import Kit, Summary
+from pathcast.routing.messages import Interest, Origins, Subscribe, Unsubscribe
+from pathcast.routing.trees import Trees
+
+__all__ = ["HERE", "Outgoing", "Wanted"]
+
+HERE = ""
+_EVERYTHING: Origins = frozenset()
+Sources: TypeAlias = dict[str, frozenset[Origins]]
+
+
+class Wanted:
+    """Each interest with those who want it."""
+
+    def __init__(self) -> None:
+        self._sources: dict[Interest, Sources] = {}
+        self._here: dict[Interest, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+    def __iter__(self) -> Iterator[Interest]:
+        return iter(self._sources)
+
+    def sources(self, interest: Interest) -> Sources:
+        return self._sources.get(interest, {})
+
+    def add_here(self, interest: Interest) -> bool:
+        """One more subscriber of ours; whether it is the first."""
+        count = self._here.get(interest, 0)
+        self._here[interest] = count + 1
+        return not count and self.add(HERE, interest, _EVERYTHING)
+
+    def remove_here(self, interest: Interest) -> bool:
+        """One subscriber less; whether it was the last."""
+        self._here[interest] -= 1
+        if self._here[interest]:
+            return False
+        del self._here[interest]
+        return self.remove(HERE, interest, _EVERYTHING)
+
+    def add(self, source: str, interest: Interest, without: Origins) -> bool:
+        """Whether that is news."""
+        sources = self._sources.setdefault(interest, {})
+        before = sources.get(source, frozenset())
+        if without in before:
+            return False
+        sources[source] = before | {without}
+        return True
+
+    def remove(self, source: str, interest: Interest, without: Origins) -> bool:
+        """Whether that is news."""
+        sources = self._sources.get(interest, {})
+        before = sources.get(source, frozenset())
+        if without not in before:
+            return False
+        after = before - {without}
+        if after:
+            sources[source] = after
+        else:
+            del sources[source]
+            if not sources:
+                del self._sources[interest]
+        return True
+
+
+class Outgoing:
+    """What one neighbour is told."""
+
+    def __init__(self, neighbour: str, trees: Trees, kit: Kit, by_advertisement: bool) -> None:
+        self.neighbour = neighbour
+        self.told: dict[Interest, set[Origins]] = {}
+        self._trees = trees
+        self._kit = kit
+        self._by_advertisement = by_advertisement
+        self._placed: dict[Interest, Origins] = {}
+        self._groups: dict[Origins, Summary] = {}
+        self._dirty: dict[Origins, None] = {}
+        self._scopes: dict[frozenset[tuple[str, frozenset[Origins]]], tuple[Origins, Origins]] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self.told.values()))
+
+    def reconsider(self) -> None:
+        """The trees or advertisements are others: what was derived from them is so no more."""
+        self._scopes.clear()
+
+    def place(self, interest: Interest, sources: Sources) -> None:
+        """Put an interest into the group where it belongs now."""
+        now = self._without(interest, sources)
+        before = self._placed.get(interest)
+        if now == before:
+            return
+        if now is None:
+            del self._placed[interest]
+        else:
+            group = self._groups.get(now)
+            if group is None:
+                group = self._groups[now] = self._kit.summary()
+            group.add(interest)
+            self._placed[interest] = now
+            self._dirty[now] = None
+        if before is not None:
+            self._groups[before].remove(interest)
+            self._dirty[before] = None
+
+    def _without(self, interest: Interest, sources: Sources) -> Origins | None:
+        """The origins of this neighbour that nobody else wants it from; None if it need not know the interest at all."""
+        if not sources or (len(sources) == 1 and self.neighbour in sources):
+            return None
+        others = frozenset(pair for pair in sources.items() if pair[0] != self.neighbour)
+        scope = self._scopes.get(others)
+        if scope is None:
+            scope = self._scopes[others] = self._scope(others)
+        wanted, without = scope
+        if not wanted:
+            return None
+        if self._by_advertisement and not self._advertised(interest, wanted):
+            return None
+        return without
+
+    def _scope(self, sources: Iterable[tuple[str, frozenset[Origins]]]) -> tuple[Origins, Origins]:
+        origins = frozenset(self._trees.origins_by(self.neighbour))
+        wanted: set[str] = set()
+        for source, withouts in sources:
+            if source == HERE:
+                return origins, _EVERYTHING
+            for origin in origins - wanted:
+                if self._trees.takes(source, origin) and any(
+                    origin not in without for without in withouts
+                ):
+                    wanted.add(origin)
+        return frozenset(wanted), origins - wanted
+
+    def _advertised(self, interest: Interest, origins: Origins) -> bool:
+        overlaps = self._kit.overlaps
+        return any(
+            overlaps(one, interest) for origin in origins for one in self._trees.advertised(origin)
+        )
+
+    def flush(self) -> list[Subscribe | Unsubscribe]:
+        """What has to be told so that the neighbour knows what it should."""
+        if not self._dirty:
+            return []
+        come: list[Subscribe | Unsubscribe] = []
+        gone: list[Subscribe | Unsubscribe] = []
+        for without in self._dirty:
+            change = self._groups[without].changes()
+            for one in sorted(change.exposed):
+                self.told.setdefault(one, set()).add(without)
+                come.append(Subscribe(one, without))
+            for one in sorted(change.hidden):
+                self.told[one].discard(without)
+                if not self.told[one]:
+                    del self.told[one]
+                gone.append(Unsubscribe(one, without))
+            if not len(self._groups[without]):
+                del self._groups[without]
+        self._dirty.clear()
+        return come + gone
+
+    def again(self) -> list[Subscribe]:
+        """All that has been told: the neighbour has lost it."""
+        return [
+            Subscribe(one, without)
+            for one, withouts in sorted(self.told.items(), key=_by_number)
+            for without in sorted(withouts, key=sorted)
+        ]
+
+    def reason(self, interest: Interest, without: Origins) -> list[Interest]:
+        """The interests that one of the told ones stands for."""
+        group = self._groups.get(without)
+        found = group.standing_for(interest) if group is not None else []
+        return [one for one in found if self._placed.get(one) == without]
+
+
+def _by_number(item: tuple[Interest, set[Origins]]) -> int:
+    return item[0].number

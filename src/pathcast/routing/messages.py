@@ -1,0 +1,169 @@
+"""What brokers tell each other, as frozen values.
+
+    Advertise(origin, publisher, path, advertisement)   documents of this sort come from there; `path` is how word of it came
+    Unadvertise(origin, publisher)
+    Subscribe(interest, without)                        send me what matches, unless it comes from one of these origins
+    Unsubscribe(interest, without)
+    Publish(document)
+    Recall(origins)                                     you used to lead to these: do you still?
+    Complete(facts, origin)                             that is all I have to say of an origin: offers answer `Recall`; interests say that
+                                                        what I said in an earlier life, and have not said again, is no longer so
+
+An *origin* is the broker that publishers are attached to; a document travels down the tree of its origin. An `Interest` is a pattern that has been
+given a number: one object for each pattern, so that tables compare it by identity.
+
+Every message is the addition or the removal of one fact that the receiver keeps until it is told otherwise, so whatever was lost
+can be told again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from pathcast.pattern import Pattern
+from pathcast.routing.advertisement import Advertisement
+
+__all__ = [
+    "Advertise",
+    "Complete",
+    "Document",
+    "Facts",
+    "Interest",
+    "Interests",
+    "Message",
+    "Origins",
+    "Publish",
+    "Recall",
+    "Subscribe",
+    "Unadvertise",
+    "Unsubscribe",
+]
+
+Origins: TypeAlias = frozenset[str]
+
+
+class Facts(Enum):
+    """The two sorts of facts: which documents come from where, and who wants which."""
+
+    OFFERS = "offers"
+    INTERESTS = "interests"
+
+
+class Interest:
+    """A pattern with a number; equal only to itself."""
+
+    __slots__ = ("number", "pattern")
+
+    def __init__(self, number: int, pattern: Pattern) -> None:
+        self.number = number
+        self.pattern = pattern
+
+    def __lt__(self, other: Interest) -> bool:
+        return self.number < other.number
+
+    def __repr__(self) -> str:
+        return f"<{self.pattern.text}>"
+
+    def __str__(self) -> str:
+        return self.pattern.text
+
+
+class Interests:
+    """One interest for each pattern, in the order in which they were first asked for."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, tuple[tuple[str, str], ...]], Interest] = {}
+
+    def of(self, pattern: Pattern) -> Interest:
+        name = (pattern.text, pattern.namespaces)
+        found = self._known.get(name)
+        if found is None:
+            found = self._known[name] = Interest(len(self._known), pattern)
+        return found
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document on its way. `id` is what its publisher gave it, or its place in what the publisher sent."""
+
+    id: str
+    origin: str
+    publisher: str
+    body: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Advertise:
+    origin: str
+    publisher: str
+    path: tuple[str, ...]
+    advertisement: Advertisement
+
+    def __str__(self) -> str:
+        return f"advertise {self.publisher} of {self.origin} by {'-'.join(self.path)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unadvertise:
+    origin: str
+    publisher: str
+
+    def __str__(self) -> str:
+        return f"unadvertise {self.publisher} of {self.origin}"
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribe:
+    interest: Interest
+    without: Origins = frozenset()
+
+    def __str__(self) -> str:
+        return f"subscribe {self.interest}{_but(self.without)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unsubscribe:
+    interest: Interest
+    without: Origins = frozenset()
+
+    def __str__(self) -> str:
+        return f"unsubscribe {self.interest}{_but(self.without)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    document: Document
+
+    def __str__(self) -> str:
+        return f"publish {self.document.id} of {self.document.origin}"
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    origins: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"recall {', '.join(self.origins)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """`origin` None: of all origins, those included that are to come."""
+
+    facts: Facts
+    origin: str | None
+
+    def __str__(self) -> str:
+        return f"{self.facts.value} complete for {self.origin or 'all'}"
+
+
+Message: TypeAlias = Advertise | Unadvertise | Subscribe | Unsubscribe | Publish | Recall | Complete
+
+
+def _but(without: Origins) -> str:
+    return f" but from {', '.join(sorted(without))}" if without else ""

@@ -1,0 +1,471 @@
+"""Router: the tables of one broker together. An input comes in, what has to be told and delivered goes out; no I/O, no clock.
+
+    Advertise, Unadvertise      -> trees -> what neighbours are told of origins; what they are told of interests may change with it
+    Subscribe, Unsubscribe      -> who wants what -> what other neighbours are told; entries of the filter
+    Publish                     -> filter -> the neighbours with a matching entry that get the origin's documents from here; our own subscribers
+
+The links are in order and lose nothing while both sides live (`link` sees to that). Every message adds or removes one fact, and what a neighbour is told
+is a function of what this broker knows, so there is no state that could be out of step but for what is on its way.
+
+**Restarts.** A neighbour that has lost its tables is told everything again (`met`). What it said before stays in force until it is said again or taken back: of an
+origin that it led to it is asked (`Recall`), and answers when it knows, by the parent that it had for the origin in its earlier life, up to the origin itself; when all
+its children in an origin's tree have told it what they want, it says so to its parent (`Complete`), and what it has not said again by then is dropped. Both
+run along one tree at a time, offers down and interests up, so nobody waits for somebody who waits for him. A broker that has lost
+its tables keeps documents back for neighbours of whom it does not know yet what they want.
+
+What somebody gets, and when: docs/decisions/0013.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from pathcast.errors import RoutingError
+from pathcast.pattern import Pattern
+from pathcast.routing.advertisement import ANYTHING, Advertisement
+from pathcast.routing.interests import HERE, Outgoing, Wanted
+from pathcast.routing.kit import Kit
+from pathcast.routing.messages import (
+    Advertise,
+    Complete,
+    Document,
+    Facts,
+    Interest,
+    Message,
+    Origins,
+    Publish,
+    Recall,
+    Subscribe,
+    Unadvertise,
+    Unsubscribe,
+)
+from pathcast.routing.strategy import Strategy
+from pathcast.routing.trees import Trees
+
+__all__ = [
+    "Announce",
+    "Cancel",
+    "Decision",
+    "Deliver",
+    "Effect",
+    "Refuse",
+    "Register",
+    "Retract",
+    "Router",
+    "Tell",
+]
+
+
+# --- what clients ask for ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A subscription of one of our subscribers."""
+
+    id: Hashable
+    pattern: Pattern
+    subscriber: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    id: Hashable
+
+
+@dataclass(frozen=True, slots=True)
+class Announce:
+    """A publisher of ours, and what it will send; again, with something else, when that changes."""
+
+    publisher: str
+    advertisement: Advertisement
+
+
+@dataclass(frozen=True, slots=True)
+class Retract:
+    publisher: str
+
+
+Request: TypeAlias = Register | Cancel | Announce | Retract
+
+
+# --- what follows -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    neighbour: str
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Deliver:
+    """A document for one subscriber, with the subscriptions that it matches."""
+
+    document: Document
+    subscriber: str
+    subscriptions: tuple[Hashable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """A document that is not accepted."""
+
+    document: Document
+    reason: str
+
+
+Effect: TypeAlias = Tell | Deliver | Refuse
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Where a document goes: neighbours, our own subscribers with their subscriptions, and those who are not yet known well enough."""
+
+    neighbours: tuple[str, ...]
+    deliveries: tuple[Deliver, ...]
+    undecided: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Counters:
+    """What a broker has done."""
+
+    decisions: int = 0
+    outside: int = 0
+    vain: int = 0  # documents that came and that nobody here or beyond wanted
+
+
+@dataclass(slots=True)
+class _Neighbour:
+    """What is known of one neighbour."""
+
+    outgoing: Outgoing
+    entries: dict[tuple[Interest, Origins], None] = field(default_factory=dict)
+    stale: set[tuple[Interest, Origins]] = field(default_factory=set)
+    stale_offers: set[tuple[str, str]] = field(default_factory=set)
+    known: bool = True  # whether what it wants is known, be it from before it restarted
+    sure: bool = True  # whether it has said all that it wants, since we met
+    sure_of: set[str] = field(default_factory=set)  # if not, of which origins it has
+    told_all: bool = True  # whether it knows that it has been told all
+    told_of: set[str] = field(default_factory=set)  # if not, of which origins it does
+    asks: dict[str, None] = field(default_factory=dict)  # origins that it wants to be told of
+
+
+class Router:
+    """The tables of a broker. `refuse_outside`: documents that their publisher has not advertised are not accepted."""
+
+    def __init__(
+        self,
+        name: str,
+        neighbours: Iterable[str],
+        strategy: Strategy,
+        kit: Kit,
+        *,
+        refuse_outside: bool = False,
+        recovering: bool = False,
+    ) -> None:
+        names = tuple(neighbours)
+        if HERE in names or name in names or len(set(names)) < len(names):
+            raise RoutingError("topology", f"{name} has odd neighbours: {', '.join(names)}")
+        self.name = name
+        self.strategy = strategy
+        self.counters = Counters()
+        self.trees = Trees(name, names)
+        self.wanted = Wanted()
+        self._kit = kit
+        self._refuse_outside = refuse_outside
+        self._neighbours = {
+            one: _Neighbour(Outgoing(one, self.trees, kit, strategy.advertisements))
+            for one in names
+        }
+        self._filter = kit.filter()
+        self._selector = kit.selector()
+        self._subscribers: dict[Hashable, tuple[Interest, str]] = {}
+        self._hops: dict[tuple[str, Origins], int] = {}
+        self._hop_owners: dict[int, tuple[str, Origins]] = {}
+        self._hop_uses: dict[int, int] = {}
+        self._clients_known = not recovering
+        self._lost = (
+            (HERE, *names) if recovering else ()
+        )  # those whose wants we do not know, at first
+        if recovering:
+            for one in self._neighbours.values():
+                one.known = one.sure = one.told_all = False
+
+    def start(self) -> list[Effect]:
+        """What has to be told before anything has happened."""
+        if self.strategy.advertisements:
+            return []
+        return self._retold(self.trees.announce("", ANYTHING))
+
+    # inputs
+
+    def request(self, request: Request) -> list[Effect]:
+        """Something that a client of ours asks for; raises KeyError, RoutingError."""
+        match request:
+            case Register(id=id, pattern=pattern, subscriber=subscriber):
+                if id in self._subscribers:
+                    raise RoutingError("duplicate-id", f"there is a subscription {id!r} already")
+                interest = self._kit.interest(pattern)
+                self._selector.add(id, interest)
+                self._subscribers[id] = (interest, subscriber)
+                return self._replaced([interest]) if self.wanted.add_here(interest) else []
+            case Cancel(id=id):
+                interest, _ = self._subscribers.pop(id)
+                self._selector.remove(id)
+                return self._replaced([interest]) if self.wanted.remove_here(interest) else []
+            case Announce(publisher=publisher, advertisement=advertisement):
+                if not publisher:
+                    raise RoutingError("publisher", "a publisher has a name")
+                return self._retold(self.trees.announce(publisher, advertisement))
+            case Retract(publisher=publisher):
+                return self._retold(self.trees.retract(publisher))
+
+    def hear(self, neighbour: str, message: Message) -> list[Effect]:
+        """Word of a neighbour; documents go to `decide`."""
+        known = self._neighbours[neighbour]
+        match message:
+            case Subscribe(interest=interest, without=without):
+                known.stale.discard((interest, without))
+                if not self.wanted.add(neighbour, interest, without):
+                    return []
+                known.entries[interest, without] = None
+                self._filter.add(interest, self._hop(neighbour, without))
+                return self._replaced([interest])
+            case Unsubscribe(interest=interest, without=without):
+                known.stale.discard((interest, without))
+                return self._replaced(
+                    [interest] if self._drop(neighbour, interest, without) else []
+                )
+            case Advertise(origin=origin, publisher=publisher):
+                known.stale_offers.discard((origin, publisher))
+                return self._retold(self.trees.hear(neighbour, message)) + self._completions()
+            case Unadvertise(origin=origin, publisher=publisher):
+                known.stale_offers.discard((origin, publisher))
+                return self._retold(self.trees.unhear(neighbour, message))
+            case Recall(origins=origins):
+                known.asks.update(dict.fromkeys(origins))
+                return self._completions()
+            case Complete(facts=Facts.OFFERS, origin=str(origin)):
+                return self._offered(neighbour, origin)
+            case Complete(origin=origin):
+                return self._wants_told(neighbour, origin)
+            case Publish():
+                raise TypeError("documents are decided, not heard")
+
+    # restarts
+
+    def met(self, neighbour: str, fresh: bool) -> list[Effect]:
+        """A neighbour knows nothing of what it was told: tell it all again, and keep what it said as hearsay.
+
+        `fresh`: neither of us has lived before, so there is nothing to remember.
+        """
+        known = self._neighbours[neighbour]
+        known.stale = set(known.entries)
+        known.stale_offers = set(self.trees.heard(neighbour))
+        favourites = [origin for origin, by in self.trees.favourites.items() if by == neighbour]
+        recalled = dict.fromkeys(sorted({*favourites, *(one for one, _ in known.stale_offers)}))
+        known.sure = known.told_all = fresh and not known.stale and not recalled
+        known.sure_of, known.told_of, known.asks = set(), set(), {}
+        self.trees.forget_said(neighbour)
+        told: list[Effect] = []
+        for origin in list(self.trees.parent):
+            told += [Tell(neighbour, one) for one in self.trees.news(neighbour, origin)]
+        told += [Tell(neighbour, one) for one in known.outgoing.again()]
+        if recalled:
+            told.append(Tell(neighbour, Recall(tuple(recalled))))
+        return told + self._completions()
+
+    def clients_known(self) -> list[Effect]:
+        """All our clients have said what they want, after a restart."""
+        self._clients_known = True
+        return self._completions()
+
+    def knows(self, whom: str, origin: str) -> bool:
+        """Whether it is known which documents of an origin somebody wants: a neighbour, or `HERE`, our own clients."""
+        if whom == HERE:
+            return self._clients_known
+        one = self._neighbours[whom]
+        if one.known or origin in one.sure_of or self.trees.offers(whom, origin):
+            return True
+        return self._resolved(origin) and origin not in self.trees.parent
+
+    def _offered(self, neighbour: str, origin: str) -> list[Effect]:
+        """A neighbour has said all that it has of an origin."""
+        known = self._neighbours[neighbour]
+        effects: list[Effect] = []
+        for stale in sorted(known.stale_offers):
+            if stale[0] == origin:
+                known.stale_offers.discard(stale)
+                effects += self._retold(self.trees.unhear(neighbour, Unadvertise(*stale)))
+        if self.trees.favourites.get(origin) == neighbour:
+            del self.trees.favourites[origin]
+            effects += self._retold(origin)
+        return effects + self._completions()
+
+    def _wants_told(self, neighbour: str, origin: str | None) -> list[Effect]:
+        """A neighbour has said all that it wants of an origin, or of all."""
+        known = self._neighbours[neighbour]
+        if origin is None:
+            known.sure = known.known = True
+        else:
+            known.sure_of.add(origin)
+        return self._completions()
+
+    def _forget_stale(self, neighbour: str) -> list[Effect]:
+        """What a neighbour wanted once, if all that it wants now is known."""
+        known = self._neighbours[neighbour]
+        if not known.stale or not (known.sure or self._sure_of_all(neighbour)):
+            return []
+        gone = sorted(known.stale, key=_entry_order)
+        known.stale = set()
+        for interest, without in gone:
+            self._drop(neighbour, interest, without)
+        return self._replaced([interest for interest, _ in gone])
+
+    def _sure_of_all(self, neighbour: str) -> bool:
+        """Whether a neighbour has said what it wants of every origin that it gets from here."""
+        if self.trees.favourites or not self._clients_known:
+            return False  # there may be more origins than we know
+        sure = self._neighbours[neighbour].sure_of
+        return all(one in sure or not self.trees.takes(neighbour, one) for one in self.trees.parent)
+
+    def _completions(self) -> list[Effect]:
+        """Tell each neighbour of what it has been told all by now."""
+        found: list[Effect] = []
+        for name in self._neighbours:
+            found += self._forget_stale(name)
+        pending = self.trees.favourites
+        for name, one in self._neighbours.items():
+            for origin in [asked for asked in one.asks if self._resolved(asked)]:
+                del one.asks[origin]
+                found.append(Tell(name, Complete(Facts.OFFERS, origin)))
+            if one.told_all or not self._clients_known:
+                continue
+            others = [(other, its) for other, its in self._neighbours.items() if other != name]
+            if not pending and all(its.known for _, its in others):
+                one.told_all = True
+                found.append(Tell(name, Complete(Facts.INTERESTS, None)))
+                continue
+            for origin in self.trees.origins_by(name):
+                if origin not in one.told_of and origin not in pending:
+                    if all(self.knows(other, origin) for other, _ in others):
+                        one.told_of.add(origin)
+                        found.append(Tell(name, Complete(Facts.INTERESTS, origin)))
+        return found
+
+    def _resolved(self, origin: str) -> bool:
+        """Whether it is known what comes from an origin."""
+        return self._clients_known if origin == self.name else origin not in self.trees.favourites
+
+    # documents
+
+    def admit(self, document: Document) -> Refuse | None:
+        """Whether a document of one of our publishers is refused; raises DocumentError."""
+        one = self.trees.own.get(document.publisher, None)
+        if one is None and not self.strategy.advertisements:
+            return None
+        if one is not None and one.allows(document.body):
+            return None
+        self.counters.outside += 1
+        if not self._refuse_outside:
+            return None
+        said = (
+            "has not advertised anything" if one is None else "has not advertised such a document"
+        )
+        return Refuse(document, f"{document.publisher} {said}")
+
+    def decide(self, document: Document, came_from: str = HERE) -> Decision:
+        """Where a document goes; raises DocumentError."""
+        self.counters.decisions += 1
+        neighbours = self._matching(document) - {came_from}
+        deliveries = tuple(self._deliveries(document))
+        undecided = [
+            one
+            for one in self._lost
+            if one not in neighbours and one != came_from and not self.knows(one, document.origin)
+        ]
+        if not neighbours and not deliveries and not undecided and came_from != HERE:
+            self.counters.vain += 1
+        return Decision(tuple(sorted(neighbours)), deliveries, tuple(undecided))
+
+    def decide_for(self, document: Document, whom: str) -> Decision:
+        """What a document that was undecided for somebody means to it now."""
+        if whom == HERE:
+            return Decision((), tuple(self._deliveries(document)))
+        return Decision((whom,) if whom in self._matching(document) else (), ())
+
+    def _matching(self, document: Document) -> set[str]:
+        origin = document.origin
+        found = set()
+        for hop in self._filter.hops(document.body) if len(self._filter) else ():
+            neighbour, without = self._hop_owners[hop]
+            if origin not in without and self.trees.takes(neighbour, origin):
+                found.add(neighbour)
+        return found
+
+    def _deliveries(self, document: Document) -> Iterator[Deliver]:
+        if not self._subscribers:
+            return
+        by_subscriber: dict[str, list[Hashable]] = {}
+        for id in self._selector.match(document.body):
+            by_subscriber.setdefault(self._subscribers[id][1], []).append(id)
+        for subscriber, ids in sorted(by_subscriber.items()):
+            yield Deliver(document, subscriber, tuple(sorted(ids, key=str)))
+
+    def entries(self) -> int:
+        """How many entries a document is matched against."""
+        return len(self._filter) + len(self._selector)
+
+    # what changes with what
+
+    def _drop(self, neighbour: str, interest: Interest, without: Origins) -> bool:
+        if not self.wanted.remove(neighbour, interest, without):
+            return False
+        del self._neighbours[neighbour].entries[interest, without]
+        self._filter.remove(interest, self._unhop(neighbour, without))
+        return True
+
+    def _replaced(self, interests: Iterable[Interest]) -> list[Effect]:
+        """The sources of these interests have changed: tell whom it concerns."""
+        effects: list[Effect] = []
+        for name, one in self._neighbours.items():
+            for interest in interests:
+                one.outgoing.place(interest, self.wanted.sources(interest))
+            effects += [Tell(name, message) for message in one.outgoing.flush()]
+        return effects
+
+    def _retold(self, origin: str) -> list[Effect]:
+        """Something about an origin has changed: tell of it, and see what interests it concerns."""
+        self.trees.settle(origin)
+        effects: list[Effect] = []
+        for name in self._neighbours:
+            effects += [Tell(name, message) for message in self.trees.news(name, origin)]
+        for one in self._neighbours.values():
+            one.outgoing.reconsider()
+        return effects + self._replaced(list(self.wanted))
+
+    def _hop(self, neighbour: str, without: Origins) -> int:
+        """The hop of entries of this sort, counted."""
+        hop = self._hops.get((neighbour, without))
+        if hop is None:
+            hop = next(n for n in range(len(self._hops) + 1) if n not in self._hop_owners)
+            self._hops[neighbour, without] = hop
+            self._hop_owners[hop] = (neighbour, without)
+            self._hop_uses[hop] = 0
+        self._hop_uses[hop] += 1
+        return hop
+
+    def _unhop(self, neighbour: str, without: Origins) -> int:
+        hop = self._hops[neighbour, without]
+        self._hop_uses[hop] -= 1
+        if not self._hop_uses[hop]:
+            del self._hops[neighbour, without], self._hop_owners[hop], self._hop_uses[hop]
+        return hop
+
+
+def _entry_order(entry: tuple[Interest, Origins]) -> tuple[int, list[str]]:
+    return entry[0].number, sorted(entry[1])

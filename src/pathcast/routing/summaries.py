@@ -1,0 +1,138 @@
+"""Summaries: of the interests that a neighbour should know, the fewer that it is told.
+
+    Plain      each is told
+    Covering   those that no other covers
+    Merging    and of these, mergers in the place of their members
+
+Whatever happens between two questions counts as one change, so what comes and goes in between is not told at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from fractions import Fraction
+
+from pathcast.covering import Aggregate
+from pathcast.covering import Change as Roots
+from pathcast.covering.merging import Merged, PathDistribution
+from pathcast.pattern import Pattern, parse
+from pathcast.routing.kit import Change, Summary
+from pathcast.routing.messages import Interest, Interests
+
+__all__ = ["Covering", "Merging", "Net", "Plain"]
+
+
+class Net:
+    """What several changes come to: an interest that is exposed and hidden again has not changed."""
+
+    def __init__(self) -> None:
+        self._exposed: set[Interest] = set()
+        self._hidden: set[Interest] = set()
+
+    def expose(self, interest: Interest) -> None:
+        (self._hidden.remove if interest in self._hidden else self._exposed.add)(interest)
+
+    def hide(self, interest: Interest) -> None:
+        (self._exposed.remove if interest in self._exposed else self._hidden.add)(interest)
+
+    def take(self) -> Change:
+        change = Change(frozenset(self._exposed), frozenset(self._hidden))
+        self._exposed, self._hidden = set(), set()
+        return change
+
+
+class Plain:
+    """Each stands for itself."""
+
+    def __init__(self) -> None:
+        self._net = Net()
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def add(self, interest: Interest) -> None:
+        self._size += 1
+        self._net.expose(interest)
+
+    def remove(self, interest: Interest) -> None:
+        self._size -= 1
+        self._net.hide(interest)
+
+    def changes(self) -> Change:
+        return self._net.take()
+
+    def standing_for(self, interest: Interest) -> list[Interest]:
+        return [interest]
+
+
+class Covering:
+    """The roots of an aggregate."""
+
+    def __init__(self) -> None:
+        self._aggregate: Aggregate[Interest] = Aggregate.of()
+        self._net = Net()
+
+    def __len__(self) -> int:
+        return len(self._aggregate)
+
+    def add(self, interest: Interest) -> None:
+        self._count(self._aggregate.add(interest, interest.pattern))
+
+    def remove(self, interest: Interest) -> None:
+        self._count(self._aggregate.remove(interest))
+
+    def _count(self, change: Roots[Interest]) -> None:
+        for one in change.exposed:
+            self._net.expose(one)
+        for one in change.hidden:
+            self._net.hide(one)
+
+    def changes(self) -> Change:
+        return self._net.take()
+
+    def standing_for(self, interest: Interest) -> list[Interest]:
+        return sorted(self._aggregate.covered_by(interest.pattern))
+
+
+class Merging:
+    """Mergers over the roots of another summary."""
+
+    def __init__(
+        self,
+        roots: Summary,
+        interests: Interests,
+        distribution: PathDistribution,
+        limit: Fraction,
+    ) -> None:
+        self._roots = roots
+        self._interests = interests
+        self._merged = Merged(distribution, limit)
+
+    def __len__(self) -> int:
+        return len(self._roots)
+
+    def add(self, interest: Interest) -> None:
+        self._roots.add(interest)
+
+    def remove(self, interest: Interest) -> None:
+        self._roots.remove(interest)
+
+    def changes(self) -> Change:
+        change = self._roots.changes()
+        net = Net()
+        come: dict[Hashable, str | Pattern] = {one: one.pattern for one in sorted(change.exposed)}
+        told = [self._merged.add_all(come)] if come else []
+        told += [self._merged.remove(one) for one in sorted(change.hidden)]
+        for one in told:
+            for entry in one.exposed:
+                net.expose(self._interest(entry))
+            for entry in one.hidden:
+                net.hide(self._interest(entry))
+        return net.take()
+
+    def _interest(self, entry: str | Pattern) -> Interest:
+        return self._interests.of(parse(entry) if isinstance(entry, str) else entry)
+
+    def standing_for(self, interest: Interest) -> list[Interest]:
+        return self._roots.standing_for(interest)

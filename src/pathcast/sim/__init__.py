@@ -1,0 +1,12 @@
+"""Overlays in virtual time: brokers, wires with faults, clients, metrics; scenarios as text.
+
+topology     shapes of overlays
+wires        what happens to a frame on its way
+costs        how long a broker takes over an input
+simulation   all of it together, event by event
+"""
+
+from pathcast.sim.simulation import Simulation
+from pathcast.sim.topology import Topology
+
+__all__ = ["Simulation", "Topology"]

@@ -1,0 +1,41 @@
+"""The clients of an overlay: they know what they want, and say it again to a broker that has forgotten it.
+
+A subscriber drops what it has already. A publisher sends a document again until its broker says that it has been accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+
+from pathcast.routing.advertisement import Advertisement
+from pathcast.routing.messages import Document
+from pathcast.routing.router import Announce, Register, Request
+
+__all__ = ["Clients", "Delivery"]
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A document that a subscriber has got for the first time."""
+
+    document: str
+    subscriber: str
+    subscriptions: tuple[Hashable, ...]
+    at: float
+    after: float  # seconds since it was published
+
+
+@dataclass(slots=True)
+class Clients:
+    """All clients of one broker."""
+
+    subscriptions: dict[Hashable, Register] = field(default_factory=dict)
+    publishers: dict[str, Advertisement] = field(default_factory=dict)
+    unaccepted: dict[str, Document] = field(default_factory=dict)
+
+    def requests(self) -> Iterator[Request]:
+        """All that they want of their broker."""
+        for publisher, advertisement in self.publishers.items():
+            yield Announce(publisher, advertisement)
+        yield from self.subscriptions.values()

@@ -1,0 +1,99 @@
+"""Routers joined by links that are in order and lose nothing; a test says which link moves next."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+
+from pathcast.pattern import parse
+from pathcast.routing.kit import Kit
+from pathcast.routing.messages import Document, Message, Publish
+from pathcast.routing.router import (
+    Announce,
+    Cancel,
+    Deliver,
+    Effect,
+    Register,
+    Retract,
+    Router,
+    Tell,
+)
+from pathcast.routing.strategy import Strategy
+
+__all__ = ["Network"]
+
+
+class Network:
+    def __init__(
+        self, edges: Iterable[tuple[str, str]], strategy: Strategy, kit: Callable[[], Kit]
+    ) -> None:
+        self.edges = list(edges)
+        near: dict[str, list[str]] = {}
+        for one, other in self.edges:
+            near.setdefault(one, []).append(other)
+            near.setdefault(other, []).append(one)
+        self.routers = {name: Router(name, near[name], strategy, kit()) for name in sorted(near)}
+        self.queues: dict[tuple[str, str], deque[Message]] = {
+            (one, other): deque() for one in near for other in near[one]
+        }
+        self.messages: Counter[str] = Counter()
+        self.delivered: Counter[tuple[str, str]] = Counter()
+        self.crossed: Counter[tuple[str, str, str]] = Counter()
+        self._seen: set[tuple[str, str]] = set()
+        for router in self.routers.values():
+            self._perform(router.name, router.start())
+        self.drain()
+
+    def register(self, broker: str, id: str, xpath: str) -> None:
+        self._perform(broker, self.routers[broker].request(Register(id, parse(xpath), id)))
+
+    def cancel(self, broker: str, id: str) -> None:
+        self._perform(broker, self.routers[broker].request(Cancel(id)))
+
+    def announce(self, broker: str, publisher: str, advertisement: object) -> None:
+        request = Announce(publisher, advertisement)  # type: ignore[arg-type]
+        self._perform(broker, self.routers[broker].request(request))
+
+    def retract(self, broker: str, publisher: str) -> None:
+        self._perform(broker, self.routers[broker].request(Retract(publisher)))
+
+    def publish(self, broker: str, publisher: str, id: str, body: bytes) -> None:
+        self._document(broker, "", Document(id, broker, publisher, body))
+
+    def busy(self) -> list[tuple[str, str]]:
+        return [link for link, queue in self.queues.items() if queue]
+
+    def step(self, link: tuple[str, str]) -> None:
+        message = self.queues[link].popleft()
+        sender, receiver = link
+        if isinstance(message, Publish):
+            self._document(receiver, sender, message.document)
+        else:
+            self._perform(receiver, self.routers[receiver].hear(sender, message))
+
+    def drain(self) -> None:
+        while busy := self.busy():
+            for link in busy:
+                self.step(link)
+
+    def _document(self, broker: str, sender: str, document: Document) -> None:
+        if (broker, document.id) in self._seen:
+            return
+        self._seen.add((broker, document.id))
+        decision = self.routers[broker].decide(document, sender)
+        assert not decision.undecided
+        self._perform(broker, [Tell(one, Publish(document)) for one in decision.neighbours])
+        self._perform(broker, decision.deliveries)
+
+    def _perform(self, broker: str, effects: Iterable[Effect]) -> None:
+        for effect in effects:
+            match effect:
+                case Tell(neighbour=neighbour, message=message):
+                    self.queues[broker, neighbour].append(message)
+                    self.messages[type(message).__name__] += 1
+                    if isinstance(message, Publish):
+                        self.crossed[broker, neighbour, message.document.id] += 1
+                case Deliver(document=document, subscriber=subscriber):
+                    self.delivered[document.id, subscriber] += 1
+                case _:
+                    raise AssertionError(effect)
