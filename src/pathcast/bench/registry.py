@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathcast.bench.covering.table import PARTS as COVERING_PARTS
 from pathcast.bench.covering.table import covering
 from pathcast.bench.filter.table import PARTS, filtering
+from pathcast.bench.overlay.table import PARTS as OVERLAY_PARTS
+from pathcast.bench.overlay.table import overlay
 from pathcast.bench.pipeline.table import PARTS as PIPELINE_PARTS
 from pathcast.bench.pipeline.table import pipelining
 from pathcast.bench.report import Findings, Report, machine
@@ -38,6 +40,11 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         filtering,
         parts=tuple(PARTS),
         any_schema=True,
+    ),
+    "overlay": Benchmark(
+        "messages and delay of an overlay of brokers, and what a broker's decision costs",
+        overlay,
+        parts=tuple(OVERLAY_PARTS),
     ),
     "pipeline": Benchmark(
         "what Spark costs, next to processes that only match",

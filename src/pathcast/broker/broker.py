@@ -25,7 +25,7 @@ from pathcast.link import Arrived, Confirmed, Direct, Endpoint, Met, Patience
 from pathcast.routing.interests import HERE
 from pathcast.routing.kit import Kit
 from pathcast.routing.messages import Complete, Document, Message, Publish, Recall
-from pathcast.routing.router import Decision, Refuse, Request, Router, Tell
+from pathcast.routing.router import Decision, Refuse, Request, Router, Several, Tell
 from pathcast.routing.router import Effect as RouterEffect
 from pathcast.routing.strategy import Strategy
 
@@ -234,7 +234,8 @@ class Broker:
 
     def _note(self, source: str, fact: Message | Request, effects: list[Effect]) -> None:
         if self._settings.keep_tables:
-            effects.append(Note(source, fact))
+            facts = fact.requests if isinstance(fact, Several) else [fact]
+            effects += [Note(source, one) for one in facts]
 
     def _remember(self, effects: list[Effect]) -> None:
         """Parents that have changed; those of origins that are not known again yet stay."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache
 
 from pathcast.covering.merging import PathDistribution
@@ -74,12 +74,12 @@ class EngineSelector:
 
 def summary_of(
     strategy: Strategy,
-    covering: type[Covering] | None,
+    covering: Callable[[], Summary],
     interests: Interests,
     distribution: PathDistribution | None,
 ) -> Summary:
     """What a strategy makes of the interests for one neighbour."""
-    if covering is None or not strategy.covering:
+    if not strategy.covering:
         return Plain()
     if strategy.limit is None:
         return covering()

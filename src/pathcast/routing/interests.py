@@ -27,6 +27,13 @@ HERE = ""
 _EVERYTHING: Origins = frozenset()
 Sources: TypeAlias = dict[str, frozenset[Origins]]
 
+_SETS: dict[frozenset[Origins], frozenset[Origins]] = {}
+
+
+def _shared(origins: frozenset[Origins]) -> frozenset[Origins]:
+    """One object for equal sets: there are millions in a large overlay, and few different ones."""
+    return _SETS.setdefault(origins, origins)
+
 
 class Wanted:
     """Each interest with those who want it."""
@@ -64,7 +71,7 @@ class Wanted:
         before = sources.get(source, frozenset())
         if without in before:
             return False
-        sources[source] = before | {without}
+        sources[source] = _shared(before | {without})
         return True
 
     def remove(self, source: str, interest: Interest, without: Origins) -> bool:
@@ -75,7 +82,7 @@ class Wanted:
             return False
         after = before - {without}
         if after:
-            sources[source] = after
+            sources[source] = _shared(after)
         else:
             del sources[source]
             if not sources:
@@ -88,7 +95,7 @@ class Outgoing:
 
     def __init__(self, neighbour: str, trees: Trees, kit: Kit, by_advertisement: bool) -> None:
         self.neighbour = neighbour
-        self.told: dict[Interest, set[Origins]] = {}
+        self.told: dict[Interest, frozenset[Origins]] = {}
         self._trees = trees
         self._kit = kit
         self._by_advertisement = by_advertisement
@@ -166,12 +173,12 @@ class Outgoing:
         for without in self._dirty:
             change = self._groups[without].changes()
             for one in sorted(change.exposed):
-                self.told.setdefault(one, set()).add(without)
+                self.told[one] = _shared(self.told.get(one, frozenset()) | {without})
                 come.append(Subscribe(one, without))
             for one in sorted(change.hidden):
-                self.told[one].discard(without)
-                if not self.told[one]:
-                    del self.told[one]
+                left = self.told.pop(one) - {without}
+                if left:
+                    self.told[one] = _shared(left)
                 gone.append(Unsubscribe(one, without))
             if not len(self._groups[without]):
                 del self._groups[without]
@@ -193,5 +200,5 @@ class Outgoing:
         return [one for one in found if self._placed.get(one) == without]
 
 
-def _by_number(item: tuple[Interest, set[Origins]]) -> int:
+def _by_number(item: tuple[Interest, frozenset[Origins]]) -> int:
     return item[0].number

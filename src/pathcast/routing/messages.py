@@ -75,16 +75,21 @@ class Interests:
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, tuple[tuple[str, str], ...]], Interest] = {}
+        self._list: list[Interest] = []
 
     def of(self, pattern: Pattern) -> Interest:
         name = (pattern.text, pattern.namespaces)
         found = self._known.get(name)
         if found is None:
             found = self._known[name] = Interest(len(self._known), pattern)
+            self._list.append(found)
         return found
 
     def __len__(self) -> int:
         return len(self._known)
+
+    def __getitem__(self, number: int) -> Interest:
+        return self._list[number]
 
 
 @dataclass(frozen=True, slots=True)

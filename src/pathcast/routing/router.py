@@ -52,8 +52,10 @@ __all__ = [
     "Effect",
     "Refuse",
     "Register",
+    "Request",
     "Retract",
     "Router",
+    "Several",
     "Tell",
 ]
 
@@ -88,7 +90,14 @@ class Retract:
     publisher: str
 
 
-Request: TypeAlias = Register | Cancel | Announce | Retract
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Subscriptions that come or go together: neighbours are told what it comes to."""
+
+    requests: tuple[Register | Cancel, ...]
+
+
+Request: TypeAlias = Register | Cancel | Announce | Retract | Several
 
 
 # --- what follows -----------------------------------------------------------------------------
@@ -184,6 +193,7 @@ class Router:
         self._filter = kit.filter()
         self._selector = kit.selector()
         self._subscribers: dict[Hashable, tuple[Interest, str]] = {}
+        self._uncovered: int | None = 0
         self._hops: dict[tuple[str, Origins], int] = {}
         self._hop_owners: dict[int, tuple[str, Origins]] = {}
         self._hop_uses: dict[int, int] = {}
@@ -206,23 +216,33 @@ class Router:
     def request(self, request: Request) -> list[Effect]:
         """Something that a client of ours asks for; raises KeyError, RoutingError."""
         match request:
-            case Register(id=id, pattern=pattern, subscriber=subscriber):
-                if id in self._subscribers:
-                    raise RoutingError("duplicate-id", f"there is a subscription {id!r} already")
-                interest = self._kit.interest(pattern)
-                self._selector.add(id, interest)
-                self._subscribers[id] = (interest, subscriber)
-                return self._replaced([interest]) if self.wanted.add_here(interest) else []
-            case Cancel(id=id):
-                interest, _ = self._subscribers.pop(id)
-                self._selector.remove(id)
-                return self._replaced([interest]) if self.wanted.remove_here(interest) else []
+            case Register() | Cancel():
+                return self._replaced(self._subscribed(request))
+            case Several(requests=requests):
+                changed = [interest for one in requests for interest in self._subscribed(one)]
+                return self._replaced(list(dict.fromkeys(changed)))
             case Announce(publisher=publisher, advertisement=advertisement):
                 if not publisher:
                     raise RoutingError("publisher", "a publisher has a name")
                 return self._retold(self.trees.announce(publisher, advertisement))
             case Retract(publisher=publisher):
                 return self._retold(self.trees.retract(publisher))
+
+    def _subscribed(self, request: Register | Cancel) -> list[Interest]:
+        """The interest that somebody here has now, and nobody had, or the other way round."""
+        self._uncovered = None
+        match request:
+            case Register(id=id, pattern=pattern, subscriber=subscriber):
+                if id in self._subscribers:
+                    raise RoutingError("duplicate-id", f"there is a subscription {id!r} already")
+                interest = self._kit.interest(pattern)
+                self._selector.add(id, interest)
+                self._subscribers[id] = (interest, subscriber)
+                return [interest] if self.wanted.add_here(interest) else []
+            case Cancel(id=id):
+                interest, _ = self._subscribers.pop(id)
+                self._selector.remove(id)
+                return [interest] if self.wanted.remove_here(interest) else []
 
     def hear(self, neighbour: str, message: Message) -> list[Effect]:
         """Word of a neighbour; documents go to `decide`."""
@@ -417,8 +437,17 @@ class Router:
             yield Deliver(document, subscriber, tuple(sorted(ids, key=str)))
 
     def entries(self) -> int:
-        """How many entries a document is matched against."""
+        """How many entries the tables hold, our own subscribers' included."""
         return len(self._filter) + len(self._selector)
+
+    def uncovered(self) -> int:
+        """How many of them an engine that tests each has to test: with covering, of our own those that no other covers."""
+        if self._uncovered is None:
+            summary = self._kit.summary()
+            for interest in {one: None for one, _ in self._subscribers.values()}:
+                summary.add(interest)
+            self._uncovered = len(summary.changes().exposed)
+        return len(self._filter) + self._uncovered
 
     # what changes with what
 

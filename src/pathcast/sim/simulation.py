@@ -9,7 +9,7 @@ is there when it starts again. Clients outlive their broker, and tell it again w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from heapq import heappop, heappush
@@ -36,7 +36,16 @@ from pathcast.routing.advertisement import Advertisement
 from pathcast.routing.interests import HERE
 from pathcast.routing.kit import Kit
 from pathcast.routing.messages import Document, Publish
-from pathcast.routing.router import Announce, Cancel, Deliver, Refuse, Register, Request, Retract
+from pathcast.routing.router import (
+    Announce,
+    Cancel,
+    Deliver,
+    Refuse,
+    Register,
+    Request,
+    Retract,
+    Several,
+)
 from pathcast.sim.clients import Clients, Delivery
 from pathcast.sim.costs import Costs
 from pathcast.sim.metrics import Metrics, kind_of, size_of
@@ -87,7 +96,7 @@ class Simulation:
         }
         self._near = topology.neighbours()
         self._kit = kit
-        self._costs = costs or Costs()
+        self.costs = costs
         self._trace = trace
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._planned = 0
@@ -149,6 +158,17 @@ class Simulation:
         self._homes[id] = broker
         self._say(f"{broker} {id} subscribes {xpath}")
         self._ask(broker, register)
+
+    def subscribe_all(self, broker: str, subscriber: str, texts: Mapping[str, str]) -> None:
+        """Many subscriptions of one subscriber at once, by their ids; raises SubscriptionError."""
+        registers = [Register(id, parse(xpath), subscriber) for id, xpath in texts.items()]
+        for register in registers:
+            if register.id in self._homes:
+                raise RoutingError("duplicate-id", f"there is a subscription {register.id} already")
+            self._homes[register.id] = broker
+            self._host(broker).clients.subscriptions[register.id] = register
+        self._say(f"{broker} {subscriber} subscribes {len(registers)} at once")
+        self._ask(broker, Several(tuple(registers)))
 
     def cancel(self, id: str) -> None:
         if id not in self._homes:
@@ -270,22 +290,26 @@ class Simulation:
         broker = host.broker
         if broker is None:
             return
-        if not self._costs:
+        if not self.costs:
             self._handle(name, broker, input)
             return
-        host.free = max(host.free, self.now) + self._cost(broker, input)
+        host.free = max(host.free, self.now) + self._cost(self.costs, broker, input)
         self._plan(host.free, partial(self._handle, name, broker, input))
 
-    def _cost(self, broker: Broker, input: Input) -> float:
+    def _cost(self, costs: Costs, broker: Broker, input: Input) -> float:
         match input:
+            case FrameIn(frame=frame) if isinstance(frame.message, Publish):
+                return costs.seconds(frame.message, broker.router.uncovered())
             case FrameIn(frame=frame) if frame.message is not None:
-                return self._costs.seconds(frame.message, broker.router.entries())
+                return costs.seconds(frame.message, broker.router.entries())
             case Submit(document=document):
-                return self._costs.seconds(Publish(document), broker.router.entries())
+                return costs.seconds(Publish(document), broker.router.uncovered())
             case Ask(request=Register() | Cancel()):
-                return self._costs.subscribe.seconds(broker.router.entries())
+                return costs.subscribe.seconds(broker.router.entries())
+            case Ask(request=Several(requests=requests)):
+                return len(requests) * costs.subscribe.seconds(broker.router.entries())
             case Ask():
-                return self._costs.advertise.seconds(broker.router.entries())
+                return costs.advertise.seconds(broker.router.entries())
         return 0.0
 
     def _handle(self, name: str, broker: Broker, input: Input) -> None:

@@ -1,0 +1,50 @@
+"""What a broker's routing decision costs, next to the engine's `match_hops` on the same entries and documents."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from pathcast.bench.measure import Ratio, compared
+from pathcast.matching import Matcher
+from pathcast.pattern import parse
+from pathcast.routing.advertisement import ANYTHING
+from pathcast.routing.engine_kit import EngineKit
+from pathcast.routing.messages import Advertise, Document, Subscribe
+from pathcast.routing.router import Router
+from pathcast.routing.strategy import Strategy
+from pathcast.workload.bundled import bundled
+from pathcast.workload.documents import DocumentOptions, documents
+from pathcast.workload.presets import PRESETS
+
+__all__ = ["decision_ratio"]
+
+_NEIGHBOURS = 8
+_BYTES = 10_240
+
+
+def decision_ratio(entries: int, count: int, rounds: int) -> Ratio:
+    """The engine's time divided by the broker's: 1 is as fast, 0.5 half as fast."""
+    texts = list(islice(PRESETS["li2008-a"].texts(seed=1, count=entries), entries))
+    plain = Strategy(advertisements=True, covering=False)
+    kit = EngineKit(plain)
+    names = [f"n{number}" for number in range(_NEIGHBOURS)]
+    router = Router("here", ["up", *names], plain, kit)
+    router.hear("up", Advertise("far", "P", ("up", "far"), ANYTHING))
+    matcher = Matcher()
+    for number, text in enumerate(texts):
+        hop = number % _NEIGHBOURS
+        router.hear(names[hop], Subscribe(kit.interest(parse(text))))
+        matcher.add(number, text, hop=hop)
+    options = DocumentOptions(max_depth=10, size=_BYTES)
+    bodies = list(documents(bundled("news"), options, seed=3, count=count))
+    messages = [Document(f"d{n}", "far", "P", body) for n, body in enumerate(bodies)]
+
+    def decided() -> None:
+        for message in messages:
+            router.decide(message, "up")
+
+    def matched() -> None:
+        for body in bodies:
+            list(matcher.match_hops(body))
+
+    return compared(decided, matched, rounds=rounds)

@@ -1,0 +1,61 @@
+"""A large overlay, in a process of its own: a transit-stub graph of a thousand brokers, subscriptions at its stubs, four publishers."""
+
+from __future__ import annotations
+
+import time
+from itertools import islice
+
+from pathcast.broker.broker import Settings
+from pathcast.routing.advertisement import Advertisement
+from pathcast.routing.shared_kit import SharedKit
+from pathcast.routing.strategy import strategy
+from pathcast.sim import Simulation
+from pathcast.sim.metrics import Summary
+from pathcast.sim.topology import transit_stub
+from pathcast.workload.bundled import bundled
+from pathcast.workload.documents import DocumentOptions, documents
+from pathcast.workload.placement import place
+from pathcast.workload.presets import PRESETS
+
+__all__ = ["large"]
+
+_PUBLISHERS = 4
+_DOCUMENTS = 20
+
+
+def large(transits: int, stubs: int, size: int, subscriptions: int) -> dict[str, float]:
+    """Figures of one run with advertisements and covering."""
+    chosen = strategy("with-Adv-with-Cov")
+    topology = transit_stub(transits, stubs, size, seed=1)
+    run = Simulation(topology, Settings(chosen, reliable=False), SharedKit(chosen))
+    start = time.process_time()
+    edges = [name for name in topology.brokers if name.startswith("s")]
+    homes = place(_PUBLISHERS, range(len(edges)), seed=1, kind="publishers")
+    news = Advertisement.of(bundled("news"))
+    for number, home in enumerate(homes):
+        run.announce(edges[home], f"P{number}", news)
+    run.quiet()
+    texts = list(islice(PRESETS["li2008-a"].texts(seed=1, count=subscriptions), subscriptions))
+    by_home: dict[str, dict[str, str]] = {}
+    for number, place_of in enumerate(place(len(texts), range(len(edges)), seed=2)):
+        by_home.setdefault(edges[place_of], {})[f"s{number}"] = texts[number]
+    for edge, each in by_home.items():
+        run.subscribe_all(edge, edge, each)
+    run.quiet()
+    set_up = time.process_time() - start
+    options = DocumentOptions(max_depth=10, size=7_000)
+    for number, body in enumerate(documents(bundled("news"), options, seed=3, count=_DOCUMENTS)):
+        which = number % _PUBLISHERS
+        run.publish(edges[homes[which]], f"P{which}", f"d{number}", body)
+    run.quiet()
+    summary = Summary.of(run)
+    return {
+        "brokers": len(topology.brokers),
+        "links": len(topology.links),
+        "traffic": summary.traffic,
+        "deliveries": summary.deliveries,
+        "vain": summary.vain,
+        "entries": sum(summary.entries.values()),
+        "set up": set_up,
+        "seconds": time.process_time() - start,
+    }
