@@ -77,6 +77,13 @@ class Group:
     def __str__(self) -> str:
         return f"({'|'.join(map(str, self.choices))}){'+' if self.repeated else ''}"
 
+    def short(self, most: int) -> str:
+        """What stands for it where it is too large to be written."""
+        inner = f"... {self.size:,} names ..."
+        if len(self.choices) == 1:
+            inner = self.choices[0].short(most)
+        return f"({inner}){'+' if self.repeated else ''}"
+
 
 Part: TypeAlias = Place | Group
 
@@ -109,6 +116,13 @@ class Expression:
 
     def __str__(self) -> str:
         return "".join(map(str, self.parts))
+
+    def short(self, most: int = 60) -> str:
+        """The text, with `...` for groups of more than so many names."""
+        return "".join(
+            str(part) if part.size <= most or isinstance(part, Place) else part.short(most)
+            for part in self.parts
+        )
 
     def advertisement(self) -> Advertisement:
         """The automaton of all paths that the expression stands for."""
