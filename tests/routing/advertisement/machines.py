@@ -144,7 +144,9 @@ def document(found: Advertisement, rng: Random, levels: int = 6) -> bytes | None
         may_end = any(found.leaves >> state & 1 for state in states)
         if left > 1:
             for _ in range(rng.choice((0, 1, 2, 3)) if may_end else rng.choice((1, 2, 3))):
-                child = element({one for state in states for one in numbers(found.below[state])}, left)
+                child = element(
+                    {one for state in states for one in numbers(found.below[state])}, left
+                )
                 if child is not None:
                     children.append(child)
         if not children and not may_end:
@@ -157,7 +159,9 @@ def document(found: Advertisement, rng: Random, levels: int = 6) -> bytes | None
         return f"<{qualified}{declared}{attributes}>{text}{noise}{''.join(children)}</{qualified}>"
 
     def element(states: set[int], left: int) -> str | None:
-        names = sorted({name for one in states for name in instances(found.labels[one], spaces=True)})
+        names = sorted(
+            {name for one in states for name in instances(found.labels[one], spaces=True)}
+        )
         if not names:
             return None
         name = rng.choice(names)
@@ -166,12 +170,16 @@ def document(found: Advertisement, rng: Random, levels: int = 6) -> bytes | None
 
     def start() -> str | None:
         states = set(numbers(found.roots))
-        names = sorted({name for one in states for name in instances(found.labels[one], spaces=True)})
+        names = sorted(
+            {name for one in states for name in instances(found.labels[one], spaces=True)}
+        )
         if not names:
             return None
         name = rng.choice(names)
         return written(
-            {one for one in states if name in instances(found.labels[one], spaces=True)}, name, levels
+            {one for one in states if name in instances(found.labels[one], spaces=True)},
+            name,
+            levels,
         )
 
     text = start()

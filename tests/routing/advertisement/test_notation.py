@@ -20,6 +20,7 @@ from pathcast.routing.advertisement import (
     leaf_paths,
     parse_advertisement,
     parse_expression,
+    tally,
     union,
 )
 from pathcast.routing.advertisement.notation.expression import Place
@@ -37,12 +38,14 @@ def words(expression: Expression, longest: int) -> set[Word]:
     found: set[Word] = {()}
     for part in expression.parts:
         if isinstance(part, Place):
-            ways = {(str(part.label),)}
+            ways: set[Word] = {(str(part.label),)}
         else:
-            once = set().union(*(words(choice, longest) for choice in part.choices))
+            once = set[Word]().union(*(words(choice, longest) for choice in part.choices))
             ways, fresh = set(once), once
             while part.repeated and fresh:
-                longer = {one + more for one in fresh for more in once if len(one + more) <= longest}
+                longer = {
+                    one + more for one in fresh for more in once if len(one + more) <= longest
+                }
                 fresh = longer - ways
                 ways |= fresh
         found = {one + more for one in found for more in ways if len(one + more) <= longest}
@@ -108,7 +111,9 @@ def test_errors_point(text: str, position: int) -> None:
 def test_what_no_expression_of_the_paper_says() -> None:
     """Two cycles through one element: what is repeated is now this and now that."""
     found = Advertisement.of(
-        parse_dtd("<!ELEMENT p (#PCDATA | em | b)*><!ELEMENT em (#PCDATA | em | b)*><!ELEMENT b (#PCDATA | em | b)*>")
+        parse_dtd(
+            "<!ELEMENT p (#PCDATA | em | b)*><!ELEMENT em (#PCDATA | em | b)*><!ELEMENT b (#PCDATA | em | b)*>"
+        )
     )
     assert [str(one) for one in expressions(found)] == ["/p", "/p(/b|/em)+"]
 
@@ -143,6 +148,11 @@ def test_all_expressions_together_are_the_automaton(rng: Random) -> None:
     written = list(expressions(found))
     listed = set(leaf_paths(found, 5))
     assert set().union(*(words(one, 5) for one in written)) == listed
+    assert tally(found) == Counter(one.kind for one in written)
+    for longest in (1, 3, 6):
+        short = [str(one) for one in written if one.size <= longest]
+        assert [str(one) for one in expressions(found, longest)] == short
+        assert tally(found, longest).total() == len(short)
     together = union(written)
     assert covers(together, found)
     assert covers(found, together)
@@ -169,7 +179,9 @@ def test_bundled_schemas(name: str) -> None:
     written = list(expressions(found))
     assert len({str(one) for one in written}) == len(written)
     if not bundled(name).graph.cyclic:
-        assert {str(one) for one in written} == {"/" + "/".join(path) for path in leaf_paths(found, 20)}
+        assert {str(one) for one in written} == {
+            "/" + "/".join(path) for path in leaf_paths(found, 20)
+        }
     else:
         assert set().union(*(words(one, 6) for one in written)) == set(leaf_paths(found, 6))
 
@@ -178,6 +190,7 @@ def test_the_news_schema_has_more_than_anybody_writes_out() -> None:
     found = Advertisement.of(bundled("news"))
     written = list(islice(expressions(found), 5000))
     assert len(written) == 5000
+    assert tally(found).total() == 259_959
     assert max(one.size for one in written) > 1_000_000
     small = [one for one in written if one.size <= 60]
     assert len(small) > 500

@@ -32,7 +32,7 @@ from pathcast.routing.advertisement.advertisement import Advertisement
 from pathcast.routing.advertisement.bits import bits
 from pathcast.routing.advertisement.labels import Label
 
-__all__ = ["Expression", "Group", "Kind", "Part", "Place", "group", "union"]
+__all__ = ["Expression", "Group", "Kind", "Part", "Place", "group", "kind_of", "union"]
 
 
 class Kind(Enum):
@@ -105,11 +105,7 @@ class Expression:
 
     @property
     def kind(self) -> Kind:
-        if self.nested > 1:
-            return Kind.EMBEDDED
-        if self.patterns > 1:
-            return Kind.SERIES
-        return Kind.SIMPLE if self.patterns else Kind.NONE
+        return kind_of(self.patterns, self.nested)
 
     def __add__(self, other: Expression) -> Expression:
         return Expression(self.parts + other.parts)
@@ -127,6 +123,15 @@ class Expression:
     def advertisement(self) -> Advertisement:
         """The automaton of all paths that the expression stands for."""
         return union([self])
+
+
+def kind_of(patterns: int, nested: int) -> Kind:
+    """The class of what has so many recursive patterns, nested so deep."""
+    if nested > 1:
+        return Kind.EMBEDDED
+    if patterns > 1:
+        return Kind.SERIES
+    return Kind.SIMPLE if patterns else Kind.NONE
 
 
 def group(choices: Iterable[Expression], *, repeated: bool = True) -> Expression:
