@@ -99,7 +99,8 @@ def test_names_of_dtds_travel_with_their_prefixes() -> None:
         {"labels": [""], "below": ["0"], "roots": "1", "leaves": "1"},
         {"labels": [7], "below": ["0"], "roots": "1", "leaves": "1"},
         {"labels": [["a", "", [3]]], "below": ["0"], "roots": "1", "leaves": "1"},
-        {"labels": ["a"] * 5001, "below": ["0"] * 5001, "roots": "1", "leaves": "1"},
+        {"labels": [["a", "", []]], "below": ["0"], "roots": "1", "leaves": "1"},
+        {"labels": ["a"] * 2001, "below": ["0"] * 2001, "roots": "1", "leaves": "1"},
     ],
 )
 def test_bad_json_is_an_error_of_ours(value: object) -> None:
