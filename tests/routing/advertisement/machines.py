@@ -204,3 +204,48 @@ def tree_paths(body: bytes) -> Iterator[tuple[Name, ...]]:
             chain = [one, *one.iterancestors()][::-1]
             names = [etree.QName(each) for each in chain]
             yield tuple((name.namespace or "", name.localname) for name in names)
+
+
+def twig(rng: Random, body: bytes) -> str:
+    """A twig that the document matches: some of its elements, by name or by *, with branches from below them."""
+    from lxml import etree
+
+    root = etree.fromstring(body)
+
+    def test(element: etree._Element) -> str:
+        name = etree.QName(element)
+        return "*" if chance(rng, 0.2) else PREFIXES[name.namespace or ""] + name.localname
+
+    def conditions(element: etree._Element, left: int) -> str:
+        found = []
+        for child in element.iterchildren("*"):
+            if left and chance(rng, 0.5):
+                inner = walk(child, left - 1, rng.choice(("", ".//")))
+                found.append(
+                    rng.choice(
+                        (
+                            f"[{inner}]",
+                            f"[{inner}]",
+                            f"[{inner} or zebra]",
+                            f"[{inner}][not(zebra)]",
+                        )
+                    )
+                )
+        return "".join(found)
+
+    def walk(element: etree._Element, left: int, start: str) -> str:
+        """Steps to an element and on to one below it."""
+        text = start
+        while True:
+            text += test(element) + conditions(element, left)
+            if chance(rng, 0.1):
+                text += f"/descendant-or-self::{test(element)}"
+            below = list(element.iterchildren("*"))
+            if not below or chance(rng, 0.3):
+                return text
+            element = rng.choice(below)
+            text += rng.choice(("/", "/", "//"))
+            while text.endswith("//") and chance(rng, 0.4) and list(element.iterchildren("*")):
+                element = rng.choice(list(element.iterchildren("*")))
+
+    return walk(root, 2, rng.choice(("/", "/", "//", "")))

@@ -155,6 +155,35 @@ def test_never_a_wrong_no_and_often_a_right_one(deep: bool) -> None:
     assert answers[False, False] > 0.2 * total
 
 
+@given(rolls)
+def test_twigs_of_documents_within(rng: Random) -> None:
+    """Whatever can be read off a document within the advertisement overlaps it."""
+    found = machines.advertisement(rng, 6, spaces=chance(rng, 0.5))
+    for _ in range(3):
+        body = machines.document(found, rng, 5)
+        for _ in range(4 if body is not None else 0):
+            text = machines.twig(rng, body or b"")
+            assert oracle.oracle(text, generate.NAMESPACES, body or b""), (body, text)
+            assert overlaps(found, parse(text, generate.NAMESPACES)), (found.text, text)
+
+
+def test_twigs_under_ambiguous_automata(deep: bool) -> None:
+    """Several paths of few names: documents often go two ways at once, which states one by one do not see."""
+    rng = Random(8)
+    unseen = 0
+    for _ in range(3000 if deep else 300):
+        ways = ("/a" + "".join(f"/{rng.choice('ab*')}" for _ in range(3)) for _ in range(4))
+        found = parse_advertisement(f"({'|'.join(ways)})")
+        body = machines.document(found, rng, 4)
+        for _ in range(4 if body is not None else 0):
+            text = machines.twig(rng, body or b"")
+            pattern = parse(text, generate.NAMESPACES)
+            assert overlaps(found, pattern), (found.text, text)
+            machine = found.machine
+            unseen += not machine._where(pattern.condition) & machine.document
+    assert unseen > 100
+
+
 def test_valid_documents_of_random_dtds(deep: bool) -> None:
     rng = Random(4)
     answers: Counter[tuple[bool, bool]] = Counter()
@@ -255,6 +284,10 @@ BOOK = Advertisement.of(
         ("//zebra | //p/note", False),
         ("//author and //zebra", False),
         ("//chapter/self::node()[title]", True),
+        ("//editor/descendant-or-self::editor", True),
+        ("//editor/descendant-or-self::p", False),
+        ("/descendant-or-self::node()[author]/title", True),
+        ("/descendant-or-self::node()[book]/book/author", True),
         ("//*[self::chapter]/p", True),
         ("//*[self::editor]/p", False),
     ],
