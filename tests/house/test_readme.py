@@ -23,6 +23,11 @@ def test_readme_keeps_its_promises(tmp_path: Path) -> None:
     assert not complaints, "\n\n".join(complaints)
 
 
+def test_the_guide_to_advertisements(tmp_path: Path) -> None:
+    markdown = (README.parent / "docs" / "guide" / "advertisements.md").read_text(encoding="utf-8")
+    assert not run(markdown, tmp_path)
+
+
 def test_the_page_on_workloads(tmp_path: Path) -> None:
     markdown = (README.parent / "docs" / "workloads.md").read_text(encoding="utf-8")
     assert not run(markdown, tmp_path)

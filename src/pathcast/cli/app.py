@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from pathcast import __version__
+from pathcast.cli.advertise import advertise
 from pathcast.cli.aggregate import aggregate
 from pathcast.cli.bench import bench
 from pathcast.cli.covers import covers
@@ -40,6 +41,7 @@ app.command()(explain)
 app.command()(draw)
 app.command()(covers)
 app.command()(aggregate)
+app.command()(advertise)
 app.command()(run)
 app.command()(report)
 app.command()(demo)

@@ -14,6 +14,7 @@ from pathcast.routing.advertisement.notation import (
     expressions,
     parse_advertisement,
     parse_expression,
+    tally,
     union,
 )
 from pathcast.routing.advertisement.overlap import overlaps
@@ -32,6 +33,7 @@ __all__ = [
     "overlaps",
     "parse_advertisement",
     "parse_expression",
+    "tally",
     "union",
     "widened",
 ]

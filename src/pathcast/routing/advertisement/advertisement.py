@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ANYTHING", "Advertisement"]
 
-_MOST_STATES = 5_000  # that a message may bring
+_MOST_STATES = 2_000  # that a message may bring
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class Advertisement:
         )
 
     def allows(self, document: bytes | Document) -> bool:
-        """Whether all paths from the root to leaves are advertised; DocumentError if it is not well-formed."""
+        """Whether all paths from the root to leaves are advertised; DocumentError for bytes that are no document."""
         return self.machine.allows(document)
 
     @cached_property

@@ -50,12 +50,6 @@ class Label:
             case _:
                 return False
 
-    def meets(self, other: Label) -> bool:
-        """Whether some element has both labels."""
-        if None not in (self.local, other.local) and self.local != other.local:
-            return False
-        return self.spaces is None or other.spaces is None or bool(self.spaces & other.spaces)
-
     @property
     def order(self) -> tuple[bool, str, str, bool, tuple[str, ...]]:
         """By this, labels are sorted: by name first."""
@@ -96,7 +90,7 @@ class Label:
                 return cls(local, frozenset({space}))
             case [str() | None as local, str(prefix), None]:
                 return cls(local, None, prefix)
-            case [str() | None as local, str(prefix), list(spaces)] if all(
+            case [str() | None as local, str(prefix), list(spaces)] if spaces and all(
                 isinstance(one, str) for one in spaces
             ):
                 return cls(local, frozenset(spaces), prefix)

@@ -21,7 +21,6 @@ Sets are numbers, and what leads to a set is remembered: a step costs three look
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import combinations
 from typing import TYPE_CHECKING, TypeVar
 
 from pathcast.pattern.syntax import Axis, Test, TestKind
@@ -86,18 +85,18 @@ class Machine:
 
     def _shared(self, states: int) -> bool:
         """Whether an element may be two of these states."""
-        by_local: dict[str | None, list[int]] = {}
+        taken: dict[str | None, set[str] | None] = {}  # the namespaces of a local name; None: all
         for state in bits(states):
-            by_local.setdefault(self.labels[state].local, []).append(state)
-        if None in by_local and len(by_local) > 1:
-            return (
-                True  # a wildcard beside a name; that their namespaces may differ is not looked at
-            )
-        return any(
-            self.labels[one].meets(self.labels[other])
-            for group in by_local.values()
-            for one, other in combinations(group, 2)
-        )
+            label = self.labels[state]
+            if label.local not in taken:
+                taken[label.local] = None if label.spaces is None else set(label.spaces)
+                continue
+            spaces = taken[label.local]
+            if spaces is None or label.spaces is None or spaces & label.spaces:
+                return True
+            spaces |= label.spaces
+        # A wildcard beside a name: that their namespaces may differ is not looked at.
+        return None in taken and len(taken) > 1
 
     # - documents -
 

@@ -32,7 +32,7 @@ from pathcast.routing.advertisement.advertisement import Advertisement
 from pathcast.routing.advertisement.bits import bits
 from pathcast.routing.advertisement.labels import Label
 
-__all__ = ["Expression", "Group", "Kind", "Part", "Place", "group", "union"]
+__all__ = ["Expression", "Group", "Kind", "Part", "Place", "group", "kind_of", "union"]
 
 
 class Kind(Enum):
@@ -77,6 +77,13 @@ class Group:
     def __str__(self) -> str:
         return f"({'|'.join(map(str, self.choices))}){'+' if self.repeated else ''}"
 
+    def short(self, most: int) -> str:
+        """What stands for it where it is too large to be written."""
+        inner = f"... {self.size:,} names ..."
+        if len(self.choices) == 1:
+            inner = self.choices[0].short(most)
+        return f"({inner}){'+' if self.repeated else ''}"
+
 
 Part: TypeAlias = Place | Group
 
@@ -98,11 +105,7 @@ class Expression:
 
     @property
     def kind(self) -> Kind:
-        if self.nested > 1:
-            return Kind.EMBEDDED
-        if self.patterns > 1:
-            return Kind.SERIES
-        return Kind.SIMPLE if self.patterns else Kind.NONE
+        return kind_of(self.patterns, self.nested)
 
     def __add__(self, other: Expression) -> Expression:
         return Expression(self.parts + other.parts)
@@ -110,9 +113,25 @@ class Expression:
     def __str__(self) -> str:
         return "".join(map(str, self.parts))
 
+    def short(self, most: int = 60) -> str:
+        """The text, with `...` for groups of more than so many names."""
+        return "".join(
+            str(part) if part.size <= most or isinstance(part, Place) else part.short(most)
+            for part in self.parts
+        )
+
     def advertisement(self) -> Advertisement:
         """The automaton of all paths that the expression stands for."""
         return union([self])
+
+
+def kind_of(patterns: int, nested: int) -> Kind:
+    """The class of what has so many recursive patterns, nested so deep."""
+    if nested > 1:
+        return Kind.EMBEDDED
+    if patterns > 1:
+        return Kind.SERIES
+    return Kind.SIMPLE if patterns else Kind.NONE
 
 
 def group(choices: Iterable[Expression], *, repeated: bool = True) -> Expression:

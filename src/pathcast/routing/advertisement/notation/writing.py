@@ -22,24 +22,50 @@ all bounds (exponentially, for some: Ehrenfeucht and Zeiger 1976). Then the erro
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import networkx
 
 from pathcast.errors import AdvertisementError
 from pathcast.routing.advertisement.advertisement import Advertisement
 from pathcast.routing.advertisement.bits import bits, closure, mask, turned
-from pathcast.routing.advertisement.notation.expression import Expression, Place, group
+from pathcast.routing.advertisement.notation.expression import (
+    Expression,
+    Kind,
+    Place,
+    group,
+    kind_of,
+)
 
-__all__ = ["expressions"]
+__all__ = ["expressions", "tally"]
+
+_Shape: TypeAlias = tuple[int, int]  # recursive patterns, and how deep they are nested
 
 _SEVERAL = 8
 _PASSAGES = 4_000  # that are looked into, for one advertisement
 
 
-def expressions(advertisement: Advertisement) -> Iterator[Expression]:
-    """Expressions that together stand for all paths, and only these; raises AdvertisementError if that is too much."""
-    return _Writer(advertisement).all()
+def expressions(advertisement: Advertisement, longest: int | None = None) -> Iterator[Expression]:
+    """Expressions that together stand for all paths, and only these; raises AdvertisementError if that is too much.
+
+    `longest`: only those of at most so many names.
+    """
+    writer = _Writer(advertisement)
+    for root in bits(writer.roots):
+        yield from writer.starting(root, longest)
+
+
+def tally(advertisement: Advertisement, longest: int | None = None) -> Counter[Kind]:
+    """How many expressions there are of each kind, without making them; raises AdvertisementError."""
+    writer = _Writer(advertisement)
+    found: Counter[Kind] = Counter()
+    for root in bits(writer.roots):
+        shapes = writer.counted(root, longest)
+        for (patterns, nested), many in shapes.items():
+            found[kind_of(patterns, nested)] += many
+    return found
 
 
 class _Writer:
@@ -50,6 +76,7 @@ class _Writer:
         self.above = turned(self.below)
         self._passages: dict[tuple[int, int, int], list[Expression]] = {}
         self._hubs: dict[int, int] = {}
+        self._counts: dict[tuple[int, int | None], Counter[_Shape]] = {}
 
     def _group(self, advertisement: Advertisement) -> None:
         below, above = advertisement.below, turned(advertisement.below)
@@ -84,23 +111,42 @@ class _Writer:
             for node in bits(part):
                 self.component[node] = part
 
-    def all(self) -> Iterator[Expression]:
-        for root in bits(self.roots):
-            yield from self._from(root)
+    def starting(self, node: int, room: int | None) -> Iterator[Expression]:
+        """All that start with a node and have at most so many names."""
+        for last, passage in self._through(node, room):
+            if self.leaves >> last & 1:
+                yield passage
+            for following in bits(self.below[last] & ~self.component[node]):
+                for rest in self.starting(following, _left(room, passage)):
+                    yield passage + rest
 
-    def _from(self, node: int) -> Iterator[Expression]:
-        """All that starts with a node."""
+    def counted(self, node: int, room: int | None) -> Counter[_Shape]:
+        """How many of these there are, by recursive patterns and how deep they are nested (2: or more)."""
+        key = (node, room)
+        found = self._counts.get(key)
+        if found is None:
+            found = self._counts[key] = Counter()
+            for last, passage in self._through(node, room):
+                if self.leaves >> last & 1:
+                    found[min(passage.patterns, 2), min(passage.nested, 2)] += 1
+                for following in bits(self.below[last] & ~self.component[node]):
+                    rest = self.counted(following, _left(room, passage))
+                    for (patterns, nested), many in rest.items():
+                        shape = (
+                            min(passage.patterns + patterns, 2),
+                            min(max(passage.nested, nested), 2),
+                        )
+                        found[shape] += many
+        return found
+
+    def _through(self, node: int, room: int | None) -> Iterator[tuple[int, Expression]]:
+        """The ways through the component of a node, with the node where they leave it or end."""
         part = self.component[node]
         for last in bits(part):
-            beyond = self.below[last] & ~part
-            if not (beyond or self.leaves >> last & 1):
-                continue
-            for passage in self._passage(part, node, last):
-                if self.leaves >> last & 1:
-                    yield passage
-                for following in bits(beyond):
-                    for rest in self._from(following):
-                        yield passage + rest
+            if self.below[last] & ~part or self.leaves >> last & 1:
+                for passage in self._passage(part, node, last):
+                    if room is None or passage.size <= room:
+                        yield last, passage
 
     def _passage(self, nodes: int, first: int, last: int) -> list[Expression]:
         """All ways from one node to another among these nodes, at most `_SEVERAL` expressions."""
@@ -167,6 +213,10 @@ class _Writer:
             best = mask(node for node in left if left[node] == least)
             found = self._hubs[cycle] = best
         return first if found >> first & 1 else next(bits(found))
+
+
+def _left(room: int | None, passage: Expression) -> int | None:
+    return None if room is None else room - passage.size
 
 
 def _repeated(rounds: list[Expression], tail: Expression) -> Iterator[Expression]:

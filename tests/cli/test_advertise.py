@@ -1,0 +1,176 @@
+"""`pathcast advertise`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pathcast.routing.advertisement import Advertisement, infer
+from pathcast.workload.bundled import bundled
+from tests.cli.running import Result, run, write
+
+TANGLED = "\n".join(
+    f"<!ELEMENT e{at} ({' | '.join(f'e{one}' for one in range(24) if one != at)} | l{at})*><!ELEMENT l{at} EMPTY>"
+    for at in range(24)
+)
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(
+        tmp_path,
+        my__dtd="<!ELEMENT a (b*)><!ELEMENT b (c | b)><!ELEMENT c EMPTY><!ELEMENT d (c)>",
+        never__dtd="<!ELEMENT a (a)>",
+        tangled__dtd=TANGLED,
+    )
+    samples = tmp_path / "samples"
+    samples.mkdir()
+    write(samples, one__xml="<a><b/></a>", two__xml="<a><p:b xmlns:p='urn:p'><c/></p:b></a>")
+
+
+def advertise(*arguments: str) -> Result:
+    return run("advertise", *arguments)
+
+
+def test_help_has_examples_and_the_exit_codes() -> None:
+    result = advertise("-h")
+    assert result.code == 0
+    assert "Example: pathcast advertise book" in result.stdout
+    assert "Exit code: 0" in result.stdout
+    assert "advertise" in run("-h").stdout
+
+
+def test_expressions_and_their_classes() -> None:
+    result = advertise("book")
+    assert result.code == 0
+    assert result.stdout.splitlines() == [
+        "non-recursive       /book/author",
+        "simple-recursive    /book(/section)+/figure/image",
+        "simple-recursive    /book(/section)+/figure/title",
+        "simple-recursive    /book(/section)+/p",
+        "simple-recursive    /book(/section)+/title",
+        "non-recursive       /book/title",
+    ]
+    assert result.stderr == (
+        "book: 6 advertisements (2 non-recursive, 4 simple-recursive); as one automaton: 7 elements, 9 edges\n"
+    )
+
+
+def test_a_file_and_its_root() -> None:
+    assert advertise("my.dtd", "--root", "a").stdout.split() == [
+        *("non-recursive", "/a"),
+        *("simple-recursive", "/a(/b)+/c"),
+    ]
+    assert advertise("my.dtd", "--root", "d").stdout.split() == ["non-recursive", "/d/c"]
+    bad = advertise("my.dtd", "--root", "x")
+    assert (bad.code, bad.stdout) == (2, "")
+
+
+def test_long_ones_are_cut_and_many_are_counted() -> None:
+    result = advertise("news", "--limit", "300")
+    lines = result.stdout.splitlines()
+    assert len(lines) == 300
+    assert max(map(len, lines)) < 500
+    assert " names ...)" in result.stdout
+    assert "news: 259,959 advertisements" in result.stderr
+    assert "the first 300 are shown (--limit)" in result.stderr
+
+
+def test_depth_leaves_out_longer_ones() -> None:
+    assert advertise("book", "--depth", "2").stdout.split() == [
+        *("non-recursive", "/book/author"),
+        *("non-recursive", "/book/title"),
+    ]
+
+
+def test_paths() -> None:
+    result = advertise("book", "--paths", "--depth", "3")
+    assert result.stdout.split() == [
+        *("/book/author", "/book/title", "/book/section/p", "/book/section/title"),
+    ]
+    assert result.stderr == "book: 4 leaf paths up to depth 3\n"
+    cut = advertise("book", "--paths", "--limit", "1")
+    assert cut.stdout == "/book/author\n"
+    assert "the first 1 of them shown (--limit)" in cut.stderr
+    told = advertise("book", "--paths", "--depth", "3", "--json").rows[0]
+    assert (told["counts"], len(told["paths"])) == ([0, 2, 2], 4)
+
+
+def test_json_has_the_automaton() -> None:
+    (told,) = advertise("book", "--json", "--limit", "2").rows
+    assert told["count"] == sum(told["classes"].values()) == 6
+    assert told["advertisements"][1] == {
+        "class": "simple-recursive",
+        "text": "/book(/section)+/figure/image",
+        "names": 4,
+    }
+    assert len(told["advertisements"]) == 2
+    assert Advertisement.from_json(told["automaton"]) == Advertisement.of(bundled("book"))
+
+
+def test_overlaps() -> None:
+    result = advertise("book", "--overlaps", "//section[p]", "--overlaps", "/book/p")
+    assert (result.code, result.stdout) == (1, "yes //section[p]\nno  /book/p\n")
+    assert advertise("book", "--overlaps", "//p").code == 0
+    told = advertise("book", "--overlaps", "//p", "--overlaps", "//q", "--json").rows
+    assert told == [{"xpath": "//p", "overlaps": True}, {"xpath": "//q", "overlaps": False}]
+    bad = advertise("book", "--overlaps", "//p[")
+    assert (bad.code, bad.stdout) == (2, "")
+    assert "//p[" in bad.stderr
+
+
+def test_samples() -> None:
+    result = advertise("--samples", "samples")
+    assert result.code == 0
+    assert result.stdout.split() == [
+        *("non-recursive", "/a/b"),
+        *("non-recursive", "/a/{urn:p}b/c"),
+    ]
+    assert "2 samples read, 4 elements seen" in result.stderr
+    asked = ("--samples", "samples/one.xml", "--samples", "samples/two.xml", "-n", "k=urn:p")
+    assert advertise(*asked, "--overlaps", "//k:b/c").stdout == "yes //k:b/c\n"
+    (told,) = advertise("--samples", "samples/one.xml", "--json").rows
+    assert Advertisement.from_json(told["automaton"]) == infer([b"<a><b/></a>"])
+
+
+def test_bad_samples_are_told_and_left_out(tmp_path: Path) -> None:
+    write(tmp_path / "samples", bad__xml="<a><x></a>")
+    result = advertise("--samples", "samples")
+    assert result.code == 1
+    assert "samples/bad.xml: " in result.stderr
+    assert "/a/b" in result.stdout
+    assert advertise("--samples", "samples/bad.xml").code == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("book", "--samples", "samples"),
+        ("--samples", "samples", "--root", "a"),
+        ("--samples", "nowhere"),
+        ("boook",),
+        ("book", "--overlaps", "//p", "--paths"),
+        ("book", "--depth", "0"),
+    ],
+)
+def test_bad_calls(arguments: tuple[str, ...]) -> None:
+    result = advertise(*arguments)
+    assert (result.code, result.stdout) == (2, "")
+    assert result.stderr
+
+
+def test_nothing_to_advertise() -> None:
+    result = advertise("never.dtd")
+    assert (result.code, result.stdout) == (0, "")
+    assert "0 advertisements; as one automaton: 0 elements, 0 edges" in result.stderr
+
+
+def test_too_entangled_to_be_written() -> None:
+    result = advertise("tangled.dtd", "--root", "e0")
+    assert (result.code, result.stdout) == (2, "")
+    assert "too entangled" in result.stderr
+    assert "hint: --paths" in result.stderr
+    assert advertise("tangled.dtd", "--root", "e0", "--overlaps", "//e3/l3").code == 0
