@@ -137,6 +137,23 @@ def test_namespaces() -> None:
     assert covers("//a", "//p:a", spaces).answer is False
 
 
+def test_namespaces_in_a_witness_do_not_clash() -> None:
+    """An element and its attribute in different namespaces, which are not those of its parent."""
+    spaces = {"p": "urn:p", "q": "urn:q"}
+    wide, narrow = "/p:*/q:b[@p:x]//c/c", "/p:*/q:b[@p:x]//*/c"
+    verdict = covers(wide, narrow, spaces)
+    assert verdict.answer is False
+    _check(wide, narrow, verdict, spaces)
+
+
+def test_a_document_that_cannot_be_written_makes_no_yes() -> None:
+    """An xml:id must be a name: where it is asked to be a number there is no document to look at, for or against."""
+    assert covers("//@xml:id[../a]", "//@xml:id").answer is False
+    gave_up = covers("//b", "//a[@xml:id = '1']")
+    assert gave_up.answer is None
+    assert "cannot be written" in gave_up.reason
+
+
 def test_bad_patterns_are_errors() -> None:
     with pytest.raises(SubscriptionError):
         covers("//a[", "//a")

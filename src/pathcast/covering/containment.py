@@ -148,6 +148,8 @@ def _by_models(
             witness = None if root is None else smallest(root, judge)
             if witness is not None:
                 return Verdict(False, witness)
+            if models.all:  # it speaks against it, but libxml2 does not read it, or not like that
+                reason = "a document that speaks against it cannot be written"
         if not models.all:
             reason = reason or "no mapping shows it, and no likely document speaks against it"
         elif models.count > effort:
