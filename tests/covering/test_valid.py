@@ -102,6 +102,9 @@ def test_does_not_cover(wide: str, narrow: str, witness: bytes | None) -> None:
         ("<!ELEMENT a (a)>", "/b", "/a", True),  # no finite document
         ("<!ELEMENT a (b | c)> <!ELEMENT b (b)> <!ELEMENT c EMPTY>", "//c", "/a", True),
         ("<!ELEMENT a (b | c)> <!ELEMENT c EMPTY>", "//c", "/a", True),  # b is not declared
+        ("<!ELEMENT a EMPTY>", "/a", "true()", True),
+        ("<!ELEMENT a EMPTY>", "/a", "not(b[count(b) < 0])", True),  # the same
+        ("<!ELEMENT a EMPTY>", "/b", "true()", False),
         (HALF, "/a[@x]", "//b", False),
         ("<!ELEMENT a ANY> <!ELEMENT b EMPTY>", "/a/a", "//b", False),
         ("<!ELEMENT a ANY> <!ELEMENT b EMPTY>", "/a", "//b", True),
