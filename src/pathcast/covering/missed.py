@@ -11,7 +11,7 @@ few of them have to be looked at. Then, as in `containment` but without witnesse
     else                              undecided
 
 >>> from pathcast.pattern import parse
->>> missed([parse(text) for text in ("/a//b", "/a/*", "//c/d", "/x[c/d]")])
+>>> missed([parse(text) for text in ("/a/*//*/d", "/a//b/c/d", "/x[@y > 1]")])
 Missed(covered=1, undecided=0)
 """
 
@@ -28,7 +28,8 @@ from pathcast.covering.homomorphism import maps, relaxed
 from pathcast.covering.indexes import features
 from pathcast.covering.labels import Kind, Named
 from pathcast.covering.models import Models
-from pathcast.covering.twig import Twig, twigs
+from pathcast.covering.reading import twigs
+from pathcast.covering.twig import Twig
 from pathcast.pattern import Pattern
 
 __all__ = ["Missed", "missed"]
