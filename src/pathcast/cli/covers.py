@@ -55,7 +55,7 @@ def covers(
 
     Example: `pathcast covers '//item[price>15]' '/shop/item[price>20]' --witness`
 
-    Example: `pathcast covers '/bib/book/title' '//title' --dtd bib`
+    Example: `pathcast covers '/bib//book/title' '//title' --dtd bib`
     """
     from pathcast.covering import covers as decided
 
