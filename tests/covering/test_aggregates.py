@@ -265,7 +265,7 @@ def test_roots_after_any_changes(
 def test_what_mappings_miss_is_counted(index: Made) -> None:
     """The first covers the second, and the third the fourth, but no mapping shows it."""
     table: Aggregate[int] = Aggregate.of(index)
-    texts = ["/a/*//*/d", "/a//b/c/d", "/*[.//b]//*", "//*[.//b]//*[c]", "//c[@x>1]", "/z"]
+    texts = ["/a/*//*/d", "/a//b/c/d", "/*[.//e]//*", "//*[.//e]//*[f]", "//c[@x>1]", "/z"]
     for id, text in enumerate(texts):
         table.add(id, parse(text))
     assert set(table.roots()) == set(range(6))
