@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pathcast.bench.covering.table import PARTS, QUERIES, Sizes, measured
+from pathcast.bench.covering.inputs import Sizes
+from pathcast.bench.covering.searching import QUERIES
+from pathcast.bench.covering.table import PARTS, measured
 
 TINY = Sizes(
     patterns=(60,), searches=5, tree=(20, 60), changes=10, table=60, merged=(40,), rounds=1
@@ -19,6 +21,8 @@ def test_all_parts() -> None:
     ]
     assert "add and remove, 60" in names
     assert len([name for name in names if name.startswith("merged / covered")]) == 4
+    assert len([name for name in names if name.endswith("container first / containee first")]) == 8
+    assert "li2008-a: roots that exact containment hides, of 60" in names
     assert all(line.figure >= 0 for line in lines)
     assert len(inputs) == 4
     assert told

@@ -28,6 +28,8 @@ YES = [
     ("/*/*", "a/b"),
     ("/a", "/a"),  # "must be shorter" has to read "not longer"
     ("a/*/c", "/x/a/b/c/d"),
+    # the same section has string matching with a failure function for relative paths, which a * makes miss this
+    ("a/*/a", "a/a/b/a"),
     # seed 000, section 4.3: what is merged is covered
     ("a/*/c/*", "a/*/c/d"),
     ("/a//c/*/*", "/a/c/*/*"),
@@ -79,6 +81,8 @@ YES = [
 ]
 
 NO = [
+    ("a/*/c", "a/x/y/c"),  # seed 000, section 4.2: found by a failure function that knows no *
+    ("/*/*/*", "a/b"),
     ("/a/b", "/a//b"),  # seed 002's containee, as printed, says yes to these three
     ("//b[c][d]", "/b[c]/b[d]/x/c"),
     ("/a", "//a"),
@@ -135,6 +139,23 @@ def test_namespaces() -> None:
     assert covers("//q:*", "//p:a", spaces).answer is False
     assert covers("//p:*", "//*", spaces).answer is False
     assert covers("//a", "//p:a", spaces).answer is False
+
+
+def test_namespaces_in_a_witness_do_not_clash() -> None:
+    """An element and its attribute in different namespaces, which are not those of its parent."""
+    spaces = {"p": "urn:p", "q": "urn:q"}
+    wide, narrow = "/p:*/q:b[@p:x]//c/c", "/p:*/q:b[@p:x]//*/c"
+    verdict = covers(wide, narrow, spaces)
+    assert verdict.answer is False
+    _check(wide, narrow, verdict, spaces)
+
+
+def test_a_document_that_cannot_be_written_makes_no_yes() -> None:
+    """An xml:id must be a name: where it is asked to be a number there is no document to look at, for or against."""
+    assert covers("//@xml:id[../a]", "//@xml:id").answer is False
+    gave_up = covers("//b", "//a[@xml:id = '1']")
+    assert gave_up.answer is None
+    assert "cannot be written" in gave_up.reason
 
 
 def test_bad_patterns_are_errors() -> None:

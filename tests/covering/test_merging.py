@@ -398,6 +398,45 @@ def test_a_table_stays_valid(
 
 
 @SLOW
+@given(
+    _publishers(),
+    _limits,
+    st.sampled_from(Order),
+    st.lists(st.tuples(st.integers(0, 9), paths(4)), max_size=20),
+)
+def test_clients_never_see_a_false_positive(
+    publisher: tuple[PathDistribution, dict[Path, Fraction]],
+    limit: Fraction,
+    order: Order,
+    moves: list[tuple[int, str]],
+) -> None:
+    """What passes the table reaches a broker that knows the subscriptions: nobody misses a path or gets one in vain, and what passes in vain is D of it."""
+    distribution, rates = publisher
+    table = Merged(distribution, limit, order)
+    present: dict[int, str] = {}
+    for id, pattern in moves:
+        if id in present:
+            del present[id]
+            table.remove(id)
+        else:
+            present[id] = pattern
+            table.add(id, pattern)
+    entries = {one for one in table.entries if isinstance(one, str)}
+    mergers = {one.pattern: one for one in table.mergers()}
+    wasted = dict.fromkeys(mergers, Fraction(0))
+    for path, rate in rates.items():
+        passes = {entry for entry in entries if _matches(entry, path)}
+        wanted = {id for id, pattern in present.items() if _matches(pattern, path)}
+        assert passes or not wanted
+        assert passes <= mergers.keys() or wanted
+        for entry in passes & mergers.keys():
+            if not any(_matches(one, path) for one in mergers[entry].members):
+                wasted[entry] += rate
+    for entry, merger in mergers.items():
+        assert wasted[entry] == merger.degree * _weight(rates, entry)
+
+
+@SLOW
 @given(_publishers(), _limits, st.sampled_from(Order), st.lists(paths(4), max_size=12))
 def test_nothing_is_left_to_merge(
     publisher: tuple[PathDistribution, dict[Path, Fraction]],

@@ -19,8 +19,8 @@ from lxml import etree
 
 from pathcast.covering import Verdict, covers
 from pathcast.covering.labels import Kind, Named
+from pathcast.covering.reading import twigs as twigs_of
 from pathcast.covering.twig import Twig
-from pathcast.covering.twig import twigs as twigs_of
 from pathcast.covering.valid import ValidJudge, implied, smallest_valid
 from pathcast.pattern import parse
 from pathcast.schema import Schema, parse_dtd
@@ -85,12 +85,12 @@ NO = [
 
 @pytest.mark.parametrize(("wide", "narrow"), YES)
 def test_covers(wide: str, narrow: str) -> None:
-    assert covers(wide, narrow, schema=BIB).answer is True
+    assert covers(wide, narrow, dtd=BIB).answer is True
 
 
 @pytest.mark.parametrize(("wide", "narrow", "witness"), NO)
 def test_does_not_cover(wide: str, narrow: str, witness: bytes | None) -> None:
-    verdict = covers(wide, narrow, schema=BIB)
+    verdict = covers(wide, narrow, dtd=BIB)
     assert verdict.answer is False
     assert witness in (None, verdict.witness)
     _check(wide, narrow, verdict, BIB)
@@ -102,6 +102,9 @@ def test_does_not_cover(wide: str, narrow: str, witness: bytes | None) -> None:
         ("<!ELEMENT a (a)>", "/b", "/a", True),  # no finite document
         ("<!ELEMENT a (b | c)> <!ELEMENT b (b)> <!ELEMENT c EMPTY>", "//c", "/a", True),
         ("<!ELEMENT a (b | c)> <!ELEMENT c EMPTY>", "//c", "/a", True),  # b is not declared
+        ("<!ELEMENT a EMPTY>", "/a", "true()", True),
+        ("<!ELEMENT a EMPTY>", "/a", "not(b[count(b) < 0])", True),  # the same
+        ("<!ELEMENT a EMPTY>", "/b", "true()", False),
         (HALF, "/a[@x]", "//b", False),
         ("<!ELEMENT a ANY> <!ELEMENT b EMPTY>", "/a/a", "//b", False),
         ("<!ELEMENT a ANY> <!ELEMENT b EMPTY>", "/a", "//b", True),
@@ -116,7 +119,7 @@ def test_does_not_cover(wide: str, narrow: str, witness: bytes | None) -> None:
 )
 def test_corners_of_dtds(dtd: str, wide: str, narrow: str, answer: bool | None) -> None:
     schema = parse_dtd(dtd, root="a")
-    verdict = covers(wide, narrow, schema=schema)
+    verdict = covers(wide, narrow, dtd=schema)
     assert verdict.answer is answer
     assert bool(verdict.reason) is (answer is None)
     _check(wide, narrow, verdict, schema)
@@ -134,7 +137,7 @@ def test_too_much_to_look_into() -> None:
     """The wide path has more cases than are looked into: `a` stood or did not at each of the last 16 levels."""
     schema = parse_dtd("<!ELEMENT a (a | b)*> <!ELEMENT b (a | b)*>", root="a")
     wide = "//a" + "/*" * 16 + "/b"
-    verdict = covers(wide, "//b/a", schema=schema)
+    verdict = covers(wide, "//b/a", dtd=schema)
     assert verdict.answer is not True
     _check(wide, "//b/a", verdict, schema)
 
@@ -337,14 +340,14 @@ def test_the_twin_makes_valid_documents(dtd: Dtd, rng: Random) -> None:
 
 @given(dtds, _short, _short)
 def test_paths_are_decided(dtd: Dtd, wide: str, narrow: str) -> None:
-    verdict = covers(wide, narrow, schema=dtd.schema)
+    verdict = covers(wide, narrow, dtd=dtd.schema)
     assert verdict.answer is not None
     _never_wrong(wide, narrow, verdict, dtd)
 
 
 @given(dtds, twigs(), twigs(), chance)
 def test_twigs_are_decided(dtd: Dtd, wide: str, narrow: str, rng: Random) -> None:
-    verdict = covers(wide, narrow, schema=dtd.schema)
+    verdict = covers(wide, narrow, dtd=dtd.schema)
     assert verdict.answer is not None
     _never_wrong(wide, narrow, verdict, dtd, rng)
 
@@ -352,7 +355,7 @@ def test_twigs_are_decided(dtd: Dtd, wide: str, narrow: str, rng: Random) -> Non
 @given(dtds, _short, twigs(), chance)
 def test_a_path_and_a_twig(dtd: Dtd, wide: str, narrow: str, rng: Random) -> None:
     for one, other in ((wide, narrow), (narrow, wide)):
-        verdict = covers(one, other, schema=dtd.schema)
+        verdict = covers(one, other, dtd=dtd.schema)
         assert verdict.answer is not None
         _never_wrong(one, other, verdict, dtd, rng)
 
@@ -368,7 +371,7 @@ def test_nothing_can_be_taken_from_a_witness(dtd: Dtd, wide: str, narrow: str, r
 
 @given(dtds, twigs(values=True), twigs(values=True), chance)
 def test_twigs_with_values(dtd: Dtd, wide: str, narrow: str, rng: Random) -> None:
-    _never_wrong(wide, narrow, covers(wide, narrow, schema=dtd.schema), dtd, rng)
+    _never_wrong(wide, narrow, covers(wide, narrow, dtd=dtd.schema), dtd, rng)
 
 
 @given(dtds, twigs(), chance)

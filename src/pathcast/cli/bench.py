@@ -41,7 +41,7 @@ def bench(
         typer.Option(
             "--only",
             metavar="PART",
-            help="filter: measure this part alone; may be given several times.",
+            help="Measure this part alone, where a benchmark has parts; may be given several times.",
         ),
     ] = None,
     as_json: Annotated[

@@ -54,14 +54,16 @@ def covers(
     Exit code: 0 if A covers B; 1 if not, or if that is not known; 2 for a bad call or a bad XPath.
 
     Example: `pathcast covers '//item[price>15]' '/shop/item[price>20]' --witness`
+
+    Example: `pathcast covers '/bib//book/title' '//title' --dtd bib`
     """
     from pathcast.covering import covers as decided
 
     schema = None if dtd is None else load_schema(dtd, root, catalog)
     prefixes = namespaces_of(namespace)
     try:
-        there = decided(a, b, prefixes, schema=schema)
-        back = decided(b, a, prefixes, schema=schema)
+        there = decided(a, b, prefixes, dtd=schema)
+        back = decided(b, a, prefixes, dtd=schema)
     except SubscriptionError as error:
         say(f"pathcast: {error}", "red")
         raise typer.Exit(BAD_CALL) from None

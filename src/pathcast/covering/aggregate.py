@@ -28,7 +28,8 @@ from pathcast.covering.core.labels import Labels
 from pathcast.covering.core.twigs import Mapper
 from pathcast.covering.encode import Encoded, Encoder
 from pathcast.covering.indexes import Index, features
-from pathcast.pattern import Pattern
+from pathcast.covering.missed import missed
+from pathcast.pattern import Pattern, parse
 
 __all__ = ["Aggregate", "Change"]
 
@@ -221,11 +222,20 @@ class Aggregate(Generic[Id]):
     def _ids(self, keys: set[int]) -> set[Id]:
         return {id for key in keys for id in self._entries[key].ids}
 
-    def stats(self) -> dict[str, int]:
-        """Figures about what is there."""
-        return {
+    def stats(self, *, exact: bool = False) -> dict[str, int]:
+        """Figures about what is there. `exact` adds how many roots `covers` would hide besides (`missed`), and of how many that is
+        not known (`undecided`); that takes a while."""
+        found = {
             "subscriptions": len(self._holding),
             "patterns": len(self._entries),
             "roots": len(self._roots),
             **self._index.stats(),
         }
+        if exact:
+            more = missed(self._root_patterns())
+            found |= {"missed": more.covered, "undecided": more.undecided}
+        return found
+
+    def _root_patterns(self) -> list[Pattern]:
+        roots = sorted((self._entries[key] for key in self._roots), key=lambda entry: entry.age)
+        return [parse(text, dict(namespaces)) for text, namespaces in (one.name for one in roots)]

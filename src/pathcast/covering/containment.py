@@ -10,7 +10,7 @@ as there are no more than `effort` models; the question is coNP-complete. What i
 strings, expressions that only libxml2 decides) gets a yes where a mapping shows it, a no where a likely document shows it, and
 else neither.
 
-With a `schema` only its valid documents count (`covering/valid`), and the witness is one of them:
+With a `dtd` only its valid documents count (`covering/valid`), and the witness is one of them:
 
     a mapping, from the twigs as they are or from what the DTD makes of them              yes
     the DTD without the documents of the wide pattern -> none of the narrow one is left   yes
@@ -26,7 +26,7 @@ True
 (False, b'<a/>')
 >>> from pathcast.schema import parse_dtd
 >>> book = parse_dtd("<!ELEMENT book (title, author)> <!ELEMENT title (#PCDATA)> <!ELEMENT author (#PCDATA)>")
->>> covers("/book/title", "//author", schema=book).answer
+>>> covers("/book/title", "//author", dtd=book).answer
 True
 >>> covers("//a[string-length(.) > 2]", "//a[lang('en')]").reason
 'no mapping shows it, and no likely document speaks against it'
@@ -40,7 +40,8 @@ from itertools import islice
 
 from pathcast.covering.homomorphism import maps, relaxed
 from pathcast.covering.models import Models
-from pathcast.covering.twig import Twig, twigs
+from pathcast.covering.reading import twigs
+from pathcast.covering.twig import Twig
 from pathcast.covering.valid import (
     ValidJudge,
     avoiding,
@@ -76,10 +77,10 @@ def covers(
     narrow: str | Pattern,
     namespaces: Mapping[str, str] | None = None,
     *,
-    schema: Schema | None = None,
+    dtd: Schema | None = None,
     effort: int = EFFORT,
 ) -> Verdict:
-    """Whether every document (valid under the schema, if there is one) that matches `narrow` matches `wide`.
+    """Whether every document (valid under the DTD, if there is one) that matches `narrow` matches `wide`.
 
     Raises SubscriptionError.
     """
@@ -91,8 +92,8 @@ def covers(
     left = [one for one in narrower if not any(maps(other, one) for other in loose)]
     if not left:
         return Verdict(True)
-    if schema is not None:
-        return _among_valid(schema, above, below, wider, left, effort)
+    if dtd is not None:
+        return _among_valid(dtd, above, below, wider, left, effort)
     return _by_models(above, below, wider, left, effort)
 
 
@@ -148,6 +149,8 @@ def _by_models(
             witness = None if root is None else smallest(root, judge)
             if witness is not None:
                 return Verdict(False, witness)
+            if models.all:  # it speaks against it, but libxml2 does not read it, or not like that
+                reason = "a document that speaks against it cannot be written"
         if not models.all:
             reason = reason or "no mapping shows it, and no likely document speaks against it"
         elif models.count > effort:

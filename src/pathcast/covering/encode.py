@@ -14,7 +14,8 @@ from typing import TypeAlias
 from pathcast.covering.core.labels import Labels
 from pathcast.covering.homomorphism import loose_ends, stronger
 from pathcast.covering.labels import Kind, Label, Named, Residual, Values, allows
-from pathcast.covering.twig import Twig, twigs
+from pathcast.covering.reading import twigs
+from pathcast.covering.twig import Twig
 from pathcast.covering.values import pinned
 from pathcast.pattern import Pattern
 

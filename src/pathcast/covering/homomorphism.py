@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pathcast.covering.alternatives import Unwieldy, written_out
 from pathcast.covering.labels import Kind, Label, Named, allows
-from pathcast.covering.twig import Twig, Unwieldy, written_out
+from pathcast.covering.twig import Twig
 from pathcast.pattern.tree import Condition
 
 __all__ = ["loose_ends", "maps", "relaxed", "stronger"]

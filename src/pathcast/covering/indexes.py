@@ -117,6 +117,15 @@ class TwigIndex:
         )
         return first.intersection(*others)
 
+    def possible(self, pattern: Sequence[Encoded]) -> set[int]:
+        """The keys of those that may cover a pattern, be it without a mapping; everybody, if the store has no features."""
+        if not isinstance(self.store, Features) or not pattern:
+            return set(self._numbers)
+        first, *others = (
+            {self._owners[number] for number in self.store.possible(*twig)} for twig in pattern
+        )
+        return first.intersection(*others)
+
     def stats(self) -> dict[str, int]:
         if isinstance(self.store, Features):
             return {"features": self.store.feature_count}

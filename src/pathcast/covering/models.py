@@ -27,6 +27,7 @@ from pathcast.pattern.tree import Position, Value, ValueKind
 
 __all__ = ["Model", "Models", "Node"]
 
+_ID = Named(Kind.ATTRIBUTE, "{http://www.w3.org/XML/1998/namespace}id")
 _EXACT_TESTS = (ValueKind.NUMBER, ValueKind.STRING)
 _WORDS = ("", "x", "1", "0")
 _COMPANY = 20  # so many siblings are made for a place
@@ -213,7 +214,8 @@ class _Values:
             given = own.get(node, frozenset())
             tests = [literals for named, literals, _ in asked if named == label]
             if not isinstance(label, Named) or not (given or tests):
-                self.texts.append(("",))
+                unique = label == _ID  # a name, and no other's
+                self.texts.append((f"i{node}" if unique else "",))
                 continue
             literals = list(itertools.chain(given, *tests))
             if not _leaf(twig, node) or label.kind is Kind.ROOT:

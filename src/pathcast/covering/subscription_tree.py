@@ -5,8 +5,9 @@ whoever covers a pattern in the tree stands below others that do. So those that 
 pattern covers is taken with all that hangs below it or is pointed to from there.
 
 Adding (cases 1 to 3): go down the first child that covers the new pattern, until none does; there it becomes a child, and those of its new siblings that
-it covers become its children. Everyone else that covers it gets a pointer. Which nodes elsewhere the new one covers is not looked for, as the
-paper proposes: it is found out when asked. Removing: its children go to its parent, and who pointed to it points to them.
+it covers become its children; what its parent points to and it covers, it points to instead. Everyone else that covers it gets a pointer. Which nodes elsewhere
+the new one covers is not looked for, as the paper proposes: it is found out when asked. Removing: its children and its pointers go to its parent, and who
+pointed to it points to its children.
 
 Two properties that the paper searches by are not used: a relative path can stand below an absolute one (`/*/*` covers `a/b`), and a parent need not be shorter.
 """
@@ -59,6 +60,10 @@ class SubscriptionTree:
             siblings.remove(one)
             self._nodes[one].parent = key
         siblings.append(key)
+        for one in sorted(self._nodes[parent].pointers):  # what the parent points to moves down
+            if self._covers(pattern, self._nodes[one].twigs):
+                self._unpoint(parent, one)
+                self._point(key, one)
         for one in covering - above:
             if not covering.intersection(self._nodes[one].children):  # the lowest of them
                 self._point(one, key)
@@ -77,6 +82,8 @@ class SubscriptionTree:
                 self._point(one, child)
         for one in node.pointers:
             self._nodes[one].pointed.discard(key)
+            if node.parent != _TOP:
+                self._point(node.parent, one)
 
     def flag(self, key: int, wanted: bool) -> None:
         (self._flagged.add if wanted else self._flagged.discard)(key)
@@ -106,6 +113,10 @@ class SubscriptionTree:
             for key, node in self._nodes.items()
             if key != _TOP and (node.children or key in top)
         }
+
+    def pointers(self) -> dict[int, set[int]]:
+        """Whom every node points to that points to somebody."""
+        return {key: set(node.pointers) for key, node in self._nodes.items() if node.pointers}
 
     def stats(self) -> dict[str, int]:
         pointers = sum(len(node.pointers) for node in self._nodes.values())
@@ -141,6 +152,10 @@ class SubscriptionTree:
     def _point(self, wide: int, narrow: int) -> None:
         self._nodes[wide].pointers.add(narrow)
         self._nodes[narrow].pointed.add(wide)
+
+    def _unpoint(self, wide: int, narrow: int) -> None:
+        self._nodes[wide].pointers.discard(narrow)
+        self._nodes[narrow].pointed.discard(wide)
 
     @staticmethod
     def _first(keys: Iterable[int], among: set[int]) -> int | None:

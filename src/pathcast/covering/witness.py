@@ -20,6 +20,8 @@ from pathcast.pattern import Pattern
 
 __all__ = ["Judge", "built", "smallest"]
 
+_XML = "{http://www.w3.org/XML/1998/namespace}"  # needs no declaration
+
 
 class Judge:
     """Whether a document matches the narrow pattern and not the wide one."""
@@ -39,49 +41,65 @@ def _compiled(pattern: Pattern) -> etree.XPath:
 
 def built(model: Model) -> etree._Element | None:
     """The document of a model; None where it cannot be written as XML."""
+    # One prefix for each namespace, all on top: lxml gives elements that are put together later prefixes that clash.
+    spaces = sorted(dict.fromkeys(_spaces(model.root)))
+    prefixes = {f"n{index}": space for index, space in enumerate(spaces)}
     try:
-        return _element(model.root)
+        root = etree.Element(model.root.label.name, nsmap=prefixes)
+        _fill(root, model.root)
     except ValueError:  # a value with characters that XML does not have
         return None
+    return root
 
 
-def _element(node: Node) -> etree._Element:
-    element = etree.Element(node.label.name)
+def _spaces(node: Node) -> Iterator[str]:
+    name = node.label.name
+    if name.startswith("{") and not name.startswith(_XML):
+        yield name[1:].rpartition("}")[0]
+    for child in node.children:
+        yield from _spaces(child)
+
+
+def _fill(element: etree._Element, node: Node) -> None:
     element.text = node.text or None
     last: etree._Element | None = None
     for child in node.children:
         match child.label.kind:
             case Kind.ATTRIBUTE:
                 element.set(child.label.name, child.text)
-                continue
             case Kind.TEXT:
                 if last is None:
                     element.text = (element.text or "") + (child.text or "x")
                 else:
                     last.tail = (last.tail or "") + (child.text or "x")
-                continue
             case Kind.COMMENT:
                 last = etree.Comment(child.text)
+                element.append(last)
             case Kind.INSTRUCTION:
                 last = etree.ProcessingInstruction(child.label.name or "z", child.text)
+                element.append(last)
             case _:
-                last = _element(child)
-        element.append(last)
-    return element
+                last = etree.SubElement(element, child.label.name)
+                _fill(last, child)
 
 
 def smallest(root: etree._Element, judge: Judge) -> bytes | None:
     """The document with all taken away that may be, as long as it still tells the patterns apart; None if it never did."""
-    current = _read(etree.tostring(root))
+    body = etree.tostring(root)
+    current = _read(body)
     if current is None or not judge.tells(current):
         return None
     while True:
         for smaller in _smaller(current):
-            if judge.tells(smaller):
-                current = smaller
+            if not judge.tells(smaller):
+                continue
+            written = etree.tostring(smaller)
+            read = _read(written)  # what is written counts, not what stood in memory
+            if read is not None and judge.tells(read):
+                body, current = written, read
                 break
         else:
-            return etree.tostring(current)
+            return body
 
 
 def _read(body: bytes) -> etree._Element | None:

@@ -26,3 +26,6 @@ class Features:
         deeper: Sequence[bool],
         flags: bytes | bytearray | None = None,
     ) -> array[int]: ...
+    def possible(
+        self, labels: Sequence[int], parents: Sequence[int], deeper: Sequence[bool]
+    ) -> array[int]: ...

@@ -215,6 +215,22 @@ cdef class Features:
                 self._asked(&self._keyed[self._query.features[index]], False, wanted, found)
         return found
 
+    def possible(self, labels, parents, deeper):
+        """The numbers of those that have no features which a twig has not: no others can cover it, with a mapping or without."""
+        cdef int32_t index, at, feature
+        cdef array.array found = _array.array("i")
+        cdef const Postings *postings
+        self._prepare(labels, parents, deeper)
+        for index in range(-1, self._query.count):
+            feature = 0 if index < 0 else self._query.features[index]
+            if feature < 0:
+                continue
+            postings = &self._keyed[feature]
+            for at in range(postings.size):
+                if not postings.at[at].signature & ~self._query.signature:
+                    found.append(postings.at[at].number)
+        return found
+
     def _prepare(self, labels, parents, deeper):
         release(&self._query.twig)
         fill(&self._query.twig, labels, parents, deeper)

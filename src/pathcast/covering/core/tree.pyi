@@ -2,19 +2,12 @@ from array import array
 from collections.abc import Sequence
 
 from pathcast.covering.core.labels import Labels
+from pathcast.covering.core.shape import Shape
 
-class Tree:
-    labels: Labels
-    regions: bool
+class Tree(Shape):
     few: int
-    relabelled: int
     looked_at: int
     def __init__(self, labels: Labels, regions: bool = False, few: int = 8) -> None: ...
-    def __len__(self) -> int: ...
-    @property
-    def node_count(self) -> int: ...
-    def add(self, labels: Sequence[int], parents: Sequence[int], deeper: Sequence[bool]) -> int: ...
-    def remove(self, number: int) -> None: ...
     def covered(
         self,
         labels: Sequence[int],

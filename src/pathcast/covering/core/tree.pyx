@@ -1,9 +1,6 @@
-"""Many twigs in one tree of shared beginnings, searched for those that a twig covers and those that cover it.
+"""The tree of twigs (`shape`) searched for those that a twig covers and those that cover it.
 
-The tree is Chand and Felber's factorization tree (XNET, section 4), which is also Cao's global query tree (section 4.2.2): a child of a node with a given
-label and edge is shared by all twigs that have one there; a twig that has two of them gets two (`twin`). Every node knows the
-twigs that have a node there, and those of them that have a leaf there. Both searches find mappings, so they
-agree with asking each twig (`twigs`).
+Both searches find mappings, so they agree with asking each twig (`twigs`).
 
 *Covered by s* (XSearch in covered mode, containee): the nodes of `s` are laid on the tree from the start down. What a node of `s` finds at a node
 of the tree is the set of twigs there that have all it asks for below: at a leaf of `s` all of them, where `s` branches what all branches find. The
@@ -13,52 +10,33 @@ set belongs to the pair of both nodes (kept on the node of `s` alone it would mi
 branches in the tree, all its branches must come back. The papers collect those that fail, which are nearly all.
 
 Two ways to move. `regions=False` walks: over all children, and for // over all below, which is XSearch. `regions=True` looks children up by
-label and edge, and for // takes the list of the nodes with that label and cuts out those inside the region of the node at hand. Regions are given with
-gaps and given anew when a gap is used up (`relabelled`).
+label and edge, and for // takes the list of the nodes with that label and cuts out those inside the region of the node at hand. A `*` has no list: `//*/a` takes the
+list of the `a` and looks at their parents, other wildcards are walked.
 
-Two things keep searches short, however they move. Every node knows, as bits, the names (and the names next to each other) that all its twigs have and those that some
-have: where the query lacks one of the first nothing covers it, and where one that it needs is not among the second it covers nothing. And where only a few twigs are left
-(`few`) these are asked one by one, for good, instead of following their ends that nobody shares; whoever was asked is left out of the sets.
+Three things keep searches short, however they move. Where the query lacks a name that all twigs at a node have nothing covers it, and where one
+that it needs is not among those that some have it covers nothing. Where only a few twigs are left (`few`) these are asked one by one, for good, instead of
+following their ends that nobody shares; whoever was asked is left out of the sets. And where all that is asked below a node of the query may lie anywhere below it, the
+topmost places for it are enough: whatever a lower one finds, the one above it finds as well.
 
 A search holds on to nothing but numbers; the sets are views of the tree's own arrays, or lie in blocks that the next search uses again.
 """
 
 from cpython cimport array
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memcpy, memmove, memset
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy, memset
 
 import array as _array
 
-from pathcast.covering.core.labels cimport ELEMENT, RULES, STAR, Labels
-from pathcast.covering.core.twigs cimport Mapper, Marks, Twig, fill, lacks, mark, release
-from pathcast.memory.vectors cimport (
-    Ints,
-    Table,
-    discard,
-    drop,
-    empty,
-    erase,
-    find,
-    insert,
-    joined,
-    push,
-    reserve,
-)
+from pathcast.covering.core.labels cimport RULES, STAR, Labels
+from pathcast.covering.core.shape cimport Entry, Node, Shape, child_key
+from pathcast.covering.core.twigs cimport Marks, fill, lacks, mark, release
+from pathcast.memory.vectors cimport Ints, discard, drop, empty, find, insert, joined, push
 
 cdef enum:
     BLOCK = 1 << 16  # numbers in a block of results
-    SHARE = 8  # a new node takes this part of the room that is left below its parent
-    NARROW = 8  # a region that cannot be shared out any more
-    RENEWED = 32  # twigs at a node whose marks are made anew when one leaves
     WALKED = 6  # children that are rather walked over than looked up
     MEMO = 1 << 14  # a larger memo is not kept for the next search
-
-cdef int64_t WHOLE = <int64_t>1 << 62
-
-
-cdef inline uint64_t _key(int32_t parent, int32_t label, int32_t deeper) noexcept:
-    return joined(parent, label * 2 + deeper)
 
 
 cdef int _push_view(Views *views, const int32_t *at, Py_ssize_t size) except -1:
@@ -75,369 +53,28 @@ cdef int _push_view(Views *views, const int32_t *at, Py_ssize_t size) except -1:
     return 0
 
 
-cdef class Tree:
+cdef class Tree(Shape):
     """Twigs by number. `regions` says how a search moves, `few` how many twigs are rather asked one by one."""
 
     def __init__(self, Labels labels not None, bint regions=False, int32_t few=8):
-        self.labels = labels
-        self._mapper = Mapper(labels)
-        self.regions = regions
+        Shape.__init__(self, labels, regions)
         self.few = few
-        self._new_node()
-        self.rests[0].parent = -1
-        self.nodes[0].label = -1
-        self.rests[0].right = WHOLE
-        self.rests[0].tail = 1
 
     def __dealloc__(self):
         cdef int32_t index
-        for index in range(self.size):
-            drop(&self.rests[index].twigs)
-            drop(&self.rests[index].ends)
-        free(self.nodes)
-        free(self.rests)
         free(self._asked_in)
         drop(&self._direct)
-        for index in range(self.entry_count):
-            release(&self.entries[index].twig)
-            free(self.entries[index].nodes)
-        free(self.entries)
-        for index in range(self._list_count):
-            drop(&self._lists[index])
-        free(self._lists)
         for index in range(self._block_count):
             free(self._blocks[index])
         free(self._blocks)
-        drop(&self._free_nodes)
-        drop(&self._free_entries)
-        discard(&self._children)
         discard(&self._memo)
         free(self._stamps)
         free(self._counts)
         free(self._results.at)
         free(self._pending.at)
         free(self._needs)
+        free(self._topmost)
         release(&self._query)
-
-    def __len__(self):
-        return self.entry_count - self._free_entries.size
-
-    @property
-    def node_count(self):
-        """Nodes of the tree, its start left out; with every // that several nodes share counted once, as XNET does."""
-        cdef int32_t index, found = -1
-        for index in range(self.size):
-            if index == 0 or self.rests[index].parent >= 0:
-                found += 1 + (self.rests[index].deep > 0)
-        return found
-
-    # adding and removing
-
-    def add(self, labels, parents, deeper):
-        """Take a twig in; its number."""
-        cdef int32_t number, index, node, size = <int32_t>len(labels)
-        cdef Entry *entry
-        cdef int32_t *room
-        if self._free_entries.size:
-            self._free_entries.size -= 1
-            number = self._free_entries.at[self._free_entries.size]
-        else:
-            if self.entry_count == self._entry_room:
-                self._entry_room = self._entry_room * 2 if self._entry_room else 64
-                entry = <Entry *>realloc(self.entries, <size_t>self._entry_room * sizeof(Entry))
-                if entry == NULL:
-                    raise MemoryError
-                self.entries = entry
-            number = self.entry_count
-            memset(&self.entries[number], 0, sizeof(Entry))
-            self.entry_count += 1
-        room = <int32_t *>malloc(<size_t>size * 3 * sizeof(int32_t))
-        if room == NULL:
-            raise MemoryError
-        entry = &self.entries[number]
-        fill(&entry.twig, labels, parents, deeper)
-        entry.marks = Marks(0, 0)
-        for index in range(1, size):
-            mark(&entry.twig, index, self.labels, &entry.marks)
-        entry.nodes, entry.places, entry.ends = room, room + size, room + 2 * size
-        self._addition += 1
-        for index in range(size):
-            node = 0
-            if index:
-                node = entry.nodes[entry.twig.parents[index]]
-                node = self._grow(node, entry.twig.labels[index], entry.twig.deeper[index])
-            entry.nodes[index] = node
-            self.rests[node].used = self._addition
-            entry.places[index] = <int32_t>self.rests[node].twigs.size
-            self._note(node, &entry.marks)
-            push(&self.rests[node].twigs, number)
-            self.nodes[node].count += 1
-            entry.ends[index] = -1
-            if entry.twig.degrees[index] == 0:
-                entry.ends[index] = <int32_t>self.rests[node].ends.size
-                push(&self.rests[node].ends, number)
-            elif entry.twig.degrees[index] > 1:
-                self.nodes[node].branching += 1
-        return number
-
-    def remove(self, int32_t number):
-        """Forget a twig; its number may be given again."""
-        cdef int32_t index, node
-        cdef Entry *entry
-        if not 0 <= number < self.entry_count or self.entries[number].nodes == NULL:
-            raise KeyError(number)
-        entry = &self.entries[number]
-        for index in range(entry.twig.size - 1, -1, -1):
-            node = entry.nodes[index]
-            self._leave(number, index)
-            if node and not self.rests[node].twigs.size:
-                self._prune(node)
-        release(&entry.twig)
-        free(entry.nodes)
-        entry.nodes = NULL
-        push(&self._free_entries, number)
-
-    cdef int _note(self, int32_t node, const Marks *marks) noexcept:
-        """A twig with these marks comes to a node."""
-        cdef Node *here = &self.nodes[node]
-        if not here.count:
-            here.every = Marks(<uint64_t>-1, <uint64_t>-1)
-            here.some = Marks(0, 0)
-        here.every.names &= marks.names
-        here.every.pairs &= marks.pairs
-        here.some.names |= marks.names
-        here.some.pairs |= marks.pairs
-        return 0
-
-    cdef int _leave(self, int32_t number, int32_t index) except -1:
-        """Take a node of a twig out of the tree's node; the last one there takes its place."""
-        cdef Entry *entry = &self.entries[number]
-        cdef Entry *moved
-        cdef int32_t node = entry.nodes[index], other, at
-        cdef Node *here = &self.nodes[node]
-        cdef Rest *rest = &self.rests[node]
-        if entry.twig.degrees[index] > 1:
-            here.branching -= 1
-        rest.twigs.size -= 1
-        other = rest.twigs.at[rest.twigs.size]
-        if other != number:
-            rest.twigs.at[entry.places[index]] = other
-            moved = &self.entries[other]
-            at = 0
-            while moved.nodes[at] != node:
-                at += 1
-            moved.places[at] = entry.places[index]
-        if entry.ends[index] >= 0:
-            rest.ends.size -= 1
-            other = rest.ends.at[rest.ends.size]
-            if other != number:
-                rest.ends.at[entry.ends[index]] = other
-                moved = &self.entries[other]
-                at = 0
-                while moved.nodes[at] != node:
-                    at += 1
-                moved.ends[at] = entry.ends[index]
-        here.count -= 1
-        if here.count <= RENEWED:
-            at = here.count
-            here.count = 0
-            for other in range(at):
-                self._note(node, &self.entries[rest.twigs.at[other]].marks)
-                here.count += 1
-        return 0
-
-    cdef int32_t _new_node(self) except -1:
-        cdef void *moved
-        cdef int32_t node, room
-        cdef Ints twigs = Ints(NULL, 0, 0), ends = Ints(NULL, 0, 0)
-        if self._free_nodes.size:
-            self._free_nodes.size -= 1
-            node = self._free_nodes.at[self._free_nodes.size]
-            twigs, ends = self.rests[node].twigs, self.rests[node].ends
-        else:
-            if self.size == self._room:
-                room = self._room * 2 if self._room else 256
-                moved = realloc(self.nodes, <size_t>room * sizeof(Node))
-                if moved == NULL:
-                    raise MemoryError
-                self.nodes = <Node *>moved
-                moved = realloc(self.rests, <size_t>room * sizeof(Rest))
-                if moved == NULL:
-                    raise MemoryError
-                self.rests = <Rest *>moved
-                self._room = room
-            node = self.size
-            self.size += 1
-        memset(&self.nodes[node], 0, sizeof(Node))
-        memset(&self.rests[node], 0, sizeof(Rest))
-        self.rests[node].twigs, self.rests[node].ends = twigs, ends
-        self.nodes[node].first = self.nodes[node].next = self.nodes[node].twin = -1
-        self.rests[node].last = self.rests[node].before = -1
-        return node
-
-    cdef int32_t _grow(self, int32_t parent, int32_t label, int32_t deeper) except -1:
-        """The child of a node with this label and edge that the twig does not have yet, a new one if need be."""
-        cdef uint64_t key = _key(parent, label, deeper)
-        cdef int32_t node = find(&self._children, key), last = -1
-        cdef Rest *above
-        cdef Rest *here
-        while node >= 0:
-            if self.rests[node].used != self._addition:
-                return node
-            last = node
-            node = self.nodes[node].twin
-        node = self._new_node()
-        above, here = &self.rests[parent], &self.rests[node]
-        self.nodes[node].label, self.nodes[node].deeper = label, deeper
-        here.parent = parent
-        if last >= 0:
-            self.nodes[last].twin = node
-        else:
-            insert(&self._children, key, node)
-        here.before = above.last
-        if above.last >= 0:
-            self.nodes[above.last].next = node
-        else:
-            self.nodes[parent].first = node
-        above.last = node
-        above.children += 1
-        above.deep += deeper
-        self.nodes[parent].ruled += (self.labels.kinds.at[label] & RULES) != 0
-        if self.regions:
-            if (above.right - above.tail) // SHARE < NARROW:
-                self._relabel()
-            else:
-                here.left = above.tail
-                above.tail += (above.right - above.tail) // SHARE
-                here.right = above.tail
-                here.tail = here.left + 1
-            self._list(node)
-        return node
-
-    cdef int _prune(self, int32_t node) except -1:
-        """Take a node without twigs out of the tree."""
-        cdef Node *here = &self.nodes[node]
-        cdef Rest *rest = &self.rests[node]
-        cdef int32_t parent = rest.parent
-        cdef uint64_t key = _key(parent, here.label, here.deeper)
-        cdef int32_t first = find(&self._children, key)
-        if self.regions:
-            self._unlist(node)
-        if first == node:
-            erase(&self._children, key)
-            if here.twin >= 0:
-                insert(&self._children, key, here.twin)
-        else:
-            while self.nodes[first].twin != node:
-                first = self.nodes[first].twin
-            self.nodes[first].twin = here.twin
-        if rest.before >= 0:
-            self.nodes[rest.before].next = here.next
-        else:
-            self.nodes[parent].first = here.next
-        if here.next >= 0:
-            self.rests[here.next].before = rest.before
-        else:
-            self.rests[parent].last = rest.before
-        self.rests[parent].children -= 1
-        self.rests[parent].deep -= here.deeper
-        self.nodes[parent].ruled -= (self.labels.kinds.at[here.label] & RULES) != 0
-        rest.parent = -1
-        push(&self._free_nodes, node)
-        return 0
-
-    # regions
-
-    cdef Py_ssize_t _from(self, const Ints *nodes, int64_t left) noexcept:
-        """The first place in a list whose node starts at `left` or behind it."""
-        cdef Py_ssize_t low = 0, high = nodes.size, middle
-        while low < high:
-            middle = (low + high) >> 1
-            if self.rests[nodes.at[middle]].left < left:
-                low = middle + 1
-            else:
-                high = middle
-        return low
-
-    cdef int _list(self, int32_t node) except -1:
-        cdef int32_t label = self.nodes[node].label, count
-        cdef Ints *moved
-        cdef Ints *nodes
-        cdef Py_ssize_t at
-        if label >= self._list_count:
-            count = max(label + 1, self._list_count * 2)
-            moved = <Ints *>realloc(self._lists, <size_t>count * sizeof(Ints))
-            if moved == NULL:
-                raise MemoryError
-            self._lists = moved
-            memset(&self._lists[self._list_count], 0, <size_t>(count - self._list_count) * sizeof(Ints))
-            self._list_count = count
-        nodes = &self._lists[label]
-        reserve(nodes, 1)
-        at = self._from(nodes, self.rests[node].left)
-        memmove(&nodes.at[at + 1], &nodes.at[at], <size_t>(nodes.size - at) * sizeof(int32_t))
-        nodes.at[at] = node
-        nodes.size += 1
-        return 0
-
-    cdef int _unlist(self, int32_t node) except -1:
-        cdef Ints *nodes = &self._lists[self.nodes[node].label]
-        cdef Py_ssize_t at = self._from(nodes, self.rests[node].left)
-        nodes.size -= 1
-        memmove(&nodes.at[at], &nodes.at[at + 1], <size_t>(nodes.size - at) * sizeof(int32_t))
-        return 0
-
-    cdef int _relabel(self) except -1:
-        """Give all regions anew, in the same order, in proportion to what lies below; the deeper, the less stays free."""
-        cdef Ints order = Ints(NULL, 0, 0)
-        cdef int64_t *sizes = <int64_t *>calloc(<size_t>self.size, sizeof(int64_t))
-        cdef int32_t *levels = <int32_t *>calloc(<size_t>self.size, sizeof(int32_t))
-        cdef Py_ssize_t index
-        cdef int32_t node, child
-        cdef int64_t at, width
-        cdef double scale
-        cdef Rest *here
-        self.relabelled += 1
-        try:
-            if sizes == NULL or levels == NULL:
-                raise MemoryError
-            push(&order, 0)
-            index = 0
-            while index < order.size:  # level by level: parents stand before their children
-                node = order.at[index]
-                index += 1
-                child = self.nodes[node].first
-                while child >= 0:
-                    levels[child] = levels[node] + 1
-                    push(&order, child)
-                    child = self.nodes[child].next
-            for index in range(order.size - 1, -1, -1):
-                node = order.at[index]
-                sizes[node] += 1
-                if node:
-                    sizes[self.rests[node].parent] += sizes[node]
-            for index in range(order.size):
-                node = order.at[index]
-                here = &self.rests[node]
-                at = here.left + 1
-                scale = <double>(here.right - at) / sizes[node] * (levels[node] + 1) / (levels[node] + 2)
-                child = self.nodes[node].first
-                while child >= 0:
-                    width = <int64_t>(scale * sizes[child])
-                    if width < NARROW:
-                        raise OverflowError("the tree is too deep for its regions")
-                    self.rests[child].left = at
-                    at += width
-                    self.rests[child].right = at
-                    child = self.nodes[child].next
-                here.tail = at
-        finally:
-            drop(&order)
-            free(sizes)
-            free(levels)
-        return 0
-
-    # searching
 
     def covered(self, labels, parents, deeper, flags=None):
         """The numbers of those onto which a twig can be laid; with `flags` (bytes), only those whose byte is set."""
@@ -513,6 +150,14 @@ cdef class Tree:
             mark(&self._query, node, self.labels, &self._needs[node])
             self._needs[self._query.parents[node]].names |= self._needs[node].names
             self._needs[self._query.parents[node]].pairs |= self._needs[node].pairs
+        moved = realloc(self._topmost, <size_t>self._query.size)
+        if moved == NULL:
+            raise MemoryError
+        self._topmost = <unsigned char *>moved
+        memset(self._topmost, 1, <size_t>self._query.size)
+        for node in range(1, self._query.size):
+            if not self._query.deeper[node]:
+                self._topmost[self._query.parents[node]] = 0
         self._direct.size = 0
         if self.entry_count > self._stamp_room:
             room = self._entry_room
@@ -611,12 +256,15 @@ cdef class Tree:
         cdef const Marks *need = &self._needs[asked]
         cdef bint by_name = self.regions and not self.labels.kinds.at[label] & (STAR | RULES)
         if self._query.deeper[asked]:
+            child = self._named_child(asked) if self.regions and not by_name else -1
             if by_name:
                 self._jump(node, asked)
+            elif child >= 0:
+                self._jump_above(node, asked, child)
             else:
                 self._descend(node, asked)
         elif by_name:
-            child = find(&self._children, _key(node, label, 0))
+            child = find(&self._children, child_key(node, label, 0))
             while child >= 0:
                 self.looked_at += 1
                 if not lacks(&self.nodes[child].some, need):
@@ -638,14 +286,14 @@ cdef class Tree:
     cdef int _descend(self, int32_t node, int32_t asked) except -1:
         """All nodes below that the query's node allows, by walking."""
         cdef int32_t here = self.nodes[node].first, label = self._query.labels[asked]
-        cdef bint leaf = self._query.degrees[asked] == 0, inside
+        cdef bint topmost = self._topmost[asked], inside
         cdef const Marks *need = &self._needs[asked]
         while here >= 0:
             self.looked_at += 1
             inside = not lacks(&self.nodes[here].some, need)
             if inside and self.labels.allows(label, self.nodes[here].label):
                 self._at(here, asked)
-                inside = not leaf  # whoever is below is here as well
+                inside = not topmost  # whoever is found below is found here as well
             if inside and self.nodes[here].first >= 0:
                 here = self.nodes[here].first
                 continue
@@ -659,7 +307,7 @@ cdef class Tree:
     cdef int _jump(self, int32_t node, int32_t asked) except -1:
         """All nodes below with the label of the query's node, by their list."""
         cdef int32_t label = self._query.labels[asked], here
-        cdef bint leaf = self._query.degrees[asked] == 0
+        cdef bint topmost = self._topmost[asked]
         cdef int64_t right = self.rests[node].right, behind = 0
         cdef const Marks *need = &self._needs[asked]
         cdef const Ints *nodes
@@ -676,11 +324,45 @@ cdef class Tree:
             self.looked_at += 1
             if lacks(&self.nodes[here].some, need):
                 continue
-            if leaf:
+            if topmost:
                 if self.rests[here].left < behind:
                     continue
                 behind = self.rests[here].right
             self._at(here, asked)
+        return 0
+
+    cdef int32_t _named_child(self, int32_t asked) noexcept:
+        """A child of a node of the query that has a name and hangs right below it, or -1."""
+        cdef int32_t child = asked + 1
+        while child < self._query.ends[asked]:
+            if not self._query.deeper[child] and not self.labels.kinds.at[self._query.labels[child]] & (STAR | RULES):
+                return child
+            child = self._query.ends[child]
+        return -1
+
+    cdef int _jump_above(self, int32_t node, int32_t asked, int32_t child) except -1:
+        """All nodes below that the query's node allows and that have something for a child of it with a name: the parents of those in the list of that name."""
+        cdef int32_t label = self._query.labels[child], here, above, last = -1
+        cdef int64_t left = self.rests[node].left, right = self.rests[node].right
+        cdef const Marks *need = &self._needs[asked]
+        cdef const Ints *nodes
+        cdef Py_ssize_t at
+        if label >= self._list_count:
+            return 0
+        nodes = &self._lists[label]
+        at = self._from(nodes, left + 1)
+        while at < nodes.size:
+            here = nodes.at[at]
+            at += 1
+            if self.rests[here].left >= right:
+                break
+            self.looked_at += 1
+            above = self.rests[here].parent
+            if above == last or above == node or self.nodes[here].deeper:
+                continue
+            last = above
+            if not lacks(&self.nodes[above].some, need) and self.labels.allows(self._query.labels[asked], self.nodes[above].label):
+                self._at(above, asked)
         return 0
 
     cdef int _at(self, int32_t node, int32_t asked) except -1:
@@ -771,13 +453,13 @@ cdef class Tree:
                         break
                 else:
                     for kind in range(2):
-                        child = find(&self._children, _key(node, label, kind))
+                        child = find(&self._children, child_key(node, label, kind))
                         while child >= 0:
                             self._child_at(child, place, label)
                             child = self.nodes[child].twin
             if self._star >= 0:
                 for kind in range(2):
-                    child = find(&self._children, _key(node, self._star, kind))
+                    child = find(&self._children, child_key(node, self._star, kind))
                     while child >= 0:
                         self._child_at(child, place, -1)
                         child = self.nodes[child].twin

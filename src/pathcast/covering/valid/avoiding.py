@@ -18,7 +18,7 @@ Twigs that ask for more than elements and attributes are left out: then there ar
 
 The number of variants is at worst exponential in the pattern (`//a/*/*/*/b` remembers where the last four `a` were), and bounded by `MOST`.
 
->>> from pathcast.covering.twig import twigs
+>>> from pathcast.covering.reading import twigs
 >>> from pathcast.pattern import parse
 >>> from pathcast.schema import parse_dtd
 >>> bib = parse_dtd("<!ELEMENT bib (book | note)*> <!ELEMENT book (title?)> <!ELEMENT note (title)> <!ELEMENT title EMPTY>")

@@ -7,7 +7,7 @@
 Each step only adds what is so in every valid document that matches, so whatever maps onto the result covers the twig among valid documents. It is
 here for what `avoiding` cannot say: values, places, denials, which stay where they are.
 
->>> from pathcast.covering.twig import twigs
+>>> from pathcast.covering.reading import twigs
 >>> from pathcast.pattern import parse
 >>> from pathcast.schema import parse_dtd
 >>> bib = parse_dtd("<!ELEMENT bib (book*)> <!ELEMENT book (title, price?)> <!ELEMENT title EMPTY> <!ELEMENT price EMPTY>")

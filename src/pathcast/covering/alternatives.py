@@ -1,0 +1,303 @@
+"""A condition written out as alternatives of what is asked at a node, each a branch.
+
+    condition -> what is asked at a node (`_Asked`), alternative by alternative -> branches
+
+Choices (`or`, unions, descendant-or-self with a name) are written out, up to `MOST` alternatives; denials are moved inwards, and what
+is left of them is a leaf.
+
+Three things are brought together, because a document has only one of them: the root element, an attribute of a given name,
+a node's string-value. So `/a/b and /a/c` is `/a[b][c]`, and `@x > 1 and @x < 5` one value.
+
+An alternative that no document can have is dropped. Where a condition is kept whole as a leaf (`Demand`, `Place`), what follows from
+it is kept as well: `a[count(b) > 2]` has a child b.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from pathcast.covering.labels import ROOT, Demand, Kind, Label, Named, Place, Values, both
+from pathcast.covering.twig import Branch
+from pathcast.covering.values import Literal, possible
+from pathcast.pattern.syntax import Axis, Test, TestKind
+from pathcast.pattern.tree import (
+    Always,
+    And,
+    Condition,
+    Count,
+    Exists,
+    First,
+    Is,
+    Not,
+    Or,
+    Path,
+    Position,
+    Step,
+    Value,
+)
+
+__all__ = ["MOST", "Unwieldy", "written_out"]
+
+MOST = 32
+_NEGATED = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+class Unwieldy(Exception):
+    """The condition cannot be written out: it has too many alternatives, or looks at the document from inside."""
+
+
+def written_out(condition: Condition, start: Named = ROOT) -> list[Branch]:
+    """The alternatives of a condition at the document node or, said without regard to the document, at another."""
+    found: dict[Branch, None] = {}
+    for asked in _ask(condition):
+        if asked.at_root and start is not ROOT:
+            raise Unwieldy
+        whole = replace(asked, branches=asked.branches | asked.at_root)
+        top = _seal(whole, start, False)
+        if top is not None:
+            found[top] = None
+    return list(found)
+
+
+# what is asked at a node
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One alternative: tests that the node passes, its value, what hangs below it and, from anywhere, below the document."""
+
+    tests: tuple[Test, ...] = ()
+    literals: frozenset[Literal] = frozenset()
+    branches: frozenset[Branch] = frozenset()
+    at_root: frozenset[Branch] = frozenset()
+
+    def __add__(self, other: _Asked) -> _Asked:
+        return _Asked(
+            self.tests + other.tests,
+            self.literals | other.literals,
+            self.branches | other.branches,
+            self.at_root | other.at_root,
+        )
+
+
+_NOTHING = _Asked()
+
+
+def _ask(condition: Condition) -> list[_Asked]:
+    match condition:
+        case Always(holds=holds):
+            return [_NOTHING] if holds else []
+        case And(parts=parts):
+            return _all(_ask(part) for part in parts)
+        case Or(parts=parts):
+            return _any(_ask(part) for part in parts)
+        case Value():
+            return [_Asked(literals=frozenset([Literal(condition)]))]
+        case Is(test=test):
+            return [_Asked(tests=(test,))]
+        case Exists(path=path):
+            return _path(path)
+        case First(path=path, value=value):
+            kept = _kept(condition, path)
+            if value.holds("") or not path.steps:
+                return [kept]
+            last = path.steps[-1]
+            ending = replace(last, conditions=(*last.conditions, value))
+            return _all([[kept], _path(replace(path, steps=(*path.steps[:-1], ending)))])
+        case Count(path=path):
+            kept = _kept(condition, path)
+            return [kept] if condition.holds(0) else _all([[kept], _path(path)])
+        case Not(part=part):
+            return _deny(part)
+        case Position():  # of a node that stands alone: folded before, or part of a step
+            return [_Asked(branches=frozenset([Branch(Demand(condition))]))]
+    raise AssertionError(condition)
+
+
+def _deny(part: Condition) -> list[_Asked]:
+    match part:
+        case Always(holds=holds):
+            return [] if holds else [_NOTHING]
+        case Not(part=inner):
+            return _ask(inner)
+        case And(parts=parts):
+            return _any(_deny(one) for one in parts)
+        case Or(parts=parts):
+            return _all(_deny(one) for one in parts)
+        case Value():
+            return [_Asked(literals=frozenset([Literal(part, False)]))]
+        case Count(path=path, op=op, operand=operand):
+            return _ask(Count(path, _NEGATED[op], operand))
+        case Exists(path=path) | First(path=path):
+            return [_kept(Not(part), path)]
+        case _:
+            return [_Asked(branches=frozenset([Branch(Demand(Not(part)))]))]
+
+
+def _kept(condition: Condition, path: Path) -> _Asked:
+    """A condition kept whole, at the document if that is where its path starts."""
+    leaf = frozenset([Branch(Demand(condition))])
+    return _Asked(at_root=leaf) if path.absolute else _Asked(branches=leaf)
+
+
+def _any(choices: Iterable[list[_Asked]]) -> list[_Asked]:
+    found = list(dict.fromkeys(one for choice in choices for one in choice))
+    if len(found) > MOST:
+        raise Unwieldy
+    return found
+
+
+def _all(parts: Iterable[list[_Asked]]) -> list[_Asked]:
+    found = [_NOTHING]
+    for choices in parts:
+        found = _any([one + other for other in choices] for one in found)
+    return found
+
+
+# paths
+
+
+def _path(path: Path) -> list[_Asked]:
+    found = _steps(path.steps)
+    if not path.absolute:
+        return found
+    moved = []
+    for asked in found:
+        if asked.tests or asked.literals:  # the document itself: no test passes it but node()
+            if any(test.kind is not TestKind.NODE for test in asked.tests):
+                continue
+            value = Values(asked.literals)
+            asked = replace(asked, branches=asked.branches | {Branch(value)})
+        moved.append(_Asked(at_root=asked.branches | asked.at_root))
+    return moved
+
+
+def _steps(steps: tuple[Step, ...]) -> list[_Asked]:
+    """What is asked at a node so that the steps lead somewhere from it."""
+    after = [_NOTHING]
+    for index in range(len(steps) - 1, -1, -1):
+        step = steps[index]
+        lead = index and steps[index - 1].only_deeper and step.axis in _FROM_ANY
+        if step.only_deeper and index + 1 < len(steps) and steps[index + 1].axis in _FROM_ANY:
+            continue  # it is in the step after it
+        if step.axis is Axis.DESCENDANT_OR_SELF:
+            after = _any([_here(step, after), _down(step, True, after)])
+        else:
+            after = _down(step, bool(lead) or step.axis is Axis.DESCENDANT, after)
+        if step.positional and step.axis is not Axis.CHILD:
+            # its places are counted from where it starts, so what follows is kept whole as well
+            whole = Exists(Path(False, steps[index - 1 if lead else index :]))
+            after = [one + _kept(whole, whole.path) for one in after]
+    return after
+
+
+_FROM_ANY = (Axis.CHILD, Axis.DESCENDANT, Axis.ATTRIBUTE)
+
+
+def _down(step: Step, deeper: bool, after: list[_Asked]) -> list[_Asked]:
+    """What is asked above a step, one level or (`deeper`) any number of them."""
+    leaves: frozenset[Branch] = frozenset()
+    if step.positional and step.axis is Axis.CHILD:
+        leaves = frozenset(Branch(place) for place in _places(step))
+    kind = Kind.ATTRIBUTE if step.axis is Axis.ATTRIBUTE else Kind.NODE
+    found = []
+    for asked in _at_end(step, after):
+        whole = replace(asked, branches=asked.branches | leaves, tests=(step.test, *asked.tests))
+        top = _seal(whole, Named(kind), deeper)
+        if top is not None:
+            found.append(_Asked(branches=frozenset([top]), at_root=asked.at_root))
+    return _any([found])
+
+
+def _here(step: Step, after: list[_Asked]) -> list[_Asked]:
+    """What is asked where a descendant-or-self step stays."""
+    tests = () if step.test.kind is TestKind.NODE else (step.test,)
+    return [replace(one, tests=(*tests, *one.tests)) for one in _at_end(step, after)]
+
+
+def _at_end(step: Step, after: list[_Asked]) -> list[_Asked]:
+    plain = [condition for condition in step.conditions if not condition.positional]
+    return _all([*(_ask(condition) for condition in plain), after])
+
+
+def _places(step: Step) -> Iterator[Place]:
+    for index, condition in enumerate(step.conditions):
+        if condition.positional:
+            yield Place(step.test, step.conditions[:index], condition)
+
+
+def _seal(asked: _Asked, label: Named, deeper: bool) -> Branch | None:
+    """The branch of a node that is asked all this; None if there is no such node."""
+    for test in asked.tests:
+        found = both(label, test)
+        if found is None:
+            return None
+        label = found
+    if label.kind is Kind.NODE and any(_of_element(branch.label) for branch in asked.branches):
+        label = Named(Kind.ELEMENT)
+    if label.kind not in (Kind.ELEMENT, Kind.ROOT) and any(
+        _of_element(branch.label) for branch in asked.branches
+    ):
+        return None
+    branches = set(asked.branches)
+    if asked.literals:
+        branches.add(Branch(Values(asked.literals)))
+    merged = _merged(branches, label)
+    return None if merged is None else Branch(label, deeper, merged)
+
+
+def _of_element(label: Label) -> bool:
+    return isinstance(label, Named)
+
+
+def _merged(branches: set[Branch], label: Named) -> frozenset[Branch] | None:
+    """The branches with those brought together of which a node has one only; None if they do not agree."""
+    groups: dict[object, list[Branch]] = {}
+    for branch in branches:
+        groups.setdefault(_group(branch, label), []).append(branch)
+    found: set[Branch] = set(groups.pop(None, []))
+    for together in groups.values():
+        one = together[0]
+        for other in together[1:]:
+            joined = _join(one, other)
+            if joined is None:
+                return None
+            one = joined
+        if isinstance(one.label, Values) and not possible(one.label.literals):
+            return None
+        found.add(one)
+    return frozenset(found)
+
+
+def _group(branch: Branch, above: Named) -> object:
+    """What only one of can stand there; None for all that may be many."""
+    if branch.deeper:
+        return None
+    match branch.label:
+        case Values():
+            return Values
+        case Named(kind=Kind.ATTRIBUTE, name=name) if name:
+            return name
+        case Named(kind=Kind.ELEMENT) if above.kind is Kind.ROOT:
+            return Kind.ROOT
+        case _:
+            return None
+
+
+def _join(one: Branch, other: Branch) -> Branch | None:
+    if isinstance(one.label, Values) and isinstance(other.label, Values):
+        return Branch(Values(one.label.literals | other.label.literals))
+    assert isinstance(one.label, Named)
+    assert isinstance(other.label, Named)
+    label = both(one.label, _test(other.label))
+    if label is None:
+        return None
+    merged = _merged({*one.branches, *other.branches}, label)
+    return None if merged is None else Branch(label, False, merged)
+
+
+def _test(label: Named) -> Test:
+    if label.name:
+        return Test(TestKind.NAME, label.name)
+    return Test(TestKind.ANY_IN, label.space) if label.space else Test(TestKind.ANY)
