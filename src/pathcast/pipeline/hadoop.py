@@ -6,11 +6,12 @@ names and with the same credentials. Everything else in this room asks here.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-__all__ = ["is_local", "path_of", "qualified", "system_of"]
+__all__ = ["is_local", "literal", "path_of", "qualified", "system_of"]
 
 
 def path_of(session: SparkSession, path: str) -> Any:
@@ -34,3 +35,12 @@ def qualified(session: SparkSession, path: str) -> str:
 def is_local(session: SparkSession, path: str) -> bool:
     """Whether a path is on a disk that this process sees, mounted ones included."""
     return qualified(session, path).startswith("file:")
+
+
+def literal(path: str) -> str:
+    r"""A path that means itself: Spark would take some characters for a pattern, and ids would not be places below it.
+
+    >>> literal("feed[1]/*.xml") == r"feed\[1\]/\*.xml"
+    True
+    """
+    return re.sub(r"[][{}*?\\]", r"\\\g<0>", path)

@@ -13,6 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
+from pathcast.pipeline.hadoop import literal
 
 __all__ = ["table_documents", "without_repeated_ids"]
 
@@ -24,7 +25,7 @@ def table_documents(
     session: SparkSession, path: str, *, most: int, batch: int | None = None
 ) -> DataFrame:
     """The documents of a table; with `batch` as a stream, of at most so many files at a time."""
-    known = session.read.parquet(path)
+    known = session.read.parquet(literal(path))
     if "body" not in known.columns:
         raise PipelineError(
             "source",
@@ -36,7 +37,7 @@ def table_documents(
         rows = (
             session.readStream.schema(known.schema)
             .options(maxFilesPerTrigger=str(batch), maxFileAge=_OLDEST)
-            .parquet(path)
+            .parquet(literal(path))
         )
     id = F.coalesce(F.col("id").cast("string"), _place()) if "id" in known.columns else _place()
     time = F.col("time").cast("timestamp") if "time" in known.columns else F.lit(None)
