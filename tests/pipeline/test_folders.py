@@ -11,9 +11,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pathcast.errors import PipelineError
+from pathcast.pipeline.hadoop import literal
+from pathcast.pipeline.report import write_report
 from pathcast.pipeline.running import BatchDone, Event, Run
 from pathcast.pipeline.sources import Kind, Source
 from pathcast.pipeline.sources.empties import empty_in_batch
+from pathcast.pipeline.statistics import StatisticsSettings, compute
 from pathcast.pipeline.storage import LocalStorage
 from pathcast.pipeline.store import Outcome
 from tests.pipeline.test_running import (
@@ -119,10 +122,37 @@ def test_a_name_means_itself(spark: SparkSession, tmp_path: Path, stream: bool) 
     """Spark would look for `feed1`, and there is one."""
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     name = "feed[1] {a,b} *"
-    write_documents(tmp_path / name, DOCUMENTS)
+    odd = (
+        "12:00.xml",
+        "a:b/:.xml",
+        "100%.xml",
+        "%41.xml",
+        "?#.xml",
+        "[1].xml",
+        "a,b;'.xml",
+        "ü.xml",
+    )
+    documents = DOCUMENTS | dict.fromkeys(odd, b"<c/>")
+    write_documents(tmp_path / name, documents)
     write_documents(tmp_path / "feed1 a x", {"other.xml": b"<c/>"})
     run(spark, tmp_path, stream, tmp_path / name)
-    assert delivered(spark, tmp_path / "out") == twin(file, DOCUMENTS)
+    assert delivered(spark, tmp_path / "out") == twin(file, documents)
+
+
+def test_the_name_of_results_means_itself(spark: SparkSession, tmp_path: Path) -> None:
+    file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
+    write_documents(tmp_path / "in", DOCUMENTS | {"again.xml": DOCUMENTS["1.xml"]})
+    out = tmp_path / "out [1] {a,b}"
+    asked = replace(order(tmp_path, dedupe=3600.0), out=str(out), batch=10)
+    Run(spark, asked, lambda _: None).stream(threading.Event(), available=True)
+    write_documents(tmp_path / "in", {"later.xml": DOCUMENTS["2.xml"]})
+    Run(spark, asked, lambda _: None).stream(threading.Event(), available=True)
+    matched = {file.name for file in (out / "outboxes/archive").iterdir()}
+    assert len(matched) == len(twin(file, DOCUMENTS).keys() & {(id, "archive") for id in DOCUMENTS})
+    (row,) = spark.read.parquet(literal(str(out / "repeats/batch=1"))).collect()
+    assert (row.document, row.of) == ("later.xml", "2.xml")
+    compute(spark, str(out), settings=StatisticsSettings())
+    assert "<svg" in write_report(spark, str(out), tmp_path / "report.html").read_text()
 
 
 @pytest.mark.parametrize("out", ["in/out", "in", "link/out"])

@@ -22,6 +22,7 @@ from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
 from pathcast.pipeline import matching
+from pathcast.pipeline.hadoop import literal
 from pathcast.pipeline.repeats import hashes, marked
 from pathcast.pipeline.routes import DELIVERIES, ROUTES, deliveries, mail
 from pathcast.pipeline.sinks import Outbox
@@ -125,7 +126,7 @@ class Batches:
     ) -> Outcome:
         """Stage the tables, and the mail, several at a time: most of the time of a small one is waiting."""
         matches = matching.matches(found)
-        routes = self._session.read.schema(ROUTES).parquet(self._versions.routes(version))
+        routes = self._session.read.schema(ROUTES).parquet(literal(self._versions.routes(version)))
         first, hits = Observation(), Observation()
         sent = Observation()
         steps: list[Callable[[], object]] = [
@@ -185,7 +186,7 @@ class Batches:
         self._write(staging, "deliveries", delivered)
         if self._outbox is not None:
             path = self._path(staging, "deliveries")
-            staged = self._session.read.schema(DELIVERIES).parquet(path)
+            staged = self._session.read.schema(DELIVERIES).parquet(literal(path))
             self._outbox.stage(mail(staged, documents), self._path(staging, _MAIL))
 
     def _repeated(self, staging: str, documents: DataFrame, plan: Plan) -> DataFrame | None:
@@ -194,7 +195,7 @@ class Batches:
         if window is None:
             return None
         self._write(staging, "hashes", hashes(documents, plan.started))
-        new = self._session.read.parquet(self._path(staging, "hashes"))
+        new = self._session.read.parquet(literal(self._path(staging, "hashes")))
         first = new.agg(F.min("time").cast("double")).head()
         start = None if first is None else first[0]
         earlier = None
@@ -207,9 +208,9 @@ class Batches:
             and outcome.latest >= start - window
         ]
         if parts:
-            earlier = self._session.read.parquet(*parts)
+            earlier = self._session.read.parquet(*map(literal, parts))
         self._write(staging, "repeats", marked(new, earlier, window))
-        return self._session.read.parquet(self._path(staging, "repeats"))
+        return self._session.read.parquet(literal(self._path(staging, "repeats")))
 
     def _write(self, staging: str, name: str, table: DataFrame) -> None:
         table.write.mode("overwrite").parquet(self._path(staging, name))
