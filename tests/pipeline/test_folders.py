@@ -7,6 +7,8 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
@@ -153,6 +155,52 @@ def test_the_name_of_results_means_itself(spark: SparkSession, tmp_path: Path) -
     assert (row.document, row.of) == ("later.xml", "2.xml")
     compute(spark, str(out), settings=StatisticsSettings())
     assert "<svg" in write_report(spark, str(out), tmp_path / "report.html").read_text()
+
+
+@BOTH_WAYS
+def test_a_table_with_rows_that_are_no_documents(
+    spark: SparkSession, tmp_path: Path, stream: bool
+) -> None:
+    file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
+    rows = {
+        "id": [1, 2, 3, None, 5, 6],
+        "body": ["<c/>", "<a><b>7</b></a>", None, "<c/>", "<x", "<c/>"],
+        "time": ["2024-01-01T00:00:00Z", None, None, "2024-01-01", None, "soon"],
+    }
+    pq.write_table(pa.table(rows), tmp_path / "t.parquet")
+    (outcome,) = run(spark, tmp_path, stream, tmp_path / "t.parquet", "parquet")
+    assert (outcome.documents, outcome.matched, outcome.refused) == (6, 3, 3)
+    errors = spark.read.parquet(str(tmp_path / "out/errors")).collect()
+    assert {(row.document, row.kind) for row in errors} == {
+        ("3", "row"),
+        ("5", "malformed"),
+        ("6", "row"),
+    }
+    good = {"1": b"<c/>", "2": b"<a><b>7</b></a>", "t.parquet:3": b"<c/>"}
+    assert delivered(spark, tmp_path / "out") == twin(file, good)
+
+
+def test_a_table_that_cannot_be_read_ends_the_run(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It fails before several threads want it: Spark would, now and then, wait for itself for ever."""
+    began: list[object] = []
+
+    def together(*steps: object) -> None:
+        began.append(steps)
+        raise PipelineError("test", "it has begun")
+
+    monkeypatch.setattr("pathcast.pipeline.batches.together", together)
+    write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
+    table = pa.table({"id": [str(n) for n in range(500)], "body": ["<c/>" + " " * 100] * 500})
+    pq.write_table(table, tmp_path / "t.parquet", compression="none", use_dictionary=False)
+    content = bytearray((tmp_path / "t.parquet").read_bytes())
+    content[4:2000] = bytes(1996)  # its end, which says what it has, is whole
+    (tmp_path / "t.parquet").write_bytes(content)
+    with pytest.raises(PipelineError):
+        run(spark, tmp_path, False, tmp_path / "t.parquet", "parquet")
+    assert not began
+    assert not (tmp_path / "out/matches").exists()
 
 
 @pytest.mark.parametrize("out", ["in/out", "in", "link/out"])

@@ -72,21 +72,32 @@ class Batches:
         self._matched = matched
         self._outbox = outbox
 
-    def run(self, batch: int, documents: DataFrame, version: Callable[[], str]) -> Outcome:
-        """Make a batch happen that is not done, or what is left of it; `version` is asked if it has no plan yet."""
+    def run(
+        self,
+        batch: int,
+        documents: DataFrame,
+        version: Callable[[], str],
+        *,
+        shuffled: bool = False,
+    ) -> Outcome:
+        """Make a batch happen that is not done, or what is left of it; `version` is asked if it has no plan yet.
+
+        Documents that are `shuffled` are read before anything else is begun. If that fails while another thread wants what is kept of
+        them, Spark waits for itself: it lets go of them, and of what depends on them, with locks that the other has in the other order.
+        """
         plan = self._store.plan(batch)
         if plan is None:
             plan = Plan(version(), time.time())
             self._store.write_plan(batch, plan)
         outcome = self._store.staged(batch)
         if outcome is None:
-            outcome = self._stage(documents, plan, self._store.restart(batch))
+            outcome = self._stage(documents, plan, self._store.restart(batch), shuffled)
             self._store.mark_staged(batch, outcome)
         outcome = self._publish(batch, outcome)
         self._store.mark_done(batch, outcome)
         return outcome
 
-    def _stage(self, documents: DataFrame, plan: Plan, staging: str) -> Outcome:
+    def _stage(self, documents: DataFrame, plan: Plan, staging: str, shuffled: bool) -> Outcome:
         start = time.perf_counter()
         version = self._versions.get(plan.version)
         task = Task(
@@ -100,6 +111,8 @@ class Batches:
         documents = documents.persist(_KEPT)
         found = None
         try:
+            if shuffled:
+                _given(documents)
             repeated = self._repeated(staging, documents, plan)
             fresh = documents
             if repeated is not None:

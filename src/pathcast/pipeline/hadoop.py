@@ -11,7 +11,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-__all__ = ["is_local", "literal", "path_of", "qualified", "system_of"]
+__all__ = ["is_file", "is_local", "literal", "path_of", "qualified", "system_of"]
 
 
 def path_of(session: SparkSession, path: str) -> Any:
@@ -35,6 +35,11 @@ def qualified(session: SparkSession, path: str) -> str:
 def is_local(session: SparkSession, path: str) -> bool:
     """Whether a path is on a disk that this process sees, mounted ones included."""
     return qualified(session, path).startswith("file:")
+
+
+def is_file(session: SparkSession, path: str) -> bool:
+    """Whether a path that is there is a single file."""
+    return bool(system_of(session, path).getFileStatus(path_of(session, path)).isFile())
 
 
 def literal(path: str) -> str:

@@ -180,7 +180,9 @@ class Run:
             return done  # Spark had not heard of it
         try:
             whole = self._order.source.checked(documents)
-            outcome = parts.batches.run(number, whole, parts.watch.version)
+            outcome = parts.batches.run(
+                number, whole, parts.watch.version, shuffled=self._order.source.has_ids
+            )
         except PathcastError:
             raise
         except Exception as error:

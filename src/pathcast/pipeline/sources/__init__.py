@@ -118,6 +118,11 @@ class Source:
         # However it is written, and wherever that was: the same folder has the same name.
         return self.path.rstrip("/") if ":" in self.path else os.path.abspath(self.path)
 
+    @property
+    def has_ids(self) -> bool:
+        """Whether whoever wrote the documents chose their ids, so that they must be compared."""
+        return self.kind in ("parquet", "bodies")
+
     def check_apart(self, session: SparkSession, out: str) -> None:
         """PipelineError if what is written to OUT would be read as documents, and what comes of these again."""
         if self.kind in ("nats", "kafka"):
@@ -134,8 +139,7 @@ class Source:
 
     def checked(self, documents: DataFrame) -> DataFrame:
         """What was read at once, with faults that only all of it together shows."""
-        given = self.kind in ("parquet", "bodies")  # whoever wrote them chose the ids
-        return without_repeated_ids(documents) if given else documents
+        return without_repeated_ids(documents) if self.has_ids else documents
 
 
 def _place(session: SparkSession, path: str) -> str:
