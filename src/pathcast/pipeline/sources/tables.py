@@ -65,7 +65,7 @@ def _fault(body: Column, most: int, timeless: Column) -> Column:
     return (
         F.when(body.isNull(), told("row", "there is no body"))
         .when(F.length(body) > most, told("size", f"more than {most:,} bytes"))
-        .when(timeless, told("row", "the 'time' is none"))
+        .when(timeless, told("row", "the 'time' cannot be read as one"))
     )
 
 
