@@ -41,7 +41,7 @@ def run(
     """The outcomes of the batches of a run over `documents`."""
     heard: list[Event] = []
     source = Source(str(documents), kind, LIMITS.size)
-    made = Run(spark, replace(order(folder), source=source), heard.append)
+    made = Run(spark, replace(order(folder), source=source, batch=5), heard.append)
     if stream:
         made.stream(threading.Event(), available=True)
     else:
@@ -167,8 +167,8 @@ def test_a_table_with_rows_that_are_no_documents(
         "body": ["<c/>", "<a><b>7</b></a>", None, "<c/>", "<x", "<c/>"],
         "time": ["2024-01-01T00:00:00Z", None, None, "2024-01-01", None, "soon"],
     }
-    pq.write_table(pa.table(rows), tmp_path / "t.parquet")
-    (outcome,) = run(spark, tmp_path, stream, tmp_path / "t.parquet", "parquet")
+    pq.write_table(pa.table(rows), tmp_path / "12:00.parquet")
+    (outcome,) = run(spark, tmp_path, stream, tmp_path / "12:00.parquet", "parquet")
     assert (outcome.documents, outcome.matched, outcome.refused) == (6, 3, 3)
     errors = spark.read.parquet(str(tmp_path / "out/errors")).collect()
     assert {(row.document, row.kind) for row in errors} == {
@@ -176,7 +176,7 @@ def test_a_table_with_rows_that_are_no_documents(
         ("5", "malformed"),
         ("6", "row"),
     }
-    good = {"1": b"<c/>", "2": b"<a><b>7</b></a>", "t.parquet:3": b"<c/>"}
+    good = {"1": b"<c/>", "2": b"<a><b>7</b></a>", "12:00.parquet:3": b"<c/>"}
     assert delivered(spark, tmp_path / "out") == twin(file, good)
 
 

@@ -7,11 +7,20 @@ names and with the same credentials. Everything else in this room asks here.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
-__all__ = ["is_file", "is_local", "literal", "path_of", "qualified", "system_of"]
+__all__ = ["PLAINLY", "is_file", "is_local", "literal", "path_of", "qualified", "system_of"]
+
+PLAINLY: Final = {
+    "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "fs.file.impl.disable.cache": "true",
+}
+"""Options of a reading: local files as they are. Hadoop would look for a sum beside each, and fails on the name of that if there is a colon in it.
+
+For all of Spark they will not do: Hadoop itself expects its own kind of local files in places. They are not kept, or others would be given them.
+"""
 
 
 def path_of(session: SparkSession, path: str) -> Any:

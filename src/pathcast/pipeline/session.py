@@ -50,8 +50,6 @@ _SETTINGS = {
     # A batch of the parquet reader as large as one of Arrow: 4,096 documents would be an object of 40 MB, again and again.
     "spark.sql.parquet.columnarReaderBatchSize": "256",
     "spark.sql.session.timeZone": "UTC",
-    # Without sums of its own beside each file: Hadoop makes their names so that a file with a colon in its own cannot be read.
-    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     "spark.sql.files.openCostInBytes": "65536",  # documents are small: many to a task
 }
 _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}

@@ -24,7 +24,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pathcast.pipeline.hadoop import literal, qualified
+from pathcast.pipeline.hadoop import PLAINLY, literal, qualified
 from pathcast.pipeline.sources.empties import empty_documents, empty_in_folder
 from pathcast.pipeline.sources.unpacking import ROWS, Unpack, unpack_batches
 
@@ -85,7 +85,7 @@ def _files(
     """Files with the ids that they have in the source."""
     below = F.expr(f"substring(path, {len(base) + 2})")
     whole = F.lit(base.rpartition("/")[2])
-    options = {"recursiveFileLookup": "true"}
+    options = {"recursiveFileLookup": "true", **PLAINLY}
     if glob is not None:
         options["pathGlobFilter"] = glob
     if batch is None:

@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.hadoop import is_file, literal
+from pathcast.pipeline.hadoop import PLAINLY, is_file, literal
 
 __all__ = ["table_documents", "without_repeated_ids"]
 
@@ -25,7 +25,7 @@ def table_documents(
     session: SparkSession, path: str, *, most: int, batch: int | None = None
 ) -> DataFrame:
     """The documents of a table; with `batch` as a stream, of at most so many files at a time."""
-    known = session.read.parquet(literal(path))
+    known = session.read.options(**PLAINLY).parquet(literal(path))
     if "body" not in known.columns:
         raise PipelineError(
             "source",
@@ -36,7 +36,7 @@ def table_documents(
     if batch is not None:
         rows = (
             session.readStream.schema(known.schema)
-            .options(maxFilesPerTrigger=str(batch), maxFileAge=_OLDEST)
+            .options(maxFilesPerTrigger=str(batch), maxFileAge=_OLDEST, **PLAINLY)
             # A single file has no folders whose names are columns, and Spark would not stream it if it looked for them.
             .options(recursiveFileLookup=str(is_file(session, path)).lower())
             .parquet(literal(path))
