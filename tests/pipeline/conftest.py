@@ -2,7 +2,7 @@
 
 Most of what Spark does here is to begin: to load classes, to plan small jobs, to write programs for them and to compile these. So Java does not
 compile well, nor check its own classes, which reaches the processes that tests start too. The shared session alone, but for `make
-check-deep`, has Spark interpret its plans instead of writing programs for them: a third less for jobs that see a dozen rows. `pathcast run` as a process of its
+check-deep`, has Spark interpret its plans instead of writing programs for them: a tenth less CPU. `pathcast run` as a process of its
 own (killed, interrupted, on a cluster) has Spark as it is.
 """
 
