@@ -13,7 +13,7 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TypeVar
@@ -34,7 +34,7 @@ _TASK: Final = re.compile(r"Running task \S+ in stage")
 class Cluster:
     """A master, and workers of one core and a gigabyte; `master` is its address."""
 
-    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True)
         self.master = ""
         self.processes: list[subprocess.Popen[bytes]] = []
@@ -47,7 +47,6 @@ class Cluster:
             "SPARK_LOCAL_IP": _HOST,
             "SPARK_LOCAL_DIRS": str(folder / "local"),
             "SPARK_DAEMON_MEMORY": "256m",
-            **environment,
         }
 
     def start(self, workers: int) -> None:
@@ -120,9 +119,9 @@ class Cluster:
 
 
 @contextmanager
-def cluster(folder: Path, environment: Mapping[str, str], workers: int = 2) -> Iterator[Cluster]:
-    """A cluster whose files are in a folder; `environment` is added to that of its processes."""
-    made = Cluster(folder, environment)
+def cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
+    """A cluster whose files are in a folder."""
+    made = Cluster(folder)
     try:
         made.start(workers)
         yield made

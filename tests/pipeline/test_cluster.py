@@ -41,7 +41,6 @@ DOCUMENTS = {f"{number}.xml": b"<a><b>%d</b></a>" % number for number in range(2
     "deeper/c.xml": b"<c/>",
     "broken.xml": b"<c>",
 }
-BRIEF = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}  # they live for seconds
 BOTH = {  # no task begins before both executors are there
     "spark.cores.max": "2",
     "spark.sql.shuffle.partitions": "2",
@@ -52,8 +51,8 @@ BOTH = {  # no task begins before both executors are there
 
 def test_cluster_and_local_mode_agree(spark: SparkSession, tmp_path: Path) -> None:
     prepare(tmp_path)
-    with cluster(tmp_path / "cluster", BRIEF) as few:
-        done = pathcast_run(tmp_path, few, BOTH, **BRIEF)
+    with cluster(tmp_path / "cluster") as few:
+        done = pathcast_run(tmp_path, few, BOTH)
         assert done.returncode == 0, done.stderr + few.said()
         assert list(few.tasks()) == ["worker0", "worker1"]
         assert all(few.tasks().values()), "one of the workers had nothing to do"
@@ -68,9 +67,9 @@ def test_workers_without_pathcast(spark: SparkSession, tmp_path: Path) -> None:
     archive = tmp_path / "dist" / "pathcast-env.tar.gz"
     subprocess.run([HOUSE / "scripts/dist_env.sh", sys.executable, archive], check=True)
     venv.create(tmp_path / "bare")
-    bare = {**BRIEF, "PYSPARK_PYTHON": str(tmp_path / "bare/bin/python")}
+    bare = {"PYSPARK_PYTHON": str(tmp_path / "bare/bin/python")}
     prepare(tmp_path)
-    with cluster(tmp_path / "cluster", BRIEF) as few:
+    with cluster(tmp_path / "cluster") as few:
         done = pathcast_run(tmp_path, few, BOTH, **bare)
         assert done.returncode == 1, done.stderr
         assert "No module named 'pathcast'" in done.stderr

@@ -1,56 +1,16 @@
-"""`pathcast run` and `pathcast demo` as a user calls them: as processes of their own where that makes a difference."""
+"""`pathcast run` and `pathcast demo` as a user calls them; `test_kill` has a process of its own."""
 
 from __future__ import annotations
 
-import json
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 from tests.cli.running import run
-from tests.pipeline.nats_server import wait_for
-from tests.pipeline.test_running import (
-    DOCUMENTS,
-    SUBSCRIPTIONS,
-    delivered,
-    twin,
-    write_documents,
-    write_subscriptions,
-)
+from tests.pipeline.test_running import delivered, write_documents
 
 MASTER = ("--master", "local[2,4]")
-
-
-def test_a_stream_until_it_is_interrupted(spark: SparkSession, tmp_path: Path) -> None:
-    file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
-    write_documents(tmp_path / "in", DOCUMENTS)
-    command = [
-        *(sys.executable, "-m", "pathcast", "run", "--stream", "--json", *MASTER),
-        *("--subscriptions", str(file), "--documents", str(tmp_path / "in")),
-        *("--out", str(tmp_path / "out")),
-    ]
-    done = tmp_path / "out" / "done"
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        try:
-            wait_for(lambda: process.poll() is not None or any(done.glob("*.json")), 300)
-            process.send_signal(signal.SIGINT)
-            output, said = process.communicate(timeout=300)
-        finally:
-            process.kill()
-    assert process.returncode == 0, said
-    summary = json.loads(output)
-    assert {key: summary[key] for key in ("documents", "matched", "refused", "matches")} == {
-        "documents": 4,
-        "matched": 3,
-        "refused": 1,
-        "matches": 7,
-    }
-    assert b"ending after this batch" in said
-    assert delivered(spark, tmp_path / "out") == twin(file, DOCUMENTS)
 
 
 def test_rows_through_a_sheet(spark: SparkSession, tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from pathcast.pipeline.session import _is_loopback, _without_module, java_home
 from tests.pipeline.test_running import write_documents, write_subscriptions
 
 DROPPED = "--add-modules=jdk.incubator.vector"
-BRIEF = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 
 def fake_java(home: Path) -> Path:
@@ -164,7 +163,7 @@ def pathcast_run(
     paths = ("-s", str(subscriptions), "-d", str(folder / "in"), "-o", str(folder / "out"))
     return subprocess.run(
         [sys.executable, "-m", "pathcast", "run", *paths, *arguments],
-        env={**os.environ, **BRIEF, **environment},
+        env={**os.environ, **environment},
         capture_output=True,
         encoding="utf-8",
         check=False,

@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from pathcast.formats import Subscription
+from pathcast.pipeline.hadoop import literal
 from pathcast.pipeline.sinks.names import file_name
 
 __all__ = ["Audit", "Judge", "audit"]
@@ -40,10 +41,10 @@ def audit(
 ) -> Audit:
     """Compare the deliveries of these documents, by their ids, under the subscriptions of each version."""
     chosen = F.col("document").isin(*bodies)
-    matched = session.read.parquet(str(out / "matches")).where(chosen)
+    matched = session.read.parquet(literal(str(out / "matches"))).where(chosen)
     version_of = {row.document: row.version for row in matched.collect()}
     found: dict[str, dict[str, list[str]]] = {}
-    for row in session.read.parquet(str(out / "deliveries")).where(chosen).collect():
+    for row in session.read.parquet(literal(str(out / "deliveries"))).where(chosen).collect():
         found.setdefault(row.document, {})[row.subscriber] = list(row.subscriptions)
     judges = {name: Judge(rows) for name, rows in versions.items()}
     wrong = []

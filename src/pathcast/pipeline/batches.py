@@ -22,6 +22,7 @@ from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
 from pathcast.pipeline import matching
+from pathcast.pipeline.hadoop import literal
 from pathcast.pipeline.repeats import hashes, marked
 from pathcast.pipeline.routes import DELIVERIES, ROUTES, deliveries, mail
 from pathcast.pipeline.sinks import Outbox
@@ -71,21 +72,32 @@ class Batches:
         self._matched = matched
         self._outbox = outbox
 
-    def run(self, batch: int, documents: DataFrame, version: Callable[[], str]) -> Outcome:
-        """Make a batch happen that is not done, or what is left of it; `version` is asked if it has no plan yet."""
+    def run(
+        self,
+        batch: int,
+        documents: DataFrame,
+        version: Callable[[], str],
+        *,
+        shuffled: bool = False,
+    ) -> Outcome:
+        """Make a batch happen that is not done, or what is left of it; `version` is asked if it has no plan yet.
+
+        Documents that are `shuffled` are read before anything else is begun. If that fails while another thread wants what is kept of
+        them, Spark waits for itself: it lets go of them, and of what depends on them, with locks that the other has in the other order.
+        """
         plan = self._store.plan(batch)
         if plan is None:
             plan = Plan(version(), time.time())
             self._store.write_plan(batch, plan)
         outcome = self._store.staged(batch)
         if outcome is None:
-            outcome = self._stage(documents, plan, self._store.restart(batch))
+            outcome = self._stage(documents, plan, self._store.restart(batch), shuffled)
             self._store.mark_staged(batch, outcome)
         outcome = self._publish(batch, outcome)
         self._store.mark_done(batch, outcome)
         return outcome
 
-    def _stage(self, documents: DataFrame, plan: Plan, staging: str) -> Outcome:
+    def _stage(self, documents: DataFrame, plan: Plan, staging: str, shuffled: bool) -> Outcome:
         start = time.perf_counter()
         version = self._versions.get(plan.version)
         task = Task(
@@ -99,6 +111,8 @@ class Batches:
         documents = documents.persist(_KEPT)
         found = None
         try:
+            if shuffled:
+                _given(documents)
             repeated = self._repeated(staging, documents, plan)
             fresh = documents
             if repeated is not None:
@@ -125,7 +139,7 @@ class Batches:
     ) -> Outcome:
         """Stage the tables, and the mail, several at a time: most of the time of a small one is waiting."""
         matches = matching.matches(found)
-        routes = self._session.read.schema(ROUTES).parquet(self._versions.routes(version))
+        routes = self._session.read.schema(ROUTES).parquet(literal(self._versions.routes(version)))
         first, hits = Observation(), Observation()
         sent = Observation()
         steps: list[Callable[[], object]] = [
@@ -185,7 +199,7 @@ class Batches:
         self._write(staging, "deliveries", delivered)
         if self._outbox is not None:
             path = self._path(staging, "deliveries")
-            staged = self._session.read.schema(DELIVERIES).parquet(path)
+            staged = self._session.read.schema(DELIVERIES).parquet(literal(path))
             self._outbox.stage(mail(staged, documents), self._path(staging, _MAIL))
 
     def _repeated(self, staging: str, documents: DataFrame, plan: Plan) -> DataFrame | None:
@@ -194,7 +208,7 @@ class Batches:
         if window is None:
             return None
         self._write(staging, "hashes", hashes(documents, plan.started))
-        new = self._session.read.parquet(self._path(staging, "hashes"))
+        new = self._session.read.parquet(literal(self._path(staging, "hashes")))
         first = new.agg(F.min("time").cast("double")).head()
         start = None if first is None else first[0]
         earlier = None
@@ -207,9 +221,9 @@ class Batches:
             and outcome.latest >= start - window
         ]
         if parts:
-            earlier = self._session.read.parquet(*parts)
+            earlier = self._session.read.parquet(*map(literal, parts))
         self._write(staging, "repeats", marked(new, earlier, window))
-        return self._session.read.parquet(self._path(staging, "repeats"))
+        return self._session.read.parquet(literal(self._path(staging, "repeats")))
 
     def _write(self, staging: str, name: str, table: DataFrame) -> None:
         table.write.mode("overwrite").parquet(self._path(staging, name))

@@ -6,11 +6,21 @@ names and with the same credentials. Everything else in this room asks here.
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
-__all__ = ["is_local", "path_of", "qualified", "system_of"]
+__all__ = ["PLAINLY", "is_file", "is_local", "literal", "path_of", "qualified", "system_of"]
+
+PLAINLY: Final = {
+    "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "fs.file.impl.disable.cache": "true",
+}
+"""Options of a reading: local files as they are. Hadoop would look for a sum beside each, and fails on the name of that if there is a colon in it.
+
+For all of Spark they will not do: Hadoop itself expects its own kind of local files in places. They are not kept, or others would be given them.
+"""
 
 
 def path_of(session: SparkSession, path: str) -> Any:
@@ -34,3 +44,17 @@ def qualified(session: SparkSession, path: str) -> str:
 def is_local(session: SparkSession, path: str) -> bool:
     """Whether a path is on a disk that this process sees, mounted ones included."""
     return qualified(session, path).startswith("file:")
+
+
+def is_file(session: SparkSession, path: str) -> bool:
+    """Whether a path that is there is a single file."""
+    return bool(system_of(session, path).getFileStatus(path_of(session, path)).isFile())
+
+
+def literal(path: str) -> str:
+    r"""A path that means itself: Spark would take some characters for a pattern, and ids would not be places below it.
+
+    >>> literal("feed[1]/*.xml") == r"feed\[1\]/\*.xml"
+    True
+    """
+    return re.sub(r"[][{}*?\\]", r"\\\g<0>", path)

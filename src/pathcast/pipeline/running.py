@@ -123,7 +123,7 @@ class Run:
     def stream(self, stopping: threading.Event, *, available: bool = False) -> None:
         """Batch after batch until `stopping` is set, or with `available` until what was there has been taken."""
         with self._opened(streaming=True) as parts:
-            step = _Step(lambda number, rows: self._batch(parts, number, rows), stopping)
+            step = _Step(lambda number, rows: self._step(parts, number, rows), stopping)
             documents = self._order.source.documents(self._session, self._order.batch)
             parts.claim()
             writer = documents.writeStream.foreachBatch(step).option(
@@ -141,6 +141,7 @@ class Run:
     @contextmanager
     def _opened(self, *, streaming: bool) -> Iterator[_Parts]:
         with TemporaryDirectory(prefix="pathcast-") as cache:
+            self._order.source.check_apart(self._session, self._order.out)
             storage = open_storage(self._session, self._order.out, Path(cache))
             try:
                 yield self._parts(storage, Path(cache), streaming=streaming)
@@ -169,12 +170,19 @@ class Run:
     def _chosen(self, version: Version, strategy: Strategy) -> None:
         self._tell(Chosen(version.name, strategy.name, strategy.fragments, strategy.reason))
 
+    def _step(self, parts: _Parts, number: int, documents: DataFrame) -> Outcome:
+        storage = parts.store.storage
+        found = self._order.source.with_empty(self._session, documents, storage, number)
+        return self._batch(parts, number, found)
+
     def _batch(self, parts: _Parts, number: int, documents: DataFrame) -> Outcome:
         if (done := parts.store.done(number)) is not None:
             return done  # Spark had not heard of it
         try:
             whole = self._order.source.checked(documents)
-            outcome = parts.batches.run(number, whole, parts.watch.version)
+            outcome = parts.batches.run(
+                number, whole, parts.watch.version, shuffled=self._order.source.has_ids
+            )
         except PathcastError:
             raise
         except Exception as error:

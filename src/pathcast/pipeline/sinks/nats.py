@@ -33,6 +33,7 @@ from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
 from pathcast.pipeline.failures import told
+from pathcast.pipeline.hadoop import literal
 from pathcast.pipeline.jetstream import PATIENCE, Line, Link, OutboxAddress, to_stderr
 from pathcast.pipeline.sinks.nats_post import REPORT, Task, post_batches
 from pathcast.pipeline.storage import Storage, open_storage
@@ -67,14 +68,14 @@ class NatsOutbox:
             if "_SUCCESS" not in storage.names(_REPORT):
                 task = self._begun(storage)
                 with told("nats", str(self.address)):
-                    session.read.parquet(storage.path(_MAIL)).mapInArrow(
+                    session.read.parquet(literal(storage.path(_MAIL))).mapInArrow(
                         partial(post_batches, task=task), REPORT
                     ).write.mode("overwrite").parquet(storage.path(_REPORT))
             return self._counted(session, storage.path(_REPORT))
 
     def refused(self, session: SparkSession, staging: str) -> DataFrame:
         """(document, subscribers, kind, message, version) of what was too large, in a batch that is published."""
-        report = session.read.schema(REPORT).parquet(f"{staging}/{_REPORT}")
+        report = session.read.schema(REPORT).parquet(literal(f"{staging}/{_REPORT}"))
         return report.where("kind is not null").drop("sent")
 
     def _begun(self, storage: Storage) -> Task:
@@ -99,7 +100,7 @@ class NatsOutbox:
         )
 
     def _counted(self, session: SparkSession, path: str) -> int:
-        report = session.read.schema(REPORT).parquet(path)
+        report = session.read.schema(REPORT).parquet(literal(path))
         left = F.sum(F.when(F.col("kind").isNotNull(), F.size("subscribers")))
         row = report.agg(F.sum("sent").alias("sent"), left.alias("left")).head()
         assert row is not None

@@ -3,7 +3,7 @@
 A document's id is its place in its source, so that reading the same source again gives the same ids. What cannot become a
 document is a row all the same: `fault` says why, and there is no body.
 
-    files     every file is a document; archives hold some                   files, unpacking
+    files     every file is a document; archives hold some                   files, unpacking, empties
     rows      rows of CSV or JSON, one or a group of them a document         rows
     bodies    lines of JSON that have a document in `body`                   rows
     parquet   a table with a column `body`                                   tables
@@ -23,19 +23,24 @@ from typing import Final, Literal, get_args
 
 from pyspark.sql import DataFrame, SparkSession
 
+from pathcast.errors import PipelineError
 from pathcast.pipeline.failures import told
+from pathcast.pipeline.hadoop import qualified
 from pathcast.pipeline.sources import unpacking
+from pathcast.pipeline.sources.empties import empty_documents, empty_in_batch
 from pathcast.pipeline.sources.files import file_documents
 from pathcast.pipeline.sources.kafka import KafkaAddress, kafka_documents
 from pathcast.pipeline.sources.rows import ENDINGS, Bodies, Form, Rows, read_rows
 from pathcast.pipeline.sources.sheets import Style, transformed
 from pathcast.pipeline.sources.tables import table_documents, without_repeated_ids
-from pathcast.pipeline.sources.unpacking import Unpacked
+from pathcast.pipeline.sources.unpacking import Unpack, Unpacked
+from pathcast.pipeline.storage import Storage
 
 __all__ = ["KINDS", "Kind", "Source", "kind_of"]
 
 Kind = Literal["files", "rows", "bodies", "parquet", "nats", "kafka"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+_OF_FILES: Final = ("files", "rows", "bodies")
 _KIND_OF: Final[dict[str, Kind]] = {
     "parquet": "parquet",
     "csv": "rows",
@@ -63,17 +68,12 @@ class Source:
             return found if self.style is None else transformed(found, self.style)
 
     def _read(self, session: SparkSession, batch: int | None) -> DataFrame:
-        files = partial(file_documents, session, self.path, most=self.most, batch=batch)
-        packed = unpacking.ENDINGS
         match self.kind:
-            case "files":
-                return files(unpack=unpacking.unpack, endings=packed)
-            case "rows":
-                return files(
-                    unpack=partial(_mixed, form=Rows(self.group)), endings=(*ENDINGS, *packed)
+            case "files" | "rows" | "bodies":
+                unpack, endings = self._unpacking()
+                return file_documents(
+                    session, self.path, most=self.most, batch=batch, unpack=unpack, endings=endings
                 )
-            case "bodies":
-                return files(unpack=partial(_mixed, form=Bodies()), endings=(*ENDINGS, *packed))
             case "parquet":
                 return table_documents(session, self.path, most=self.most, batch=batch)
             case "nats":
@@ -81,6 +81,30 @@ class Source:
             case "kafka":
                 address = KafkaAddress.parse(self.path)
                 return kafka_documents(session, address, most=self.most, batch=batch)
+
+    def _unpacking(self) -> tuple[Unpack, tuple[str, ...]]:
+        """What makes documents of files that are not documents themselves, and how their names end."""
+        packed = unpacking.ENDINGS
+        if self.kind == "files":
+            return unpacking.unpack, packed
+        form = Rows(self.group) if self.kind == "rows" else Bodies()
+        return partial(_mixed, form=form), (*ENDINGS, *packed)
+
+    def with_empty(
+        self, session: SparkSession, documents: DataFrame, storage: Storage, batch: int
+    ) -> DataFrame:
+        """The documents of a batch of a stream, with those of its files that are empty."""
+        if self.kind not in _OF_FILES:
+            return documents
+        unpack, endings = self._unpacking()
+        base = qualified(session, self.path).rstrip("/")
+        paths = empty_in_batch(storage, batch)
+        found = empty_documents(session, paths, base, self.path, unpack, endings)
+        if found is None:
+            return documents
+        return documents.unionByName(
+            found if self.style is None else transformed(found, self.style)
+        )
 
     @property
     def name(self) -> str:
@@ -94,10 +118,34 @@ class Source:
         # However it is written, and wherever that was: the same folder has the same name.
         return self.path.rstrip("/") if ":" in self.path else os.path.abspath(self.path)
 
+    @property
+    def has_ids(self) -> bool:
+        """Whether whoever wrote the documents chose their ids, so that they must be compared."""
+        return self.kind in ("parquet", "bodies")
+
+    def check_apart(self, session: SparkSession, out: str) -> None:
+        """PipelineError if what is written to OUT would be read as documents, and what comes of these again."""
+        if self.kind in ("nats", "kafka"):
+            return
+        here, there = (_place(session, path) for path in (self.path, out))
+        below = there.removeprefix(f"{here}/") if there.startswith(f"{here}/") else ""
+        hidden = any(part.startswith((".", "_")) for part in below.split("/"))
+        if there == here or (below and not hidden):
+            raise PipelineError(
+                "output",
+                f"{out} lies in {self.path}: what is written there would be read as documents",
+                hint="choose a folder elsewhere, or one whose name begins with _",
+            )
+
     def checked(self, documents: DataFrame) -> DataFrame:
         """What was read at once, with faults that only all of it together shows."""
-        given = self.kind in ("parquet", "bodies")  # whoever wrote them chose the ids
-        return without_repeated_ids(documents) if given else documents
+        return without_repeated_ids(documents) if self.has_ids else documents
+
+
+def _place(session: SparkSession, path: str) -> str:
+    """Where a path leads to."""
+    place = qualified(session, path).rstrip("/")
+    return os.path.realpath(place.removeprefix("file:")) if place.startswith("file:") else place
 
 
 def kind_of(path: str) -> Kind:

@@ -4,6 +4,8 @@ A document's id is the path of its file below the folder; archives hold document
 archive (see `unpacking`). Files whose names begin with `.` or `_` are none: that is how Spark and others mark what they
 are still writing. So a file should be written under such a name, and renamed when it is whole.
 
+Spark gives no rows for files that are empty: `empties` finds these.
+
 No file is read that is larger than the limit: it is a row with a fault. Spark can tell that without reading
 when it is asked for the length alone, and it can choose archives by their names; both only in the source itself, which is why the table is put
 together from three readings of the folder.
@@ -22,7 +24,8 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pathcast.pipeline.hadoop import qualified
+from pathcast.pipeline.hadoop import PLAINLY, literal, qualified
+from pathcast.pipeline.sources.empties import empty_documents, empty_in_folder
 from pathcast.pipeline.sources.unpacking import ROWS, Unpack, unpack_batches
 
 __all__ = ["file_documents"]
@@ -61,9 +64,13 @@ def file_documents(
     large = some.where(F.col("length") > most).where(
         F.when(is_packed, F.col("length") > _LARGEST).otherwise(F.lit(True))
     )
-    return plain.unionByName(members).unionByName(
+    found = plain.unionByName(members).unionByName(
         large.select(*_columns(F.lit(None), _too_large(is_packed, most)))
     )
+    if batch is None:
+        empty = empty_documents(session, empty_in_folder(some), base, path, unpack, endings)
+        found = found if empty is None else found.unionByName(empty)
+    return found
 
 
 def _unpacked(
@@ -78,15 +85,15 @@ def _files(
     """Files with the ids that they have in the source."""
     below = F.expr(f"substring(path, {len(base) + 2})")
     whole = F.lit(base.rpartition("/")[2])
-    options = {"recursiveFileLookup": "true"}
+    options = {"recursiveFileLookup": "true", **PLAINLY}
     if glob is not None:
         options["pathGlobFilter"] = glob
     if batch is None:
-        found = session.read.format("binaryFile").options(**options).load(path)
+        found = session.read.format("binaryFile").options(**options).load(literal(path))
     else:
         options |= {"maxFilesPerTrigger": str(batch), "maxFileAge": _OLDEST}
         stream = session.readStream.format("binaryFile").schema(_BINARY_FILE)
-        found = stream.options(**options).load(path)
+        found = stream.options(**options).load(literal(path))
     return (
         found.withColumn("id", F.when(F.col("path") == base, whole).otherwise(below))
         .withColumn("source", F.lit(path))

@@ -13,6 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
+from pathcast.pipeline.hadoop import PLAINLY, is_file, literal
 
 __all__ = ["table_documents", "without_repeated_ids"]
 
@@ -24,7 +25,7 @@ def table_documents(
     session: SparkSession, path: str, *, most: int, batch: int | None = None
 ) -> DataFrame:
     """The documents of a table; with `batch` as a stream, of at most so many files at a time."""
-    known = session.read.parquet(path)
+    known = session.read.options(**PLAINLY).parquet(literal(path))
     if "body" not in known.columns:
         raise PipelineError(
             "source",
@@ -35,18 +36,21 @@ def table_documents(
     if batch is not None:
         rows = (
             session.readStream.schema(known.schema)
-            .options(maxFilesPerTrigger=str(batch), maxFileAge=_OLDEST)
-            .parquet(path)
+            .options(maxFilesPerTrigger=str(batch), maxFileAge=_OLDEST, **PLAINLY)
+            # A single file has no folders whose names are columns, and Spark would not stream it if it looked for them.
+            .options(recursiveFileLookup=str(is_file(session, path)).lower())
+            .parquet(literal(path))
         )
     id = F.coalesce(F.col("id").cast("string"), _place()) if "id" in known.columns else _place()
-    time = F.col("time").cast("timestamp") if "time" in known.columns else F.lit(None)
+    given = F.col("time") if "time" in known.columns else F.lit(None)
+    time = given.try_cast("timestamp")  # not cast: what is no time is the fault of its row alone
     body = F.col("body").cast("binary")
     return rows.select(
         id.alias("id"),
         F.when(F.length(body) <= most, body).alias("body"),
         F.lit(path).alias("source"),
-        time.cast("timestamp").alias("time"),
-        _fault(body, most).cast(_FAULT).alias("fault"),
+        time.alias("time"),
+        _fault(body, most, given.isNotNull() & time.isNull()).cast(_FAULT).alias("fault"),
     )
 
 
@@ -54,12 +58,14 @@ def _place() -> Column:
     return F.concat_ws(":", F.col("_metadata.file_name"), F.col("_metadata.row_index"))
 
 
-def _fault(body: Column, most: int) -> Column:
+def _fault(body: Column, most: int, timeless: Column) -> Column:
     def told(kind: str, message: str) -> Column:
         return F.struct(F.lit(kind).alias("kind"), F.lit(message).alias("message"))
 
-    return F.when(body.isNull(), told("row", "there is no body")).when(
-        F.length(body) > most, told("size", f"more than {most:,} bytes")
+    return (
+        F.when(body.isNull(), told("row", "there is no body"))
+        .when(F.length(body) > most, told("size", f"more than {most:,} bytes"))
+        .when(timeless, told("row", "the 'time' cannot be read as one"))
     )
 
 

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
+from pathcast.pipeline.hadoop import literal
 from pathcast.pipeline.statistics.counts import errors_by_kind, outcomes, sources, traffic
 from pathcast.pipeline.statistics.overlap import alone, chosen, overlap
 from pathcast.pipeline.statistics.rates import delivered, grouped, rates
@@ -58,7 +59,7 @@ class Statistics:
 
     def table(self, session: SparkSession, name: str) -> DataFrame:
         """One of `TABLES`."""
-        return session.read.parquet(self.paths[name])
+        return session.read.parquet(literal(self.paths[name]))
 
 
 def compute(
@@ -207,4 +208,4 @@ class _Job:
         """Write a table, and give it back as it was written: what builds on it does not make it again."""
         path = self._storage.path(f"{_NEW}/{name}")
         table.write.mode("overwrite").parquet(path)
-        return self._session.read.schema(table.schema).parquet(path)
+        return self._session.read.schema(table.schema).parquet(literal(path))

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.hadoop import path_of, system_of
+from pathcast.pipeline.hadoop import literal, path_of, system_of
 from pathcast.pipeline.storage import Storage, open_storage
 
 __all__ = ["SCHEMAS", "Tables", "own_session", "read_tables", "storage_of"]
@@ -109,7 +109,7 @@ def _undone(storage: Storage) -> set[int]:
 
 def _parquet(session: SparkSession, path: str, schema: str) -> DataFrame:
     try:
-        return session.read.schema(schema).parquet(path)
+        return session.read.schema(schema).parquet(literal(path))
     except AnalysisException as error:
         if error.getCondition() != "PATH_NOT_FOUND":
             raise
@@ -122,7 +122,7 @@ def _routes(session: SparkSession, storage: Storage) -> DataFrame | None:
     return (
         session.read.schema("subscription string, subscriber string")
         .option("pathGlobFilter", f"*{_ROUTES}")
-        .parquet(storage.path("versions"))
+        .parquet(literal(storage.path("versions")))
         .select(
             "subscription",
             "subscriber",
