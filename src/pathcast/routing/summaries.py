@@ -15,6 +15,7 @@ from fractions import Fraction
 from pathcast.covering import Aggregate
 from pathcast.covering import Change as Roots
 from pathcast.covering.merging import Merged, PathDistribution
+from pathcast.covering.merging.linear import linear
 from pathcast.pattern import Pattern, parse
 from pathcast.routing.kit import Change, Summary
 from pathcast.routing.messages import Interest, Interests
@@ -135,4 +136,9 @@ class Merging:
         return self._interests.of(parse(entry) if isinstance(entry, str) else entry)
 
     def standing_for(self, interest: Interest) -> list[Interest]:
-        return self._roots.standing_for(interest)
+        """Its members, and what they hide. What is not linear is covered by mergers, perhaps, but told all the same."""
+        covered = self._roots.standing_for(interest)
+        if linear(interest.pattern) is None:
+            return covered
+        members = [one for one in covered if one in self._merged and linear(one.pattern)]
+        return sorted({one for member in members for one in self._roots.standing_for(member)})

@@ -1,0 +1,101 @@
+"""Where the brokers of an overlay stand in its picture, and how large they are drawn.
+
+Up to `_LARGE` brokers are boxes with their tables' sizes, up to `_SMALL` they are circles with a name, beyond that dots. A tree is laid out in layers, across or down as fits a
+page better, or on rings if it has many leaves; a graph by stress, or on the rings of a tree of shortest ways if it is large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pathcast.sim.drawing.graphs import by_stress, pushed
+from pathcast.sim.drawing.trees import Point, in_layers, middle, on_rings, spanning
+from pathcast.sim.topology import Topology
+
+__all__ = ["BOX", "CIRCLE", "DOT", "Look", "Places", "places"]
+
+_LARGE, _SMALL = 40, 160  # brokers
+_MOST_LAYERED = 12  # leaves of a tree that is drawn in layers
+_MOST_STRESS = 250  # brokers of a graph whose pairs are all looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Half the width and height of a broker, the length of a link, the width of the busiest one; sizes of letters."""
+
+    across: float
+    down: float
+    link: float
+    widest: float
+    name: int
+    label: int
+    badge: int  # half the size of a publisher's or subscribers' mark
+
+    @property
+    def apart(self) -> Point:
+        """The least distance between two brokers."""
+        return 2 * self.across + 1.5 * self.name, 2 * self.down + 1.5 * self.name
+
+
+BOX = Look(49, 20, 150, 12, 13, 10, 5)
+CIRCLE = Look(13, 13, 62, 8, 9, 8, 3)
+DOT = Look(5, 5, 22, 4, 7, 6, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The middle of each broker; all of it lies between (0, 0) and (width, height)."""
+
+    at: Mapping[str, Point]
+    look: Look
+    width: float
+    height: float
+
+
+def places(topology: Topology) -> Places:
+    """A place for every broker of an overlay."""
+    many = len(topology.brokers)
+    look = BOX if many <= _LARGE else CIRCLE if many <= _SMALL else DOT
+    near = topology.neighbours()
+    if topology.acyclic:
+        found = _of_tree(near, topology.brokers[0], look)
+    elif many <= _MOST_STRESS:
+        raw = {one: (x * look.link, y * look.link) for one, (x, y) in by_stress(near).items()}
+        found = pushed(raw, (look.apart[0] * 1.1, look.apart[1] * 1.3))
+    else:
+        tree = spanning(near, middle(near))
+        found = on_rings(tree, 2 * look.across + 2, look.link)
+    return _moved(found, look)
+
+
+def _of_tree(near: dict[str, list[str]], first: str, look: Look) -> dict[str, Point]:
+    tree = spanning(near, first)
+    leaves, levels = tree.leaves()[first], tree.depth + 1
+    if leaves > _MOST_LAYERED and leaves > levels:
+        rooted = spanning(near, middle(near))
+        return on_rings(rooted, max(look.apart), look.link)
+    slots = in_layers(tree)
+    across, down = look.apart[0] + look.name, look.apart[1] + look.name
+    wide = leaves * across / (levels * (2 * look.down + look.link / 2))
+    tall = levels * (2 * look.across + look.link / 2) / (leaves * down)
+    if max(wide, 1 / wide) <= max(tall, 1 / tall):
+        return {
+            one: (slot * across, level * (2 * look.down + look.link / 2))
+            for one, (slot, level) in slots.items()
+        }
+    return {
+        one: (level * (2 * look.across + look.link / 2), slot * down)
+        for one, (slot, level) in slots.items()
+    }
+
+
+def _moved(found: Mapping[str, Point], look: Look) -> Places:
+    """Into the upper left corner, in tenths of pixels."""
+    room = 3.5 * look.badge
+    left = min(x for x, _ in found.values()) - look.across - room
+    top = min(y for _, y in found.values()) - look.down - room
+    at = {one: (round(x - left, 1), round(y - top, 1)) for one, (x, y) in found.items()}
+    width = max(x for x, _ in at.values()) + look.across + room
+    height = max(y for _, y in at.values()) + look.down + room
+    return Places(at, look, round(width, 1), round(height, 1))
