@@ -23,7 +23,7 @@ __all__ = ["Reason", "Told", "why_entry"]
 class Reason:
     """An entry of our table; `source` is empty for our own subscribers, whose subscriptions are `ids`."""
 
-    columns: ClassVar = ("pattern", "wanted by", "without", "subscriptions")
+    columns: ClassVar[tuple[str, ...]] = ("pattern", "wanted by", "without", "subscriptions")
 
     pattern: Pattern
     source: str

@@ -27,7 +27,14 @@ __all__ = ["Advertised", "How", "Passed", "Wish", "prt", "srt"]
 class Advertised:
     """A row of the SRT; `last_hop` is empty for our own publishers."""
 
-    columns: ClassVar = ("origin", "publisher", "advertisement", "last hop", "path", "state")
+    columns: ClassVar[tuple[str, ...]] = (
+        "origin",
+        "publisher",
+        "advertisement",
+        "last hop",
+        "path",
+        "state",
+    )
 
     origin: str
     publisher: str
@@ -85,7 +92,13 @@ class Passed:
 class Wish:
     """A row of the PRT; `last_hop` is empty for our own subscribers, whose subscriptions are `ids`."""
 
-    columns: ClassVar = ("pattern", "last hop", "without", "subscriptions", "passed on")
+    columns: ClassVar[tuple[str, ...]] = (
+        "pattern",
+        "last hop",
+        "without",
+        "subscriptions",
+        "passed on",
+    )
 
     pattern: str
     last_hop: str

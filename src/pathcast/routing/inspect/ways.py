@@ -37,7 +37,7 @@ class Verdict(Enum):
 class Way:
     """To a neighbour, or (`to` is empty) to our subscribers. `entries` match; `subscriptions` are those of ours that do."""
 
-    columns: ClassVar = ("to", "verdict", "entries", "subscriptions")
+    columns: ClassVar[tuple[str, ...]] = ("to", "verdict", "entries", "subscriptions")
 
     to: str
     verdict: Verdict
@@ -71,11 +71,13 @@ def why_document(router: Router, document: Document, came_from: str = HERE) -> t
     After a restart our subscribers may be there twice: those who are known, and those who are not known yet.
     """
     matching = _matching(router, document.body)
-    ways = [_here(router, matching)]
-    for neighbour in router.neighbours:
-        ways.append(_way(router, document.origin, came_from, neighbour, matching))
+    origin = document.origin
+    ways = [
+        _here(router, matching),
+        *(_way(router, origin, came_from, one, matching) for one in router.neighbours),
+    ]
     taken = {way.to for way in ways if way.taken and way.to != HERE}
-    for unknown in router.undecided(document.origin, came_from, taken):
+    for unknown in router.undecided(origin, came_from, taken):
         place = next(at for at, way in enumerate(ways) if way.to == unknown)
         undecided = Way(unknown, Verdict.UNDECIDED)
         if ways[place].taken:

@@ -106,15 +106,15 @@ def links(run: Simulation) -> list[LinkFacts]:
             for (sender, receiver), wire, documents in zip(ways, wires, crossed, strict=True)
         ]
         carried = sum(wire.bytes for wire in wires)
-        found.append(
-            LinkFacts(link.one, link.other, carried, sum(crossed), cut, "\n".join(lines))
-        )
+        found.append(LinkFacts(link.one, link.other, carried, sum(crossed), cut, "\n".join(lines)))
     return found
 
 
 def _traffic(wire: Wire, documents: int) -> str:
     lost = f", {wire.lost:,} lost" if wire.lost else ""
-    return f"{many(documents, 'document')}, {many(wire.frames, 'frame')}{lost}, {amount(wire.bytes)}"
+    return (
+        f"{many(documents, 'document')}, {many(wire.frames, 'frame')}{lost}, {amount(wire.bytes)}"
+    )
 
 
 def heading(run: Simulation) -> tuple[str, list[str]]:
@@ -125,9 +125,15 @@ def heading(run: Simulation) -> tuple[str, list[str]]:
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in summary.received.items())
     lines = [
         f"{many(sum(summary.received.values()), 'message')} received by brokers ({kinds or 'none'}), {amount(summary.bytes)} on the links",
-        f"{many(summary.accepted, 'document')} accepted, {summary.deliveries:,} deliveries, {summary.delay * 1000:.3g} ms on average,"
-        f" {summary.vain:,} in vain, at {summary.time:.6g} s",
+        (
+            f"{many(summary.accepted, 'document')} accepted, {summary.deliveries:,} deliveries, {summary.delay * 1000:.3g} ms on average,"
+            f" {summary.vain:,} in vain, at {summary.time:.6g} s"
+        ),
     ]
+    down = sum(host.broker is None for host in run.hosts.values())
+    cut = sum(run.wires[link.one, link.other].cut for link in topology.links)
+    if down or cut:
+        lines.append(f"{many(down, 'broker')} down, {many(cut, 'link')} cut")
     return f"{topology.name}: {size}; {run.settings.strategy}", lines
 
 

@@ -9,11 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TypeAlias
 
-__all__ = ["Room", "width_of"]
+__all__ = ["Rectangle", "Room", "width_of"]
 
 Rectangle: TypeAlias = tuple[float, float, float, float]  # left, top, right, bottom
 _CELL = 64
-_CHARACTER = 0.58  # of the size of a letter: digits and small letters of a sans-serif, about
+_CHARACTER = 0.56  # of the size of a letter: digits and small letters of a sans-serif, about
 
 
 def width_of(text: str, size: int) -> float:

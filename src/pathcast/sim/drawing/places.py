@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pathcast.sim.drawing.graphs import by_stress, pushed
+from pathcast.sim.drawing.graphs import by_stress, pushed, untwisted
 from pathcast.sim.drawing.trees import Point, in_layers, middle, on_rings, spanning
 from pathcast.sim.topology import Topology
 
@@ -17,6 +17,8 @@ __all__ = ["BOX", "CIRCLE", "DOT", "Look", "Places", "places"]
 
 _LARGE, _SMALL = 40, 160  # brokers
 _MOST_LAYERED = 12  # leaves of a tree that is drawn in layers
+_TINY = 7  # letters that are there for a magnifying glass
+_PAGE = 1.3  # a tree grows downwards unless it fits a page so much better from left to right
 _MOST_STRESS = 250  # brokers of a graph whose pairs are all looked at
 
 
@@ -37,10 +39,15 @@ class Look:
         """The least distance between two brokers."""
         return 2 * self.across + 1.5 * self.name, 2 * self.down + 1.5 * self.name
 
+    @property
+    def ring(self) -> float:
+        """The least distance on a ring."""
+        return 1.1 * max(self.apart) if self.name > _TINY else 2 * self.across + 4
+
 
 BOX = Look(49, 20, 150, 12, 13, 10, 5)
 CIRCLE = Look(13, 13, 62, 8, 9, 8, 3)
-DOT = Look(5, 5, 22, 4, 7, 6, 2)
+DOT = Look(5, 5, 36, 4, 7, 6, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +65,16 @@ def places(topology: Topology) -> Places:
     many = len(topology.brokers)
     look = BOX if many <= _LARGE else CIRCLE if many <= _SMALL else DOT
     near = topology.neighbours()
+    links = [(link.one, link.other) for link in topology.links]
     if topology.acyclic:
         found = _of_tree(near, topology.brokers[0], look)
-    elif many <= _MOST_STRESS:
-        raw = {one: (x * look.link, y * look.link) for one, (x, y) in by_stress(near).items()}
-        found = pushed(raw, (look.apart[0] * 1.1, look.apart[1] * 1.3))
     else:
-        tree = spanning(near, middle(near))
-        found = on_rings(tree, 2 * look.across + 2, look.link)
+        if many <= _MOST_STRESS:
+            raw = by_stress(near, links)
+        else:
+            raw = on_rings(untwisted(near, links), 0.0, 1.0)
+        scaled = {one: (x * look.link, y * look.link) for one, (x, y) in raw.items()}
+        found = pushed(scaled, links, (look.apart[0] * 1.1, look.apart[1] * 1.3))
     return _moved(found, look)
 
 
@@ -74,20 +83,18 @@ def _of_tree(near: dict[str, list[str]], first: str, look: Look) -> dict[str, Po
     leaves, levels = tree.leaves()[first], tree.depth + 1
     if leaves > _MOST_LAYERED and leaves > levels:
         rooted = spanning(near, middle(near))
-        return on_rings(rooted, max(look.apart), look.link)
+        return on_rings(rooted, look.ring, look.link)
     slots = in_layers(tree)
     across, down = look.apart[0] + look.name, look.apart[1] + look.name
-    wide = leaves * across / (levels * (2 * look.down + look.link / 2))
-    tall = levels * (2 * look.across + look.link / 2) / (leaves * down)
-    if max(wide, 1 / wide) <= max(tall, 1 / tall):
-        return {
-            one: (slot * across, level * (2 * look.down + look.link / 2))
-            for one, (slot, level) in slots.items()
-        }
-    return {
-        one: (level * (2 * look.across + look.link / 2), slot * down)
-        for one, (slot, level) in slots.items()
-    }
+    right, below = 2 * look.across + look.link / 2, 2 * look.down + look.link / 2
+    if _PAGE * _off(levels * right / (leaves * down)) < _off(leaves * across / (levels * below)):
+        return {one: (level * right, slot * down) for one, (slot, level) in slots.items()}
+    return {one: (slot * across, level * below) for one, (slot, level) in slots.items()}
+
+
+def _off(shape: float) -> float:
+    """How far a picture that is so many times as wide as it is high is from a good one, which is twice as wide."""
+    return max(shape / 2, 2 / shape)
 
 
 def _moved(found: Mapping[str, Point], look: Look) -> Places:

@@ -3,8 +3,10 @@
 Each leaf gets a slot of its own, in the order of a walk through the tree, and each inner broker stands in the middle of its children. In *layers* slots lie
 side by side, and a level is a row. On *rings* slots are angles, and a level is a ring with the root in the centre; that needs less room for many leaves.
 
-On rings two things could make links cross. A branch may fill more than half of the circle: so the root is a broker for which none has more than half of the
-leaves. And a link may dip below the ring that it starts from, where links of its neighbours are: so a broker's children stand within acos(d / (d + 1)) of
+A leaf on an inner ring needs a wider angle than one on an outer ring; a branch gets an angle in proportion to what its leaves need.
+
+On rings two things could make links cross. A branch may fill more than half of the circle: it never gets more, and the root is a broker for which none has more
+than half of the leaves. And a link may dip below the ring that it starts from, where links of its neighbours are: so a broker's children stand within acos(d / (d + 1)) of
 its own angle, d being its level; a branch that is wider is pressed together.
 """
 
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import acos, cos, inf, pi, sin
 from typing import TypeAlias
 
@@ -35,6 +38,14 @@ class Tree:
         found: dict[str, int] = {}
         for one in reversed(self.order):
             found[one] = sum(found[child] for child in self.children[one]) or 1
+        return found
+
+    def angles(self) -> dict[str, float]:
+        """How much of a circle each branch needs, in any unit: a leaf needs less, the farther it is from the root."""
+        found: dict[str, float] = {}
+        for one in reversed(self.order):
+            below = sum(found[child] for child in self.children[one])
+            found[one] = max(below, 1 / max(self.level[one], 1))
         return found
 
     @property
@@ -89,19 +100,21 @@ def in_layers(tree: Tree) -> dict[str, Point]:
 
 def on_rings(tree: Tree, apart: float, least: float) -> dict[str, Point]:
     """Around (0, 0): brokers of a ring are `apart` or more, rings `least` or more."""
-    leaves = tree.leaves()
+    needs = tree.angles()
     angle = {tree.root: -pi / 2}
     wedge = {tree.root: 2 * pi}
     for one in tree.order:
         below = tree.children[one]
         if not below:
             continue
+        all_needs = sum(needs[child] for child in below)
         middles = []
         start = -wedge[one] / 2
         for child in below:
-            wedge[child] = wedge[one] * leaves[child] / leaves[one]
-            middles.append(start + wedge[child] / 2)
-            start += wedge[child]
+            share = wedge[one] * needs[child] / all_needs
+            wedge[child] = min(share, pi)
+            middles.append(start + share / 2)
+            start += share
         press = 1.0
         if one != tree.root:
             level = tree.level[one]
@@ -129,7 +142,7 @@ def _step(tree: Tree, angle: Mapping[str, float], apart: float) -> float:
     for level, angles in rings.items():
         if level and len(angles) > 1:
             angles.sort()
-            gaps = [after - before for before, after in zip(angles, angles[1:], strict=False)]
+            gaps = [after - before for before, after in pairwise(angles)]
             gap = min(*gaps, angles[0] + 2 * pi - angles[-1])
             step = max(step, apart / (2 * level * sin(min(gap, pi) / 2)))
     return step
