@@ -28,7 +28,6 @@ _Ends: TypeAlias = tuple[str, str, Point, Point]
 _TURNS = 1_000_000  # pairs of links that are looked at to find a good order
 _SWEEPS = 40
 _PUSHES = 40
-_MOST_WATCHED = 80_000  # pairs of a broker and a link
 _CLEAR = 0.62  # how far a broker is from a link that is not its own, where 1 is how far it is from another
 
 
@@ -97,14 +96,13 @@ def _turn(p: Point, q: Point, r: Point) -> bool:
 
 
 def pushed(places: Mapping[str, Point], links: Pairs, apart: Point) -> dict[str, Point]:
-    """The same, with no two brokers over each other: `apart` across or down. Of large overlays, links are not looked at."""
+    """The same, with no two brokers over each other: `apart` across or down."""
     found = {one: [x / apart[0], y / apart[1]] for one, (x, y) in places.items()}
-    watched = links if len(links) * len(found) <= _MOST_WATCHED else ()
     for _ in range(_PUSHES):
         moved = False
         for one, other in _neighbourhood(found):
             moved |= _part(found[one], found[other])
-        for one, other in watched:
+        for one, other in links:
             for name, place in found.items():
                 if name not in (one, other):
                     moved |= _clear(place, found[one], found[other])

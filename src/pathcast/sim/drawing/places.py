@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pathcast.sim.drawing.graphs import by_stress, pushed, untwisted
-from pathcast.sim.drawing.trees import Point, in_layers, middle, on_rings, spanning
+from pathcast.sim.drawing.trees import Point, Tree, in_layers, middle, on_rings, spanning
 from pathcast.sim.topology import Topology
 
 __all__ = ["BOX", "CIRCLE", "DOT", "Look", "Places", "places"]
 
 _LARGE, _SMALL = 40, 160  # brokers
 _MOST_LAYERED = 12  # leaves of a tree that is drawn in layers
+_RADIUS = 1800  # of the largest rings; where they are too small, dots touch each other
 _TINY = 7  # letters that are there for a magnifying glass
 _PAGE = 1.3  # a tree grows downwards unless it fits a page so much better from left to right
 _MOST_STRESS = 250  # brokers of a graph whose pairs are all looked at
@@ -47,7 +48,7 @@ class Look:
 
 BOX = Look(49, 20, 150, 12, 13, 10, 5)
 CIRCLE = Look(13, 13, 62, 8, 9, 8, 3)
-DOT = Look(5, 5, 36, 4, 7, 6, 2)
+DOT = Look(4, 4, 36, 4, 7, 6, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +69,12 @@ def places(topology: Topology) -> Places:
     links = [(link.one, link.other) for link in topology.links]
     if topology.acyclic:
         found = _of_tree(near, topology.brokers[0], look)
+    elif many <= _MOST_STRESS:
+        hop = look.link
+        raw = {one: (x * hop, y * hop) for one, (x, y) in by_stress(near, links).items()}
+        found = pushed(raw, links, (look.apart[0] * 1.1, look.apart[1] * 1.3))
     else:
-        if many <= _MOST_STRESS:
-            raw = by_stress(near, links)
-        else:
-            raw = on_rings(untwisted(near, links), 0.0, 1.0)
-        scaled = {one: (x * look.link, y * look.link) for one, (x, y) in raw.items()}
-        found = pushed(scaled, links, (look.apart[0] * 1.1, look.apart[1] * 1.3))
+        found = _rings(untwisted(near, links), look)
     return _moved(found, look)
 
 
@@ -83,13 +83,18 @@ def _of_tree(near: dict[str, list[str]], first: str, look: Look) -> dict[str, Po
     leaves, levels = tree.leaves()[first], tree.depth + 1
     if leaves > _MOST_LAYERED and leaves > levels:
         rooted = spanning(near, middle(near))
-        return on_rings(rooted, look.ring, look.link)
+        return _rings(rooted, look)
     slots = in_layers(tree)
     across, down = look.apart[0] + look.name, look.apart[1] + look.name
     right, below = 2 * look.across + look.link / 2, 2 * look.down + look.link / 2
     if _PAGE * _off(levels * right / (leaves * down)) < _off(leaves * across / (levels * below)):
         return {one: (level * right, slot * down) for one, (slot, level) in slots.items()}
     return {one: (slot * across, level * below) for one, (slot, level) in slots.items()}
+
+
+def _rings(tree: Tree, look: Look) -> dict[str, Point]:
+    most = max(3 * look.link, _RADIUS / max(tree.depth, 1))
+    return on_rings(tree, look.ring, look.link, most)
 
 
 def _off(shape: float) -> float:

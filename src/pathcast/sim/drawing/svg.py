@@ -22,6 +22,7 @@ from pathcast.sim.simulation import Simulation
 __all__ = ["draw"]
 
 _MARGIN = 24
+_PAGE = 1600  # a picture that is wider is looked at from afar
 _STYLE = """\
 text { font-family: Helvetica, Arial, sans-serif; fill: #1f2933; }
 .heading { font-size: 17px; font-weight: bold; }
@@ -51,10 +52,12 @@ def draw(run: Simulation) -> str:
     busiest = max((edge.bytes for edge in edges), default=0)
     largest = max((node.prt or 0 for node in nodes), default=0)
     key = legend(placed.look, busiest, largest)
+    zoom = max(1.0, round(placed.width / _PAGE, 2))  # words can be read beside a large picture, too
     words = max([width_of(title, 19), *(width_of(total, 12) for total in totals), key.width])
-    width = round(2 * _MARGIN + max(placed.width, words))
-    top = 2 * _MARGIN + 22 + 17 * len(totals)
-    height = round(top + placed.height + _MARGIN + key.height + _MARGIN)
+    width = round(2 * _MARGIN + max(placed.width, zoom * words))
+    top = round(zoom * (2 * _MARGIN + 22 + 17 * len(totals)))
+    bottom = round(top + placed.height + _MARGIN)
+    height = round(bottom + zoom * key.height + _MARGIN)
     left = (width - placed.width) / 2
     size = f'width="{width}" height="{height}"'
     lines = [
@@ -63,17 +66,15 @@ def draw(run: Simulation) -> str:
         f"<title>{safe(title)}</title>",
         f"<style>\n{_STYLE}\n</style>",
         f'<rect {size} fill="#ffffff"/>',
-        f'<text class="heading" x="{_MARGIN}" y="{_MARGIN + 12}">{safe(title)}</text>',
+        f'<g transform="translate({_MARGIN} {_MARGIN}) scale({zoom:g})">',
+        f'<text class="heading" y="12">{safe(title)}</text>',
     ]
     for number, total in enumerate(totals):
-        y = _MARGIN + 34 + 17 * number
-        lines.append(f'<text class="totals" x="{_MARGIN}" y="{y}">{safe(total)}</text>')
-    lines.append(f'<g transform="translate({left:.1f} {top:.1f})">')
+        lines.append(f'<text class="totals" y="{34 + 17 * number}">{safe(total)}</text>')
+    lines += ["</g>", f'<g transform="translate({left:.1f} {top})">']
     lines += _drawn(placed, nodes, edges, busiest, largest)
     lines.append("</g>")
-    lines.append(
-        f'<g class="legend" transform="translate({_MARGIN} {top + placed.height + _MARGIN:.1f})">'
-    )
+    lines.append(f'<g class="legend" transform="translate({_MARGIN} {bottom}) scale({zoom:g})">')
     lines += key.lines
     return "\n".join([*lines, "</g>", "</svg>"]) + "\n"
 

@@ -98,8 +98,8 @@ def in_layers(tree: Tree) -> dict[str, Point]:
     return {one: (found[one], float(tree.level[one])) for one in tree.order}
 
 
-def on_rings(tree: Tree, apart: float, least: float) -> dict[str, Point]:
-    """Around (0, 0): brokers of a ring are `apart` or more, rings `least` or more."""
+def on_rings(tree: Tree, apart: float, least: float, most: float = inf) -> dict[str, Point]:
+    """Around (0, 0): brokers of a ring are `apart` or more, rings from `least` to `most`, which goes before `apart`."""
     needs = tree.angles()
     angle = {tree.root: -pi / 2}
     wedge = {tree.root: 2 * pi}
@@ -123,7 +123,7 @@ def on_rings(tree: Tree, apart: float, least: float) -> dict[str, Point]:
         for child, turn in zip(below, middles, strict=True):
             angle[child] = angle[one] + turn * press
             wedge[child] *= press
-    step = max(least, _step(tree, angle, apart))
+    step = min(most, max(least, _step(tree, angle, apart)))
     return {
         one: (
             step * tree.level[one] * cos(angle[one]),
