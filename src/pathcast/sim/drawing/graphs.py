@@ -25,7 +25,8 @@ Hops: TypeAlias = Mapping[str, Mapping[str, int]]
 Pairs: TypeAlias = Sequence[tuple[str, str]]
 _Ends: TypeAlias = tuple[str, str, Point, Point]
 
-_TURNS = 1_000_000  # pairs of links that are looked at to find a good order
+_MOST_TURNS = 400
+_LOOKS = 1_000_000  # pairs of links that are looked at to find a good order
 _SWEEPS = 40
 _PUSHES = 40
 _CLEAR = 0.62  # how far a broker is from a link that is not its own, where 1 is how far it is from another
@@ -46,7 +47,7 @@ def untwisted(near: Near, links: Pairs) -> Tree:
     chance = Chance(0, "drawing", len(near), len(links))
     forks = [one for one in tree.order if len(tree.children[one]) > 1]
     fewest = crossings(on_rings(tree, 0.4, 1.0), links, others)
-    for turn in range(_TURNS // max(1, len(others) * len(links))):
+    for turn in range(min(_MOST_TURNS, _LOOKS // max(1, len(others) * len(links)))):
         if not fewest or not forks:
             break
         fork = forks[turn % len(forks)]
