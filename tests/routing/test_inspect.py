@@ -11,6 +11,7 @@ import pytest
 from pathcast.broker.broker import Settings
 from pathcast.covering import covers
 from pathcast.covering.merging import PathDistribution
+from pathcast.errors import DocumentError
 from pathcast.pattern import parse
 from pathcast.routing.advertisement import parse_advertisement
 from pathcast.routing.engine_kit import EngineKit
@@ -133,6 +134,7 @@ def test_why_a_document_takes_a_link_is_what_the_router_decides(name: str, deep:
 def test_what_is_not_known_yet_is_undecided(deep: bool) -> None:
     """Brokers crash and come back without their tables; whatever moves next, the answers agree."""
     seen: Counter[Verdict] = Counter()
+    hearsay = offers = 0
     for seed in range(40 if deep else 8):
         rng = Random(seed)
         settings = Settings(Strategy())
@@ -155,8 +157,33 @@ def test_what_is_not_known_yet_is_undecided(deep: bool) -> None:
                 router = host.broker.router
                 document = Document("d", rng.choice(brokers), "p", rng.choice(BODIES))
                 seen += agrees(router, document, rng.choice((HERE, *router.neighbours)))
+                hearsay += sum(row.hearsay for row in prt(router))
+                offers += sum("hearsay" in row.state for row in srt(router))
+        run.quiet()
+        for host in run.hosts.values():
+            assert host.broker is not None
+            assert not any(row.hearsay for row in prt(host.broker.router))
+            assert not any("hearsay" in row.state for row in srt(host.broker.router))
     assert seen[Verdict.UNDECIDED]
     assert seen[Verdict.TAKEN]
+    assert hearsay
+    assert offers
+
+
+def test_what_is_no_document_is_an_error() -> None:
+    network = Network([("x", "y")], Strategy(), lambda: kit_for(Strategy()))
+    network.register("x", "ann", "/a")
+    with pytest.raises(DocumentError):
+        why_document(network.routers["x"], Document("d", "y", "p", b"<a>"), "y")
+
+
+def test_prefixes_mean_what_their_subscriber_says() -> None:
+    router = Router("x", ["y"], Strategy(), kit_for(Strategy()))
+    for id, space in (("one", "urn:1"), ("two", "urn:2")):
+        router.request(Register(id, parse("/p:a", {"p": space}), id))
+    document = Document("d", "y", "p", b"<a xmlns='urn:2'/>")
+    here, _ = why_document(router, document, "y")
+    assert here.subscriptions == ("two",)
 
 
 # --- entries --------------------------------------------------------------------------------------
