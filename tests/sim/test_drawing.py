@@ -19,7 +19,7 @@ from pathcast.sim.drawing.facts import amount
 from pathcast.sim.drawing.graphs import by_stress, crossings, pushed, untwisted
 from pathcast.sim.drawing.labels import Room
 from pathcast.sim.drawing.places import BOX, CIRCLE, DOT, places
-from pathcast.sim.drawing.trees import on_rings, spanning
+from pathcast.sim.drawing.trees import middle, on_rings, spanning
 from pathcast.sim.metrics import Summary
 from pathcast.sim.topology import Link, binary, cao_2, line, random_graph, star, topology
 
@@ -160,15 +160,45 @@ def pairs(overlay: Topology) -> list[tuple[str, str]]:
     return [(link.one, link.other) for link in overlay.links]
 
 
+def bushy(seed: int) -> Topology:
+    """A random tree with a few hubs and long branches."""
+    rng = Random(seed)
+    back = rng.choice((3, 8, 20))
+    links = []
+    for number in range(1, rng.randint(20, 120)):
+        near = max(0, number - rng.randint(1, back))
+        links.append(Link(f"b{rng.choice((near, rng.randrange(min(number, 6))))}", f"b{number}"))
+    return Topology.of(f"bushy {seed}", links)
+
+
 def test_no_links_of_a_tree_cross(deep: bool) -> None:
     shapes = [binary(3), binary(7), cao_2(), line(30), star(30), star(100)]
     seeds = range(300 if deep else 60)
     shapes += [random_graph(Random(seed).randint(1, 120), 0, seed) for seed in seeds]
+    shapes += map(bushy, seeds)
     for overlay in shapes:
         placed = places(overlay)
         assert crossings(placed.at, pairs(overlay)) == 0, overlay
         assert set(placed.at) == set(overlay.brokers)
         assert all(0 < x < placed.width and 0 < y < placed.height for x, y in placed.at.values())
+
+
+def test_no_link_dips_below_the_ring_that_it_starts_from() -> None:
+    wide = 0
+    for seed in range(60):
+        near = bushy(seed).neighbours()
+        tree = spanning(near, middle(near))
+        at = on_rings(tree, 1.0, 1.0)
+        step = hypot(*at[tree.children[tree.root][0]])
+        for one in tree.order[1:]:
+            x, y = at[one]
+            assert hypot(x, y) == pytest.approx(tree.level[one] * step)
+            for child in tree.children[one]:
+                along, up = at[child][0] - x, at[child][1] - y
+                # Outwards from the start: the angle between the way to it and the link is not over 90 degrees.
+                assert along * x + up * y >= -1e-6
+                wide += along * x + up * y < 0.01 * step * step
+    assert wide  # some branches have been pressed together
 
 
 @pytest.mark.parametrize("words", [*SHAPES, "star 30", "star 100", "random 100 0", "random 40 12"])

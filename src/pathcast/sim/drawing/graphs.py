@@ -29,6 +29,7 @@ _MOST_TURNS = 400
 _LOOKS = 1_000_000  # pairs of links that are looked at to find a good order
 _SWEEPS = 40
 _PUSHES = 40
+_THIN = 1e-6
 _CLEAR = 0.62  # how far a broker is from a link that is not its own, where 1 is how far it is from another
 
 
@@ -88,12 +89,18 @@ def crossings(places: Mapping[str, Point], links: Pairs, some: Pairs | None = No
         pairs = product([(one, other, places[one], places[other]) for one, other in some], ends)
     for (a, b, p, q), (c, d, r, s) in pairs:
         if a not in (c, d) and b not in (c, d):
-            total += _turn(p, q, r) != _turn(p, q, s) and _turn(r, s, p) != _turn(r, s, q)
+            total += _parted(p, q, r, s) and _parted(r, s, p, q)
     return total
 
 
-def _turn(p: Point, q: Point, r: Point) -> bool:
-    return (q[0] - p[0]) * (r[1] - p[1]) > (q[1] - p[1]) * (r[0] - p[0])
+def _parted(p: Point, q: Point, r: Point, s: Point) -> bool:
+    """Whether r and s lie on different sides of the line through p and q; what lies on it is on neither."""
+    one, other = _turn(p, q, r), _turn(p, q, s)
+    return (one > _THIN and other < -_THIN) or (one < -_THIN and other > _THIN)
+
+
+def _turn(p: Point, q: Point, r: Point) -> float:
+    return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])
 
 
 def pushed(places: Mapping[str, Point], links: Pairs, apart: Point) -> dict[str, Point]:
