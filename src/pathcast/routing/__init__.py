@@ -6,5 +6,6 @@ strategy       which of them are left out: by advertisements, covering, merging
 trees          which neighbour leads to which publisher's broker
 interests      who wants what, and what of it a neighbour has to know; summaries make it less
 router         the tables together: a message in, messages and deliveries out
+inspect        the tables with their reasons, for people
 kit            the engines behind the tables, as protocols: `engine_kit` for a broker, `shared_kit` for many in one process
 """

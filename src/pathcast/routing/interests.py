@@ -15,13 +15,14 @@ document that somebody wants finds neither.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from enum import Enum
 from typing import TypeAlias
 
 from pathcast.routing.kit import Kit, Summary
 from pathcast.routing.messages import Interest, Origins, Subscribe, Unsubscribe
 from pathcast.routing.trees import Trees
 
-__all__ = ["HERE", "Outgoing", "Wanted"]
+__all__ = ["HERE", "Concern", "Outgoing", "Wanted"]
 
 HERE = ""
 _EVERYTHING: Origins = frozenset()
@@ -33,6 +34,15 @@ _SETS: dict[frozenset[Origins], frozenset[Origins]] = {}
 def _shared(origins: frozenset[Origins]) -> frozenset[Origins]:
     """One object for equal sets: there are millions in a large overlay, and few different ones."""
     return _SETS.setdefault(origins, origins)
+
+
+class Concern(Enum):
+    """Whether a neighbour has to know of an entry, and if not, why."""
+
+    CONCERNED = "its documents are wanted"
+    NO_ORIGIN = "no documents come from there"
+    OTHER_WAY = "its documents are not wanted along this way"
+    NOT_ADVERTISED = "no advertisement from there overlaps"
 
 
 class Wanted:
@@ -193,11 +203,39 @@ class Outgoing:
             for without in sorted(withouts, key=sorted)
         ]
 
+    # for `inspect`
+
     def reason(self, interest: Interest, without: Origins) -> list[Interest]:
         """The interests that one of the told ones stands for."""
         group = self._groups.get(without)
-        found = group.standing_for(interest) if group is not None else []
-        return [one for one in found if self._placed.get(one) == without]
+        if group is None or without not in self.told.get(interest, ()):
+            return []
+        return group.standing_for(interest)
+
+    def group(self, interest: Interest) -> Origins | None:
+        """What an interest is wanted without; None if the neighbour need not know it."""
+        return self._placed.get(interest)
+
+    def standing(self) -> dict[Interest, Interest]:
+        """Of each interest that the neighbour should know, the told one that stands for it: itself, or the first."""
+        found: dict[Interest, Interest] = {}
+        for told, withouts in sorted(self.told.items(), key=_by_number):
+            for without in withouts:
+                for one in self.reason(told, without):
+                    if one is told or one not in found:
+                        found[one] = told
+        return found
+
+    def concern(self, interest: Interest, source: str, without: Origins) -> Concern:
+        """Whether one entry alone is a reason for the neighbour to know its interest."""
+        if not self._trees.origins_by(self.neighbour):
+            return Concern.NO_ORIGIN
+        wanted, _ = self._scope([(source, frozenset({without}))])
+        if not wanted:
+            return Concern.OTHER_WAY
+        if self._by_advertisement and not self._advertised(interest, wanted):
+            return Concern.NOT_ADVERTISED
+        return Concern.CONCERNED
 
 
 def _by_number(item: tuple[Interest, frozenset[Origins]]) -> int:

@@ -18,7 +18,7 @@ What somebody gets, and when: docs/decisions/0013.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Container, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -403,14 +403,18 @@ class Router:
         self.counters.decisions += 1
         neighbours = self._matching(document) - {came_from}
         deliveries = tuple(self._deliveries(document))
-        undecided = [
-            one
-            for one in self._lost
-            if one not in neighbours and one != came_from and not self.knows(one, document.origin)
-        ]
+        undecided = self.undecided(document.origin, came_from, neighbours) if self._lost else []
         if not neighbours and not deliveries and not undecided and came_from != HERE:
             self.counters.vain += 1
         return Decision(tuple(sorted(neighbours)), deliveries, tuple(undecided))
+
+    def undecided(self, origin: str, came_from: str, taken: Container[str]) -> list[str]:
+        """Those of whom it is not known whether they want a document, and who do not get it anyway."""
+        return [
+            one
+            for one in self._lost
+            if one not in taken and one != came_from and not self.knows(one, origin)
+        ]
 
     def decide_for(self, document: Document, whom: str) -> Decision:
         """What a document that was undecided for somebody means to it now."""
@@ -448,6 +452,33 @@ class Router:
                 summary.add(interest)
             self._uncovered = len(summary.changes().exposed)
         return len(self._filter) + self._uncovered
+
+    # what is there, for `inspect`; nothing is changed by looking
+
+    @property
+    def neighbours(self) -> tuple[str, ...]:
+        return tuple(self._neighbours)
+
+    def outgoing(self, neighbour: str) -> Outgoing:
+        """What a neighbour is told."""
+        return self._neighbours[neighbour].outgoing
+
+    def entries_of(self, neighbour: str) -> Iterator[tuple[Interest, Origins]]:
+        """What a neighbour wants, in the order in which it said so."""
+        return iter(self._neighbours[neighbour].entries)
+
+    def hearsay(self, neighbour: str, interest: Interest, without: Origins) -> bool:
+        """Whether a neighbour wanted this in an earlier life, and has not said so again."""
+        return (interest, without) in self._neighbours[neighbour].stale
+
+    def hearsay_offer(self, neighbour: str, origin: str, publisher: str) -> bool:
+        """The same of an advertisement."""
+        return (origin, publisher) in self._neighbours[neighbour].stale_offers
+
+    def subscriptions(self) -> Iterator[tuple[Hashable, Interest, str]]:
+        """Our own: id, interest and subscriber."""
+        for id, (interest, subscriber) in self._subscribers.items():
+            yield id, interest, subscriber
 
     # what changes with what
 

@@ -15,6 +15,7 @@ from fractions import Fraction
 from pathcast.covering import Aggregate
 from pathcast.covering import Change as Roots
 from pathcast.covering.merging import Merged, PathDistribution
+from pathcast.covering.merging.linear import Steps, linear
 from pathcast.pattern import Pattern, parse
 from pathcast.routing.kit import Change, Summary
 from pathcast.routing.messages import Interest, Interests
@@ -108,6 +109,7 @@ class Merging:
         self._roots = roots
         self._interests = interests
         self._merged = Merged(distribution, limit)
+        self._members: dict[Steps | Pattern, list[Hashable]] | None = None  # for people, if asked
 
     def __len__(self) -> int:
         return len(self._roots)
@@ -121,6 +123,7 @@ class Merging:
     def changes(self) -> Change:
         change = self._roots.changes()
         net = Net()
+        self._members = None
         come: dict[Hashable, str | Pattern] = {one: one.pattern for one in sorted(change.exposed)}
         told = [self._merged.add_all(come)] if come else []
         told += [self._merged.remove(one) for one in sorted(change.hidden)]
@@ -135,4 +138,15 @@ class Merging:
         return self._interests.of(parse(entry) if isinstance(entry, str) else entry)
 
     def standing_for(self, interest: Interest) -> list[Interest]:
-        return self._roots.standing_for(interest)
+        """Its members, and what they hide. What is not linear may be covered by mergers, and is told all the same."""
+        steps = linear(interest.pattern)
+        if steps is None:
+            return self._roots.standing_for(interest)
+        if self._members is None:
+            self._members = self._merged.by_pattern()
+        found: set[Interest] = set()
+        for covered in self._merged.covered(steps):
+            for member in self._members[covered]:
+                assert isinstance(member, Interest)
+                found.update(self._roots.standing_for(member))
+        return sorted(found)

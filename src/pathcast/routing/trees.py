@@ -144,6 +144,13 @@ class Trees:
                 for publisher, (path, one) in sorted(self._links[parent].heard[origin].items()):
                     yield origin, publisher, parent, path, one
 
+    def held(self) -> Iterator[tuple[str, str, str, Path, Advertisement]]:
+        """Neighbour, origin, publisher, path and advertisement of everything that neighbours have said."""
+        for neighbour, link in self._links.items():
+            for origin, offers in link.heard.items():
+                for publisher, (path, one) in offers.items():
+                    yield neighbour, origin, publisher, path, one
+
     def size(self) -> int:
         """How many advertisements are held."""
         return sum(len(offers) for link in self._links.values() for offers in link.heard.values())

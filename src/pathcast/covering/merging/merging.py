@@ -121,6 +121,17 @@ class Merged:
             found.append(Merger(text(steps), members, self._table.degree(steps)))
         return found
 
+    def by_pattern(self) -> dict[Steps | Pattern, list[Hashable]]:
+        """The ids of each pattern; a linear one is written as steps."""
+        found: dict[Steps | Pattern, list[Hashable]] = {}
+        for id, pattern in self._ids.items():
+            found.setdefault(pattern, []).append(id)
+        return found
+
+    def covered(self, steps: Steps) -> list[Steps]:
+        """The linear subscriptions that a pattern covers."""
+        return self._patterns.covered(steps)
+
     def add(self, id: Hashable, pattern: str | Pattern) -> Change:
         """Take a subscription; raises SubscriptionError."""
         return self.add_all({id: pattern})

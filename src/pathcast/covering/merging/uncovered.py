@@ -49,3 +49,7 @@ class Uncovered:
             self._below.discard(one)
             come += self.add(one)[1]
         return [steps], [one for one in come if one in self.top]
+
+    def covered(self, steps: Steps) -> list[Steps]:
+        """The patterns, on top or below, that one covers."""
+        return self.top.covered(steps) + self._below.covered(steps)

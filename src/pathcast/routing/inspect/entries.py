@@ -1,0 +1,94 @@
+"""Why an entry that a neighbour was told exists: whose wishes it stands for.
+
+An entry is there as long as one of its reasons is: when all of them go, it goes. A reason is an entry of our own table, of our subscribers or of another
+neighbour, that the neighbour has to know of and that this one of its entries covers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pathcast.pattern import Pattern
+from pathcast.routing.inspect.text import but, place, text
+from pathcast.routing.interests import HERE, Concern
+from pathcast.routing.messages import Interest, Origins
+from pathcast.routing.router import Router
+
+__all__ = ["Reason", "Told", "why_entry"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """An entry of our table; `source` is empty for our own subscribers, whose subscriptions are `ids`."""
+
+    columns: ClassVar[tuple[str, ...]] = ("pattern", "wanted by", "without", "subscriptions")
+
+    pattern: Pattern
+    source: str
+    without: Origins
+    ids: tuple[Hashable, ...]
+
+    def cells(self) -> tuple[str, ...]:
+        ids = ", ".join(map(str, self.ids)) or "-"
+        return self.pattern.text, place(self.source), but(self.without), ids
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "pattern": self.pattern.text,
+            "wanted_by": place(self.source),
+            "without": sorted(self.without),
+            "subscriptions": [str(id) for id in self.ids],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An entry that a neighbour was told, with its reasons."""
+
+    neighbour: str
+    pattern: Pattern
+    without: Origins
+    reasons: tuple[Reason, ...]
+
+    def __str__(self) -> str:
+        besides = f" but from {but(self.without)}" if self.without else ""
+        return f"{self.neighbour} was told {self.pattern.text}{besides} because of\n{text(self.reasons)}"
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "neighbour": self.neighbour,
+            "pattern": self.pattern.text,
+            "without": sorted(self.without),
+            "reasons": [one.as_dict() for one in self.reasons],
+        }
+
+
+def why_entry(router: Router, neighbour: str, pattern: Pattern) -> tuple[Told, ...]:
+    """The entries of this pattern that a neighbour was told: none, one, or several without different origins."""
+    outgoing = router.outgoing(neighbour)
+    name = (pattern.text, pattern.namespaces)
+    found = []
+    for interest, withouts in outgoing.told.items():
+        if (interest.pattern.text, interest.pattern.namespaces) == name:
+            for without in sorted(withouts, key=sorted):
+                reasons = _reasons(router, neighbour, outgoing.reason(interest, without))
+                found.append(Told(neighbour, interest.pattern, without, tuple(reasons)))
+    return tuple(found)
+
+
+def _reasons(router: Router, neighbour: str, interests: list[Interest]) -> Iterator[Reason]:
+    outgoing = router.outgoing(neighbour)
+    own: dict[Interest, list[Hashable]] = {one: [] for one in interests}
+    for id, interest, _ in router.subscriptions():
+        if interest in own:
+            own[interest].append(id)
+    for interest in interests:
+        for source, withouts in sorted(router.wanted.sources(interest).items()):
+            if source == neighbour:
+                continue
+            for without in sorted(withouts, key=sorted):
+                if outgoing.concern(interest, source, without) is Concern.CONCERNED:
+                    ids = tuple(own[interest]) if source == HERE else ()
+                    yield Reason(interest.pattern, source, without, ids)

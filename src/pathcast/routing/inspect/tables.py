@@ -1,0 +1,190 @@
+"""The two tables of a broker: SRT, what comes from where, and PRT, who wants what.
+
+An advertisement is *in force* if documents of its origin come that way. On a network with cycles others are held besides: a spare way, which is taken if the one in
+force fails, and word of an origin from neighbours that get it from here.
+
+An entry of the PRT is passed on to a neighbour as itself, or hidden by another entry that covers it, or merged; or it need not be passed on. That is
+said for each entry by itself, though neighbours are told of an interest once for all who want it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar
+
+from pathcast.covering import covers
+from pathcast.routing.inspect.text import but, place, short
+from pathcast.routing.interests import HERE, Concern
+from pathcast.routing.messages import Interest, Origins
+from pathcast.routing.router import Router
+
+__all__ = ["Advertised", "How", "Passed", "Wish", "prt", "srt"]
+
+
+@dataclass(frozen=True, slots=True)
+class Advertised:
+    """A row of the SRT; `last_hop` is empty for our own publishers."""
+
+    columns: ClassVar[tuple[str, ...]] = (
+        "origin",
+        "publisher",
+        "advertisement",
+        "last hop",
+        "path",
+        "state",
+    )
+
+    origin: str
+    publisher: str
+    advertisement: str
+    last_hop: str
+    path: tuple[str, ...]
+    state: str
+
+    def cells(self) -> tuple[str, ...]:
+        publisher = self.publisher or "-"
+        way = "-".join(self.path) or "-"
+        return self.origin, publisher, self.advertisement, place(self.last_hop), way, self.state
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "origin": self.origin,
+            "publisher": self.publisher,
+            "advertisement": self.advertisement,
+            "last_hop": place(self.last_hop),
+            "path": list(self.path),
+            "state": self.state,
+        }
+
+
+class How(Enum):
+    """What became of an entry on its way to a neighbour."""
+
+    ITSELF = "as itself"
+    HIDDEN = "hidden by"
+    MERGED = "merged into"
+    NOT = "not"
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """`by` is the entry that was told; `concern` says why none was."""
+
+    neighbour: str
+    how: How
+    by: str | None
+    concern: Concern
+
+    def __str__(self) -> str:
+        if self.how is How.NOT:
+            return f"{self.neighbour}: not, {self.concern.value}"
+        by = "" if self.how is How.ITSELF else f" {self.by}"
+        return f"{self.neighbour}: {self.how.value}{by}"
+
+    def as_dict(self) -> dict[str, object]:
+        why = self.concern.value if self.how is How.NOT else None
+        return {"neighbour": self.neighbour, "how": self.how.value, "by": self.by, "why": why}
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A row of the PRT; `last_hop` is empty for our own subscribers, whose subscriptions are `ids`."""
+
+    columns: ClassVar[tuple[str, ...]] = (
+        "pattern",
+        "last hop",
+        "without",
+        "subscriptions",
+        "passed on",
+    )
+
+    pattern: str
+    last_hop: str
+    without: Origins
+    ids: tuple[Hashable, ...]
+    hearsay: bool
+    passed: tuple[Passed, ...]
+
+    def cells(self) -> tuple[str, ...]:
+        hop = place(self.last_hop) + (" (hearsay)" if self.hearsay else "")
+        ids = ", ".join(map(str, self.ids)) or "-"
+        return self.pattern, hop, but(self.without), ids, "; ".join(map(str, self.passed)) or "-"
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "pattern": self.pattern,
+            "last_hop": place(self.last_hop),
+            "without": sorted(self.without),
+            "subscriptions": [str(id) for id in self.ids],
+            "hearsay": self.hearsay,
+            "passed_on": [one.as_dict() for one in self.passed],
+        }
+
+
+def srt(router: Router) -> Iterator[Advertised]:
+    """All advertisements that are held, our own publishers' first."""
+    trees = router.trees
+    for publisher, one in sorted(trees.own.items(), key=lambda pair: pair[0]):
+        yield Advertised(router.name, publisher, short(one), HERE, (), "in force")
+    held = sorted(trees.held(), key=lambda row: (row[1], row[2], row[0]))
+    for neighbour, origin, publisher, path, one in held:
+        if trees.parent.get(origin) == neighbour:
+            state = "in force"
+        elif router.name in path:
+            state = "gets it from here"
+        else:
+            state = "spare"
+        if router.hearsay_offer(neighbour, origin, publisher):
+            state += " (hearsay)"
+        yield Advertised(origin, publisher, short(one), neighbour, path, state)
+
+
+def prt(router: Router) -> Iterator[Wish]:
+    """All entries, those of our own subscribers first."""
+    passing = _Passing(router)
+    own: dict[Interest, list[Hashable]] = {}
+    for id, interest, _ in router.subscriptions():
+        own.setdefault(interest, []).append(id)
+    nothing: Origins = frozenset()
+    for interest, ids in own.items():
+        passed = passing.of(interest, HERE, nothing)
+        yield Wish(interest.pattern.text, HERE, nothing, tuple(ids), False, passed)
+    for neighbour in router.neighbours:
+        for interest, without in router.entries_of(neighbour):
+            hearsay = router.hearsay(neighbour, interest, without)
+            passed = passing.of(interest, neighbour, without)
+            yield Wish(interest.pattern.text, neighbour, without, (), hearsay, passed)
+
+
+class _Passing:
+    """What neighbours were told, asked once for all entries."""
+
+    def __init__(self, router: Router) -> None:
+        self._outgoing = [router.outgoing(one) for one in router.neighbours]
+        self._standing = [one.standing() for one in self._outgoing]
+
+    def of(self, interest: Interest, source: str, without: Origins) -> tuple[Passed, ...]:
+        found = []
+        for outgoing, standing in zip(self._outgoing, self._standing, strict=True):
+            if outgoing.neighbour == source:
+                continue
+            concern = outgoing.concern(interest, source, without)
+            if concern is not Concern.CONCERNED:
+                found.append(Passed(outgoing.neighbour, How.NOT, None, concern))
+                continue
+            told = standing[interest]
+            if told is interest:
+                how = How.ITSELF
+            elif outgoing.group(told) == outgoing.group(interest):
+                how = How.HIDDEN
+            else:
+                how = How.ITSELF if _same(told, interest) else How.MERGED
+            found.append(Passed(outgoing.neighbour, how, told.pattern.text, concern))
+        return tuple(found)
+
+
+def _same(told: Interest, interest: Interest) -> bool:
+    """Whether it is the same pattern, spelt in another way: mergers have a spelling of their own."""
+    return bool(covers(interest.pattern, told.pattern))

@@ -1,0 +1,131 @@
+"""Why a document took a link, or did not.
+
+A document goes to a neighbour if one of its entries matches, unless it is wanted without the document's origin, or the neighbour gets that origin by another way, or
+the document came from there. All entries are matched again here, one matcher for all of them; the broker's own answer comes from its filter, and a
+property test says that they agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar
+
+from pathcast.matching import Matcher
+from pathcast.routing.inspect.text import but, place
+from pathcast.routing.interests import HERE
+from pathcast.routing.messages import Document, Interest, Origins
+from pathcast.routing.router import Router
+
+__all__ = ["Verdict", "Way", "why_document"]
+
+
+class Verdict(Enum):
+    """Whether a document goes somewhere; the first that holds."""
+
+    TAKEN = "taken: an entry matches"
+    UNDECIDED = "undecided: not known yet what is wanted there"
+    CAME_FROM = "not taken: it came from there"
+    NO_MATCH = "not taken: no entry matches"
+    EXCLUDED = "not taken: wanted, but not from this origin"
+    UPSTREAM = "not taken: documents of this origin come from there"
+    OTHER_WAY = "not taken: it gets this origin by another way"
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """To a neighbour, or (`to` is empty) to our subscribers. `entries` match; `subscriptions` are those of ours that do."""
+
+    columns: ClassVar[tuple[str, ...]] = ("to", "verdict", "entries", "subscriptions")
+
+    to: str
+    verdict: Verdict
+    entries: tuple[tuple[str, Origins], ...] = ()
+    subscriptions: tuple[Hashable, ...] = ()
+
+    @property
+    def taken(self) -> bool:
+        return self.verdict is Verdict.TAKEN
+
+    def cells(self) -> tuple[str, ...]:
+        entries = [text + (f" but from {but(no)}" if no else "") for text, no in self.entries]
+        ids = ", ".join(map(str, self.subscriptions)) or "-"
+        return place(self.to), self.verdict.value, "; ".join(entries) or "-", ids
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "to": place(self.to),
+            "taken": self.taken,
+            "verdict": self.verdict.value,
+            "entries": [
+                {"pattern": text, "without": sorted(without)} for text, without in self.entries
+            ],
+            "subscriptions": [str(id) for id in self.subscriptions],
+        }
+
+
+def why_document(router: Router, document: Document, came_from: str = HERE) -> tuple[Way, ...]:
+    """Our subscribers, then each neighbour; raises DocumentError.
+
+    After a restart our subscribers may be there twice: those who are known, and those who are not known yet.
+    """
+    matching = _matching(router, document.body)
+    origin = document.origin
+    ways = [
+        _here(router, matching),
+        *(_way(router, origin, came_from, one, matching) for one in router.neighbours),
+    ]
+    taken = {way.to for way in ways if way.taken and way.to != HERE}
+    for unknown in router.undecided(origin, came_from, taken):
+        place = next(at for at, way in enumerate(ways) if way.to == unknown)
+        undecided = Way(unknown, Verdict.UNDECIDED)
+        if ways[place].taken:
+            ways.insert(place + 1, undecided)
+        else:
+            ways[place] = undecided
+    return tuple(ways)
+
+
+def _matching(router: Router, body: bytes) -> set[Interest]:
+    """All interests of the table that the document matches."""
+    interests = {interest for _, interest, _ in router.subscriptions()}
+    for neighbour in router.neighbours:
+        interests.update(interest for interest, _ in router.entries_of(neighbour))
+    if not interests:
+        return set()
+    matcher = Matcher()
+    known = sorted(interests)
+    for number, interest in enumerate(known):
+        matcher.add(number, interest.pattern.text, dict(interest.pattern.namespaces))
+    return {known[int(number)] for number in matcher.match(body)}
+
+
+def _here(router: Router, matching: set[Interest]) -> Way:
+    found = [(id, one) for id, one, _ in router.subscriptions() if one in matching]
+    if not found:
+        return Way(HERE, Verdict.NO_MATCH)
+    texts = dict.fromkeys(one.pattern.text for _, one in found)
+    nothing: Origins = frozenset()
+    ids = tuple(sorted((id for id, _ in found), key=str))
+    return Way(HERE, Verdict.TAKEN, tuple((text, nothing) for text in texts), ids)
+
+
+def _way(
+    router: Router, origin: str, came_from: str, neighbour: str, matching: set[Interest]
+) -> Way:
+    entries = [one for one in router.entries_of(neighbour) if one[0] in matching]
+    wanted = [one for one in entries if origin not in one[1]]
+    if neighbour == came_from:
+        verdict, shown = Verdict.CAME_FROM, entries
+    elif not entries:
+        verdict, shown = Verdict.NO_MATCH, entries
+    elif not wanted:
+        verdict, shown = Verdict.EXCLUDED, entries
+    elif router.trees.takes(neighbour, origin):
+        verdict, shown = Verdict.TAKEN, wanted
+    elif router.trees.parent.get(origin) == neighbour:
+        verdict, shown = Verdict.UPSTREAM, wanted
+    else:
+        verdict, shown = Verdict.OTHER_WAY, wanted
+    return Way(neighbour, verdict, tuple((one.pattern.text, no) for one, no in shown))

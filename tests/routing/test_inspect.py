@@ -1,0 +1,356 @@
+"""What `inspect` says is true: asked of random tables, in the middle of things, for all strategies, on graphs with cycles."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from pathcast.broker.broker import Settings
+from pathcast.covering import covers
+from pathcast.covering.merging import PathDistribution
+from pathcast.errors import DocumentError
+from pathcast.pattern import parse
+from pathcast.routing.advertisement import parse_advertisement
+from pathcast.routing.engine_kit import EngineKit
+from pathcast.routing.inspect import (
+    How,
+    Reason,
+    Verdict,
+    prt,
+    srt,
+    text,
+    why_document,
+    why_entry,
+)
+from pathcast.routing.interests import HERE
+from pathcast.routing.messages import Document, Interest, Origins, Subscribe, Unsubscribe
+from pathcast.routing.router import Cancel, Register, Router
+from pathcast.routing.strategy import STRATEGIES, Strategy, strategy
+from pathcast.schema import parse_dtd
+from pathcast.sim import Simulation
+from pathcast.sim.topology import random_graph
+from tests.routing.network import Network
+
+DTD = """<!ELEMENT a (b | c)*> <!ELEMENT b (c | d)*> <!ELEMENT c (d?, e?)> <!ELEMENT d (#PCDATA)> <!ELEMENT e (#PCDATA)>"""
+OFFERS = [parse_advertisement(one) for one in ("/a/b/c/d", "/a/c/e", "/a/b/d", "/a/b/c/e")]
+PATTERNS = (
+    *("/a/b/c/d", "/a/b/c", "/a/b/d", "/a/c/d", "/a/c/e", "/a/b/c/e", "/a/*/d", "/a/*/c"),
+    *("//c", "//d", "//b/c", "/a//d", "/a//*", "/a/*", "/a/b", "/a[b/c]", "//c[d]", "//c[d='1']"),
+)
+BODIES = (
+    b"<a><b><c><d/></c></b></a>",
+    b"<a><c><e/></c></a>",
+    b"<a><b><d/></b></a>",
+    b"<a><b><c><d>1</d><e/></c></b><c/></a>",
+    b"<a/>",
+)
+
+
+def kit_for(chosen: Strategy) -> EngineKit:
+    return EngineKit(chosen, PathDistribution.uniform(parse_dtd(DTD)))
+
+
+def random_network(rng: Random, name: str) -> Network:
+    """A network that has been used for a while; something may still be on its way."""
+    chosen = strategy(name)
+    kit = kit_for(chosen)
+    many = rng.randint(3, 7)
+    extra = rng.randint(0, min(3, (many - 1) * (many - 2) // 2))
+    graph = random_graph(many, extra, rng.randrange(1 << 30))
+    network = Network([(one.one, one.other) for one in graph.links], chosen, lambda: kit)
+    homes: dict[str, str] = {}
+    publishers: dict[str, str] = {}
+    for number in range(rng.randint(5, 40)):
+        broker = rng.choice(graph.brokers)
+        match rng.randrange(8):
+            case 0 | 1:
+                publisher = rng.choice("pqrst")
+                if publishers.setdefault(publisher, broker) == broker:
+                    network.announce(broker, publisher, rng.choice(OFFERS))
+            case 2 if publishers and rng.random() < 0.5:
+                publisher = rng.choice(sorted(publishers))
+                network.retract(publishers.pop(publisher), publisher)
+            case 3 if homes:
+                id = rng.choice(sorted(homes))
+                network.cancel(homes.pop(id), id)
+            case _:
+                network.register(broker, f"s{number}", rng.choice(PATTERNS))
+                homes[f"s{number}"] = broker
+        if rng.random() < 0.3:
+            network.drain()
+        else:
+            for _ in range(rng.randint(0, 4)):
+                if busy := network.busy():
+                    network.step(rng.choice(busy))
+    return network
+
+
+def networks(name: str, deep: bool) -> Iterator[Network]:
+    for seed in range(200 if deep else 25):
+        yield random_network(Random(f"{name} {seed}"), name)
+
+
+def told(router: Router, neighbour: str) -> dict[Interest, set[Origins]]:
+    return {one: set(withouts) for one, withouts in router.outgoing(neighbour).told.items()}
+
+
+# --- documents ------------------------------------------------------------------------------------
+
+
+def agrees(router: Router, document: Document, came_from: str) -> Counter[Verdict]:
+    ways = why_document(router, document, came_from)
+    decision = router.decide(document, came_from)
+    assert tuple(sorted(way.to for way in ways if way.taken and way.to)) == decision.neighbours
+    undecided = [way.to for way in ways if way.verdict is Verdict.UNDECIDED]
+    assert sorted(undecided) == sorted(decision.undecided)
+    here = [id for way in ways if way.to == HERE and way.taken for id in way.subscriptions]
+    assert sorted(map(str, here)) == sorted(
+        str(id) for one in decision.deliveries for id in one.subscriptions
+    )
+    assert {way.to for way in ways} == {HERE, *router.neighbours}
+    text(ways)
+    return Counter(way.verdict for way in ways)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_why_a_document_takes_a_link_is_what_the_router_decides(name: str, deep: bool) -> None:
+    seen: Counter[Verdict] = Counter()
+    rng = Random(name)
+    for network in networks(name, deep):
+        for router in network.routers.values():
+            for _ in range(8):
+                origin = rng.choice(sorted(network.routers))
+                document = Document("d", origin, "p", rng.choice(BODIES))
+                seen += agrees(router, document, rng.choice((HERE, *router.neighbours)))
+    rare = {Verdict.UNDECIDED}
+    if strategy(name).advertisements:
+        rare.add(Verdict.EXCLUDED)  # needs many origins on a cycle
+    assert set(seen) | rare == set(Verdict)
+
+
+def test_what_is_not_known_yet_is_undecided(deep: bool) -> None:
+    """Brokers crash and come back without their tables; whatever moves next, the answers agree."""
+    seen: Counter[Verdict] = Counter()
+    hearsay = offers = 0
+    for seed in range(40 if deep else 8):
+        rng = Random(seed)
+        settings = Settings(Strategy())
+        run = Simulation(random_graph(5, 2, seed), settings, kit_for(settings.strategy), seed=seed)
+        brokers = run.topology.brokers
+        for publisher in "pq":
+            run.announce(rng.choice(brokers), publisher, rng.choice(OFFERS))
+        for number in range(8):
+            run.subscribe(rng.choice(brokers), f"s{number}", rng.choice(PATTERNS))
+        run.quiet()
+        for broker in rng.sample(brokers, 3):
+            run.crash(broker)
+        for broker in brokers:
+            if run.hosts[broker].broker is None:
+                run.restart(broker)
+        for _ in range(60):
+            run.step()
+            for host in run.hosts.values():
+                assert host.broker is not None
+                router = host.broker.router
+                document = Document("d", rng.choice(brokers), "p", rng.choice(BODIES))
+                seen += agrees(router, document, rng.choice((HERE, *router.neighbours)))
+                hearsay += sum(row.hearsay for row in prt(router))
+                offers += sum("hearsay" in row.state for row in srt(router))
+        run.quiet()
+        for host in run.hosts.values():
+            assert host.broker is not None
+            assert not any(row.hearsay for row in prt(host.broker.router))
+            assert not any("hearsay" in row.state for row in srt(host.broker.router))
+    assert seen[Verdict.UNDECIDED]
+    assert seen[Verdict.TAKEN]
+    assert hearsay
+    assert offers
+
+
+def test_what_is_no_document_is_an_error() -> None:
+    network = Network([("x", "y")], Strategy(), lambda: kit_for(Strategy()))
+    network.register("x", "ann", "/a")
+    with pytest.raises(DocumentError):
+        why_document(network.routers["x"], Document("d", "y", "p", b"<a>"), "y")
+
+
+def test_prefixes_mean_what_their_subscriber_says() -> None:
+    router = Router("x", ["y"], Strategy(), kit_for(Strategy()))
+    for id, space in (("one", "urn:1"), ("two", "urn:2")):
+        router.request(Register(id, parse("/p:a", {"p": space}), id))
+    document = Document("d", "y", "p", b"<a xmlns='urn:2'/>")
+    here, _ = why_document(router, document, "y")
+    assert here.subscriptions == ("two",)
+
+
+# --- entries --------------------------------------------------------------------------------------
+
+
+def remove(router: Router, kit: EngineKit, reason: Reason) -> None:
+    if reason.source == HERE:
+        for id in reason.ids:
+            router.request(Cancel(id))
+    else:
+        interest = kit.interest(reason.pattern)
+        router.hear(reason.source, Unsubscribe(interest, reason.without))
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_an_entry_goes_with_all_its_reasons_and_not_before(name: str, deep: bool) -> None:
+    checked = several = 0
+    for seed, network in enumerate(networks(name, deep)):
+        rng = Random(seed)
+        for router in network.routers.values():
+            kit = router._kit
+            assert isinstance(kit, EngineKit)
+            for neighbour in router.neighbours:
+                entries = [(one, no) for one, nos in told(router, neighbour).items() for no in nos]
+                if not entries:
+                    continue
+                interest, without = rng.choice(entries)
+                found = why_entry(router, neighbour, interest.pattern)
+                assert {one.without for one in found} == told(router, neighbour)[interest]
+                entry = next(one for one in found if one.without == without)
+                assert entry.reasons
+                assert all(covers(interest.pattern, one.pattern) for one in entry.reasons)
+                kept = rng.choice(entry.reasons)
+                for reason in entry.reasons:
+                    if reason != kept:
+                        remove(router, kit, reason)
+                # One reason is enough: the neighbour still knows of it, in one form or another.
+                assert kit.interest(kept.pattern) in router.outgoing(neighbour).standing()
+                remove(router, kit, kept)
+                assert without not in told(router, neighbour).get(interest, set())
+                checked += 1
+                several += len(entry.reasons) > 1
+    assert checked > 20
+    assert several > 5
+
+
+def test_no_reasons_for_what_was_never_told() -> None:
+    network = Network([("x", "y")], Strategy(), lambda: kit_for(Strategy()))
+    assert why_entry(network.routers["x"], "y", parse("/a")) == ()
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_what_became_of_each_entry(name: str, deep: bool) -> None:
+    seen: Counter[How] = Counter()
+    for network in networks(name, deep):
+        for router in network.routers.values():
+            kit = router._kit
+            assert isinstance(kit, EngineKit)
+            rows = list(prt(router))
+            assert sum(max(len(row.ids), 1) for row in rows) == router.entries()
+            text(rows)
+            entries = {one: told(router, one) for one in router.neighbours}
+            idle = []
+            for row in rows:
+                interest = kit.interest(parse(row.pattern))
+                assert [one.neighbour for one in row.passed] == [
+                    one for one in router.neighbours if one != row.last_hop
+                ]
+                for passed in row.passed:
+                    seen[passed.how] += 1
+                    if passed.how is How.NOT:
+                        idle.append((interest, row.last_hop, row.without, passed.neighbour))
+                        continue
+                    assert passed.by is not None
+                    assert kit.interest(parse(passed.by)) in entries[passed.neighbour]
+                    assert covers(passed.by, row.pattern)
+                    same = bool(covers(row.pattern, passed.by))
+                    if passed.how is not How.HIDDEN:
+                        assert same is (passed.how is How.ITSELF)
+            for one in idle:
+                without_it(router, *one)
+    chosen = strategy(name)
+    expected = {How.ITSELF, How.NOT}
+    expected |= {How.HIDDEN} if chosen.covering else set()
+    expected |= {How.MERGED} if chosen.limit is not None else set()
+    assert set(seen) == expected
+
+
+def without_it(
+    router: Router, interest: Interest, source: str, without: Origins, neighbour: str
+) -> None:
+    """An entry of which a neighbour need not know makes no difference to it."""
+    before = told(router, neighbour)
+    if source == HERE:
+        own = [(id, who) for id, one, who in router.subscriptions() if one is interest]
+        for id, _ in own:
+            router.request(Cancel(id))
+        assert told(router, neighbour) == before
+        for id, who in own:
+            router.request(Register(id, interest.pattern, who))
+    else:
+        router.hear(source, Unsubscribe(interest, without))
+        assert told(router, neighbour) == before
+        router.hear(source, Subscribe(interest, without))
+
+
+def test_the_srt_has_everything_that_is_held(deep: bool) -> None:
+    states = set()
+    for network in networks("with-Adv-with-Cov", deep):
+        for router in network.routers.values():
+            rows = list(srt(router))
+            assert len(rows) == router.trees.size() + len(router.trees.own)
+            force = {
+                (row.origin, row.publisher, row.last_hop) for row in rows if row.state == "in force"
+            }
+            assert force == {
+                (origin, publisher, hop or HERE)
+                for origin, publisher, hop, *_ in router.trees.rows()
+            }
+            states |= {row.state for row in rows}
+    assert states == {"in force", "spare", "gets it from here"}
+
+
+def test_as_text() -> None:
+    """What a person reads: a line of three brokers, a publisher at x, subscribers at y and z."""
+    chosen = Strategy()
+    kit = kit_for(chosen)
+    network = Network([("x", "y"), ("y", "z")], chosen, lambda: kit)
+    network.announce("x", "news", OFFERS[0])
+    network.register("y", "ann", "/a/b")
+    network.register("z", "bob", "/a/b/c")
+    network.register("z", "eve", "//e")
+    network.drain()
+    router = network.routers["y"]
+    assert text(srt(router)) == (
+        "origin  publisher  advertisement  last hop  path  state\n"
+        "------  ---------  -------------  --------  ----  --------\n"
+        "x       news       /a/b/c/d       x         x     in force\n"
+    )
+    assert text(prt(router)) == (
+        "pattern  last hop  without  subscriptions  passed on\n"
+        f"-------  --------  -------  -------------  {'-' * 50}\n"
+        "/a/b     here      -        ann            x: as itself; z: not, no documents come from there\n"
+        "/a/b/c   z         -        -              x: hidden by /a/b\n"
+    )
+    (entry,) = why_entry(router, "x", parse("/a/b"))
+    assert str(entry) == (
+        "x was told /a/b because of\n"
+        "pattern  wanted by  without  subscriptions\n"
+        "-------  ---------  -------  -------------\n"
+        "/a/b     here       -        ann\n"
+        "/a/b/c   z          -        -\n"
+    )
+    document = Document("d", "x", "news", BODIES[0])
+    assert text(why_document(router, document, "x")) == (
+        "to    verdict                        entries  subscriptions\n"
+        "----  -----------------------------  -------  -------------\n"
+        "here  taken: an entry matches        /a/b     ann\n"
+        "x     not taken: it came from there  -        -\n"
+        "z     taken: an entry matches        /a/b/c   -\n"
+    )
+    (passed,) = list(prt(network.routers["z"]))[1].passed
+    assert str(passed) == "y: not, no advertisement from there overlaps"
+    assert text([]) == "nothing\n"
+    assert entry.as_dict()["reasons"] == [one.as_dict() for one in entry.reasons]
+    assert next(iter(srt(router))).as_dict()["last_hop"] == "x"
+    assert next(iter(prt(router))).as_dict()["subscriptions"] == ["ann"]
