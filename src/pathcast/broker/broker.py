@@ -17,7 +17,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pathcast.broker.effects import Accepted, Effect, Forget, Keep, Note, Remember, Send, Wake
+from pathcast.broker.effects import (
+    Accepted,
+    Effect,
+    Forget,
+    Keep,
+    Note,
+    Remember,
+    Send,
+    Wake,
+    Whole,
+)
 from pathcast.broker.inputs import Alarm, Ask, ClientsKnown, FrameIn, Input, Start, Submit
 from pathcast.broker.saved import Saved, oldest
 from pathcast.errors import DocumentError
@@ -34,7 +44,7 @@ __all__ = ["Broker", "Counts", "Settings"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`memory`: so many ids of documents are remembered. `keep_tables`: they outlive the broker."""
+    """`memory`: so many ids of documents are remembered. `keep_tables`: they are written down, and outlive the broker."""
 
     strategy: Strategy = field(default_factory=Strategy)
     refuse_outside: bool = False
@@ -60,7 +70,9 @@ class Broker:
         names = tuple(neighbours)
         session = saved.begin()
         fresh = session == 1
-        lost = not fresh and not settings.keep_tables
+        if not settings.keep_tables or not saved.whole:
+            saved.lose_tables()
+        lost = not fresh and not saved.whole
         self.name = name
         self.counts = Counts()
         self.router = Router(
@@ -86,6 +98,7 @@ class Broker:
         self._undecided: dict[str, dict[str, None]] = {}  # of each who is unknown, the documents
         self._parents = dict(saved.parents)
         self._facts = list(saved.facts.values())
+        self._lost = lost
         self._wake: float | None = None
 
     @property
@@ -248,6 +261,9 @@ class Broker:
                 else:
                     self._parents[origin] = parent
         trees.moved.clear()
+        if self._lost and self.router.recovered:
+            self._lost = False
+            effects.append(Whole())
 
     def _finish(self, now: float, effects: list[Effect]) -> None:
         """Frames for whoever has something to hear, and the next alarm."""

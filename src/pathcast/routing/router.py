@@ -284,6 +284,12 @@ class Router:
         self._clients_known = True
         return self._completions()
 
+    @property
+    def recovered(self) -> bool:
+        """Whether everything is known that was lost, if anything was."""
+        known = all(one.known for one in self._neighbours.values())
+        return known and self._clients_known and not self.trees.favourites
+
     def knows(self, whom: str, origin: str) -> bool:
         """Whether it is known which documents of an origin somebody wants: a neighbour, or `HERE`, our own clients."""
         if whom == HERE:
@@ -419,6 +425,30 @@ class Router:
     def entries(self) -> int:
         """How many entries a document is matched against."""
         return len(self._filter) + len(self._selector)
+
+    def told(self, neighbour: str) -> list[Interest] | None:
+        """The interests that a neighbour has been told, each once; None for one that is no neighbour."""
+        known = self._neighbours.get(neighbour)
+        return None if known is None else sorted(known.outgoing.told)
+
+    def leftovers(self) -> list[str]:
+        """What is left in the tables, for those who expect nothing there."""
+        left = {
+            "interests": len(self.wanted),
+            "entries": self.entries(),
+            "hops": len(self._hops),
+            "publishers": sum(bool(publisher) for publisher in self.trees.own),
+        }
+        if self.strategy.advertisements:
+            left |= {"advertisements": self.trees.size(), "parents": len(self.trees.parent)}
+        for name, one in self._neighbours.items():
+            left |= {
+                f"entries of {name}": len(one.entries),
+                f"interests told {name}": len(one.outgoing),
+                f"interests for {name}": one.outgoing.held(),
+                f"hearsay of {name}": len(one.stale) + len(one.stale_offers),
+            }
+        return [f"{many} {what}" for what, many in left.items() if many]
 
     # what changes with what
 
