@@ -35,7 +35,7 @@ from pathcast.link import Arrived, Confirmed, Direct, Endpoint, Met, Patience
 from pathcast.routing.interests import HERE
 from pathcast.routing.kit import Kit
 from pathcast.routing.messages import Complete, Document, Message, Publish, Recall
-from pathcast.routing.router import Decision, Refuse, Request, Router, Tell
+from pathcast.routing.router import Decision, Deliver, Drop, Refuse, Request, Router, Tell
 from pathcast.routing.router import Effect as RouterEffect
 from pathcast.routing.strategy import Strategy
 
@@ -147,10 +147,12 @@ class Broker:
     ) -> None:
         match event:
             case Met(fresh=fresh):
-                self._tell(self.router.met(neighbour, fresh and self._fresh), effects)
+                told = self.router.met(neighbour, fresh and self._fresh)
+                waiting = self._undecided.get(neighbour, {})
                 for id, owed in self._owed.items():
-                    if neighbour in owed:
+                    if neighbour in owed and id not in waiting:
                         self.endpoints[neighbour].send(Publish(self._kept[id].document))
+                self._tell(told, effects)
             case Arrived(message=Publish(document=document)):
                 self._taken(document, neighbour, effects)
             case Arrived(message=message):
@@ -212,7 +214,7 @@ class Broker:
         for whom, ids in list(self._undecided.items()):
             for id in list(ids):
                 document = self._kept[id].document
-                if self.router.knows(whom, document.origin):
+                if self.router.decides(document, whom):
                     del ids[id]
                     self._owed[id].discard(whom)
                     self._carry_out(document, self.router.decide_for(document, whom), effects)
@@ -239,11 +241,16 @@ class Broker:
     # the rest
 
     def _tell(self, told: Iterable[RouterEffect], effects: list[Effect]) -> None:
+        """Documents first: word of what their publishers send from now on must not overtake them."""
+        self._decide_late(effects)
         for effect in told:
-            if isinstance(effect, Tell):
-                self.endpoints[effect.neighbour].send(effect.message)
-            else:
-                effects.append(effect)
+            match effect:
+                case Tell(neighbour=neighbour, message=message):
+                    self.endpoints[neighbour].send(message)
+                case Drop(neighbour=neighbour, message=message):
+                    self._note(neighbour, message, effects)
+                case Deliver() | Refuse():
+                    effects.append(effect)
 
     def _note(self, source: str, fact: Message | Request, effects: list[Effect]) -> None:
         if self._settings.keep_tables:

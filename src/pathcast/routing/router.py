@@ -49,6 +49,7 @@ __all__ = [
     "Cancel",
     "Decision",
     "Deliver",
+    "Drop",
     "Effect",
     "Refuse",
     "Register",
@@ -117,7 +118,15 @@ class Refuse:
     reason: str
 
 
-Effect: TypeAlias = Tell | Deliver | Refuse
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Something that a neighbour said in an earlier life and has not said again: as if it had taken it back."""
+
+    neighbour: str
+    message: Unsubscribe | Unadvertise
+
+
+Effect: TypeAlias = Tell | Deliver | Refuse | Drop
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,9 +303,15 @@ class Router:
         """Whether it is known which documents of an origin somebody wants: a neighbour, or `HERE`, our own clients."""
         if whom == HERE:
             return self._clients_known
-        one = self._neighbours[whom]
-        if one.known or origin in one.sure_of or self.trees.offers(whom, origin):
-            return True
+        return self._told_by(whom, origin) or self._gone(origin)
+
+    def _told_by(self, neighbour: str, origin: str) -> bool:
+        """Whether a neighbour has told, now or before it restarted, what it wants of an origin."""
+        one = self._neighbours[neighbour]
+        return one.known or origin in one.sure_of or self.trees.offers(neighbour, origin)
+
+    def _gone(self, origin: str) -> bool:
+        """Whether nothing comes from an origin any more, as far as we know."""
         return self._resolved(origin) and origin not in self.trees.parent
 
     def _offered(self, neighbour: str, origin: str) -> list[Effect]:
@@ -306,7 +321,9 @@ class Router:
         for stale in sorted(known.stale_offers):
             if stale[0] == origin:
                 known.stale_offers.discard(stale)
-                effects += self._retold(self.trees.unhear(neighbour, Unadvertise(*stale)))
+                gone = Unadvertise(*stale)
+                effects.append(Drop(neighbour, gone))
+                effects += self._retold(self.trees.unhear(neighbour, gone))
         if self.trees.favourites.get(origin) == neighbour:
             del self.trees.favourites[origin]
             effects += self._retold(origin)
@@ -328,9 +345,11 @@ class Router:
             return []
         gone = sorted(known.stale, key=_entry_order)
         known.stale = set()
+        effects: list[Effect] = []
         for interest, without in gone:
             self._drop(neighbour, interest, without)
-        return self._replaced([interest for interest, _ in gone])
+            effects.append(Drop(neighbour, Unsubscribe(interest, without)))
+        return effects + self._replaced([interest for interest, _ in gone])
 
     def _sure_of_all(self, neighbour: str) -> bool:
         """Whether a neighbour has said what it wants of every origin that it gets from here."""
@@ -387,12 +406,15 @@ class Router:
     def decide(self, document: Document, came_from: str = HERE) -> Decision:
         """Where a document goes; raises DocumentError."""
         self.counters.decisions += 1
-        neighbours = self._matching(document) - {came_from}
+        origin = document.origin
+        neighbours = self._matching(document)
+        neighbours |= {one for one in self._lost if one != HERE and self._unasked(document, one)}
+        neighbours.discard(came_from)
         deliveries = tuple(self._deliveries(document))
         undecided = [
             one
             for one in self._lost
-            if one not in neighbours and one != came_from and not self.knows(one, document.origin)
+            if one not in neighbours and one != came_from and not self.knows(one, origin)
         ]
         if not neighbours and not deliveries and not undecided and came_from != HERE:
             self.counters.vain += 1
@@ -402,7 +424,25 @@ class Router:
         """What a document that was undecided for somebody means to it now."""
         if whom == HERE:
             return Decision((), tuple(self._deliveries(document)))
-        return Decision((whom,) if whom in self._matching(document) else (), ())
+        wants = self._unasked(document, whom) or whom in self._matching(document)
+        return Decision((whom,) if wants else (), ())
+
+    def decides(self, document: Document, whom: str) -> bool:
+        """Whether a document that was undecided for somebody can be decided."""
+        return self.knows(whom, document.origin) or self._unasked(document, whom)
+
+    def _unasked(self, document: Document, whom: str) -> bool:
+        """Whether a neighbour gets a document without having asked for it: nobody will ever tell whether it wants it.
+
+        The document was accepted before its publisher retracted, or changed its advertisement to one that does not allow it. What
+        neighbours say they want from now on says nothing about such a document, and what they had said is lost.
+        """
+        origin = document.origin
+        if whom == HERE or self._told_by(whom, origin):
+            return False
+        if origin not in self.trees.parent:
+            return self._gone(origin)
+        return not any(one.allows(document.body) for one in self.trees.advertised(origin))
 
     def _matching(self, document: Document) -> set[str]:
         origin = document.origin

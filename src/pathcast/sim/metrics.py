@@ -136,7 +136,11 @@ class Summary:
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
         link, many = self.busiest_link
-        return {**asdict(self), "busiest_link": {"link": link, "bytes": many}, "traffic": self.traffic}
+        return {
+            **asdict(self),
+            "busiest_link": {"link": link, "bytes": many},
+            "traffic": self.traffic,
+        }
 
     @property
     def traffic(self) -> int:

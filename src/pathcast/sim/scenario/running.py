@@ -75,12 +75,19 @@ class Outcome:
 
 
 def run_scenario(
-    scenario: str | Scenario, folder: Path | None = None, *, changes: Changes | None = None
+    scenario: str | Scenario,
+    folder: Path | None = None,
+    *,
+    changes: Changes | None = None,
+    traced: bool = True,
 ) -> Outcome:
-    """Run a text, or a scenario that was read; files are looked for in the folder. Raises ScenarioError."""
+    """Run a text, or a scenario that was read; files are looked for in the folder. Raises ScenarioError.
+
+    Not `traced`, it is quicker, and the trace has the statements alone.
+    """
     if isinstance(scenario, str):
         scenario = read_scenario(scenario)
-    run = _Run(scenario, folder or Path(), changes or Changes())
+    run = _Run(scenario, folder or Path(), changes or Changes(), traced)
     for statement in scenario.body:
         run.perform(statement)
     summary = Summary.of(run.simulation)
@@ -88,10 +95,11 @@ def run_scenario(
 
 
 class _Run:
-    def __init__(self, scenario: Scenario, folder: Path, changes: Changes) -> None:
+    def __init__(self, scenario: Scenario, folder: Path, changes: Changes, traced: bool) -> None:
         self.trace: list[str] = []
         self.failures: list[Failure] = []
         self._scenario = scenario
+        self._traced = traced
         self._publishers: dict[str, str] = {}
         self._faults: dict[actions.Pair, Faults] = {}
         again = scenario.twice()
@@ -117,7 +125,7 @@ class _Run:
             seed=self._seed,
             costs=self._costs(changes.costs),
             bandwidth=None if (one := scenario.one(setup.Bandwidth)) is None else float(one.rate),
-            trace=self.trace.append,
+            trace=self.trace.append if self._traced else None,
         )
 
     def _topology(self) -> Topology:
