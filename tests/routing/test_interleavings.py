@@ -20,7 +20,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast.covering.merging import PathDistribution
-from pathcast.routing.advertisement import ANYTHING, Advertisement, parse_expression, union
+from pathcast.routing.advertisement import (
+    ANYTHING,
+    Advertisement,
+    parse_advertisement,
+    parse_expression,
+    union,
+)
 from pathcast.routing.engine_kit import EngineKit
 from pathcast.routing.strategy import STRATEGIES, strategy
 from pathcast.schema import parse_dtd
@@ -213,3 +219,21 @@ def test_everybody_gets_what_is_theirs(
     for move in moves:
         run.act(*move)
     run.end()
+
+
+def test_what_a_covered_publisher_sends_is_wanted_all_the_time() -> None:
+    """p1 advertised all that p2 does; when it advertises less, p2 is told of first, so that nobody believes for a while that it has gone."""
+    run = Run([("b1", "b2"), ("b2", "b3")], "with-Adv-with-Cov")
+    net = run.net
+    net.announce("b1", "p1", ANYTHING)
+    net.announce("b1", "p2", parse_advertisement("/b"))
+    net.register("b3", "s", "/b")
+    net.drain()
+    net.announce("b1", "p1", parse_advertisement("/a"))
+    for link in (("b1", "b2"), ("b2", "b3"), ("b1", "b2")):  # the second word is between b2 and b3
+        net.step(link)
+    while net.queues["b3", "b2"]:
+        net.step(("b3", "b2"))
+    net.publish("b1", "p2", "d", b"<b/>")
+    net.drain()
+    assert net.delivered == {("d", "s"): 1}
