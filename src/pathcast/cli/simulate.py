@@ -141,7 +141,7 @@ def _lines(outcome: Outcome) -> list[str]:
     kinds = ", ".join(f"{kind} {many:,}" for kind, many in summary.received.items())
     entries, adverts = summary.entries, summary.advertisements
     rows = [
-        ("overlay", f"{run.topology.name}: {brokers:,} brokers, {links:,} links"),
+        ("overlay", f"{run.topology.name}: {_many(brokers, 'broker')}, {_many(links, 'link')}"),
         ("strategy", str(run.settings.strategy)),
         ("messages", f"{sum(summary.received.values()):,}" + (f": {kinds}" if kinds else "")),
         ("bytes", f"{summary.bytes:,}" + _busiest(*summary.busiest_link)),
@@ -163,6 +163,10 @@ def _lines(outcome: Outcome) -> list[str]:
         )
     width = max(len(name) for name, value in rows if value)
     return [f"{name:<{width}}  {value}" for name, value in rows if value]
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _busiest(link: str, many: int) -> str:
