@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from pathcast.sim.scenario import read_scenario
+from pathcast.sim.scenario import read_scenario, run_scenario
 from tests.cli.running import run
 
 FOLDER = Path(__file__).parent / "scenarios"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.txt"))
+MENDED = sorted((Path(__file__).parent / "mended").glob("*.txt"))
 
 
 def test_there_are_scenarios() -> None:
@@ -37,3 +38,9 @@ def test_texts_are_read_as_they_are_written(name: str) -> None:
     scenario = read_scenario((FOLDER / f"{name}.txt").read_text(encoding="utf-8"))
     assert read_scenario(str(scenario)) == scenario
     assert str(read_scenario(str(scenario))) == str(scenario)
+
+
+@pytest.mark.parametrize("path", MENDED, ids=lambda path: str(path.stem))
+def test_what_was_wrong_once(path: Path) -> None:
+    """Random disasters that found an error, made small; the first line of each says what it was."""
+    assert run_scenario(path.read_text(encoding="utf-8")).failures == ()

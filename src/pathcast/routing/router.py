@@ -10,8 +10,9 @@ is a function of what this broker knows, so there is no state that could be out 
 **Restarts.** A neighbour that has lost its tables is told everything again (`met`). What it said before stays in force until it is said again or taken back: of an
 origin that it led to it is asked (`Recall`), and answers when it knows, by the parent that it had for the origin in its earlier life, up to the origin itself; when all
 its children in an origin's tree have told it what they want, it says so to its parent (`Complete`), and what it has not said again by then is dropped. Both
-run along one tree at a time, offers down and interests up, so nobody waits for somebody who waits for him. A broker that has lost
-its tables keeps documents back for neighbours of whom it does not know yet what they want.
+run along one tree at a time, offers down and interests up, so nobody waits for somebody who waits for him. But for one case: parents as they were when brokers
+died may lead in a circle, if the tree was just being given up. So a broker that waits passes on who waits for it (`Recall.waiting`), and one that finds itself
+among them waits no longer. A broker that has lost its tables keeps documents back for neighbours of whom it does not know yet what they want.
 
 What somebody gets, and when: docs/decisions/0013.
 """
@@ -127,6 +128,7 @@ class Drop:
 
 
 Effect: TypeAlias = Tell | Deliver | Refuse | Drop
+Waiting: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,9 @@ class _Neighbour:
     sure_of: set[str] = field(default_factory=set)  # if not, of which origins it has
     told_all: bool = True  # whether it knows that it has been told all
     told_of: set[str] = field(default_factory=set)  # if not, of which origins it does
-    asks: dict[str, None] = field(default_factory=dict)  # origins that it wants to be told of
+    asks: dict[str, set[Waiting]] = field(
+        default_factory=dict
+    )  # origins that it wants to be told of
 
 
 class Router:
@@ -255,9 +259,12 @@ class Router:
             case Unadvertise(origin=origin, publisher=publisher):
                 known.stale_offers.discard((origin, publisher))
                 return self._retold(self.trees.unhear(neighbour, message))
-            case Recall(origins=origins):
-                known.asks.update(dict.fromkeys(origins))
-                return self._completions()
+            case Recall(origins=origins, waiting=waiting):
+                effects: list[Effect] = []
+                for origin in origins:
+                    known.asks.setdefault(origin, set()).add(waiting)
+                    effects += self._chase(origin, waiting)
+                return effects + self._completions()
             case Complete(facts=Facts.OFFERS, origin=str(origin)):
                 return self._offered(neighbour, origin)
             case Complete(origin=origin):
@@ -276,17 +283,38 @@ class Router:
         known.stale = set(known.entries)
         known.stale_offers = set(self.trees.heard(neighbour))
         favourites = [origin for origin, by in self.trees.favourites.items() if by == neighbour]
-        recalled = dict.fromkeys(sorted({*favourites, *(one for one, _ in known.stale_offers)}))
-        known.sure = known.told_all = fresh and not known.stale and not recalled
+        recalled = {one for one, _ in known.stale_offers}.difference(favourites)
+        known.sure = known.told_all = fresh and not (known.stale or recalled or favourites)
         known.sure_of, known.told_of, known.asks = set(), set(), {}
         self.trees.forget_said(neighbour)
         told: list[Effect] = []
         for origin in list(self.trees.parent):
             told += [Tell(neighbour, one) for one in self.trees.news(neighbour, origin)]
         told += [Tell(neighbour, one) for one in known.outgoing.again()]
+        if favourites:
+            told.append(Tell(neighbour, Recall(tuple(sorted(favourites)), (self.name,))))
         if recalled:
-            told.append(Tell(neighbour, Recall(tuple(recalled))))
+            told.append(Tell(neighbour, Recall(tuple(sorted(recalled)))))
+        for origin in favourites:
+            for other in self._neighbours.values():
+                for waiting in sorted(other.asks.get(origin, ())):
+                    told += self._chase(origin, waiting)
         return told + self._completions()
+
+    def _chase(self, origin: str, waiting: Waiting) -> list[Effect]:
+        """Somebody waits for what we say of an origin; if we wait ourselves, tell whom we wait for, unless that is us in the end."""
+        favourite = self.trees.favourites.get(origin)
+        if favourite is None or not waiting:
+            return []
+        if self.name in waiting:
+            return self._unfavoured(origin)
+        return [Tell(favourite, Recall((origin,), (*waiting, self.name)))]
+
+    def _unfavoured(self, origin: str) -> list[Effect]:
+        """The parent of an earlier life need not be waited for any longer."""
+        del self.trees.favourites[origin]
+        self.trees.moved[origin] = None
+        return self._retold(origin)
 
     def clients_known(self) -> list[Effect]:
         """All our clients have said what they want, after a restart."""
@@ -325,8 +353,7 @@ class Router:
                 effects.append(Drop(neighbour, gone))
                 effects += self._retold(self.trees.unhear(neighbour, gone))
         if self.trees.favourites.get(origin) == neighbour:
-            del self.trees.favourites[origin]
-            effects += self._retold(origin)
+            effects += self._unfavoured(origin)
         return effects + self._completions()
 
     def _wants_told(self, neighbour: str, origin: str | None) -> list[Effect]:

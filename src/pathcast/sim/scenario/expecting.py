@@ -100,6 +100,9 @@ def _leftovers(run: Simulation) -> str | None:
             return f"{name} has {', '.join(left)}"
         if host.saved.documents:
             return f"{name} keeps {', '.join(host.saved.documents)}"
+        parents = host.saved.parents if run.settings.strategy.advertisements else {}
+        if parents:
+            return f"{name} remembers the way to {', '.join(parents)}"
         facts = sum(not _presence(one.fact) for one in host.saved.facts.values())
         if facts:
             return f"{name} has {facts} facts written down"
