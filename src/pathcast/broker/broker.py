@@ -34,7 +34,7 @@ from pathcast.errors import DocumentError
 from pathcast.link import Arrived, Confirmed, Direct, Endpoint, Met, Patience
 from pathcast.routing.interests import HERE
 from pathcast.routing.kit import Kit
-from pathcast.routing.messages import Complete, Document, Message, Publish, Recall
+from pathcast.routing.messages import Complete, Document, Message, Publish, Recall, Unsubscribe
 from pathcast.routing.router import Decision, Deliver, Drop, Refuse, Request, Router, Tell
 from pathcast.routing.router import Effect as RouterEffect
 from pathcast.routing.strategy import Strategy
@@ -156,9 +156,10 @@ class Broker:
             case Arrived(message=Publish(document=document)):
                 self._taken(document, neighbour, effects)
             case Arrived(message=message):
-                if not isinstance(message, Recall | Complete):
+                told = self.router.hear(neighbour, message)
+                if not self._hearsay(neighbour, message):
                     self._note(neighbour, message, effects)
-                self._tell(self.router.hear(neighbour, message), effects)
+                self._tell(told, effects)
             case Confirmed(message=Publish(document=document)):
                 self._settle(document.id, neighbour, effects)
             case Confirmed():
@@ -251,6 +252,15 @@ class Broker:
                     self._note(neighbour, message, effects)
                 case Deliver() | Refuse():
                     effects.append(effect)
+
+    def _hearsay(self, neighbour: str, message: Message) -> bool:
+        """Whether a message changes nothing that is written down."""
+        match message:
+            case Recall() | Complete():
+                return True
+            case Unsubscribe(interest=interest, without=without):
+                return self.router.holds(neighbour, interest, without)
+        return False
 
     def _note(self, source: str, fact: Message | Request, effects: list[Effect]) -> None:
         if self._settings.keep_tables:

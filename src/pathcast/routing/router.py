@@ -129,6 +129,7 @@ class Drop:
 
 Effect: TypeAlias = Tell | Deliver | Refuse | Drop
 Waiting: TypeAlias = tuple[str, ...]
+Entry: TypeAlias = tuple[Interest, Origins]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +155,9 @@ class _Neighbour:
     """What is known of one neighbour."""
 
     outgoing: Outgoing
-    entries: dict[tuple[Interest, Origins], None] = field(default_factory=dict)
-    stale: set[tuple[Interest, Origins]] = field(default_factory=set)
+    entries: dict[Entry, None] = field(default_factory=dict)
+    before: set[Entry] = field(default_factory=set)  # what it wanted in an earlier life, until sure
+    stale: set[Entry] = field(default_factory=set)  # of these, what it does not say in this one
     stale_offers: set[tuple[str, str]] = field(default_factory=set)
     known: bool = True  # whether what it wants is known, be it from before it restarted
     sure: bool = True  # whether it has said all that it wants, since we met
@@ -249,7 +251,10 @@ class Router:
                 self._filter.add(interest, self._hop(neighbour, without))
                 return self._replaced([interest])
             case Unsubscribe(interest=interest, without=without):
-                known.stale.discard((interest, without))
+                if (interest, without) in known.before:
+                    # It wants it for those it knows of no more; there may be others that it does not know of yet.
+                    known.stale.add((interest, without))
+                    return []
                 return self._replaced(
                     [interest] if self._drop(neighbour, interest, without) else []
                 )
@@ -280,7 +285,8 @@ class Router:
         `fresh`: neither of us has lived before, so there is nothing to remember.
         """
         known = self._neighbours[neighbour]
-        known.stale = set(known.entries)
+        known.before = set(known.entries)
+        known.stale = set(known.before)
         known.stale_offers = set(self.trees.heard(neighbour))
         favourites = [origin for origin, by in self.trees.favourites.items() if by == neighbour]
         recalled = {one for one, _ in known.stale_offers}.difference(favourites)
@@ -368,10 +374,10 @@ class Router:
     def _forget_stale(self, neighbour: str) -> list[Effect]:
         """What a neighbour wanted once, if all that it wants now is known."""
         known = self._neighbours[neighbour]
-        if not known.stale or not (known.sure or self._sure_of_all(neighbour)):
+        if not known.before or not (known.sure or self._sure_of_all(neighbour)):
             return []
         gone = sorted(known.stale, key=_entry_order)
-        known.stale = set()
+        known.before, known.stale = set(), set()
         effects: list[Effect] = []
         for interest, without in gone:
             self._drop(neighbour, interest, without)
@@ -489,6 +495,10 @@ class Router:
         for subscriber, ids in sorted(by_subscriber.items()):
             yield Deliver(document, subscriber, tuple(sorted(ids, key=str)))
 
+    def holds(self, neighbour: str, interest: Interest, without: Origins) -> bool:
+        """Whether there is such an entry of a neighbour's."""
+        return (interest, without) in self._neighbours[neighbour].entries
+
     def entries(self) -> int:
         """How many entries a document is matched against."""
         return len(self._filter) + len(self._selector)
@@ -513,7 +523,7 @@ class Router:
                 f"entries of {name}": len(one.entries),
                 f"interests told {name}": len(one.outgoing),
                 f"interests for {name}": one.outgoing.held(),
-                f"hearsay of {name}": len(one.stale) + len(one.stale_offers),
+                f"hearsay of {name}": len(one.before) + len(one.stale_offers),
             }
         return [f"{many} {what}" for what, many in left.items() if many]
 
