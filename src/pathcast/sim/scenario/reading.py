@@ -36,7 +36,7 @@ from pathcast.sim.scenario.quantities import NAME
 from pathcast.sim.scenario.scenario import Scenario, Statement
 from pathcast.sim.scenario.words import Words
 
-__all__ = ["read_scenario"]
+__all__ = ["STATEMENTS", "numbers", "read_scenario"]
 
 _NUMBERED = re.compile(r"(.*?)(\d+)", re.ASCII)
 
@@ -75,10 +75,10 @@ def _lines(text: str) -> Iterator[Words]:
 
 def _statement(words: Words) -> Statement:
     name = words.peek()
-    reader = _READERS.get(name)
+    reader = STATEMENTS.get(name)
     if reader is None:
-        close = near(name, tuple(_READERS))
-        hint = f"did you mean {' or '.join(close)}?" if close else f"one of {', '.join(_READERS)}"
+        close = near(name, tuple(STATEMENTS))
+        hint = f"did you mean {' or '.join(close)}?" if close else f"one of {', '.join(STATEMENTS)}"
         raise words.error("a statement", hint)
     words.next("")
     found = reader(words)
@@ -368,7 +368,7 @@ def _reaches(words: Words, document: str) -> checks.Reaches:
     return checks.Reaches(document, tuple(found), bound, line=words.line)
 
 
-_READERS: dict[str, Callable[[Words], Statement]] = {
+STATEMENTS: dict[str, Callable[[Words], Statement]] = {
     "seed": _seed,
     "topology": _topology,
     "link": _link,

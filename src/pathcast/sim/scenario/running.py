@@ -26,7 +26,13 @@ from typing import TypeVar
 
 from pathcast.broker.broker import Settings
 from pathcast.covering.merging import PathDistribution
-from pathcast.errors import PathcastError, RoutingError, ScenarioError
+from pathcast.errors import (
+    AdvertisementError,
+    PathcastError,
+    RoutingError,
+    ScenarioError,
+    SubscriptionError,
+)
 from pathcast.link import Patience
 from pathcast.routing.engine_kit import EngineKit
 from pathcast.routing.strategy import Strategy, strategy
@@ -169,10 +175,13 @@ class _Run:
     def _distribution(self, chosen: Strategy) -> PathDistribution | None:
         if chosen.limit is None:
             return None
+        said = self._scenario.one(setup.StrategyOf) or self._scenario.head[0]
         named = self._scenario.one(setup.MergersByDtd)
-        if named is None:
-            return self._resources.distribution
-        return _told(named, lambda: self._resources.distribution)
+        found = _told(named or said, lambda: self._resources.distribution)
+        if found is None:
+            message = "mergers are judged by the paths that publishers send"
+            raise _at(said, RoutingError("merging", message, hint="mergers by dtd NAME"))
+        return found
 
     def _costs(self, name: str | None) -> Costs | None:
         if name is not None:
@@ -305,7 +314,17 @@ def _with(faults: Faults, change: actions.Disturb) -> Faults:
 
 
 def _at(statement: Statement, error: PathcastError) -> ScenarioError:
-    """The error of a statement, with its line."""
+    """The error of a statement, with its line; where it points into an expression, so does this."""
+    if isinstance(error, SubscriptionError | AdvertisementError) and error.position is not None:
+        return ScenarioError(
+            error.kind,
+            error.message,
+            line=statement.line,
+            text=error.text,
+            position=error.position,
+            expected=error.expected,
+            hint=error.hint,
+        )
     return ScenarioError(
         error.kind, f"{error.message}\n  {statement}", line=statement.line, hint=error.hint
     )
