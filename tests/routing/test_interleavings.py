@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from random import Random
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pathcast.covering.merging import PathDistribution
@@ -64,6 +65,8 @@ MOVES = st.one_of(
     st.tuples(st.just("publish"), NUMBER, NUMBER),
     st.tuples(st.just("step"), NUMBER, NUMBER),
     st.tuples(st.just("step"), NUMBER, NUMBER),
+    st.tuples(st.just("storm"), NUMBER, NUMBER),
+    st.tuples(st.just("storm"), NUMBER, NUMBER),
     st.tuples(st.just("quiet"), NUMBER, NUMBER),
 )
 MATCHES = lru_cache(None)(oracle)
@@ -72,9 +75,9 @@ MATCHES = lru_cache(None)(oracle)
 @st.composite
 def overlays(draw: st.DrawFn) -> list[tuple[str, str]]:
     """Trees, and now and then some links more."""
-    size = draw(st.integers(2, 9))
+    size = draw(st.integers(2, 7))
     links = {(draw(st.integers(0, at - 1)), at) for at in range(1, size)}
-    for one, other in draw(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=3)):
+    for one, other in draw(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=3)):
         if one < other < size:
             links.add((one, other))
     return [(f"b{one}", f"b{other}") for one, other in sorted(links)]
@@ -130,9 +133,23 @@ class Run:
                     busy = self.net.busy()
                     if busy:
                         self.net.step(busy[(one + turn) % len(busy)])
+            case "storm":
+                self.storm(one, other)
             case "quiet":
                 self.quiet()
         self.look()
+
+    def storm(self, one: int, other: int) -> None:
+        """Whatever is on its way arrives, one by one, and somebody publishes after each."""
+        chance = Random(1_000 * one + other)
+        for _ in range(12):
+            busy = [link for link in self.net.busy() if chance.random() < 0.8]
+            if busy:
+                self.net.step(chance.choice(busy))
+            for name in sorted(self.publishers):
+                self.publish(name, chance.randrange(1_000))
+            if not self.net.busy():
+                break
 
     def publish(self, name: str, number: int) -> None:
         broker, advertised = self.publishers[name]
@@ -144,7 +161,7 @@ class Run:
         wanted = {one for one in self.subscriptions if self.matches(one, id)}
         known = name in self.settled or not self.strategy.advertisements
         self.must[id] = wanted & self.settled if known else set()
-        calm = known and not self.net.busy() and not self.subscriptions.keys() - self.settled
+        calm = known and not self.net.busy() and self.settled.issuperset(self.subscriptions)
         self.net.publish(broker, name, id, body)
         if calm:
             self.net.drain()
@@ -211,6 +228,7 @@ class Run:
         return sum(router.counters.vain for router in self.net.routers.values())
 
 
+@settings(max_examples=4 * settings().max_examples)
 @given(overlays(), st.sampled_from(STRATEGIES), st.lists(MOVES, min_size=30, max_size=60))
 def test_everybody_gets_what_is_theirs(
     links: list[tuple[str, str]], name: str, moves: list[tuple[str, int, int]]
