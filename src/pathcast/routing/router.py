@@ -443,12 +443,14 @@ class Router:
         neighbours = self._matching(document)
         neighbours |= {one for one in self._lost if one != HERE and self._unasked(document, one)}
         neighbours.discard(came_from)
-        deliveries = tuple(self._deliveries(document))
         undecided = [
             one
             for one in self._lost
-            if one not in neighbours and one != came_from and not self.knows(one, origin)
+            if one not in neighbours
+            and (one == HERE or one != came_from)  # what a client of ours sends is for others too
+            and not self.knows(one, origin)
         ]
+        deliveries = () if HERE in undecided else tuple(self._deliveries(document))
         if not neighbours and not deliveries and not undecided and came_from != HERE:
             self.counters.vain += 1
         return Decision(tuple(sorted(neighbours)), deliveries, tuple(undecided))
