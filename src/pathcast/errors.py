@@ -23,6 +23,7 @@ __all__ = [
     "PathcastError",
     "PipelineError",
     "RoutingError",
+    "ScenarioError",
     "SchemaError",
     "SubscriptionError",
     "WorkloadError",
@@ -102,6 +103,30 @@ class _Pointed(PathcastError, ValueError):
         left = "..." if start else ""
         right = "..." if start + _CARET_WIDTH < len(text) else ""
         return [f"  {left}{shown}{right}", " " * (2 + len(left) + position - start) + "^"]
+
+
+class ScenarioError(_Pointed, RoutingError):
+    """A scenario that cannot be run as it is written: `line` counts from 1, `text` is what stands there."""
+
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        *,
+        line: int,
+        text: str | None = None,
+        position: int | None = None,
+        expected: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(kind, message, text=text, position=position, expected=expected, hint=hint)
+        self.line = line
+
+    def as_dict(self) -> dict[str, object]:
+        return {**super().as_dict(), "line": self.line}
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {super().__str__()}"
 
 
 class SubscriptionError(_Pointed):

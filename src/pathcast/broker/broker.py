@@ -17,15 +17,34 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pathcast.broker.effects import Accepted, Effect, Forget, Keep, Note, Remember, Send, Wake
+from pathcast.broker.effects import (
+    Accepted,
+    Effect,
+    Forget,
+    Keep,
+    Note,
+    Remember,
+    Send,
+    Wake,
+    Whole,
+)
 from pathcast.broker.inputs import Alarm, Ask, ClientsKnown, FrameIn, Input, Start, Submit
 from pathcast.broker.saved import Saved, oldest
 from pathcast.errors import DocumentError
 from pathcast.link import Arrived, Confirmed, Direct, Endpoint, Met, Patience
 from pathcast.routing.interests import HERE
 from pathcast.routing.kit import Kit
-from pathcast.routing.messages import Complete, Document, Message, Publish, Recall
-from pathcast.routing.router import Decision, Refuse, Request, Router, Several, Tell
+from pathcast.routing.messages import Complete, Document, Message, Publish, Recall, Unsubscribe
+from pathcast.routing.router import (
+    Decision,
+    Deliver,
+    Drop,
+    Refuse,
+    Request,
+    Router,
+    Several,
+    Tell,
+)
 from pathcast.routing.router import Effect as RouterEffect
 from pathcast.routing.strategy import Strategy
 
@@ -34,7 +53,7 @@ __all__ = ["Broker", "Counts", "Settings"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`memory`: so many ids of documents are remembered. `keep_tables`: they outlive the broker."""
+    """`memory`: so many ids of documents are remembered. `keep_tables`: they are written down, and outlive the broker."""
 
     strategy: Strategy = field(default_factory=Strategy)
     refuse_outside: bool = False
@@ -60,7 +79,9 @@ class Broker:
         names = tuple(neighbours)
         session = saved.begin()
         fresh = session == 1
-        lost = not fresh and not settings.keep_tables
+        if not settings.keep_tables or not saved.whole:
+            saved.lose_tables()
+        lost = not fresh and not saved.whole
         self.name = name
         self.counts = Counts()
         self.router = Router(
@@ -86,6 +107,7 @@ class Broker:
         self._undecided: dict[str, dict[str, None]] = {}  # of each who is unknown, the documents
         self._parents = dict(saved.parents)
         self._facts = list(saved.facts.values())
+        self._lost = lost
         self._wake: float | None = None
 
     @property
@@ -134,16 +156,19 @@ class Broker:
     ) -> None:
         match event:
             case Met(fresh=fresh):
-                self._tell(self.router.met(neighbour, fresh and self._fresh), effects)
+                told = self.router.met(neighbour, fresh and self._fresh)
+                waiting = self._undecided.get(neighbour, {})
                 for id, owed in self._owed.items():
-                    if neighbour in owed:
+                    if neighbour in owed and id not in waiting:
                         self.endpoints[neighbour].send(Publish(self._kept[id].document))
+                self._tell(told, effects)
             case Arrived(message=Publish(document=document)):
                 self._taken(document, neighbour, effects)
             case Arrived(message=message):
-                if not isinstance(message, Recall | Complete):
+                told = self.router.hear(neighbour, message)
+                if not self._hearsay(neighbour, message):
                     self._note(neighbour, message, effects)
-                self._tell(self.router.hear(neighbour, message), effects)
+                self._tell(told, effects)
             case Confirmed(message=Publish(document=document)):
                 self._settle(document.id, neighbour, effects)
             case Confirmed():
@@ -199,7 +224,7 @@ class Broker:
         for whom, ids in list(self._undecided.items()):
             for id in list(ids):
                 document = self._kept[id].document
-                if self.router.knows(whom, document.origin):
+                if self.router.decides(document, whom):
                     del ids[id]
                     self._owed[id].discard(whom)
                     self._carry_out(document, self.router.decide_for(document, whom), effects)
@@ -226,11 +251,25 @@ class Broker:
     # the rest
 
     def _tell(self, told: Iterable[RouterEffect], effects: list[Effect]) -> None:
+        """Documents first: word of what their publishers send from now on must not overtake them."""
+        self._decide_late(effects)
         for effect in told:
-            if isinstance(effect, Tell):
-                self.endpoints[effect.neighbour].send(effect.message)
-            else:
-                effects.append(effect)
+            match effect:
+                case Tell(neighbour=neighbour, message=message):
+                    self.endpoints[neighbour].send(message)
+                case Drop(neighbour=neighbour, message=message):
+                    self._note(neighbour, message, effects)
+                case Deliver() | Refuse():
+                    effects.append(effect)
+
+    def _hearsay(self, neighbour: str, message: Message) -> bool:
+        """Whether a message changes nothing that is written down."""
+        match message:
+            case Recall() | Complete():
+                return True
+            case Unsubscribe(interest=interest, without=without):
+                return self.router.holds(neighbour, interest, without)
+        return False
 
     def _note(self, source: str, fact: Message | Request, effects: list[Effect]) -> None:
         if self._settings.keep_tables:
@@ -249,6 +288,9 @@ class Broker:
                 else:
                     self._parents[origin] = parent
         trees.moved.clear()
+        if self._lost and self.router.recovered:
+            self._lost = False
+            effects.append(Whole())
 
     def _finish(self, now: float, effects: list[Effect]) -> None:
         """Frames for whoever has something to hear, and the next alarm."""

@@ -12,7 +12,17 @@ from pathcast.link import Frame
 from pathcast.routing.messages import Document, Message
 from pathcast.routing.router import Deliver, Refuse, Request
 
-__all__ = ["Accepted", "Effect", "Forget", "Keep", "Note", "Remember", "Send", "Wake"]
+__all__ = [
+    "Accepted",
+    "Effect",
+    "Forget",
+    "Keep",
+    "Note",
+    "Remember",
+    "Send",
+    "Wake",
+    "Whole",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +70,17 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Whole:
+    """The tables that were lost are there again: from now on the notes are all of them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Accepted:
     """Tell the publisher that its document is safe."""
 
     id: str
 
 
-Effect: TypeAlias = Send | Wake | Keep | Forget | Remember | Note | Accepted | Deliver | Refuse
+Effect: TypeAlias = (
+    Send | Wake | Keep | Forget | Remember | Note | Whole | Accepted | Deliver | Refuse
+)

@@ -2,6 +2,8 @@
 
 Tables need not be here: neighbours and clients tell them again. A broker that keeps them all the same (`Note`) is quicker to be of use. Parents always
 are, because a tree that moved while a broker was away could leave documents behind.
+
+Notes are of use only if they are all of the tables: not after they were lost, until the broker has learnt everything again (`Whole`).
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pathcast.broker.effects import Effect, Forget, Keep, Note, Remember
+from pathcast.broker.effects import Effect, Forget, Keep, Note, Remember, Whole
 from pathcast.routing.messages import Advertise, Message, Subscribe, Unadvertise, Unsubscribe
 from pathcast.routing.router import Announce, Cancel, Register, Request, Retract
 
@@ -26,11 +28,17 @@ class Saved:
     parents: dict[str, str] = field(default_factory=dict)
     facts: dict[tuple[object, ...], Note] = field(default_factory=dict)
     memory: int = 100_000  # ids of documents that are remembered
+    whole: bool = True  # whether the facts are all that the broker knew
 
     def begin(self) -> int:
         """The session of the next life."""
         self.lives += 1
         return self.lives
+
+    def lose_tables(self) -> None:
+        """The facts are gone; documents, and by whom they come, are not."""
+        self.facts.clear()
+        self.whole = False
 
     def perform(self, effect: Effect) -> bool:
         """Do what an effect asks for, if it concerns the disk; whether it does."""
@@ -47,6 +55,8 @@ class Saved:
                 self.parents[origin] = neighbour
             case Note(source=source, fact=fact):
                 self._note(source, fact, effect)
+            case Whole():
+                self.whole = True
             case _:
                 return False
         return True

@@ -24,6 +24,7 @@ from pathcast.cli.report import report
 from pathcast.cli.run import run
 from pathcast.cli.schema import schema_app
 from pathcast.cli.schema_check import check
+from pathcast.cli.simulate import simulate
 from pathcast.cli.terminal import Output
 
 __all__ = ["app", "main"]
@@ -42,6 +43,7 @@ app.command()(draw)
 app.command()(covers)
 app.command()(aggregate)
 app.command()(advertise)
+app.command()(simulate)
 app.command()(run)
 app.command()(report)
 app.command()(demo)

@@ -117,6 +117,10 @@ class Outgoing:
     def __len__(self) -> int:
         return sum(map(len, self.told.values()))
 
+    def held(self) -> int:
+        """How many interests are held for the neighbour, told or not, and groups of them."""
+        return len(self._placed) + len(self._groups)
+
     def reconsider(self) -> None:
         """The trees or advertisements are others: what was derived from them is so no more."""
         self._scopes.clear()

@@ -5,7 +5,7 @@
     Subscribe(interest, without)                        send me what matches, unless it comes from one of these origins
     Unsubscribe(interest, without)
     Publish(document)
-    Recall(origins)                                     you used to lead to these: do you still?
+    Recall(origins, waiting)                            you used to lead to these: do you still? these brokers wait for the answer, one for the other
     Complete(facts, origin)                             that is all I have to say of an origin: offers answer `Recall`; interests say that
                                                         what I said in an earlier life, and have not said again, is no longer so
 
@@ -150,7 +150,10 @@ class Publish:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
+    """`waiting`: those who can tell nothing of an origin before they are answered, the sender last; empty if it can do without."""
+
     origins: tuple[str, ...]
+    waiting: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"recall {', '.join(self.origins)}"

@@ -10,8 +10,9 @@ is a function of what this broker knows, so there is no state that could be out 
 **Restarts.** A neighbour that has lost its tables is told everything again (`met`). What it said before stays in force until it is said again or taken back: of an
 origin that it led to it is asked (`Recall`), and answers when it knows, by the parent that it had for the origin in its earlier life, up to the origin itself; when all
 its children in an origin's tree have told it what they want, it says so to its parent (`Complete`), and what it has not said again by then is dropped. Both
-run along one tree at a time, offers down and interests up, so nobody waits for somebody who waits for him. A broker that has lost
-its tables keeps documents back for neighbours of whom it does not know yet what they want.
+run along one tree at a time, offers down and interests up, so nobody waits for somebody who waits for him. But for one case: parents as they were when brokers
+died may lead in a circle, if the tree was just being given up. So a broker that waits passes on who waits for it (`Recall.waiting`), and one that finds itself
+among them waits no longer. A broker that has lost its tables keeps documents back for neighbours of whom it does not know yet what they want.
 
 What somebody gets, and when: docs/decisions/0013.
 """
@@ -49,6 +50,7 @@ __all__ = [
     "Cancel",
     "Decision",
     "Deliver",
+    "Drop",
     "Effect",
     "Refuse",
     "Register",
@@ -126,7 +128,17 @@ class Refuse:
     reason: str
 
 
-Effect: TypeAlias = Tell | Deliver | Refuse
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Something that a neighbour said in an earlier life and has not said again: as if it had taken it back."""
+
+    neighbour: str
+    message: Unsubscribe | Unadvertise
+
+
+Effect: TypeAlias = Tell | Deliver | Refuse | Drop
+Waiting: TypeAlias = tuple[str, ...]
+Entry: TypeAlias = tuple[Interest, Origins]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +164,18 @@ class _Neighbour:
     """What is known of one neighbour."""
 
     outgoing: Outgoing
-    entries: dict[tuple[Interest, Origins], None] = field(default_factory=dict)
-    stale: set[tuple[Interest, Origins]] = field(default_factory=set)
+    entries: dict[Entry, None] = field(default_factory=dict)
+    before: set[Entry] = field(default_factory=set)  # what it wanted in an earlier life, until sure
+    stale: set[Entry] = field(default_factory=set)  # of these, what it does not say in this one
     stale_offers: set[tuple[str, str]] = field(default_factory=set)
     known: bool = True  # whether what it wants is known, be it from before it restarted
     sure: bool = True  # whether it has said all that it wants, since we met
     sure_of: set[str] = field(default_factory=set)  # if not, of which origins it has
     told_all: bool = True  # whether it knows that it has been told all
     told_of: set[str] = field(default_factory=set)  # if not, of which origins it does
-    asks: dict[str, None] = field(default_factory=dict)  # origins that it wants to be told of
+    asks: dict[str, set[Waiting]] = field(
+        default_factory=dict
+    )  # origins that it wants to be told of
 
 
 class Router:
@@ -256,7 +271,10 @@ class Router:
                 self._filter.add(interest, self._hop(neighbour, without))
                 return self._replaced([interest])
             case Unsubscribe(interest=interest, without=without):
-                known.stale.discard((interest, without))
+                if (interest, without) in known.before:
+                    # It wants it for those it knows of no more; there may be others that it does not know of yet.
+                    known.stale.add((interest, without))
+                    return []
                 return self._replaced(
                     [interest] if self._drop(neighbour, interest, without) else []
                 )
@@ -266,9 +284,12 @@ class Router:
             case Unadvertise(origin=origin, publisher=publisher):
                 known.stale_offers.discard((origin, publisher))
                 return self._retold(self.trees.unhear(neighbour, message))
-            case Recall(origins=origins):
-                known.asks.update(dict.fromkeys(origins))
-                return self._completions()
+            case Recall(origins=origins, waiting=waiting):
+                effects: list[Effect] = []
+                for origin in origins:
+                    known.asks.setdefault(origin, set()).add(waiting)
+                    effects += self._chase(origin, waiting)
+                return effects + self._completions()
             case Complete(facts=Facts.OFFERS, origin=str(origin)):
                 return self._offered(neighbour, origin)
             case Complete(origin=origin):
@@ -284,33 +305,67 @@ class Router:
         `fresh`: neither of us has lived before, so there is nothing to remember.
         """
         known = self._neighbours[neighbour]
-        known.stale = set(known.entries)
+        known.before = set(known.entries)
+        known.stale = set(known.before)
         known.stale_offers = set(self.trees.heard(neighbour))
         favourites = [origin for origin, by in self.trees.favourites.items() if by == neighbour]
-        recalled = dict.fromkeys(sorted({*favourites, *(one for one, _ in known.stale_offers)}))
-        known.sure = known.told_all = fresh and not known.stale and not recalled
+        recalled = {one for one, _ in known.stale_offers}.difference(favourites)
+        known.sure = known.told_all = fresh and not (known.stale or recalled or favourites)
         known.sure_of, known.told_of, known.asks = set(), set(), {}
         self.trees.forget_said(neighbour)
         told: list[Effect] = []
         for origin in list(self.trees.parent):
             told += [Tell(neighbour, one) for one in self.trees.news(neighbour, origin)]
         told += [Tell(neighbour, one) for one in known.outgoing.again()]
+        if favourites:
+            told.append(Tell(neighbour, Recall(tuple(sorted(favourites)), (self.name,))))
         if recalled:
-            told.append(Tell(neighbour, Recall(tuple(recalled))))
+            told.append(Tell(neighbour, Recall(tuple(sorted(recalled)))))
+        for origin in favourites:
+            for other in self._neighbours.values():
+                for waiting in sorted(other.asks.get(origin, ())):
+                    told += self._chase(origin, waiting)
         return told + self._completions()
+
+    def _chase(self, origin: str, waiting: Waiting) -> list[Effect]:
+        """Somebody waits for what we say of an origin; if we wait ourselves, tell whom we wait for, unless that is us in the end."""
+        favourite = self.trees.favourites.get(origin)
+        if favourite is None or not waiting:
+            return []
+        if self.name in waiting:
+            return self._unfavoured(origin)
+        return [Tell(favourite, Recall((origin,), (*waiting, self.name)))]
+
+    def _unfavoured(self, origin: str) -> list[Effect]:
+        """The parent of an earlier life need not be waited for any longer."""
+        del self.trees.favourites[origin]
+        self.trees.moved[origin] = None
+        return self._retold(origin)
 
     def clients_known(self) -> list[Effect]:
         """All our clients have said what they want, after a restart."""
         self._clients_known = True
         return self._completions()
 
+    @property
+    def recovered(self) -> bool:
+        """Whether everything is known that was lost, if anything was."""
+        known = all(one.known for one in self._neighbours.values())
+        return known and self._clients_known and not self.trees.favourites
+
     def knows(self, whom: str, origin: str) -> bool:
         """Whether it is known which documents of an origin somebody wants: a neighbour, or `HERE`, our own clients."""
         if whom == HERE:
             return self._clients_known
-        one = self._neighbours[whom]
-        if one.known or origin in one.sure_of or self.trees.offers(whom, origin):
-            return True
+        return self._told_by(whom, origin) or self._gone(origin)
+
+    def _told_by(self, neighbour: str, origin: str) -> bool:
+        """Whether a neighbour has told, now or before it restarted, what it wants of an origin."""
+        one = self._neighbours[neighbour]
+        return one.known or origin in one.sure_of or self.trees.offers(neighbour, origin)
+
+    def _gone(self, origin: str) -> bool:
+        """Whether nothing comes from an origin any more, as far as we know."""
         return self._resolved(origin) and origin not in self.trees.parent
 
     def _offered(self, neighbour: str, origin: str) -> list[Effect]:
@@ -320,10 +375,11 @@ class Router:
         for stale in sorted(known.stale_offers):
             if stale[0] == origin:
                 known.stale_offers.discard(stale)
-                effects += self._retold(self.trees.unhear(neighbour, Unadvertise(*stale)))
+                gone = Unadvertise(*stale)
+                effects.append(Drop(neighbour, gone))
+                effects += self._retold(self.trees.unhear(neighbour, gone))
         if self.trees.favourites.get(origin) == neighbour:
-            del self.trees.favourites[origin]
-            effects += self._retold(origin)
+            effects += self._unfavoured(origin)
         return effects + self._completions()
 
     def _wants_told(self, neighbour: str, origin: str | None) -> list[Effect]:
@@ -338,13 +394,15 @@ class Router:
     def _forget_stale(self, neighbour: str) -> list[Effect]:
         """What a neighbour wanted once, if all that it wants now is known."""
         known = self._neighbours[neighbour]
-        if not known.stale or not (known.sure or self._sure_of_all(neighbour)):
+        if not known.before or not (known.sure or self._sure_of_all(neighbour)):
             return []
         gone = sorted(known.stale, key=_entry_order)
-        known.stale = set()
+        known.before, known.stale = set(), set()
+        effects: list[Effect] = []
         for interest, without in gone:
             self._drop(neighbour, interest, without)
-        return self._replaced([interest for interest, _ in gone])
+            effects.append(Drop(neighbour, Unsubscribe(interest, without)))
+        return effects + self._replaced([interest for interest, _ in gone])
 
     def _sure_of_all(self, neighbour: str) -> bool:
         """Whether a neighbour has said what it wants of every origin that it gets from here."""
@@ -401,9 +459,9 @@ class Router:
     def decide(self, document: Document, came_from: str = HERE) -> Decision:
         """Where a document goes; raises DocumentError."""
         self.counters.decisions += 1
-        neighbours = self._matching(document) - {came_from}
-        deliveries = tuple(self._deliveries(document))
+        neighbours = (self._matching(document) | self.unasked(document)) - {came_from}
         undecided = self.undecided(document.origin, came_from, neighbours) if self._lost else []
+        deliveries = () if HERE in undecided else tuple(self._deliveries(document))
         if not neighbours and not deliveries and not undecided and came_from != HERE:
             self.counters.vain += 1
         return Decision(tuple(sorted(neighbours)), deliveries, tuple(undecided))
@@ -413,14 +471,38 @@ class Router:
         return [
             one
             for one in self._lost
-            if one not in taken and one != came_from and not self.knows(one, origin)
+            if one not in taken
+            and (one == HERE or one != came_from)  # what a client of ours sends is for others too
+            and not self.knows(one, origin)
         ]
 
     def decide_for(self, document: Document, whom: str) -> Decision:
         """What a document that was undecided for somebody means to it now."""
         if whom == HERE:
             return Decision((), tuple(self._deliveries(document)))
-        return Decision((whom,) if whom in self._matching(document) else (), ())
+        wants = self._unasked(document, whom) or whom in self._matching(document)
+        return Decision((whom,) if wants else (), ())
+
+    def decides(self, document: Document, whom: str) -> bool:
+        """Whether a document that was undecided for somebody can be decided."""
+        return self.knows(whom, document.origin) or self._unasked(document, whom)
+
+    def unasked(self, document: Document) -> set[str]:
+        """The neighbours that get a document without having asked for it."""
+        return {one for one in self._lost if one != HERE and self._unasked(document, one)}
+
+    def _unasked(self, document: Document, whom: str) -> bool:
+        """Whether a neighbour gets a document without having asked for it: nobody will ever tell whether it wants it.
+
+        The document was accepted before its publisher retracted, or changed its advertisement to one that does not allow it. What
+        neighbours say they want from now on says nothing about such a document, and what they had said is lost.
+        """
+        origin = document.origin
+        if whom == HERE or self._told_by(whom, origin):
+            return False
+        if origin not in self.trees.parent:
+            return self._gone(origin)
+        return not any(one.allows(document.body) for one in self.trees.advertised(origin))
 
     def _matching(self, document: Document) -> set[str]:
         origin = document.origin
@@ -439,6 +521,10 @@ class Router:
             by_subscriber.setdefault(self._subscribers[id][1], []).append(id)
         for subscriber, ids in sorted(by_subscriber.items()):
             yield Deliver(document, subscriber, tuple(sorted(ids, key=str)))
+
+    def holds(self, neighbour: str, interest: Interest, without: Origins) -> bool:
+        """Whether there is such an entry of a neighbour's."""
+        return (interest, without) in self._neighbours[neighbour].entries
 
     def entries(self) -> int:
         """How many entries the tables hold, our own subscribers' included."""
@@ -479,6 +565,30 @@ class Router:
         """Our own: id, interest and subscriber."""
         for id, (interest, subscriber) in self._subscribers.items():
             yield id, interest, subscriber
+
+    def told(self, neighbour: str) -> list[Interest] | None:
+        """The interests that a neighbour has been told, each once; None for one that is no neighbour."""
+        known = self._neighbours.get(neighbour)
+        return None if known is None else sorted(known.outgoing.told)
+
+    def leftovers(self) -> list[str]:
+        """What is left in the tables, for those who expect nothing there."""
+        left = {
+            "interests": len(self.wanted),
+            "entries": self.entries(),
+            "hops": len(self._hops),
+            "publishers": sum(bool(publisher) for publisher in self.trees.own),
+        }
+        if self.strategy.advertisements:
+            left |= {"advertisements": self.trees.size(), "parents": len(self.trees.parent)}
+        for name, one in self._neighbours.items():
+            left |= {
+                f"entries of {name}": len(one.entries),
+                f"interests told {name}": len(one.outgoing),
+                f"interests for {name}": one.outgoing.held(),
+                f"hearsay of {name}": len(one.before) + len(one.stale_offers),
+            }
+        return [f"{many} {what}" for what, many in left.items() if many]
 
     # what changes with what
 

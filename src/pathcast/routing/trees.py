@@ -158,7 +158,11 @@ class Trees:
     # what others have to be told
 
     def news(self, neighbour: str, origin: str) -> list[Advertise | Unadvertise]:
-        """What a neighbour must be told about an origin, and has not been; taken as told from then on."""
+        """What a neighbour must be told about an origin, and has not been; taken as told from then on.
+
+        What is new comes first: a publisher that others stood behind may go or advertise less, and at no moment may it seem as if
+        theirs had gone too.
+        """
         link = self._links[neighbour]
         due = self._due(neighbour, origin)
         said = link.said.get(origin, {})
@@ -166,7 +170,7 @@ class Trees:
             return []
         found: list[Advertise | Unadvertise] = [
             Advertise(origin, publisher, path, one)
-            for publisher, (path, one) in due.items()
+            for publisher, (path, one) in sorted(due.items(), key=lambda pair: pair[0] in said)
             if said.get(publisher) != (path, one)
         ]
         found += [Unadvertise(origin, publisher) for publisher in said if publisher not in due]

@@ -24,6 +24,7 @@ class Delivery:
     subscriptions: tuple[Hashable, ...]
     at: float
     after: float  # seconds since it was published
+    broker: str = ""
 
 
 @dataclass(slots=True)

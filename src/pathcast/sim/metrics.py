@@ -7,7 +7,7 @@ once more to a broker, or to a subscriber, and were dropped. `vain` are document
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -75,8 +75,9 @@ class Metrics:
     crossings: Counter[tuple[str, str]] = field(default_factory=Counter)  # documents by link
     deliveries: list[Delivery] = field(default_factory=list)
     doubled: int = 0
-    refused: int = 0
+    refusals: list[str] = field(default_factory=list)
     accepted: int = 0
+    journeys: dict[str, dict[tuple[str, str], None]] | None = None  # the links that each took
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ class Summary:
             fmean(one.after for one in metrics.deliveries) if metrics.deliveries else 0.0,
             max((one.after for one in metrics.deliveries), default=0.0),
             metrics.accepted,
-            metrics.refused,
+            len(metrics.refusals),
             sum(one.router.counters.outside for one in live.values()),
             metrics.doubled + sum(one.counts.doubled for one in live.values()),
             sum(one.router.counters.vain for one in live.values()),
@@ -131,6 +132,15 @@ class Summary:
             {name: one.router.trees.size() for name, one in live.items()},
             run.now,
         )
+
+    def as_dict(self) -> dict[str, object]:
+        """For JSON."""
+        link, many = self.busiest_link
+        return {
+            **asdict(self),
+            "busiest_link": {"link": link, "bytes": many},
+            "traffic": self.traffic,
+        }
 
     @property
     def traffic(self) -> int:

@@ -55,6 +55,7 @@ from pathcast.workload.chance import Chance
 
 __all__ = ["Host", "Simulation"]
 
+_FATES = (" (lost)", "", " (twice)")  # of a frame that arrives so often
 _RETRY = 1.0  # seconds after which a publisher asks again
 
 
@@ -100,7 +101,7 @@ class Simulation:
         self._trace = trace
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._planned = 0
-        self._published: dict[str, float] = {}
+        self.published: dict[str, float] = {}
         self._homes: dict[Hashable, str] = {}
         for name in topology.brokers:
             self._live(name)
@@ -149,11 +150,18 @@ class Simulation:
 
     # clients
 
-    def subscribe(self, broker: str, id: str, xpath: str, subscriber: str | None = None) -> None:
+    def subscribe(
+        self,
+        broker: str,
+        id: str,
+        xpath: str,
+        subscriber: str | None = None,
+        namespaces: Mapping[str, str] | None = None,
+    ) -> None:
         """Raises SubscriptionError."""
         if id in self._homes:
             raise RoutingError("duplicate-id", f"there is a subscription {id} already")
-        register = Register(id, parse(xpath), subscriber or id)
+        register = Register(id, parse(xpath, namespaces), subscriber or id)
         self._host(broker).clients.subscriptions[id] = register
         self._homes[id] = broker
         self._say(f"{broker} {id} subscribes {xpath}")
@@ -198,7 +206,7 @@ class Simulation:
         """A publisher sends a document, again and again until it is accepted or refused."""
         document = Document(id, broker, publisher, body)
         self._host(broker).clients.unaccepted[id] = document
-        self._published.setdefault(id, self.now)
+        self.published.setdefault(id, self.now)
         self._say(f"{broker} {publisher} publishes {id}")
         self._submit(broker, id)
 
@@ -242,11 +250,19 @@ class Simulation:
         host.broker = None
         host.wake = None
 
-    def restart(self, broker: str) -> None:
-        """A new life; with its tables if the settings have brokers keep them."""
-        if self._host(broker).broker is not None:
+    def restart(self, broker: str, *, tables: bool | None = None) -> None:
+        """A new life: with its tables or without them; if nothing is said, with them if they are written down."""
+        host = self._host(broker)
+        if host.broker is not None:
             raise RoutingError("restart", f"{broker} is up")
-        self._say(f"{broker} restarts")
+        if tables is None:
+            tables = self.settings.keep_tables
+        if tables and not self.settings.keep_tables:
+            hint = "let brokers keep tables, or restart it without"
+            raise RoutingError("restart", f"{broker} has not kept its tables", hint=hint)
+        if not tables:
+            host.saved.lose_tables()
+        self._say(f"{broker} restarts {'with' if tables else 'without'} its tables")
         self._live(broker)
 
     def _both(self, one: str, other: str) -> list[Wire]:
@@ -264,18 +280,18 @@ class Simulation:
 
     def _live(self, name: str) -> None:
         host = self.hosts[name]
-        known = {
-            note.fact for note in host.saved.facts.values() if note.source == HERE
-        }  # what it will remember by itself
         host.broker = Broker(name, self._near[name], self._kit, self.settings, host.saved)
+        known = {  # what it remembers by itself, in order
+            note.fact: None for note in host.saved.facts.values() if note.source == HERE
+        }
         host.free = self.now
         self._handle(name, host.broker, Start())
         if host.saved.lives == 1:
             return
         wanted = list(host.clients.requests())
-        for fact in known.difference(wanted):
+        for fact in known:
             match fact:
-                case Register(id=id) if id not in host.clients.subscriptions:
+                case Register(id=id) if host.clients.subscriptions.get(id) != fact:
                     self._handle(name, host.broker, Ask(Cancel(id)))
                 case Announce(publisher=publisher) if publisher not in host.clients.publishers:
                     self._handle(name, host.broker, Ask(Retract(publisher)))
@@ -325,11 +341,12 @@ class Simulation:
                 wire = self.wires[name, neighbour]
                 message = frame.message
                 size = size_of(message)
-                if self._trace is not None and message is not None:
-                    self._say(f"{name} -> {neighbour} {message}")
                 arrive = partial(self._frame, name, neighbour, wire.cuts, FrameIn(name, frame))
-                for time in wire.carry(size, self.now):
+                times = wire.carry(size, self.now)
+                for time in times:
                     self._plan(time, arrive)
+                if self._trace is not None and message is not None:
+                    self._say(f"{name} -> {neighbour} {message}{_FATES[min(len(times), 2)]}")
             case Wake(at=at):
                 if host.wake is None or at < host.wake or host.wake <= self.now:
                     host.wake = at
@@ -341,7 +358,7 @@ class Simulation:
                     self.metrics.accepted += 1
             case Refuse(document=document, reason=reason):
                 if host.clients.unaccepted.pop(document.id, None) is not None:
-                    self.metrics.refused += 1
+                    self.metrics.refusals.append(document.id)
                 self._say(f"{name} refuses {document.id}: {reason}")
             case _:
                 host.saved.perform(effect)
@@ -354,6 +371,9 @@ class Simulation:
             self.metrics.received[kind_of(message)] += 1
             if isinstance(message, Publish):
                 self.metrics.crossings[sender, receiver] += 1
+                if self.metrics.journeys is not None:
+                    journey = self.metrics.journeys.setdefault(message.document.id, {})
+                    journey[sender, receiver] = None
         self._arrive(receiver, input)
 
     def _ring(self, name: str, broker: Broker, at: float) -> None:
@@ -376,7 +396,7 @@ class Simulation:
         host.received[document.id, subscriber] = None
         ids = ", ".join(map(str, subscriptions))
         self._say(f"{name} delivers {document.id} to {subscriber} for {ids}")
-        after = self.now - self._published[document.id]
+        after = self.now - self.published[document.id]
         self.metrics.deliveries.append(
-            Delivery(document.id, subscriber, subscriptions, self.now, after)
+            Delivery(document.id, subscriber, subscriptions, self.now, after, name)
         )

@@ -25,6 +25,7 @@ class Verdict(Enum):
     """Whether a document goes somewhere; the first that holds."""
 
     TAKEN = "taken: an entry matches"
+    UNASKED = "taken: nobody will tell any more whether it is wanted there"
     UNDECIDED = "undecided: not known yet what is wanted there"
     CAME_FROM = "not taken: it came from there"
     NO_MATCH = "not taken: no entry matches"
@@ -46,7 +47,7 @@ class Way:
 
     @property
     def taken(self) -> bool:
-        return self.verdict is Verdict.TAKEN
+        return self.verdict in (Verdict.TAKEN, Verdict.UNASKED)
 
     def cells(self) -> tuple[str, ...]:
         entries = [text + (f" but from {but(no)}" if no else "") for text, no in self.entries]
@@ -75,6 +76,10 @@ def why_document(router: Router, document: Document, came_from: str = HERE) -> t
     ways = [
         _here(router, matching),
         *(_way(router, origin, came_from, one, matching) for one in router.neighbours),
+    ]
+    unasked = router.unasked(document) - {came_from}
+    ways = [
+        Way(way.to, Verdict.UNASKED) if way.to in unasked and not way.taken else way for way in ways
     ]
     taken = {way.to for way in ways if way.taken and way.to != HERE}
     for unknown in router.undecided(origin, came_from, taken):

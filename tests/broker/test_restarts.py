@@ -1,0 +1,128 @@
+"""What a broker writes down, and when it may rely on that."""
+
+from __future__ import annotations
+
+from pathcast.broker import Broker, Keep, Saved, Send, Start, Submit
+from pathcast.broker.broker import Settings
+from pathcast.broker.effects import Accepted
+from pathcast.broker.inputs import Ask, ClientsKnown
+from pathcast.pattern import parse
+from pathcast.routing.advertisement import ANYTHING
+from pathcast.routing.engine_kit import EngineKit
+from pathcast.routing.messages import Document
+from pathcast.routing.router import Announce, Cancel, Deliver, Register, Retract
+from pathcast.routing.strategy import Strategy
+from pathcast.sim.scenario import run_scenario
+from pathcast.sim.simulation import Simulation
+from pathcast.sim.topology import line
+
+KEEPING = Settings(keep_tables=True)
+
+
+def alone(saved: Saved, settings: Settings = KEEPING) -> Broker:
+    return Broker("b1", (), EngineKit(settings.strategy), settings, saved)
+
+
+def feed(broker: Broker, saved: Saved, *inputs: object) -> list[object]:
+    found: list[object] = []
+    for one in inputs:
+        for effect in broker.receive(one, 0.0):  # type: ignore[arg-type]
+            saved.perform(effect)
+            found.append(effect)
+    return found
+
+
+def test_facts_are_added_and_removed() -> None:
+    saved = Saved()
+    broker = alone(saved)
+    register, announce = Register("s1", parse("/a"), "ann"), Announce("P", ANYTHING)
+    feed(broker, saved, Start(), Ask(register), Ask(announce))
+    assert [note.fact for note in saved.facts.values()] == [register, announce]
+    feed(broker, saved, Ask(Cancel("s1")), Ask(Retract("P")))
+    assert saved.facts == {}
+
+
+def test_a_document_is_kept_before_it_is_accepted_and_forgotten_when_all_have_it() -> None:
+    saved = Saved()
+    broker = Broker("b1", ("b2",), EngineKit(Strategy()), Settings(), saved)
+    document = Document("d1", "b1", "P", b"<a/>")
+    effects = broker.receive(Submit(document), 0.0)
+    kinds = [type(one) for one in effects]
+    assert kinds.index(Keep) < kinds.index(Accepted) < kinds.index(Send)
+    for effect in effects:
+        saved.perform(effect)
+    assert (saved.documents, list(saved.seen)) == ({}, ["d1"])  # nobody wants it
+    again = broker.receive(Submit(document), 0.0)
+    assert [type(one) for one in again if not isinstance(one, Send)] == [Accepted]
+    assert broker.counts.doubled == 1
+
+
+def test_tables_that_were_lost_are_no_tables_until_all_is_known_again() -> None:
+    saved = Saved()
+    feed(alone(saved), saved, Start(), Ask(Register("s1", parse("/a"), "ann")))
+    saved.lose_tables()
+    broker = alone(saved)
+    feed(broker, saved, Start(), Ask(Register("s2", parse("/b"), "bob")))
+    assert saved.whole is False
+    # It dies before its clients have told it all: what is written down is not all.
+    broker = alone(saved)
+    assert not saved.facts
+    document = Document("d1", "b1", "P", b"<a/>")
+    effects = feed(broker, saved, Start(), Submit(document))
+    assert saved.documents
+    assert not any(isinstance(one, Deliver) for one in effects)
+    effects = feed(broker, saved, Ask(Register("s1", parse("/a"), "ann")), ClientsKnown())
+    assert [one.subscriber for one in effects if isinstance(one, Deliver)] == ["ann"]
+    assert bool(saved.whole)
+    assert not saved.documents
+    assert alone(saved).router.knows("", "b1")
+    assert len(saved.facts) == 1
+
+
+def test_ids_are_remembered_up_to_a_number() -> None:
+    saved = Saved(memory=2)
+    broker = alone(saved, Settings(memory=2))
+    for number in range(4):
+        feed(broker, saved, Submit(Document(f"d{number}", "b1", "P", b"<a/>")))
+    assert list(saved.seen) == ["d2", "d3"]
+
+
+def test_a_client_that_wants_something_else_after_the_restart() -> None:
+    """Its broker remembers what it wanted before, under the same id."""
+    settings = Settings(keep_tables=True)
+    run = Simulation(line(2), settings, EngineKit(settings.strategy))
+    run.announce("b1", "P", ANYTHING)
+    run.subscribe("b2", "s1", "/a")
+    assert run.quiet()
+    run.crash("b2")
+    run.cancel("s1")
+    run.subscribe("b2", "s1", "/b")
+    run.restart("b2")
+    assert run.quiet()
+    run.publish("b1", "P", "d1", b"<a/>")
+    run.publish("b1", "P", "d2", b"<b/>")
+    assert run.quiet()
+    assert [one.document for one in run.metrics.deliveries] == ["d2"]
+
+
+def test_documents_that_are_kept_back_are_not_sent_to_those_who_do_not_want_them() -> None:
+    """b2 lives again with d1 in its log, and meets b4 before it knows what b4 wants."""
+    outcome = run_scenario("""
+link b1-b2
+link b2-b3
+link b2-b4
+patience 100ms 400ms
+publisher P at b1 advertises anything
+subscribe s1 at b3 /a
+subscribe s2 at b4 /b
+quiet
+cut b2-b3
+publish d1 by P <a/>
+after 10ms
+crash b2
+heal b2-b3
+restart b2 without its tables
+quiet
+expect d1 crosses b1-b2 b2-b3
+""")
+    assert outcome.passed

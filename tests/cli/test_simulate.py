@@ -1,0 +1,118 @@
+"""`pathcast simulate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import run, run_process, write
+
+HEAD = "topology line 3\nlatency 5ms\npublisher P at b1 advertises anything\nsubscribe s1 at b3 /a/b\nquiet\n"
+GOOD = HEAD + "publish d1 by P <a><b/></a>\npublish d2 by P <z/>\nquiet\nexpect d1 reaches s1\n"
+BAD = GOOD + "expect d1 crosses b1-b2\nexpect vain 3\n"
+LOSSY = "topology line 3\nlose 50% everywhere\npublisher P at b1 advertises anything\nsubscribe s1 at b3 /a\nquiet\n"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, good__txt=GOOD, bad__txt=BAD, lossy__txt=LOSSY, wrong__txt="topology ring 3\n")
+
+
+def rows(text: str) -> dict[str, str]:
+    return {line.split("  ")[0]: line.split("  ", 1)[1].strip() for line in text.splitlines()}
+
+
+def test_the_summary() -> None:
+    result = run("simulate", "good.txt")
+    assert (result.code, result.stderr) == (0, "")
+    found = rows(result.stdout)
+    assert found["overlay"] == "line 3: 3 brokers, 2 links"
+    assert found["strategy"] == "with-Adv-with-Cov"
+    assert found["messages"] == "6: advertise 2, publish 2, subscribe 2"
+    assert found["documents"] == "2 accepted, 1.00 links each"
+    assert found["deliveries"] == "1, after 10.000 ms on average, 10.000 ms at most"
+    assert found["table entries"] == "3, most at b1: 1"
+    assert found["expectations"] == "1, all met"
+    assert "received in vain" not in found
+
+
+def test_failed_expectations() -> None:
+    result = run("simulate", "bad.txt")
+    assert result.code == 1
+    assert rows(result.stdout)["expectations"] == "3, 2 failed"
+    assert result.stderr.splitlines() == [
+        "pathcast: bad.txt: line 10: expect d1 crosses b1-b2: it crossed b1-b2 b2-b3",
+        "pathcast: bad.txt: line 11: expect vain 3: there were 0",
+    ]
+
+
+def test_json() -> None:
+    result = run("simulate", "bad.txt", "--json")
+    assert result.code == 1
+    (found,) = result.rows
+    assert found["passed"] is False
+    assert [one["line"] for one in found["failures"]] == [10, 11]
+    assert found["received"] == {"advertise": 2, "publish": 2, "subscribe": 2}
+    assert found["traffic"] == 6
+    assert found["entries"] == {"b1": 1, "b2": 1, "b3": 1}
+    assert (found["brokers"], found["links"], found["strategy"]) == (3, 2, "with-Adv-with-Cov")
+    assert found["delay"] == pytest.approx(0.01)
+    assert run("simulate", "good.txt", "--json").rows[0]["passed"] is True
+
+
+def test_traces(tmp_path: Path) -> None:
+    result = run("simulate", "good.txt", "--trace", "t.txt")
+    assert result.code == 0
+    lines = (tmp_path / "t.txt").read_text().splitlines()
+    assert lines[0] == "> publisher P at b1 advertises anything"
+    assert any(line.endswith("b3 delivers d1 to s1 for s1") for line in lines)
+    shown = run("simulate", "good.txt", "--trace", "-").stdout.splitlines()
+    assert shown == [*lines, *result.stdout.splitlines()]
+    assert run("simulate", "good.txt", "--trace", "no/such/folder/t").code == 2
+
+
+def test_changes() -> None:
+    flood = run("simulate", "good.txt", "--strategy", "no-Adv-no-Cov")
+    assert "presence" in rows(flood.stdout)["messages"]
+    slow = run("simulate", "good.txt", "--costs", "engine")
+    assert rows(slow.stdout)["deliveries"].startswith("1, after 10.031 ms")
+    one, same, other = (
+        run("simulate", "lossy.txt", "--trace", "-", "--seed", str(seed)).stdout
+        for seed in (1, 1, 2)
+    )
+    assert one == same != other
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["no.txt"], "no.txt cannot be read: No such file"),
+        (["wrong.txt"], "wrong.txt: line 1: topology: there is no topology 'ring 3'"),
+        (["good.txt", "--strategy", "best"], "there is no strategy 'best'"),
+        (["good.txt", "--costs", "none"], "none has no costs"),
+        (["good.txt", "--seed", "x"], "--seed"),
+    ],
+)
+def test_bad_calls(arguments: list[str], complaint: str) -> None:
+    result = run("simulate", *arguments)
+    assert (result.code, result.stdout) == (2, "")
+    assert complaint in result.stderr
+
+
+def test_what_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_bytes(b"topology line 2\n\xff")
+    result = run("simulate", "x.txt")
+    assert result.code == 2
+    assert "is not UTF-8" in result.stderr
+
+
+def test_from_stdin_as_a_process() -> None:
+    result = run_process("simulate", "-", stdin=GOOD.encode())
+    assert (result.code, result.stderr) == (0, "")
+    assert "1, all met" in result.stdout
+
+
+def test_help_has_an_example() -> None:
+    assert "Example" in run("simulate", "--help").stdout

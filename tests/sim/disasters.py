@@ -1,0 +1,138 @@
+"""Random scenarios: overlays on which everything happens that can, and nothing is expected yet (see `judging`)."""
+
+from __future__ import annotations
+
+from random import Random
+
+from pathcast.routing.strategy import STRATEGIES
+from pathcast.sim.scenario import Scenario, setup
+from pathcast.sim.scenario import actions as do
+from pathcast.sim.topology import random_graph
+
+__all__ = ["disaster"]
+
+SCHEMA = "<!ELEMENT a (b*, c?, d?)> <!ELEMENT b (c?, d?)> <!ELEMENT c (e?)> <!ELEMENT d (e*)> <!ELEMENT e EMPTY>"
+XPATHS = (
+    "/a", "/a/b", "//c", "/a/b/c", "/a/b/d", "/a/*/e", "//b/c", "//b/d", "//d/e", "//c/e", "/a//e", "/a[b][d]", "//b[c and d]",
+    "/a/c/e", "/a/d/e", "/a/b/c/e", "/a/b/d/e", "/a/*", "//b[not(c)]", "count(//b) > 1", "/z", "e",
+)  # fmt: skip
+SAMPLES = (
+    "<a/>", "<a><b/></a>", "<a><b><c/></b></a>", "<a><b/><b><d/></b></a>", "<a><b><c><e/></c><d><e/></d></b></a>",
+    "<a><c/></a>", "<a><c><e/></c><d/></a>", "<a><d><e/><e/></d></a>", "<a><b><d><e/></d></b><c/></a>",
+)  # fmt: skip
+ADVERTISED: tuple[do.Advertised, ...] = (
+    do.Anything(),
+    do.OfDtd("small"),
+    do.Paths(("/a", "/a/b(/c)+", "/a/b/c/e", "/a/b")),
+    do.Like(("x5", "x6", "x7")),
+)
+TIMES = (0, 1_000, 3_000, 50_000, 500_000, 2_000_000)
+
+
+def disaster(seed: int) -> Scenario:
+    """The scenario of a seed: a calm beginning, then faults among everything else."""
+    chance = Random(seed)
+    size = chance.randint(2, 8)
+    room = size * (size - 1) // 2 - (size - 1)
+    extra = chance.randint(0, min(3, room)) if seed % 2 else 0
+    overlay = random_graph(size, extra, seed)
+    name = STRATEGIES[seed // 2 % len(STRATEGIES)]
+    head: list[setup.Setup] = [setup.Seed(seed), setup.StrategyOf(name)]
+    head += [
+        setup.LinkOf(one.one, one.other, round(one.latency * 1_000_000)) for one in overlay.links
+    ]
+    head.append(setup.PatienceOf(50_000, 1_000_000, chance.choice((2, 8, 64))))
+    if chance.random() < 0.4:
+        head.append(setup.KeepTables())
+    if chance.random() < 0.2:
+        head.append(setup.RefuseOutside())
+    head += [setup.SchemaOf("small", SCHEMA), setup.MergersByDtd("small")]
+    head += [setup.Sample(f"x{number}", body) for number, body in enumerate(SAMPLES)]
+    made = _Making(chance, list(overlay.brokers), [(one.one, one.other) for one in overlay.links])
+    return Scenario(tuple(head), tuple(made.body()))
+
+
+class _Making:
+    def __init__(self, chance: Random, brokers: list[str], links: list[do.Pair]) -> None:
+        self.chance = chance
+        self.brokers = brokers
+        self.links = links
+        self.publishers: list[str] = []
+        self.subscriptions = 0
+        self.documents = 0
+        self.down: set[str] = set()
+
+    def body(self) -> list[do.Action]:
+        chance = self.chance
+        found = [self.advertise() for _ in range(chance.randint(1, 4))]
+        found += [self.subscribe() for _ in range(chance.randint(1, 12))]
+        found.append(do.After(chance.choice(TIMES[:3])))
+        found += [self.cancel() for _ in range(chance.randint(0, 4))]
+        found.append(do.Quiet())
+        if chance.random() < 0.6:
+            found += self.weather()
+        for _ in range(chance.randint(5, 50)):
+            if time := chance.choice(TIMES):
+                found.append(do.After(time))
+            found.append(self.happens())
+            if chance.random() < 0.01:  # in between, all may be well for a while
+                found += [do.Heal(), *(do.Restart(one, False) for one in sorted(self.down))]
+                found.append(do.Quiet())
+                self.down.clear()
+        return found
+
+    def weather(self) -> list[do.Action]:
+        found: list[do.Action] = []
+        for link in self.links:
+            for fault in do.Fault:
+                percent = self.chance.choice((0, 10, 30))
+                if percent:
+                    longer = 300_000 if fault is do.Fault.DELAY else None
+                    found.append(do.Disturb(fault, percent * 10_000, link, longer))
+        return found
+
+    def happens(self) -> do.Action:
+        number = self.chance.random()
+        if number < 0.35:
+            return self.publish()
+        if number < 0.45:
+            return self.subscribe()
+        if number < 0.55:
+            return self.cancel()
+        if number < 0.6:
+            return self.advertise()
+        if number < 0.62:
+            return do.Retracting(self.chance.choice(self.publishers))
+        if number < 0.72:
+            link = self.chance.choice(self.links)
+            return do.Cut(link) if self.chance.random() < 0.5 else do.Heal(link)
+        if number < 0.87:
+            broker = self.chance.choice(self.brokers)
+            if broker not in self.down:
+                self.down.add(broker)
+                return do.Crash(broker)
+            self.down.discard(broker)
+            return do.Restart(broker, self.chance.random() < 0.5)
+        return do.After(self.chance.choice((1, 5, 20)) * 1_000_000)
+
+    def subscribe(self) -> do.Action:
+        self.subscriptions += 1
+        broker = self.chance.choice(self.brokers)
+        return do.Subscribing(f"s{self.subscriptions}", broker, self.chance.choice(XPATHS))
+
+    def cancel(self) -> do.Action:
+        return do.Cancelling(f"s{self.chance.randint(1, self.subscriptions)}")
+
+    def advertise(self) -> do.Action:
+        broker = self.chance.choice(self.brokers)
+        name = f"p{self.chance.randint(0, 2)}{broker}"
+        said = self.chance.choice(ADVERTISED)
+        if self.publishers and self.chance.random() < 0.3:
+            return do.ChangeOf(self.chance.choice(self.publishers), said)
+        self.publishers.append(name)
+        return do.Publisher(name, broker, said)
+
+    def publish(self) -> do.Action:
+        self.documents += 1
+        sample = do.OfSample(f"x{self.chance.randrange(len(SAMPLES))}")
+        return do.Publishing(f"d{self.documents}", self.chance.choice(self.publishers), sample)

@@ -1,0 +1,56 @@
+"""The same seed gives the same trace, byte for byte: in this process and in others, whatever their hash seed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from hashlib import blake2b
+from pathlib import Path
+
+from pathcast.sim.scenario import Changes, read_scenario, run_scenario
+from tests.sim.disasters import disaster
+from tests.sim.judging import judged
+
+ROOT = Path(__file__).parents[2]
+SEEDS = range(0, 48, 3)
+PROGRAM = """
+import sys
+from pathcast.sim.scenario import run_scenario
+from hashlib import blake2b
+texts = sys.stdin.read().split("\\f")
+for text in texts:
+    print(blake2b("\\n".join(run_scenario(text).trace).encode()).hexdigest())
+"""
+
+
+def digest(text: str) -> str:
+    return blake2b("\n".join(run_scenario(text).trace).encode()).hexdigest()
+
+
+def test_traces_are_the_same_in_every_process() -> None:
+    texts = [str(judged(disaster(seed))) for seed in SEEDS]
+    here = [digest(text) for text in texts]
+    assert here == [digest(text) for text in texts]
+    assert len(set(here)) == len(here)
+    for hashes in ("1", "4711"):
+        found = subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            input="\f".join(texts),
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": hashes},
+        )
+        assert found.stdout.split() == here
+
+
+def test_another_seed_is_another_trace() -> None:
+    scenario = read_scenario(
+        "topology line 3\nlose 50% everywhere\npublisher P at b1 advertises anything\n"
+        "subscribe s1 at b3 /a\nquiet\n"
+    )
+    one, same, other = (run_scenario(scenario, changes=Changes(seed=seed)) for seed in (1, 1, 2))
+    assert one.trace == same.trace
+    assert one.trace != other.trace

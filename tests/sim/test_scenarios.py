@@ -1,0 +1,46 @@
+"""Golden traces: scenarios/NAME.txt is run, and what is printed must be scenarios/NAME.trace, byte for byte.
+
+After a change that is meant, `PATHCAST_GOLDEN=write` writes them anew; then read the difference.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pathcast.sim.scenario import read_scenario, run_scenario
+from tests.cli.running import run
+
+FOLDER = Path(__file__).parent / "scenarios"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.txt"))
+MENDED = sorted((Path(__file__).parent / "mended").glob("*.txt"))
+
+
+def test_there_are_scenarios() -> None:
+    assert len(NAMES) > 10
+    assert {path.stem for path in FOLDER.glob("*.trace")} == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_traces(name: str) -> None:
+    result = run("simulate", FOLDER / f"{name}.txt", "--trace", "-")
+    assert (result.code, result.stderr) == (0, "")
+    golden = FOLDER / f"{name}.trace"
+    if os.environ.get("PATHCAST_GOLDEN") == "write":
+        golden.write_text(result.stdout, encoding="utf-8")
+    assert result.stdout == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_texts_are_read_as_they_are_written(name: str) -> None:
+    scenario = read_scenario((FOLDER / f"{name}.txt").read_text(encoding="utf-8"))
+    assert read_scenario(str(scenario)) == scenario
+    assert str(read_scenario(str(scenario))) == str(scenario)
+
+
+@pytest.mark.parametrize("path", MENDED, ids=lambda path: str(path.stem))
+def test_what_was_wrong_once(path: Path) -> None:
+    """Random disasters that found an error, made small; the first line of each says what it was."""
+    assert run_scenario(path.read_text(encoding="utf-8")).failures == ()
