@@ -44,7 +44,8 @@ def test_facts_are_added_and_removed() -> None:
 
 def test_a_document_is_kept_before_it_is_accepted_and_forgotten_when_all_have_it() -> None:
     saved = Saved()
-    broker = Broker("b1", ("b2",), EngineKit(Strategy()), Settings(), saved)
+    flooding = Strategy(advertisements=False)
+    broker = Broker("b1", ("b2",), EngineKit(flooding), Settings(flooding), saved)
     document = Document("d1", "b1", "P", b"<a/>")
     effects = broker.receive(Submit(document), 0.0)
     kinds = [type(one) for one in effects]

@@ -65,9 +65,10 @@ class Settings:
 
 @dataclass(slots=True)
 class Counts:
-    """What has come to a broker more often than it should."""
+    """What has come to a broker more often than it should, or should not have come."""
 
     doubled: int = 0
+    unreadable: int = 0
 
 
 class Broker:
@@ -146,7 +147,8 @@ class Broker:
                 self.router.hear(note.source, note.fact)  # type: ignore[arg-type]  # neighbours send messages
         self._facts.clear()
         for keep in list(self._kept.values()):
-            self._route(keep.document, keep.came_from, effects)
+            decision = self.router.decide(keep.document, keep.came_from)
+            self._route(keep.document, decision, effects)
 
     def _happened(
         self,
@@ -163,7 +165,10 @@ class Broker:
                         self.endpoints[neighbour].send(Publish(self._kept[id].document))
                 self._tell(told, effects)
             case Arrived(message=Publish(document=document)):
-                self._taken(document, neighbour, effects)
+                try:
+                    self._taken(document, neighbour, effects)
+                except DocumentError:
+                    self.counts.unreadable += 1  # the sender takes more than we do
             case Arrived(message=message):
                 told = self.router.hear(neighbour, message)
                 if not self._hearsay(neighbour, message):
@@ -182,27 +187,29 @@ class Broker:
             effects.append(Accepted(document.id))
             return
         try:
-            refused = self.router.admit(document)
+            admitted, told = self.router.admit(document)
+            if isinstance(admitted, Refuse):
+                effects.append(admitted)
+                return
+            self._tell(told, effects)
+            self._taken(admitted, HERE, effects)
         except DocumentError as error:
-            refused = Refuse(document, str(error))
-        if refused is not None:
-            effects.append(refused)
-            return
-        self._taken(document, HERE, effects)
-        effects.append(Accepted(document.id))
+            effects.append(Refuse(document, str(error)))
+        else:
+            effects.append(Accepted(document.id))
 
     def _taken(self, document: Document, came_from: str, effects: list[Effect]) -> None:
         if document.id in self._seen:
             self.counts.doubled += 1
             return
+        decision = self.router.decide(document, came_from)  # may refuse it: then it is not kept
         self._seen[document.id] = None
         self._trim()
         keep = self._kept[document.id] = Keep(document, came_from)
         effects.append(keep)
-        self._route(document, came_from, effects)
+        self._route(document, decision, effects)
 
-    def _route(self, document: Document, came_from: str, effects: list[Effect]) -> None:
-        decision = self.router.decide(document, came_from)
+    def _route(self, document: Document, decision: Decision, effects: list[Effect]) -> None:
         self._owed[document.id] = set(decision.undecided)
         for one in decision.undecided:
             self._undecided.setdefault(one, {})[document.id] = None

@@ -94,12 +94,16 @@ class Interests:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document on its way. `id` is what its publisher gave it, or its place in what the publisher sent."""
+    """A document on its way. `id` is what its publisher gave it, or its place in what the publisher sent.
+
+    One that lies `outside` what its publisher has advertised goes to every broker: nobody was asked whether it is wanted.
+    """
 
     id: str
     origin: str
     publisher: str
     body: bytes = field(repr=False)
+    outside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,12 @@ What somebody gets, and when: docs/decisions/0013.
 from __future__ import annotations
 
 from collections.abc import Container, Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from pathcast.errors import RoutingError
 from pathcast.pattern import Pattern
-from pathcast.routing.advertisement import ANYTHING, Advertisement
+from pathcast.routing.advertisement import ANYTHING, Advertisement, widened
 from pathcast.routing.interests import HERE, Outgoing, Wanted
 from pathcast.routing.kit import Kit
 from pathcast.routing.messages import (
@@ -81,10 +81,14 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class Announce:
-    """A publisher of ours, and what it will send; again, with something else, when that changes."""
+    """A publisher of ours, and what it will send; again, with something else, when that changes.
+
+    `widens`: the advertisement was inferred from samples, and is widened when a document falls outside it.
+    """
 
     publisher: str
     advertisement: Advertisement
+    widens: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +213,7 @@ class Router:
         self._selector = kit.selector()
         self._subscribers: dict[Hashable, tuple[Interest, str]] = {}
         self._uncovered: int | None = 0
+        self._widening: set[str] = set()  # publishers whose advertisement grows with what they send
         self._hops: dict[tuple[str, Origins], int] = {}
         self._hop_owners: dict[int, tuple[str, Origins]] = {}
         self._hop_uses: dict[int, int] = {}
@@ -236,7 +241,8 @@ class Router:
             case Several(requests=requests):
                 changed = [interest for one in requests for interest in self._subscribed(one)]
                 return self._replaced(list(dict.fromkeys(changed)))
-            case Announce(publisher=publisher, advertisement=advertisement):
+            case Announce(publisher=publisher, advertisement=advertisement, widens=widens):
+                (self._widening.add if widens else self._widening.discard)(publisher)
                 if not publisher:
                     raise RoutingError("publisher", "a publisher has a name")
                 return self._retold(self.trees.announce(publisher, advertisement))
@@ -441,20 +447,21 @@ class Router:
 
     # documents
 
-    def admit(self, document: Document) -> Refuse | None:
-        """Whether a document of one of our publishers is refused; raises DocumentError."""
-        one = self.trees.own.get(document.publisher, None)
-        if one is None and not self.strategy.advertisements:
-            return None
-        if one is not None and one.allows(document.body):
-            return None
+    def admit(self, document: Document) -> tuple[Document | Refuse, list[Effect]]:
+        """What becomes of a document of one of our publishers, and what others are told because of it; raises DocumentError."""
+        publisher = document.publisher
+        one = self.trees.own.get(publisher)
+        by_advertisement = self.strategy.advertisements
+        if one.allows(document.body) if one is not None else not by_advertisement:
+            return document, []
         self.counters.outside += 1
-        if not self._refuse_outside:
-            return None
-        said = (
-            "has not advertised anything" if one is None else "has not advertised such a document"
-        )
-        return Refuse(document, f"{document.publisher} {said}")
+        if self._refuse_outside:
+            said = "anything" if one is None else "such a document"
+            return Refuse(document, f"{publisher} has not advertised {said}"), []
+        told: list[Effect] = []
+        if one is not None and publisher in self._widening:
+            told = self._retold(self.trees.announce(publisher, widened(one, document.body)))
+        return replace(document, outside=by_advertisement), told
 
     def decide(self, document: Document, came_from: str = HERE) -> Decision:
         """Where a document goes; raises DocumentError."""
@@ -489,6 +496,9 @@ class Router:
 
     def unasked(self, document: Document) -> set[str]:
         """The neighbours that get a document without having asked for it."""
+        if document.outside:
+            origin = document.origin
+            return {one for one in self._neighbours if self.trees.takes(one, origin)}
         return {one for one in self._lost if one != HERE and self._unasked(document, one)}
 
     def _unasked(self, document: Document, whom: str) -> bool:

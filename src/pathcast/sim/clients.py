@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
-from pathcast.routing.advertisement import Advertisement
 from pathcast.routing.messages import Document
 from pathcast.routing.router import Announce, Register, Request
 
@@ -32,11 +31,10 @@ class Clients:
     """All clients of one broker."""
 
     subscriptions: dict[Hashable, Register] = field(default_factory=dict)
-    publishers: dict[str, Advertisement] = field(default_factory=dict)
+    publishers: dict[str, Announce] = field(default_factory=dict)
     unaccepted: dict[str, Document] = field(default_factory=dict)
 
     def requests(self) -> Iterator[Request]:
         """All that they want of their broker."""
-        for publisher, advertisement in self.publishers.items():
-            yield Announce(publisher, advertisement)
+        yield from self.publishers.values()
         yield from self.subscriptions.values()

@@ -186,13 +186,16 @@ class Simulation:
         self._say(f"{broker} {id} cancels")
         self._ask(broker, Cancel(id))
 
-    def announce(self, broker: str, publisher: str, advertisement: Advertisement) -> None:
-        """A publisher begins, or advertises something else."""
+    def announce(
+        self, broker: str, publisher: str, advertisement: Advertisement, *, widens: bool = False
+    ) -> None:
+        """A publisher begins, or advertises something else; `widens`: more, with every document that is outside."""
         if self._homes.setdefault(("publisher", publisher), broker) != broker:
             raise RoutingError("publisher", f"{publisher} is at another broker already")
-        self._host(broker).clients.publishers[publisher] = advertisement
+        announce = Announce(publisher, advertisement, widens)
+        self._host(broker).clients.publishers[publisher] = announce
         self._say(f"{broker} {publisher} advertises")
-        self._ask(broker, Announce(publisher, advertisement))
+        self._ask(broker, announce)
 
     def retract(self, publisher: str) -> None:
         broker = self._homes.pop(("publisher", publisher), None)

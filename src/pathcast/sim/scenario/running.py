@@ -199,6 +199,12 @@ class _Run:
             self.failures.append(failure)
             self.trace.append(f"  FAILED: {found}")
 
+    def _announce(self, broker: str, publisher: str, advertised: actions.Advertised) -> None:
+        """What is inferred from samples is widened by documents that fall outside."""
+        advertisement = self._resources.advertisement(advertised)
+        inferred = isinstance(advertised, actions.Like)
+        self.simulation.announce(broker, publisher, advertisement, widens=inferred)
+
     def _performed(self, statement: Action | Check) -> str | None:
         """What a statement asks for; what is wrong, if it expects something else."""
         simulation, resources = self.simulation, self._resources
@@ -209,10 +215,9 @@ class _Run:
                 if broker not in simulation.hosts:
                     raise RoutingError("topology", f"there is no broker {broker}")
                 if advertised is not None:
-                    simulation.announce(broker, name, resources.advertisement(advertised))
+                    self._announce(broker, name, advertised)
             case actions.ChangeOf(publisher=name, advertised=advertised):
-                home = self._home(name)
-                simulation.announce(home, name, resources.advertisement(advertised))
+                self._announce(self._home(name), name, advertised)
             case actions.Retracting(publisher=name):
                 simulation.retract(name)
             case actions.Subscribing(id=id, broker=broker, xpath=xpath, subscriber=subscriber):
