@@ -123,6 +123,7 @@ def test_once_and_in_order_between_two_lives(moves: list[tuple[str, int]]) -> No
     for who in (0, 1):
         assert pair.ends[who].peer == pair.lives[1 - who]
         assert pair.ends[who].backlog == 0
+        assert not pair.ends[who]._early  # what came twice is not kept
         assert all(met == sorted(set(met)) for met in pair.met[who].values())
         # What was said since the two met has been heard to the end: the rest was dropped when they met, and that is the owners' affair.
         heard = pair.heard[1 - who].get((pair.lives[1 - who], pair.lives[who]), [])

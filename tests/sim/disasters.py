@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 
 from pathcast.routing.strategy import STRATEGIES
@@ -16,6 +17,18 @@ XPATHS = (
     "/a", "/a/b", "//c", "/a/b/c", "/a/b/d", "/a/*/e", "//b/c", "//b/d", "//d/e", "//c/e", "/a//e", "/a[b][d]", "//b[c and d]",
     "/a/c/e", "/a/d/e", "/a/b/c/e", "/a/b/d/e", "/a/*", "//b[not(c)]", "count(//b) > 1", "/z", "e",
 )  # fmt: skip
+MERGED = (
+    "/a/b",
+    "/a/c",
+    "/a/d",
+    "/a/b/c",
+    "/a/b/d",
+    "/a/c/e",
+    "/a/d/e",
+    "/a/b/c/e",
+    "/a[b][d]",
+    "e",
+)  # mergers like these
 SAMPLES = (
     "<a/>", "<a><b/></a>", "<a><b><c/></b></a>", "<a><b/><b><d/></b></a>", "<a><b><c><e/></c><d><e/></d></b></a>",
     "<a><c/></a>", "<a><c><e/></c><d/></a>", "<a><d><e/><e/></d></a>", "<a><b><d><e/></d></b><c/></a>",
@@ -26,6 +39,7 @@ ADVERTISED: tuple[do.Advertised, ...] = (
     do.Paths(("/a", "/a/b(/c)+", "/a/b/c/e", "/a/b")),
     do.Like(("x5", "x6", "x7")),
 )
+NAMES = (*STRATEGIES[:-1], "with-Adv-with-CovIPM(0.5)")  # with less, ten paths have hardly a merger
 TIMES = (0, 1_000, 3_000, 50_000, 500_000, 2_000_000)
 
 
@@ -36,7 +50,7 @@ def disaster(seed: int) -> Scenario:
     room = size * (size - 1) // 2 - (size - 1)
     extra = chance.randint(0, min(3, room)) if seed % 2 else 0
     overlay = random_graph(size, extra, seed)
-    name = STRATEGIES[seed // 2 % len(STRATEGIES)]
+    name = NAMES[seed // 2 % len(NAMES)]
     head: list[setup.Setup] = [setup.Seed(seed), setup.StrategyOf(name)]
     head += [
         setup.LinkOf(one.one, one.other, round(one.latency * 1_000_000)) for one in overlay.links
@@ -48,12 +62,16 @@ def disaster(seed: int) -> Scenario:
         head.append(setup.RefuseOutside())
     head += [setup.SchemaOf("small", SCHEMA), setup.MergersByDtd("small")]
     head += [setup.Sample(f"x{number}", body) for number, body in enumerate(SAMPLES)]
-    made = _Making(chance, list(overlay.brokers), [(one.one, one.other) for one in overlay.links])
+    links = [(one.one, one.other) for one in overlay.links]
+    made = _Making(chance, list(overlay.brokers), links, MERGED if "PM" in name else XPATHS)
     return Scenario(tuple(head), tuple(made.body()))
 
 
 class _Making:
-    def __init__(self, chance: Random, brokers: list[str], links: list[do.Pair]) -> None:
+    def __init__(
+        self, chance: Random, brokers: list[str], links: list[do.Pair], xpaths: Sequence[str]
+    ) -> None:
+        self.xpaths = xpaths
         self.chance = chance
         self.brokers = brokers
         self.links = links
@@ -118,7 +136,7 @@ class _Making:
     def subscribe(self) -> do.Action:
         self.subscriptions += 1
         broker = self.chance.choice(self.brokers)
-        return do.Subscribing(f"s{self.subscriptions}", broker, self.chance.choice(XPATHS))
+        return do.Subscribing(f"s{self.subscriptions}", broker, self.chance.choice(self.xpaths))
 
     def cancel(self) -> do.Action:
         return do.Cancelling(f"s{self.chance.randint(1, self.subscriptions)}")
