@@ -116,3 +116,38 @@ def test_from_stdin_as_a_process() -> None:
 
 def test_help_has_an_example() -> None:
     assert "Example" in run("simulate", "--help").stdout
+
+
+def test_tables_and_reasons() -> None:
+    shown = run("simulate", "good.txt", "--inspect", "b2", "--why", "d1").stdout
+    assert "b2: advertisements, by which documents come" in shown
+    assert "b2: who wants what, and what the others were told of it" in shown
+    assert "d1 at b1, as published" in shown
+    assert "d1 at b3, from b2" in shown
+    assert "taken: an entry matches" in shown
+    (found,) = run("simulate", "good.txt", "--json", "--inspect", "b2", "--why", "d2").rows
+    assert [one["origin"] for one in found["tables"]["b2"]["advertisements"]] == ["b1"]
+    (only,) = found["why"]  # nobody wants it, so it stays where it was published
+    assert (only["broker"], only["from"]) == ("b1", None)
+    assert [way["taken"] for way in only["ways"]] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--inspect", "b9"], "there is no broker b9"),
+        (["--why", "d9"], "no document d9 has been published"),
+        (["--draw", "no/such/folder/x.svg"], "cannot be written"),
+    ],
+)
+def test_what_cannot_be_shown(arguments: list[str], complaint: str) -> None:
+    result = run("simulate", "good.txt", *arguments)
+    assert result.code == 2
+    assert complaint in result.stderr
+
+
+def test_a_picture(tmp_path: Path) -> None:
+    assert run("simulate", "good.txt", "--draw", "x.svg").code == 0
+    text = (tmp_path / "x.svg").read_text()
+    assert "<svg" in text[:100]
+    assert all(name in text for name in ("b1", "b2", "b3"))

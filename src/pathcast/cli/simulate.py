@@ -6,15 +6,18 @@ The summary is for people; --json is one object with all of it; --trace has ever
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pathcast.cli.simulate_tables import tables, tables_dict, why_dict
+from pathcast.cli.simulate_tables import why as why_lines
 from pathcast.cli.terminal import FAILED, Output, fail, say
 from pathcast.errors import FormatError, PathcastError
 from pathcast.formats.draft import file_draft
 
 if TYPE_CHECKING:
+    from pathcast.sim import Simulation
     from pathcast.sim.scenario import Outcome
 
 __all__ = ["simulate"]
@@ -55,11 +58,35 @@ def simulate(
             help="How long brokers take over a message: recorded costs by name (li2008), or a file.",
         ),
     ] = None,
+    draw: Annotated[
+        Path | None,
+        typer.Option(
+            "--draw",
+            metavar="FILE.svg",
+            help="Draw the overlay as it is at the end, with tables and traffic.",
+        ),
+    ] = None,
+    inspect: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--inspect",
+            metavar="BROKER",
+            help="Show the tables of a broker at the end, and why each entry is there; may be repeated.",
+        ),
+    ] = None,
+    why: Annotated[
+        str | None,
+        typer.Option(
+            "--why",
+            metavar="DOCUMENT",
+            help="Show why a document takes a link or not, at each broker it has come to, by the tables of the end.",
+        ),
+    ] = None,
 ) -> None:
     """Run an overlay of brokers in virtual time, as a scenario tells it.
 
     A scenario is a text: a topology, publishers and subscribers, documents, faults, and what is expected. The same seed gives the
-    same trace, byte for byte. The guide docs/guide/overlay.md tells the language.
+    same trace, byte for byte. The guide docs/guide/overlay.md tells the language. `--draw`, `--inspect` and `--why` show the overlay as it is at the end.
 
     Exit code: 0 if all is as the scenario expects; 1 if something is not (each told with its line); 2 for a bad call or a bad scenario.
 
@@ -72,18 +99,46 @@ def simulate(
         outcome = run_scenario(text, folder, changes=Changes(seed, strategy, costs))
     except PathcastError as error:
         fail(f"{scenario}: {error}")
+    try:
+        shown = _shown(outcome.simulation, inspect or [], why, as_json)
+    except PathcastError as error:
+        fail(str(error))
     with Output() as output:
         if trace is not None:
             _write_trace(outcome, trace, output)
         if as_json:
-            output.json(_as_dict(outcome))
+            output.json({**_as_dict(outcome), **shown})
         else:
-            for line in _lines(outcome):
+            for line in (*_lines(outcome), *shown.get("lines", ())):
                 output.text(line)
+    if draw is not None:
+        _draw(outcome, draw)
     for failure in outcome.failures:
         say(f"pathcast: {scenario}: {failure}", "red")
     if outcome.failures:
         raise typer.Exit(FAILED)
+
+
+def _shown(
+    run: Simulation, brokers: list[str], document: str | None, as_json: bool
+) -> dict[str, Any]:
+    """What is asked for besides the summary."""
+    if as_json:
+        found: dict[str, Any] = {"tables": tables_dict(run, brokers)} if brokers else {}
+        return found if document is None else {**found, "why": why_dict(run, document)}
+    lines = list(tables(run, brokers))
+    if document is not None:
+        lines += why_lines(run, document)
+    return {"lines": lines}
+
+
+def _draw(outcome: Outcome, path: Path) -> None:
+    from pathcast.sim.drawing import write_picture
+
+    try:
+        write_picture(outcome.simulation, path)
+    except OSError as error:
+        fail(f"{path} cannot be written: {error.strerror}")
 
 
 def _read(scenario: Path) -> tuple[str, Path]:

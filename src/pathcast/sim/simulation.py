@@ -102,6 +102,7 @@ class Simulation:
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._planned = 0
         self.published: dict[str, float] = {}
+        self.documents: dict[str, Document] = {}
         self._homes: dict[Hashable, str] = {}
         for name in topology.brokers:
             self._live(name)
@@ -210,6 +211,7 @@ class Simulation:
         document = Document(id, broker, publisher, body)
         self._host(broker).clients.unaccepted[id] = document
         self.published.setdefault(id, self.now)
+        self.documents[id] = document
         self._say(f"{broker} {publisher} publishes {id}")
         self._submit(broker, id)
 

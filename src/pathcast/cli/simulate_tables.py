@@ -1,0 +1,84 @@
+"""What `pathcast simulate` shows of an overlay at the end: the tables of brokers with their reasons, and why a document went where it went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pathcast.errors import RoutingError
+
+if TYPE_CHECKING:
+    from pathcast.routing.router import Router
+    from pathcast.sim import Simulation
+
+__all__ = ["tables", "tables_dict", "why", "why_dict"]
+
+
+def _router(run: Simulation, name: str) -> Router:
+    host = run.hosts.get(name)
+    if host is None:
+        raise RoutingError("topology", f"there is no broker {name}")
+    if host.broker is None:
+        raise RoutingError("topology", f"{name} is down, and has no tables")
+    return host.broker.router
+
+
+def tables(run: Simulation, brokers: list[str]) -> Iterator[str]:
+    """What comes from where, and who wants what, at these brokers."""
+    from pathcast.routing.inspect import prt, srt, text
+
+    for name in brokers:
+        router = _router(run, name)
+        yield f"{name}: advertisements, by which documents come"
+        yield text(srt(router)).rstrip()
+        yield f"{name}: who wants what, and what the others were told of it"
+        yield text(prt(router)).rstrip()
+
+
+def tables_dict(run: Simulation, brokers: list[str]) -> dict[str, Any]:
+    from pathcast.routing.inspect import prt, srt
+
+    found: dict[str, Any] = {}
+    for name in brokers:
+        router = _router(run, name)
+        found[name] = {
+            "advertisements": [row.as_dict() for row in srt(router)],
+            "interests": [row.as_dict() for row in prt(router)],
+        }
+    return found
+
+
+def _seen(run: Simulation, document: str) -> Iterator[tuple[str, str]]:
+    """The brokers that a document has come to, and from where."""
+    found = run.documents.get(document)
+    if found is None:
+        raise RoutingError("unknown", f"no document {document} has been published")
+    yield found.origin, ""
+    for sender, receiver in (run.metrics.journeys or {}).get(document, {}):
+        yield receiver, sender
+
+
+def why(run: Simulation, document: str) -> Iterator[str]:
+    """At each broker that has had a document, where it goes by the tables of now, and why."""
+    from pathcast.routing.inspect import text, why_document
+
+    for name, came_from in _seen(run, document):
+        ways = why_document(_router(run, name), run.documents[document], came_from)
+        yield f"{document} at {name}, " + (f"from {came_from}" if came_from else "as published")
+        yield text(ways).rstrip()
+
+
+def why_dict(run: Simulation, document: str) -> list[dict[str, Any]]:
+    from pathcast.routing.inspect import why_document
+
+    return [
+        {
+            "broker": name,
+            "from": came_from or None,
+            "ways": [
+                way.as_dict()
+                for way in why_document(_router(run, name), run.documents[document], came_from)
+            ],
+        }
+        for name, came_from in _seen(run, document)
+    ]
