@@ -8,9 +8,10 @@ from pathcast.broker.effects import Accepted
 from pathcast.broker.inputs import Ask, ClientsKnown
 from pathcast.pattern import parse
 from pathcast.routing.advertisement import ANYTHING
+from pathcast.routing.decisions import Deliver
 from pathcast.routing.engine_kit import EngineKit
 from pathcast.routing.messages import Document
-from pathcast.routing.router import Announce, Cancel, Deliver, Register, Retract
+from pathcast.routing.requests import Announce, Cancel, Register, Retract
 from pathcast.routing.strategy import Strategy
 from pathcast.sim.scenario import run_scenario
 from pathcast.sim.simulation import Simulation

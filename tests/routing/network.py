@@ -6,18 +6,11 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 
 from pathcast.pattern import parse
+from pathcast.routing.decisions import Deliver, Effect, Tell
 from pathcast.routing.kit import Kit
 from pathcast.routing.messages import Document, Message, Publish
-from pathcast.routing.router import (
-    Announce,
-    Cancel,
-    Deliver,
-    Effect,
-    Register,
-    Retract,
-    Router,
-    Tell,
-)
+from pathcast.routing.requests import Announce, Cancel, Register, Retract
+from pathcast.routing.router import Router
 from pathcast.routing.strategy import Strategy
 
 __all__ = ["Network"]

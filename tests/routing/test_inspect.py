@@ -27,7 +27,8 @@ from pathcast.routing.inspect import (
 )
 from pathcast.routing.interests import HERE
 from pathcast.routing.messages import Document, Interest, Origins, Subscribe, Unsubscribe
-from pathcast.routing.router import Cancel, Register, Router
+from pathcast.routing.requests import Cancel, Register
+from pathcast.routing.router import Router
 from pathcast.routing.strategy import STRATEGIES, Strategy, strategy
 from pathcast.schema import parse_dtd
 from pathcast.sim import Simulation

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pathcast.link import Frame
+from pathcast.routing.decisions import Deliver, Refuse
 from pathcast.routing.messages import Document, Message
-from pathcast.routing.router import Deliver, Refuse, Request
+from pathcast.routing.requests import Request
 
 __all__ = [
     "Accepted",

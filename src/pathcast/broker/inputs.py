@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from pathcast.link import Frame
 from pathcast.routing.messages import Document, Message
-from pathcast.routing.router import Request
+from pathcast.routing.requests import Request
 
 __all__ = ["Alarm", "Ask", "ClientsKnown", "FrameIn", "Input", "Start", "Submit"]
 

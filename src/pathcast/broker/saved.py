@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from pathcast.broker.effects import Effect, Forget, Keep, Note, Remember, Whole
 from pathcast.routing.messages import Advertise, Message, Subscribe, Unadvertise, Unsubscribe
-from pathcast.routing.router import Announce, Cancel, Register, Request, Retract
+from pathcast.routing.requests import Announce, Cancel, Register, Request, Retract
 
 __all__ = ["Saved"]
 

@@ -5,6 +5,9 @@ messages       advertise, subscribe, publish and their inverses, as frozen value
 strategy       which of them are left out: by advertisements, covering, merging
 trees          which neighbour leads to which publisher's broker
 interests      who wants what, and what of it a neighbour has to know; summaries make it less
+requests       what clients ask of their broker
+decisions      what a router decides: who is told what, who gets a document
+entries        what neighbours want, and which of them want a document; subscribers: a broker's own
 router         the tables together: a message in, messages and deliveries out
 inspect        the tables with their reasons, for people
 kit            the engines behind the tables, as protocols: `engine_kit` for a broker, `shared_kit` for many in one process

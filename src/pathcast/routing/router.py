@@ -24,8 +24,9 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from pathcast.errors import RoutingError
-from pathcast.pattern import Pattern
-from pathcast.routing.advertisement import ANYTHING, Advertisement, widened
+from pathcast.routing.advertisement import ANYTHING, widened
+from pathcast.routing.decisions import Decision, Drop, Effect, Refuse, Tell
+from pathcast.routing.entries import Entries
 from pathcast.routing.interests import HERE, Outgoing, Wanted
 from pathcast.routing.kit import Kit
 from pathcast.routing.messages import (
@@ -42,116 +43,16 @@ from pathcast.routing.messages import (
     Unadvertise,
     Unsubscribe,
 )
+from pathcast.routing.requests import Announce, Cancel, Register, Request, Retract, Several
 from pathcast.routing.strategy import Strategy
+from pathcast.routing.subscribers import Subscribers
 from pathcast.routing.trees import Trees
 
-__all__ = [
-    "Announce",
-    "Cancel",
-    "Decision",
-    "Deliver",
-    "Drop",
-    "Effect",
-    "Refuse",
-    "Register",
-    "Request",
-    "Retract",
-    "Router",
-    "Several",
-    "Tell",
-]
+__all__ = ["Counters", "Router"]
 
 
-# --- what clients ask for ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Register:
-    """A subscription of one of our subscribers."""
-
-    id: Hashable
-    pattern: Pattern
-    subscriber: str
-
-
-@dataclass(frozen=True, slots=True)
-class Cancel:
-    id: Hashable
-
-
-@dataclass(frozen=True, slots=True)
-class Announce:
-    """A publisher of ours, and what it will send; again, with something else, when that changes.
-
-    `widens`: the advertisement was inferred from samples, and is widened when a document falls outside it.
-    """
-
-    publisher: str
-    advertisement: Advertisement
-    widens: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Retract:
-    publisher: str
-
-
-@dataclass(frozen=True, slots=True)
-class Several:
-    """Subscriptions that come or go together: neighbours are told what it comes to."""
-
-    requests: tuple[Register | Cancel, ...]
-
-
-Request: TypeAlias = Register | Cancel | Announce | Retract | Several
-
-
-# --- what follows -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Tell:
-    neighbour: str
-    message: Message
-
-
-@dataclass(frozen=True, slots=True)
-class Deliver:
-    """A document for one subscriber, with the subscriptions that it matches."""
-
-    document: Document
-    subscriber: str
-    subscriptions: tuple[Hashable, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Refuse:
-    """A document that is not accepted."""
-
-    document: Document
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Drop:
-    """Something that a neighbour said in an earlier life and has not said again: as if it had taken it back."""
-
-    neighbour: str
-    message: Unsubscribe | Unadvertise
-
-
-Effect: TypeAlias = Tell | Deliver | Refuse | Drop
 Waiting: TypeAlias = tuple[str, ...]
 Entry: TypeAlias = tuple[Interest, Origins]
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """Where a document goes: neighbours, our own subscribers with their subscriptions, and those who are not yet known well enough."""
-
-    neighbours: tuple[str, ...]
-    deliveries: tuple[Deliver, ...]
-    undecided: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -209,14 +110,9 @@ class Router:
             one: _Neighbour(Outgoing(one, self.trees, kit, strategy.advertisements))
             for one in names
         }
-        self._filter = kit.filter()
-        self._selector = kit.selector()
-        self._subscribers: dict[Hashable, tuple[Interest, str]] = {}
-        self._uncovered: int | None = 0
+        self._entries = Entries(kit.filter())
+        self._subscribers = Subscribers(kit)
         self._widening: set[str] = set()  # publishers whose advertisement grows with what they send
-        self._hops: dict[tuple[str, Origins], int] = {}
-        self._hop_owners: dict[int, tuple[str, Origins]] = {}
-        self._hop_uses: dict[int, int] = {}
         self._clients_known = not recovering
         self._lost = (
             (HERE, *names) if recovering else ()
@@ -242,27 +138,22 @@ class Router:
                 changed = [interest for one in requests for interest in self._subscribed(one)]
                 return self._replaced(list(dict.fromkeys(changed)))
             case Announce(publisher=publisher, advertisement=advertisement, widens=widens):
-                (self._widening.add if widens else self._widening.discard)(publisher)
                 if not publisher:
                     raise RoutingError("publisher", "a publisher has a name")
+                (self._widening.add if widens else self._widening.discard)(publisher)
                 return self._retold(self.trees.announce(publisher, advertisement))
             case Retract(publisher=publisher):
+                self._widening.discard(publisher)
                 return self._retold(self.trees.retract(publisher))
 
     def _subscribed(self, request: Register | Cancel) -> list[Interest]:
         """The interest that somebody here has now, and nobody had, or the other way round."""
-        self._uncovered = None
         match request:
-            case Register(id=id, pattern=pattern, subscriber=subscriber):
-                if id in self._subscribers:
-                    raise RoutingError("duplicate-id", f"there is a subscription {id!r} already")
-                interest = self._kit.interest(pattern)
-                self._selector.add(id, interest)
-                self._subscribers[id] = (interest, subscriber)
+            case Register():
+                interest = self._subscribers.add(request)
                 return [interest] if self.wanted.add_here(interest) else []
             case Cancel(id=id):
-                interest, _ = self._subscribers.pop(id)
-                self._selector.remove(id)
+                interest = self._subscribers.remove(id)
                 return [interest] if self.wanted.remove_here(interest) else []
 
     def hear(self, neighbour: str, message: Message) -> list[Effect]:
@@ -274,7 +165,7 @@ class Router:
                 if not self.wanted.add(neighbour, interest, without):
                     return []
                 known.entries[interest, without] = None
-                self._filter.add(interest, self._hop(neighbour, without))
+                self._entries.add(neighbour, interest, without)
                 return self._replaced([interest])
             case Unsubscribe(interest=interest, without=without):
                 if (interest, without) in known.before:
@@ -468,7 +359,7 @@ class Router:
         self.counters.decisions += 1
         neighbours = (self._matching(document) | self.unasked(document)) - {came_from}
         undecided = self.undecided(document.origin, came_from, neighbours) if self._lost else []
-        deliveries = () if HERE in undecided else tuple(self._deliveries(document))
+        deliveries = () if HERE in undecided else tuple(self._subscribers.deliveries(document))
         if not neighbours and not deliveries and not undecided and came_from != HERE:
             self.counters.vain += 1
         return Decision(tuple(sorted(neighbours)), deliveries, tuple(undecided))
@@ -486,7 +377,7 @@ class Router:
     def decide_for(self, document: Document, whom: str) -> Decision:
         """What a document that was undecided for somebody means to it now."""
         if whom == HERE:
-            return Decision((), tuple(self._deliveries(document)))
+            return Decision((), tuple(self._subscribers.deliveries(document)))
         wants = self._unasked(document, whom) or whom in self._matching(document)
         return Decision((whom,) if wants else (), ())
 
@@ -516,21 +407,8 @@ class Router:
 
     def _matching(self, document: Document) -> set[str]:
         origin = document.origin
-        found = set()
-        for hop in self._filter.hops(document.body) if len(self._filter) else ():
-            neighbour, without = self._hop_owners[hop]
-            if origin not in without and self.trees.takes(neighbour, origin):
-                found.add(neighbour)
-        return found
-
-    def _deliveries(self, document: Document) -> Iterator[Deliver]:
-        if not self._subscribers:
-            return
-        by_subscriber: dict[str, list[Hashable]] = {}
-        for id in self._selector.match(document.body):
-            by_subscriber.setdefault(self._subscribers[id][1], []).append(id)
-        for subscriber, ids in sorted(by_subscriber.items()):
-            yield Deliver(document, subscriber, tuple(sorted(ids, key=str)))
+        wanted = self._entries.wanted_by(document.body, origin)
+        return {one for one in wanted if self.trees.takes(one, origin)}
 
     def holds(self, neighbour: str, interest: Interest, without: Origins) -> bool:
         """Whether there is such an entry of a neighbour's."""
@@ -538,16 +416,11 @@ class Router:
 
     def entries(self) -> int:
         """How many entries the tables hold, our own subscribers' included."""
-        return len(self._filter) + len(self._selector)
+        return len(self._entries) + len(self._subscribers)
 
     def uncovered(self) -> int:
         """How many of them an engine that tests each has to test: with covering, of our own those that no other covers."""
-        if self._uncovered is None:
-            summary = self._kit.summary()
-            for interest in {one: None for one, _ in self._subscribers.values()}:
-                summary.add(interest)
-            self._uncovered = len(summary.changes().exposed)
-        return len(self._filter) + self._uncovered
+        return len(self._entries) + self._subscribers.uncovered()
 
     # what is there, for `inspect`; nothing is changed by looking
 
@@ -573,8 +446,7 @@ class Router:
 
     def subscriptions(self) -> Iterator[tuple[Hashable, Interest, str]]:
         """Our own: id, interest and subscriber."""
-        for id, (interest, subscriber) in self._subscribers.items():
-            yield id, interest, subscriber
+        return iter(self._subscribers)
 
     def told(self, neighbour: str) -> list[Interest] | None:
         """The interests that a neighbour has been told, each once; None for one that is no neighbour."""
@@ -586,7 +458,7 @@ class Router:
         left = {
             "interests": len(self.wanted),
             "entries": self.entries(),
-            "hops": len(self._hops),
+            "hops": self._entries.hops,
             "publishers": sum(bool(publisher) for publisher in self.trees.own),
         }
         if self.strategy.advertisements:
@@ -606,7 +478,7 @@ class Router:
         if not self.wanted.remove(neighbour, interest, without):
             return False
         del self._neighbours[neighbour].entries[interest, without]
-        self._filter.remove(interest, self._unhop(neighbour, without))
+        self._entries.remove(neighbour, interest, without)
         return True
 
     def _replaced(self, interests: Iterable[Interest]) -> list[Effect]:
@@ -627,24 +499,6 @@ class Router:
         for one in self._neighbours.values():
             one.outgoing.reconsider()
         return effects + self._replaced(list(self.wanted))
-
-    def _hop(self, neighbour: str, without: Origins) -> int:
-        """The hop of entries of this sort, counted."""
-        hop = self._hops.get((neighbour, without))
-        if hop is None:
-            hop = next(n for n in range(len(self._hops) + 1) if n not in self._hop_owners)
-            self._hops[neighbour, without] = hop
-            self._hop_owners[hop] = (neighbour, without)
-            self._hop_uses[hop] = 0
-        self._hop_uses[hop] += 1
-        return hop
-
-    def _unhop(self, neighbour: str, without: Origins) -> int:
-        hop = self._hops[neighbour, without]
-        self._hop_uses[hop] -= 1
-        if not self._hop_uses[hop]:
-            del self._hops[neighbour, without], self._hop_owners[hop], self._hop_uses[hop]
-        return hop
 
 
 def _entry_order(entry: tuple[Interest, Origins]) -> tuple[int, list[str]]:

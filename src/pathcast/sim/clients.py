@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
 from pathcast.routing.messages import Document
-from pathcast.routing.router import Announce, Register, Request
+from pathcast.routing.requests import Announce, Register, Request
 
 __all__ = ["Clients", "Delivery"]
 

@@ -33,19 +33,11 @@ from pathcast.broker.broker import Settings
 from pathcast.errors import RoutingError
 from pathcast.pattern import parse
 from pathcast.routing.advertisement import Advertisement
+from pathcast.routing.decisions import Deliver, Refuse
 from pathcast.routing.interests import HERE
 from pathcast.routing.kit import Kit
 from pathcast.routing.messages import Document, Publish
-from pathcast.routing.router import (
-    Announce,
-    Cancel,
-    Deliver,
-    Refuse,
-    Register,
-    Request,
-    Retract,
-    Several,
-)
+from pathcast.routing.requests import Announce, Cancel, Register, Request, Retract, Several
 from pathcast.sim.clients import Clients, Delivery
 from pathcast.sim.costs import Costs
 from pathcast.sim.metrics import Metrics, kind_of, size_of

@@ -1,0 +1,54 @@
+"""What a router decides, as frozen values: what neighbours are told, who gets a document, what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pathcast.routing.messages import Document, Message, Unadvertise, Unsubscribe
+
+__all__ = ["Decision", "Deliver", "Drop", "Effect", "Refuse", "Tell"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    neighbour: str
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Deliver:
+    """A document for one subscriber, with the subscriptions that it matches."""
+
+    document: Document
+    subscriber: str
+    subscriptions: tuple[Hashable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """A document that is not accepted."""
+
+    document: Document
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Something that a neighbour said in an earlier life and has not said again: as if it had taken it back."""
+
+    neighbour: str
+    message: Unsubscribe | Unadvertise
+
+
+Effect: TypeAlias = Tell | Deliver | Refuse | Drop
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Where a document goes: neighbours, our own subscribers with their subscriptions, and those who are not yet known well enough."""
+
+    neighbours: tuple[str, ...]
+    deliveries: tuple[Deliver, ...]
+    undecided: tuple[str, ...] = ()
