@@ -32,7 +32,7 @@ def test_the_summary() -> None:
     assert found["strategy"] == "with-Adv-with-Cov"
     assert found["messages"] == "6: advertise 2, publish 2, subscribe 2"
     assert found["documents"] == "2 accepted, 1.00 links each"
-    assert found["deliveries"] == "1, after 10.000 ms on average, 10.000 ms at most"
+    assert found["deliveries"] == "1, after 10.000 ms on average, 10.000 ms at most, 2.00 links"
     assert found["table entries"] == "3, most at b1: 1"
     assert found["expectations"] == "1, all met"
     assert "received in vain" not in found

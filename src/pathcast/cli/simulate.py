@@ -246,7 +246,10 @@ def _deliveries(outcome: Outcome) -> str:
     if not summary.deliveries:
         return "none" if outcome.simulation.published else ""
     mean, longest = summary.delay * 1000, summary.longest * 1000
-    return f"{summary.deliveries:,}, after {mean:.3f} ms on average, {longest:.3f} ms at most"
+    hops = f"{summary.hops:.2f} links"
+    return (
+        f"{summary.deliveries:,}, after {mean:.3f} ms on average, {longest:.3f} ms at most, {hops}"
+    )
 
 
 def _sizes(sizes: dict[str, int]) -> str:

@@ -130,6 +130,14 @@ class Trees:
         offers = self._links[neighbour].heard.get(origin)
         return not offers or any(path[1:2] == (self.name,) for path, _ in offers.values())
 
+    def distance(self, origin: str) -> int | None:
+        """How many links a document of an origin has come, if its tree is known here."""
+        parent = self.parent.get(origin)
+        if parent is None:
+            return 0 if origin == self.name else None
+        path = self._path(parent, origin)
+        return None if path is None else len(path)
+
     def origins_by(self, neighbour: str) -> list[str]:
         """The origins whose documents come from a neighbour."""
         return [origin for origin, parent in self.parent.items() if parent == neighbour]

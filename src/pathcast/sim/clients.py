@@ -24,6 +24,7 @@ class Delivery:
     at: float
     after: float  # seconds since it was published
     broker: str = ""
+    hops: int | None = None  # links that it came by, if the tree of its origin is known
 
 
 @dataclass(slots=True)

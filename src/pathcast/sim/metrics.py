@@ -91,6 +91,7 @@ class Summary:
     deliveries: int
     delay: float
     longest: float
+    hops: float
     accepted: int
     refused: int
     outside: int
@@ -112,6 +113,7 @@ class Summary:
             links["-".join(sorted((one, other)))] += wire.bytes
         busiest = max(links.items(), key=_second, default=("", 0))
         crossings = sum(metrics.crossings.values())
+        hops = [one.hops for one in metrics.deliveries if one.hops is not None]
         return cls(
             dict(sorted(metrics.received.items())),
             sum(links.values()),
@@ -120,6 +122,7 @@ class Summary:
             len(metrics.deliveries),
             fmean(one.after for one in metrics.deliveries) if metrics.deliveries else 0.0,
             max((one.after for one in metrics.deliveries), default=0.0),
+            fmean(hops) if hops else 0.0,
             metrics.accepted,
             len(metrics.refusals),
             sum(one.router.counters.outside for one in live.values()),

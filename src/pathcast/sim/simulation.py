@@ -394,6 +394,7 @@ class Simulation:
         ids = ", ".join(map(str, subscriptions))
         self._say(f"{name} delivers {document.id} to {subscriber} for {ids}")
         after = self.now - self.published[document.id]
+        hops = host.broker.router.trees.distance(document.origin) if host.broker else None
         self.metrics.deliveries.append(
-            Delivery(document.id, subscriber, subscriptions, self.now, after, name)
+            Delivery(document.id, subscriber, subscriptions, self.now, after, name, hops)
         )
