@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast.broker.broker import Settings
+from pathcast.matching.matcher import MOST_HOPS
 from pathcast.pattern import parse
 from pathcast.routing.advertisement import ANYTHING
 from pathcast.routing.engine_kit import EngineKit
@@ -139,3 +140,19 @@ def test_an_overlay_delivers_the_same(
         delivered = sorted((one.document, one.subscriber) for one in run.metrics.deliveries)
         found.append((delivered, run.metrics.crossings))
     assert found[0] == found[1]
+
+
+def test_more_hops_than_a_matcher_has() -> None:
+    """A broker on a graph with thousands of origins."""
+    kit = EngineKit(strategy("no-Adv-no-Cov"))
+    entries = kit.filter()
+    interest, other = kit.interest(parse("/a")), kit.interest(parse("/b"))
+    hops = [0, 1, MOST_HOPS - 1, MOST_HOPS, 3 * MOST_HOPS + 7]
+    for hop in hops:
+        entries.add(interest, hop)
+        entries.add(other, hop + 1_000_000)
+    assert sorted(entries.hops(b"<a/>")) == hops
+    for hop in hops[2:]:
+        entries.remove(interest, hop)
+    assert sorted(entries.hops(b"<a/>")) == [0, 1]
+    assert len(entries) == 2 + len(hops)

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathcast.covering.merging import PathDistribution
 from pathcast.errors import RoutingError
 from pathcast.matching import Matcher
+from pathcast.matching.matcher import MOST_HOPS
 from pathcast.pattern import Pattern
 from pathcast.routing.advertisement import Advertisement, overlaps
 from pathcast.routing.kit import Summary
@@ -21,10 +22,13 @@ _OVERLAPS = 1 << 17  # answers that are kept
 
 
 class EngineFilter:
-    """A matcher whose subscriptions are entries of a table, and whose hops are asked for."""
+    """A matcher whose subscriptions are entries of a table, and whose hops are asked for.
+
+    There is another matcher for every `MOST_HOPS` hops, which a broker on a graph with thousands of origins may come to.
+    """
 
     def __init__(self) -> None:
-        self._matcher = Matcher()
+        self._matchers: dict[int, Matcher] = {}
         self._ids: dict[tuple[Interest, int], int] = {}
         self._next = 0
 
@@ -35,13 +39,20 @@ class EngineFilter:
         id = self._ids[interest, hop] = self._next
         self._next += 1
         pattern = interest.pattern
-        self._matcher.add(id, pattern.text, dict(pattern.namespaces), hop=hop)
+        which, number = divmod(hop, MOST_HOPS)
+        matcher = self._matchers.setdefault(which, Matcher())
+        matcher.add(id, pattern.text, dict(pattern.namespaces), hop=number)
 
     def remove(self, interest: Interest, hop: int) -> None:
-        self._matcher.remove(self._ids.pop((interest, hop)))
+        which = hop // MOST_HOPS
+        self._matchers[which].remove(self._ids.pop((interest, hop)))
+        if which and not len(self._matchers[which]):
+            del self._matchers[which]
 
     def hops(self, body: bytes) -> Iterable[int]:
-        return self._matcher.match_hops(body)
+        for which, matcher in self._matchers.items():
+            for number in matcher.match_hops(body):
+                yield which * MOST_HOPS + number
 
 
 class EngineSelector:
