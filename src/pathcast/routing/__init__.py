@@ -7,5 +7,6 @@ trees          which neighbour leads to which publisher's broker
 interests      who wants what, and what of it a neighbour has to know; summaries make it less
 router         the tables together: a message in, messages and deliveries out
 inspect        the tables with their reasons, for people
+export         the table for one origin as subscriptions to hops, for whoever is to decide as the broker does
 kit            the engines behind the tables, as protocols: `engine_kit` for a broker, `shared_kit` for many in one process
 """
