@@ -38,8 +38,7 @@ __all__ = ["Compiler", "OnError", "Version", "Versions", "compiled"]
 
 OnError = Callable[[Subscription, SubscriptionError], None]
 Id = str | int
-_Asked = tuple[str, tuple[tuple[str, str], ...]]  # an expression, and its namespaces
-_Known = tuple[_Asked, int | None]  # with its hop
+_Asked = tuple[str, tuple[tuple[str, str], ...], int | None]  # expression, namespaces, hop
 
 _SNAPSHOT = ".subscriptions"
 _ROUTES = ".routes.parquet"
@@ -97,7 +96,7 @@ class Compiler:
         """Let go what was compiled: the next version is compiled as a whole."""
         runner = ProcessRunner() if self._allow_expensive else None  # it runs nothing here
         self._matcher = Matcher(runner=runner)
-        self._known: dict[Id, _Known] = {}
+        self._known: dict[Id, _Asked] = {}
 
     def version(
         self, subscriptions: Iterable[Subscription], on_error: OnError | None = None
@@ -129,46 +128,46 @@ class Compiler:
         routes: list[Route] = []
         hops: dict[str, int] = {}
         seen: set[str] = set()
-        kept: dict[Id, _Known] = {}
+        kept: dict[Id, _Asked] = {}
         for one in subscriptions:
             text, subscriber = str(one.id), str(one.subscriber)
             hop = hops.get(subscriber, len(hops)) if self._hops else None
             if hop == MOST_HOPS:
                 raise _too_many_hops()
-            asked = (one.xpath, tuple(sorted((one.namespaces or {}).items())))
+            asked = (one.xpath, tuple(sorted((one.namespaces or {}).items())), hop)
             try:
                 if text in seen:  # 7 and "7" are two to the matcher, and one in a table
                     raise SubscriptionError(
                         "duplicate", f"another subscription has the id {text!r}"
                     )
-                self._add(one, (asked, hop))
+                self._add(one, asked)
             except SubscriptionError as error:
                 if on_error is None:
                     raise
                 on_error(one, error)
                 continue
             seen.add(text)
-            kept[one.id] = (asked, hop)
+            kept[one.id] = asked
             if hop is None:
                 routes.append(Route(text, subscriber))
             elif hop == len(hops):
                 hops[subscriber] = hop
                 routes.append(Route(subscriber, subscriber))
-            digest.update(json.dumps([one.id, asked, subscriber]).encode() + b"\n")
+            digest.update(json.dumps([one.id, asked[:2], subscriber]).encode() + b"\n")
         for id in self._known.keys() - kept.keys():
             self._matcher.remove(id)
         self._known = kept
         return routes, digest.hexdigest()[:_LENGTH], len(kept)
 
-    def _add(self, one: Subscription, now: _Known) -> None:
+    def _add(self, one: Subscription, asked: _Asked) -> None:
         before = self._known.get(one.id)
-        if before == now:
+        if before == asked:
             return
         if before is not None:
             self._matcher.remove(one.id)
             del self._known[one.id]
         self._matcher.add(
-            one.id, one.xpath, one.namespaces, hop=now[1], allow_expensive=self._allow_expensive
+            one.id, one.xpath, one.namespaces, hop=asked[2], allow_expensive=self._allow_expensive
         )
         self.compiled += 1
 
