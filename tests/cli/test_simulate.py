@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,20 @@ def test_what_cannot_be_shown(arguments: list[str], complaint: str) -> None:
     result = run("simulate", "good.txt", *arguments)
     assert result.code == 2
     assert complaint in result.stderr
+
+
+def test_tables_as_files(tmp_path: Path) -> None:
+    assert run("simulate", "good.txt", "--tables", "tables").code == 0
+    assert sorted(path.name for path in (tmp_path / "tables").iterdir()) == [
+        "b1.jsonl",
+        "b2.jsonl",
+        "b3.jsonl",
+    ]
+    (entry,) = [json.loads(line) for line in (tmp_path / "tables/b1.jsonl").open()]
+    assert (entry["xpath"], entry["subscriber"]) == ("/a/b", "b2")
+    (own,) = [json.loads(line) for line in (tmp_path / "tables/b3.jsonl").open()]
+    assert own["subscriber"] == "here"
+    assert run("simulate", "good.txt", "--tables", "good.txt").code == 2
 
 
 def test_a_picture(tmp_path: Path) -> None:

@@ -39,15 +39,6 @@ _DEADLINE = 1.0
 
 
 def run(
-    subscriptions: Annotated[
-        Path,
-        typer.Option(
-            "--subscriptions",
-            "-s",
-            metavar="S",
-            help="A file of subscriptions, a folder of such files, or a parquet table.",
-        ),
-    ],
     documents: Annotated[
         str,
         typer.Option(
@@ -60,6 +51,24 @@ def run(
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="OUT", help="The folder for all results.")
     ],
+    subscriptions: Annotated[
+        Path | None,
+        typer.Option(
+            "--subscriptions",
+            "-s",
+            metavar="S",
+            help="A file of subscriptions, a folder of such files, or a parquet table.",
+        ),
+    ] = None,
+    hops: Annotated[
+        Path | None,
+        typer.Option(
+            "--hops",
+            metavar="TABLE",
+            help="Instead of --subscriptions, the table of a broker, whose subscribers are hops: documents are tagged with "
+            "the hops that they take, and nobody looks for the entries that they match.",
+        ),
+    ] = None,
     stream: Annotated[
         bool,
         typer.Option(
@@ -180,6 +189,13 @@ def run(
 
     Example: `pathcast run --subscriptions all.jsonl --documents feed/ --out results --stream`
     """
+    table = hops or subscriptions
+    if table is None or (hops is not None and subscriptions is not None):
+        problem = "there is nothing to match: one is needed" if table is None else "one of them"
+        raise typer.BadParameter(problem, param_hint="--subscriptions or --hops")
+    if hops is not None and partition == "subscriptions":
+        problem = "a table of hops cannot be spread: every worker has all of it"
+        raise typer.BadParameter(problem, param_hint="--partition")
     if once and not stream:
         raise typer.BadParameter("needs --stream", param_hint="--once")
     if deadline is not None and not (allow_expensive and deadline > 0):
@@ -195,7 +211,9 @@ def run(
     from pathcast.pipeline.subscriptions import SubscriptionSource
 
     order = Order(
-        SubscriptionSource(subscriptions, file_format, prefixes, allow_expensive, skip_bad),
+        SubscriptionSource(
+            table, file_format, prefixes, allow_expensive, skip_bad, hops is not None
+        ),
         _source(documents, read, limits.size, group_by, xslt, xslt_deadline),
         out,
         Settings(limits, structures, window, (deadline or _DEADLINE) if allow_expensive else None),

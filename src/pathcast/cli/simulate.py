@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pathcast.cli.simulate_tables import tables, tables_dict, why_dict
-from pathcast.cli.simulate_tables import why as why_lines
+from pathcast.cli.simulate_tables import table_lines, tables_dict, why_dict, why_lines
 from pathcast.cli.terminal import FAILED, Output, fail, say
 from pathcast.errors import FormatError, PathcastError
 from pathcast.formats.draft import file_draft
@@ -66,6 +65,14 @@ def simulate(
             help="Draw the overlay as it is at the end, with tables and traffic.",
         ),
     ] = None,
+    tables: Annotated[
+        Path | None,
+        typer.Option(
+            "--tables",
+            metavar="DIR",
+            help="Write the table of each broker for documents submitted there, as subscriptions whose subscribers are the next hops; `here` are its own. `pathcast run --hops` takes them.",
+        ),
+    ] = None,
     inspect: Annotated[
         list[str] | None,
         typer.Option(
@@ -113,6 +120,8 @@ def simulate(
                 output.text(line)
     if draw is not None:
         _draw(outcome, draw)
+    if tables is not None:
+        _write_tables(outcome, tables)
     for failure in outcome.failures:
         say(f"pathcast: {scenario}: {failure}", "red")
     if outcome.failures:
@@ -126,7 +135,7 @@ def _shown(
     if as_json:
         found: dict[str, Any] = {"tables": tables_dict(run, brokers)} if brokers else {}
         return found if document is None else {**found, "why": why_dict(run, document)}
-    lines = list(tables(run, brokers))
+    lines = list(table_lines(run, brokers))
     if document is not None:
         lines += why_lines(run, document)
     return {"lines": lines}
@@ -139,6 +148,18 @@ def _draw(outcome: Outcome, path: Path) -> None:
         write_picture(outcome.simulation, path)
     except OSError as error:
         fail(f"{path} cannot be written: {error.strerror}")
+
+
+def _write_tables(outcome: Outcome, folder: Path) -> None:
+    from pathcast.sim.tables import write_tables
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_tables(outcome.simulation, folder, local="here")
+    except OSError as error:
+        fail(f"{folder} cannot be written: {error.strerror}")
+    except PathcastError as error:
+        fail(str(error))
 
 
 def _read(scenario: Path) -> tuple[str, Path]:

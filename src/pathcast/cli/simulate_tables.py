@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathcast.routing.router import Router
     from pathcast.sim import Simulation
 
-__all__ = ["tables", "tables_dict", "why", "why_dict"]
+__all__ = ["table_lines", "tables_dict", "why_dict", "why_lines"]
 
 
 def _router(run: Simulation, name: str) -> Router:
@@ -23,7 +23,7 @@ def _router(run: Simulation, name: str) -> Router:
     return host.broker.router
 
 
-def tables(run: Simulation, brokers: list[str]) -> Iterator[str]:
+def table_lines(run: Simulation, brokers: list[str]) -> Iterator[str]:
     """What comes from where, and who wants what, at these brokers."""
     from pathcast.routing.inspect import prt, srt, text
 
@@ -58,7 +58,7 @@ def _seen(run: Simulation, document: str) -> Iterator[tuple[str, str]]:
         yield receiver, sender
 
 
-def why(run: Simulation, document: str) -> Iterator[str]:
+def why_lines(run: Simulation, document: str) -> Iterator[str]:
     """At each broker that has had a document, where it goes by the tables of now, and why."""
     from pathcast.routing.inspect import text, why_document
 

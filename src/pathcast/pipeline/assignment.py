@@ -1,7 +1,8 @@
 """A version -> the strategy for it -> rows: documents are spread, or subscriptions.
 
 The strategy is chosen once for each version, from what an engine of it needs and what a worker has room for (`strategy`). A small version
-is not measured: no engine that was seen needs more than two hundred times its file besides what all need.
+is not measured: no engine that was seen needs more than two hundred times its file besides what all need. A version of hops is not
+spread, whatever was wanted: several fragments would find the same hop.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ class Assignment:
         return matched_spread(documents, fragments, task)
 
     def _choose(self, version: Version) -> Strategy:
+        if version.hops is not None:
+            return Strategy("documents", 1, "a table of hops is in every worker")
         if self._wanted == "documents":
             return Strategy("documents", 1, "as asked")
         if self._room is None:

@@ -106,6 +106,7 @@ class Batches:
             self._settings.limits,
             self._settings.structures,
             self._settings.deadline,
+            version.hops,
         )
         # Read once: a file may be gone, or another, when it is read again.
         documents = documents.persist(_KEPT)

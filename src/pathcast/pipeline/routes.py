@@ -1,7 +1,8 @@
 """Where matches go: a table of (subscription, subscriber), and the deliveries that it makes of matches.
 
 A subscription without a subscriber of its own is its own subscriber. The table belongs to a version, and others may make it otherwise
-(for brokers, for channels): all that is asked of it are these two columns, texts, each subscription once.
+(for channels, say): all that is asked of it are these two columns, texts, each subscription once. In a version of hops, the table of a broker, matches are
+hops, and each is its own subscriber.
 
 A delivery is a document for a subscriber, however many of the subscriber's subscriptions ask for it; the pair is its
 id. It names the subscriptions, at most `NAMED` of them, and says how many there are. Mail is deliveries with the

@@ -1,4 +1,4 @@
-"""The subscriptions of a run: a file, a folder of files or a table, read again when it changes.
+"""The subscriptions of a run: a file, a folder of files or a table, read again when it changes; or a broker's table, whose subscribers are hops.
 
 In a folder every file with an ending that means a format counts (`.txt`, `.tsv`, `.jsonl`, `.parquet`, and these with `.gz`), in
 the order of their names; a subscription's id is then its own, except that those of `.txt`, the numbers of lines, have the file's
@@ -50,6 +50,8 @@ class SubscriptionSource:
     namespaces: Mapping[str, str] | None = None
     allow_expensive: bool = False
     skip_bad: bool = False
+    hops: bool = False
+    """Whether documents are matched for the subscribers alone, which are hops."""
 
     def state(self) -> State:
         """The state of the files; PipelineError if there are none."""
@@ -65,7 +67,7 @@ class SubscriptionSource:
 
     def compiler(self, folder: Path) -> Compiler:
         """What compiles them, into a folder."""
-        return Compiler(folder, allow_expensive=self.allow_expensive)
+        return Compiler(folder, allow_expensive=self.allow_expensive, hops=self.hops)
 
     def compiled(self, compile: Compile) -> tuple[Version, list[Bad]]:
         """The version that they are, and what was skipped; PipelineError if something is bad and not to be skipped."""

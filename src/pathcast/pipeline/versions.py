@@ -5,6 +5,9 @@ snapshot (a microsecond or so for each subscription) and keep it for all batches
 in the same order are the same version, whoever compiled them: its name is a hash of them. So a batch that is run again
 finds exactly the subscriptions it had, in the file it had.
 
+A version may be one of hops: then its subscribers are hops, at most `MOST_HOPS`, numbered in the order in which they are first named, and documents are matched for these
+alone. Its routes say of every hop that it is its own subscriber.
+
 To compile an expression with predicates takes some hundred microseconds, so a `Compiler` takes over what it had compiled before: a change in a
 large set takes the time of reading the set, and of compiling what is new.
 
@@ -27,6 +30,7 @@ from pathcast.errors import PipelineError, SubscriptionError
 from pathcast.formats import Subscription
 from pathcast.helper import ProcessRunner
 from pathcast.matching import Matcher
+from pathcast.matching.matcher import MOST_HOPS
 from pathcast.pipeline.routes import Route, save_routes
 from pathcast.pipeline.storage import Storage
 
@@ -34,7 +38,7 @@ __all__ = ["Compiler", "OnError", "Version", "Versions", "compiled"]
 
 OnError = Callable[[Subscription, SubscriptionError], None]
 Id = str | int
-_Asked = tuple[str, tuple[tuple[str, str], ...]]  # an expression, and its namespaces
+_Asked = tuple[str, tuple[tuple[str, str], ...], int | None]  # expression, namespaces, hop
 
 _SNAPSHOT = ".subscriptions"
 _ROUTES = ".routes.parquet"
@@ -51,6 +55,8 @@ class Version:
     path: Path
     routes: Path
     subscriptions: int
+    hops: tuple[str, ...] | None = None
+    """The names of hops by their numbers, if documents are matched for these alone."""
 
     @property
     def file(self) -> str:
@@ -67,18 +73,21 @@ def compiled(
     folder: Path,
     *,
     allow_expensive: bool = False,
+    hops: bool = False,
     on_error: OnError | None = None,
 ) -> Version:
     """Compile a single version and put its files into a folder, if they are not there already."""
-    return Compiler(folder, allow_expensive=allow_expensive).version(subscriptions, on_error)
+    compiler = Compiler(folder, allow_expensive=allow_expensive, hops=hops)
+    return compiler.version(subscriptions, on_error)
 
 
 class Compiler:
     """Compiles one version after the other; what a version has in common with the one before is not compiled again."""
 
-    def __init__(self, folder: Path, *, allow_expensive: bool = False) -> None:
+    def __init__(self, folder: Path, *, allow_expensive: bool = False, hops: bool = False) -> None:
         self._folder = folder
         self._allow_expensive = allow_expensive
+        self._hops = hops
         self.compiled = 0
         """Expressions that were compiled, in all."""
         self.forget()
@@ -97,11 +106,12 @@ class Compiler:
         A subscription that is none goes to `on_error` and is left out, or, without one, its error is raised.
         """
         try:
-            routes, name = self._take(subscriptions, on_error)
+            routes, name, count = self._take(subscriptions, on_error)
         except BaseException:
             self.forget()  # it has some of the new ones, and some of the old
             raise
-        version = _version(name, self._folder, len(routes))
+        hops = tuple(route.subscriber for route in routes) if self._hops else None
+        version = _version(name, self._folder, count, hops)
         self._folder.mkdir(parents=True, exist_ok=True)
         if not version.path.exists():
             self._save(version.path)
@@ -111,15 +121,20 @@ class Compiler:
 
     def _take(
         self, subscriptions: Iterable[Subscription], on_error: OnError | None
-    ) -> tuple[list[Route], str]:
-        """Have the matcher hold these subscriptions and no others; their routes, and the name of the version."""
-        digest = hashlib.sha256(b"pathcast 1 %d\n" % self._allow_expensive)
+    ) -> tuple[list[Route], str, int]:
+        """Have the matcher hold these subscriptions and no others; their routes, the name of the version, and how many there are."""
+        kind = b" hops" if self._hops else b""
+        digest = hashlib.sha256(b"pathcast 1 %d%b\n" % (self._allow_expensive, kind))
         routes: list[Route] = []
+        hops: dict[str, int] = {}
         seen: set[str] = set()
         kept: dict[Id, _Asked] = {}
         for one in subscriptions:
-            text = str(one.id)
-            asked = (one.xpath, tuple(sorted((one.namespaces or {}).items())))
+            text, subscriber = str(one.id), str(one.subscriber)
+            hop = hops.get(subscriber, len(hops)) if self._hops else None
+            if hop == MOST_HOPS:
+                raise _too_many_hops()
+            asked = (one.xpath, tuple(sorted((one.namespaces or {}).items())), hop)
             try:
                 if text in seen:  # 7 and "7" are two to the matcher, and one in a table
                     raise SubscriptionError(
@@ -133,12 +148,16 @@ class Compiler:
                 continue
             seen.add(text)
             kept[one.id] = asked
-            routes.append(Route(text, str(one.subscriber)))
-            digest.update(json.dumps([one.id, asked, routes[-1].subscriber]).encode() + b"\n")
+            if hop is None:
+                routes.append(Route(text, subscriber))
+            elif hop == len(hops):
+                hops[subscriber] = hop
+                routes.append(Route(subscriber, subscriber))
+            digest.update(json.dumps([one.id, asked[:2], subscriber]).encode() + b"\n")
         for id in self._known.keys() - kept.keys():
             self._matcher.remove(id)
         self._known = kept
-        return routes, digest.hexdigest()[:_LENGTH]
+        return routes, digest.hexdigest()[:_LENGTH], len(kept)
 
     def _add(self, one: Subscription, asked: _Asked) -> None:
         before = self._known.get(one.id)
@@ -147,7 +166,9 @@ class Compiler:
         if before is not None:
             self._matcher.remove(one.id)
             del self._known[one.id]
-        self._matcher.add(one.id, one.xpath, one.namespaces, allow_expensive=self._allow_expensive)
+        self._matcher.add(
+            one.id, one.xpath, one.namespaces, hop=asked[2], allow_expensive=self._allow_expensive
+        )
         self.compiled += 1
 
     def _save(self, path: Path) -> None:
@@ -159,8 +180,17 @@ class Compiler:
             draft.unlink(missing_ok=True)
 
 
-def _version(name: str, folder: Path, subscriptions: int) -> Version:
-    return Version(name, folder / f"{name}{_SNAPSHOT}", folder / f"{name}{_ROUTES}", subscriptions)
+def _version(name: str, folder: Path, subscriptions: int, hops: tuple[str, ...] | None) -> Version:
+    snapshot, routes = (folder / f"{name}{ending}" for ending in (_SNAPSHOT, _ROUTES))
+    return Version(name, snapshot, routes, subscriptions, hops)
+
+
+def _too_many_hops() -> PipelineError:
+    return PipelineError(
+        "subscriptions",
+        f"a document has at most {MOST_HOPS:,} hops to go to, and here are more",
+        hint="the subscriber of an entry is its hop; for many subscribers there is --subscriptions",
+    )
 
 
 class Versions:
@@ -179,8 +209,8 @@ class Versions:
         if self._storage.read(self._place(version.name, _RECORD)) is None:
             self._storage.keep(version.path, self._place(version.name, _SNAPSHOT))
             self._storage.keep(version.routes, self._place(version.name, _ROUTES))
-            record = json.dumps({"subscriptions": version.subscriptions}).encode()
-            self._storage.write(self._place(version.name, _RECORD), record)
+            record = {"subscriptions": version.subscriptions, "hops": version.hops}
+            self._storage.write(self._place(version.name, _RECORD), json.dumps(record).encode())
         # As it is kept: a file of the same subscriptions may number them otherwise, and answers go by the number.
         return self.get(version.name)
 
@@ -200,8 +230,15 @@ class Versions:
                     f"the subscriptions of version {name} are not in {self._storage.path(_FOLDER)}",
                     hint="versions that an unfinished batch names must be kept",
                 )
-            count = int(json.loads(record)["subscriptions"])
-            self._known[name] = Version(name, snapshot, routes, count)
+            known = json.loads(record)
+            hops = known.get("hops")
+            self._known[name] = Version(
+                name,
+                snapshot,
+                routes,
+                int(known["subscriptions"]),
+                None if hops is None else tuple(hops),
+            )
         return self._known[name]
 
     def routes(self, version: Version) -> str:

@@ -3,6 +3,8 @@
 An engine is loaded once and kept until another is needed: with a change of subscriptions, which is between two batches, the old one goes before
 the new one comes, so that a worker needs the memory of one. Rows are as `rows` has them.
 
+Of a version of hops nobody enumerates the subscriptions: an answer is the hops, under their names, where it would be subscriptions.
+
 The structure of a document is the hash of its tag tree. To know it costs several times what matching does, so it is known for a
 `share` of documents, a sample that their ids choose: a batch that is run again has the same.
 """
@@ -11,7 +13,8 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from zlib import crc32
@@ -23,6 +26,7 @@ from pyspark import SparkFiles
 from pathcast.errors import DocumentError
 from pathcast.helper import ProcessRunner
 from pathcast.matching import Matcher
+from pathcast.matching.matches import Batch, Matches, gathered
 from pathcast.pipeline import rows
 from pathcast.stream import Limits, parse, summary
 
@@ -52,6 +56,8 @@ class Task:
     share: float = 0.0
     deadline: float | None = None
     """Seconds for an expensive subscription on a document; None if there are none."""
+    hops: tuple[str, ...] | None = None
+    """The names of hops by their numbers, for a version of hops."""
 
 
 @dataclass(slots=True)
@@ -76,14 +82,30 @@ class Engine:
 
     matcher: Matcher
     ids: pa.StringArray
-    """Ids as text, in the order of their numbers."""
+    """Ids as text, in the order of their numbers; or the names of hops."""
+    hops: tuple[str, ...] | None = None
     past: Past = field(default_factory=Past)
+
+    def answers(self, documents: Sequence[bytes]) -> Batch:
+        """What documents match: numbers of `ids`."""
+        if self.hops is None:
+            return self.matcher.match_batch(documents)
+        return gathered(self.hops, documents, self._hops)
+
+    def _hops(self, document: bytes) -> Matches:
+        found = self.matcher.match_hops(document)
+        return Matches(self.hops or (), array("i", found), found.errors)
 
 
 _kept: dict[tuple[str, Limits, float | None], Engine] = {}
 
 
-def engine(file: str, limits: Limits = _DEFAULTS, deadline: float | None = None) -> Engine:
+def engine(
+    file: str,
+    limits: Limits = _DEFAULTS,
+    deadline: float | None = None,
+    hops: tuple[str, ...] | None = None,
+) -> Engine:
     """The engine of a file of subscriptions, loaded if this worker has not got it; the one before is let go first."""
     key = (file, limits, deadline)
     if key not in _kept:
@@ -91,20 +113,25 @@ def engine(file: str, limits: Limits = _DEFAULTS, deadline: float | None = None)
         gc.collect()  # an engine and its automata know each other: it would stay for long
         pa.default_memory_pool().release_unused()
         runner = None if deadline is None else ProcessRunner(deadline, limits)
-        _kept[key] = loaded(SparkFiles.get(file), limits, runner)
+        _kept[key] = loaded(SparkFiles.get(file), limits, runner, hops)
     return _kept[key]
 
 
-def loaded(path: str, limits: Limits = _DEFAULTS, runner: ProcessRunner | None = None) -> Engine:
+def loaded(
+    path: str,
+    limits: Limits = _DEFAULTS,
+    runner: ProcessRunner | None = None,
+    hops: tuple[str, ...] | None = None,
+) -> Engine:
     """The engine of a file that is here."""
     matcher = Matcher.load(path, limits=limits, runner=runner)
-    ids = matcher.match_batch([]).ids(range(len(matcher)))
-    return Engine(matcher, pa.array([str(id) for id in ids], pa.string()))
+    ids = matcher.match_batch([]).ids(range(len(matcher))) if hops is None else hops
+    return Engine(matcher, pa.array([str(id) for id in ids], pa.string()), hops)
 
 
 def match_batches(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
     """Match the documents (`id`, `body`, `source`, `time`, `fault`) of batches."""
-    known = engine(task.file, task.limits, task.deadline)
+    known = engine(task.file, task.limits, task.deadline, task.hops)
     for batch in batches:
         batch, lost = without_lost(batch, task)
         yield from lost
@@ -124,7 +151,7 @@ def answered(
         some = facts.slice(at, few)
         documents = [body.as_py() or b"" for body in bodies.slice(at, few)]
         start = time.thread_time()
-        found = known.matcher.match_batch(documents)
+        found = known.answers(documents)
         spent = time.thread_time() - start
         yield from rows.answers(found, some, known.ids, version, parts)
         yield from rows.refusals(found, some, version)

@@ -10,5 +10,6 @@ decisions      what a router decides: who is told what, who gets a document
 entries        what neighbours want, and which of them want a document; subscribers: a broker's own
 router         the tables together: a message in, messages and deliveries out
 inspect        the tables with their reasons, for people
+export         the table for one origin as subscriptions to hops, for whoever is to decide as the broker does
 kit            the engines behind the tables, as protocols: `engine_kit` for a broker, `shared_kit` for many in one process
 """

@@ -4,6 +4,7 @@ topology     shapes of overlays
 wires        what happens to a frame on its way
 costs        how long a broker takes over an input
 simulation   all of it together, event by event
+tables       the brokers' tables as files
 """
 
 from pathcast.sim.simulation import Simulation

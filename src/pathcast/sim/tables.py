@@ -1,0 +1,42 @@
+"""The tables of a simulated overlay's brokers, as files of subscriptions whose subscribers are hops: `BROKER.jsonl`.
+
+`pathcast run --hops` decides with such a file as the broker does; so does anything else that reads subscriptions. A broker that is down has no table.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import quote
+
+from pathcast.errors import FormatError, RoutingError
+from pathcast.formats import write_subscriptions
+from pathcast.routing.export import hop_table
+from pathcast.sim.simulation import Simulation
+
+__all__ = ["write_tables"]
+
+
+def write_tables(
+    run: Simulation, folder: Path, *, origin: str | None = None, local: str | None = None
+) -> dict[str, Path]:
+    """Write the table of every broker, for documents of one origin, or for those submitted at the broker itself.
+
+    `local` as in `hop_table`. Files that are there are replaced, each at once. Raises RoutingError and FormatError;
+    if a table cannot be made, none is written.
+    """
+    if origin is not None and origin not in run.hosts:
+        raise RoutingError("topology", f"there is no broker {origin}")
+    tables = {
+        name: hop_table(host.broker.router, origin, local=local)
+        for name, host in run.hosts.items()
+        if host.broker is not None
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"cannot make the folder {folder}: {error.strerror or error}"
+        raise FormatError("file", message) from None
+    files = {name: folder / f"{quote(name, safe=' ')}.jsonl" for name in tables}
+    for name, table in tables.items():
+        write_subscriptions(files[name], (entry.subscription() for entry in table))
+    return files

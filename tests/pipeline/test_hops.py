@@ -1,0 +1,302 @@
+"""The pipeline as the edge of an overlay: with a broker's table it sends every document where the broker would."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from pathcast import Matcher
+from pathcast.broker.broker import Settings
+from pathcast.errors import PathcastError, PipelineError
+from pathcast.formats import Subscription
+from pathcast.matching.matcher import MOST_HOPS
+from pathcast.pipeline import worker
+from pathcast.pipeline.running import BatchDone, Chosen, Event, Run, Taken
+from pathcast.pipeline.storage import LocalStorage
+from pathcast.pipeline.store import Store
+from pathcast.pipeline.subscriptions import SubscriptionSource
+from pathcast.pipeline.versions import Compiler, Version, Versions, compiled
+from pathcast.routing.advertisement import parse_advertisement
+from pathcast.routing.engine_kit import EngineKit
+from pathcast.routing.messages import Document
+from pathcast.routing.strategy import Strategy
+from pathcast.sim import Simulation, Topology
+from pathcast.sim.tables import write_tables
+from pathcast.sim.topology import Link
+from tests.cli.running import run as command
+from tests.oracle import oracle
+from tests.pipeline.test_commands import MASTER
+from tests.pipeline.test_running import boxes, delivered, order, write_documents
+
+LOCAL = "here"
+EDGE = "b1"
+LINKS = [("b1", "b2"), ("b1", "b3"), ("b2", "b3"), ("b2", "b4"), ("b3", "b5"), ("b4", "b5")]
+PATTERNS = ("/a/b/c", "//c[. = '1']", "/a[b/d]", "//d", "/a/*/c[@x]", "//b[d]/c", "/a/c", "//e")
+BROKEN = {"broken.xml": b"<a>", "empty.xml": b""}
+
+
+# --- versions of hops -----------------------------------------------------------------------------
+
+ENTRIES = [
+    Subscription("1", "//a", subscriber="x"),
+    Subscription("2", "//b[c]", subscriber="y"),
+    Subscription("3", "//c", subscriber="x"),
+]
+
+
+def hops(version: Version, body: bytes) -> set[str]:
+    names = version.hops
+    assert names is not None
+    return {names[hop] for hop in Matcher.load(version.path).match_hops(body)}
+
+
+def test_a_version_of_hops(tmp_path: Path) -> None:
+    version = compiled(ENTRIES, tmp_path, hops=True)
+    assert (version.subscriptions, version.hops) == (3, ("x", "y"))
+    assert pq.read_table(version.routes).to_pylist() == [
+        {"subscription": name, "subscriber": name} for name in ("x", "y")
+    ]
+    assert hops(version, b"<b><c/></b>") == {"x", "y"}
+    assert hops(version, b"<c/>") == {"x"}
+    assert hops(version, b"<b/>") == set()
+    assert compiled(ENTRIES, tmp_path).name != version.name
+    assert compiled(ENTRIES, tmp_path).hops is None
+    assert compiled([], tmp_path, hops=True).hops == ()
+
+
+def test_hops_that_come_and_go(tmp_path: Path) -> None:
+    """What has kept its hop and its hop's number is not compiled again; every version has its own numbers."""
+    compiler = Compiler(tmp_path / "changed", hops=True)
+    changes = [
+        (ENTRIES, 3),
+        ([*ENTRIES, Subscription("4", "//d", subscriber="z")], 4),
+        ([replace(ENTRIES[0], subscriber="z"), *ENTRIES[1:]], 5),  # z has x's number, x a new one
+        (ENTRIES[1:], 7),  # both have other numbers
+        (ENTRIES, 10),
+    ]
+    for entries, count in changes:
+        changed = compiler.version(entries)
+        assert compiler.compiled == count
+        alone = compiled(entries, tmp_path / "alone", hops=True)
+        assert (changed.name, changed.hops) == (alone.name, alone.hops)
+        for body in (b"<a/>", b"<b><c/></b>", b"<c/>", b"<d/>"):
+            wanted = {
+                str(one.subscriber) for one in entries if oracle(one.xpath, one.namespaces, body)
+            }
+            assert hops(changed, body) == hops(alone, body) == wanted
+
+
+def test_a_bad_entry_has_no_hop(tmp_path: Path) -> None:
+    bad = [Subscription("0", "//a[", subscriber="w"), Subscription("1", "//z", subscriber="v")]
+    refused: list[str] = []
+    version = compiled(
+        [bad[0], *ENTRIES, bad[1]],
+        tmp_path,
+        hops=True,
+        on_error=lambda one, _: refused.append(str(one.subscriber)),
+    )
+    assert refused == ["w", "v"]
+    assert version.hops == ("x", "y")
+    assert version.name == compiled(ENTRIES, tmp_path, hops=True).name
+
+
+def test_there_are_only_so_many_hops(tmp_path: Path) -> None:
+    entries = [Subscription(number, "//a") for number in range(MOST_HOPS + 1)]
+    version = compiled(entries[:-1], tmp_path, hops=True)
+    assert len(hops(version, b"<a/>")) == MOST_HOPS
+    with pytest.raises(PipelineError, match=f"at most {MOST_HOPS:,} hops"):
+        compiled(entries, tmp_path, hops=True)
+
+
+def test_a_later_run_finds_the_hops(tmp_path: Path) -> None:
+    storage = LocalStorage(tmp_path)
+    kept = Versions(storage, Compiler(tmp_path / "one", hops=True)).add(ENTRIES)
+    later = Versions(storage, Compiler(tmp_path / "two"))
+    assert later.get(kept.name) == kept
+    assert later.add(ENTRIES).hops is None
+
+
+def test_a_worker_does_not_ask_for_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    version = compiled(ENTRIES, tmp_path, hops=True)
+    known = worker.loaded(str(version.path), hops=version.hops)
+    monkeypatch.setattr(Matcher, "match_batch", None)
+    monkeypatch.setattr(Matcher, "match", None)
+    found = known.answers([b"<c/>", b"<c>", b"<b><c/></b>", b"<d/>"])
+    assert [
+        found.ids(found.numbers[found.offsets[at] : found.offsets[at + 1]]) for at in range(4)
+    ] == [
+        ["x"],
+        [],
+        ["x", "y"],
+        [],
+    ]
+    assert found.errors.keys() == {1}
+
+
+# --- the edge -------------------------------------------------------------------------------------
+
+
+def overlay() -> Simulation:
+    """Five brokers on two cycles; a publisher at the edge and another one beyond it."""
+    settings = Settings(Strategy())
+    links = [Link(one, other) for one, other in LINKS]
+    run = Simulation(Topology.of("cycles", links), settings, EngineKit(settings.strategy))
+    offers = parse_advertisement("/a(/b)+/c"), parse_advertisement("/a/b/d")
+    run.announce(EDGE, "p", offers[0])
+    run.announce(EDGE, "q", offers[1])
+    run.announce("b5", "r", parse_advertisement("/a/c"))
+    rng = Random(1)
+    for number in range(12):
+        run.subscribe(rng.choice(run.topology.brokers[1:]), f"s{number}", rng.choice(PATTERNS))
+    run.subscribe(EDGE, "own-1", "//c[. = '1']", "ann")
+    run.subscribe(EDGE, "own-2", "/a[b/c]/b[d]", "bob")
+    run.quiet()
+    return run
+
+
+def documents(seed: int, count: int) -> dict[str, bytes]:
+    rng = Random(seed)
+    parts = (
+        "<b><c>1</c></b>",
+        "<b><c x='2'/><d/></b>",
+        "<b><d/></b>",
+        "<b><b><c/></b></b>",
+        "<c/>",
+    )
+    return {
+        f"{seed}-{number}.xml": f"<a>{''.join(rng.sample(parts, rng.randint(0, 3)))}</a>".encode()
+        for number in range(count)
+    }
+
+
+def decided(run: Simulation, bodies: dict[str, bytes]) -> dict[tuple[str, str], list[str]]:
+    """What the broker at the edge does with documents, in the shape of deliveries; lxml says which of them our own subscribers want."""
+    broker = run.hosts[EDGE].broker
+    assert broker is not None
+    own = [register.pattern.text for register in run.hosts[EDGE].clients.subscriptions.values()]
+    found: dict[tuple[str, str], list[str]] = {}
+    for id, body in bodies.items():
+        decision = broker.router.decide(Document(id, EDGE, "p", body))
+        wanted = any(oracle(text, None, body) for text in own)
+        assert wanted == bool(decision.deliveries)
+        for hop in (*decision.neighbours, *([LOCAL] if wanted else [])):
+            found[id, hop] = [hop]
+    return found
+
+
+def table(run: Simulation, folder: Path) -> Path:
+    return write_tables(run, folder, local=LOCAL)[EDGE]
+
+
+def matched(spark: SparkSession, out: Path) -> dict[str, set[str]]:
+    rows = spark.read.parquet(str(out / "matches")).collect()
+    assert len({row.document for row in rows}) == len(rows)
+    return {row.document: set(row.subscriptions) for row in rows}
+
+
+def by_document(pairs: Iterable[tuple[str, str]], bodies: dict[str, bytes]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {id: set() for id in bodies}
+    for id, hop in pairs:
+        found[id].add(hop)
+    return found
+
+
+def test_once(spark: SparkSession, tmp_path: Path) -> None:
+    run = overlay()
+    bodies = documents(1, 40)
+    write_documents(tmp_path / "in", bodies | BROKEN)
+    result = command(
+        *("run", *MASTER, "--hops", table(run, tmp_path), "-d", tmp_path / "in"),
+        *("-o", tmp_path / "out"),
+    )
+    assert result.code == 0, result.stderr
+    expected = decided(run, bodies)
+    assert {hop for _, hop in expected} == {"b2", "b3", LOCAL}
+    assert delivered(spark, tmp_path / "out") == expected
+    assert boxes(tmp_path / "out") == {pair: bodies[pair[0]] for pair in expected}
+    assert matched(spark, tmp_path / "out") == by_document(expected, bodies)
+    nowhere = len(bodies) - len({id for id, _ in expected})
+    assert nowhere
+    told = dict(line.split(maxsplit=1) for line in result.stdout.splitlines()[:2])
+    assert (told["documents"], told["matched"]) == ("42 in 1 batch", str(40 - nowhere))
+    assert f"matched nobody  {nowhere}" in result.stdout
+    assert "refused         2" in result.stdout
+    assert f"deliveries      {len(expected)}" in result.stdout
+    errors = spark.read.parquet(str(tmp_path / "out/errors")).collect()
+    assert {row.document for row in errors} == BROKEN.keys()
+
+
+def test_a_stream_whose_table_changes(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first batch is stopped before it is complete, then subscriptions come and go: it has the table it had, the next has the new one."""
+    run = overlay()
+    first, second = documents(2, 25), documents(3, 25)
+    source = SubscriptionSource(table(run, tmp_path), hops=True)
+    asked = replace(order(tmp_path), subscriptions=source, batch=100, partition="subscriptions")
+    heard: list[Event] = []
+
+    def stream() -> None:
+        Run(spark, asked, heard.append).stream(threading.Event(), available=True)
+
+    def crash(*_: object) -> None:
+        raise KeyError("crash")
+
+    write_documents(tmp_path / "in", first)
+    before = decided(run, first)
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "mark_staged", crash)
+        with pytest.raises(PathcastError):
+            stream()
+    for id in ("s0", "s3", "s5", "own-1"):
+        run.cancel(id)
+    run.subscribe("b4", "new", "/a[not(b)]")
+    run.quiet()
+    assert table(run, tmp_path) == source.path
+    stream()
+    assert delivered(spark, tmp_path / "out") == before
+    assert decided(run, first) != before
+    write_documents(tmp_path / "in", second)
+    stream()
+    expected = before | decided(run, second)
+    assert delivered(spark, tmp_path / "out") == expected
+    assert boxes(tmp_path / "out").keys() == expected.keys()
+    assert matched(spark, tmp_path / "out") == by_document(expected, first | second)
+    done = [event.outcome for event in heard if isinstance(event, BatchDone)]
+    taken = [event.version for event in heard if isinstance(event, Taken)]
+    assert [one.version for one in done] == [taken[0], taken[-1]]
+    assert len(set(taken)) == 2
+    chosen = {event.partition for event in heard if isinstance(event, Chosen)}
+    assert chosen == {"documents"}  # whatever was asked for
+
+
+def test_a_table_without_entries(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").touch()
+    write_documents(tmp_path / "in", {"1.xml": b"<a/>"})
+    source = SubscriptionSource(tmp_path / "t.jsonl", hops=True)
+    outcome = Run(spark, replace(order(tmp_path), subscriptions=source), lambda _: None).once()
+    assert (outcome.documents, outcome.unmatched, outcome.deliveries) == (1, 1, 0)
+
+
+def test_bad_calls(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text('{"id": 1, "xpath": "//a", "subscriber": "x"}\n')
+    (tmp_path / "in").mkdir()
+    base = ("run", "-d", tmp_path / "in", "-o", tmp_path / "out")
+    given = ("--hops", str(tmp_path / "t.jsonl"))
+    for more, said in (
+        ((), "nothing to match"),
+        ((*given, "-s", str(tmp_path / "t.jsonl")), "one of them"),
+        ((*given, "--partition", "subscriptions"), "a table of hops cannot be spread"),
+        (("--hops", str(tmp_path / "none.jsonl")), "none.jsonl"),
+    ):
+        result = command(*base, *more)
+        assert (result.code, result.stdout) == (2, ""), more
+        assert said in result.stderr, more
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,237 @@
+"""A broker's table as a value decides as the broker does: on random tables, in the middle of things, by way of files; and lxml agrees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pathcast import Matcher
+from pathcast.broker.broker import Settings
+from pathcast.errors import RoutingError
+from pathcast.formats import Subscription, read_subscriptions
+from pathcast.pattern import parse
+from pathcast.routing.advertisement import parse_advertisement
+from pathcast.routing.engine_kit import EngineKit
+from pathcast.routing.export import HopEntry, hop_table
+from pathcast.routing.messages import (
+    Advertise,
+    Complete,
+    Document,
+    Facts,
+    Subscribe,
+    Unadvertise,
+    Unsubscribe,
+)
+from pathcast.routing.requests import Announce, Cancel, Register
+from pathcast.routing.router import Router
+from pathcast.routing.strategy import STRATEGIES, Strategy
+from pathcast.sim import Simulation
+from pathcast.sim.tables import write_tables
+from pathcast.sim.topology import random_graph
+from tests import generate
+from tests.generate import NAMESPACES
+from tests.oracle import oracle
+from tests.pipeline.sets import admitted
+from tests.routing.test_inspect import BODIES, OFFERS, PATTERNS, kit_for, random_network
+
+LOCAL = "our own"
+NEIGHBOURS = ("x", "y", "z")
+POOL = [
+    one.xpath
+    for one in admitted(
+        Subscription(number, generate.expression(Random(number), knobs), NAMESPACES)
+        for number, knobs in enumerate([generate.WHOLE, generate.NATIVE] * 40)
+    )
+]
+DOCUMENTS = [generate.document(Random(number)) for number in range(60)]
+
+
+class Table:
+    """A table that decides, by `match_hops`."""
+
+    def __init__(self, rows: list[Subscription]) -> None:
+        self._matcher = Matcher()
+        self._names = sorted({str(row.subscriber) for row in rows})
+        for row in rows:
+            hop = self._names.index(str(row.subscriber))
+            self._matcher.add(row.id, row.xpath, row.namespaces, hop=hop)
+
+    @classmethod
+    def of(cls, router: Router, origin: str) -> Table:
+        return cls([one.subscription() for one in hop_table(router, origin, local=LOCAL)])
+
+    def hops(self, body: bytes) -> set[str]:
+        return {self._names[hop] for hop in self._matcher.match_hops(body)}
+
+
+def decided(router: Router, origin: str, body: bytes) -> set[str]:
+    decision = router.decide(Document("d", origin, "p", body))
+    assert not decision.undecided
+    return {*decision.neighbours, *([LOCAL] if decision.deliveries else [])}
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_a_table_decides_as_its_broker(name: str, deep: bool) -> None:
+    """Of networks that were used for a while, with messages on their way, for every origin."""
+    hops = excepted = another = 0
+    for seed in range(100 if deep else 25):
+        network = random_network(Random(f"{name} {seed}"), name)
+        for router in network.routers.values():
+            for origin in network.routers:
+                table = Table.of(router, origin)
+                for body in BODIES:
+                    found = table.hops(body)
+                    assert found == decided(router, origin, body)
+                    hops += len(found - {LOCAL})
+                for one in router.neighbours:
+                    another += not router.trees.takes(one, origin)
+                    excepted += any(origin in without for _, without in router.entries_of(one))
+    assert hops
+    assert another
+    assert excepted
+
+
+def some(names: str) -> st.SearchStrategy[frozenset[str]]:
+    return st.frozensets(st.sampled_from(names), max_size=3)
+
+
+_number = st.integers(0, len(POOL) - 1)
+_told = st.tuples(st.sampled_from(NEIGHBOURS), _number, some("bopq"), st.booleans())
+_offers = st.tuples(
+    st.sampled_from(NEIGHBOURS),
+    st.sampled_from("bopq"),
+    st.lists(st.sampled_from("bcopq"), min_size=1, max_size=3, unique=True),
+    st.booleans(),
+)
+
+
+@given(
+    st.lists(_told, max_size=30),
+    st.lists(_offers, max_size=6),
+    st.lists(_number, max_size=5),
+    st.lists(st.sampled_from(DOCUMENTS), min_size=1, max_size=4),
+)
+def test_any_table_decides_as_its_broker(
+    told: list[tuple[str, int, frozenset[str], bool]],
+    offers: list[tuple[str, str, list[str], bool]],
+    own: list[int],
+    bodies: list[bytes],
+) -> None:
+    """Of a broker that was told anything at all, in the whole language; our own are lxml's to decide."""
+    plain = Strategy(advertisements=False, covering=False)  # what others are told does not matter
+    kit = EngineKit(plain)
+    router = Router("b", NEIGHBOURS, plain, kit)
+    router.start()
+    for neighbour, origin, path, kept in offers:
+        router.hear(neighbour, Advertise(origin, "p", tuple(path), parse_advertisement("/a")))
+        if not kept:
+            router.hear(neighbour, Unadvertise(origin, "p"))
+    for neighbour, number, without, kept in told:
+        interest = kit.interest(parse(POOL[number], NAMESPACES))
+        router.hear(neighbour, Subscribe(interest, without))
+        if not kept:
+            router.hear(neighbour, Unsubscribe(interest, without))
+    for id, number in enumerate(own):
+        router.request(Register(id, parse(POOL[number], NAMESPACES), f"s{id % 2}"))
+    for origin in "bopq":
+        table = Table.of(router, origin)
+        for body in bodies:
+            found = table.hops(body)
+            assert found == decided(router, origin, body)
+            assert (LOCAL in found) == any(oracle(POOL[one], NAMESPACES, body) for one in own)
+
+
+def test_a_table_is_the_same_whatever_happened_before() -> None:
+    """Sorted, without what is there twice; an entry keeps its id while others come and go."""
+    kit = EngineKit(Strategy())
+    wide, narrow = (kit.interest(parse(text)) for text in ("//a", "/a/b"))
+    one, other = (Router("b", ("y", "x"), Strategy(), kit) for _ in range(2))
+    for message in (Subscribe(wide), Subscribe(wide, frozenset("q")), Subscribe(narrow)):
+        one.hear("x", message)
+    one.hear("y", Subscribe(narrow, frozenset("b")))
+    other.hear("y", Subscribe(wide))
+    other.hear("x", Subscribe(narrow))
+    other.hear("x", Subscribe(wide))
+    table = hop_table(other)
+    other.hear("y", Unsubscribe(wide))
+    assert hop_table(one) == hop_table(other) == [HopEntry("x", "//a"), HopEntry("x", "/a/b")]
+    assert [entry.id for entry in table[:2]] == [entry.id for entry in hop_table(one)]
+    assert len({entry.id for entry in table}) == len(table) == 3
+    prefixed = HopEntry("x", "//p:a", (("p", "urn:p"),))
+    assert prefixed.id != HopEntry("x", "//p:a", (("p", "urn:q"),)).id
+    assert prefixed.subscription().namespaces == {"p": "urn:p"}
+
+
+def test_our_own_are_one_more_hop_or_none() -> None:
+    router = Router("b", ("x",), Strategy(), EngineKit(Strategy()))
+    router.request(Register(1, parse("//a"), "ann"))
+    router.request(Register(2, parse("//a"), "bob"))
+    assert hop_table(router) == []
+    assert hop_table(router, local="here") == [HopEntry("here", "//a")]
+    router.request(Cancel(1))
+    router.request(Cancel(2))
+    assert hop_table(router, local="here") == []
+    for name in ("x", ""):
+        with pytest.raises(RoutingError, match="is a neighbour of b, or no name"):
+            hop_table(router, local=name)
+
+
+def test_what_is_not_known_is_no_table() -> None:
+    router = Router("b", ("x", "y"), Strategy(), EngineKit(Strategy()), recovering=True)
+    router.request(Announce("p", parse_advertisement("/a")))
+    with pytest.raises(RoutingError, match="does not know yet what x, y want from b"):
+        hop_table(router)
+    router.hear("x", Complete(Facts.INTERESTS, "b"))
+    router.hear("y", Complete(Facts.INTERESTS, None))
+    assert hop_table(router) == []
+    with pytest.raises(RoutingError, match="its own clients"):
+        hop_table(router, local="here")
+    router.clients_known()
+    assert hop_table(router, local="here") == []
+
+
+def simulated(seed: int) -> Simulation:
+    rng = Random(seed)
+    settings = Settings(Strategy())
+    run = Simulation(random_graph(6, 3, seed), settings, kit_for(settings.strategy), seed=seed)
+    for publisher in "pq":
+        run.announce(rng.choice(run.topology.brokers), publisher, rng.choice(OFFERS))
+    for number in range(15):
+        run.subscribe(rng.choice(run.topology.brokers), f"s{number}", rng.choice(PATTERNS))
+    run.quiet()
+    return run
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_tables_of_an_overlay_as_files(tmp_path: Path, seed: int) -> None:
+    run = simulated(seed)
+    origins = [name for name, host in run.hosts.items() if host.clients.publishers]
+    for origin in (None, *origins):
+        files = write_tables(run, tmp_path / "tables", origin=origin, local=LOCAL)
+        assert files.keys() == run.hosts.keys()
+        assert sorted(tmp_path.glob("tables/*")) == sorted(files.values())
+        for name, file in files.items():
+            broker = run.hosts[name].broker
+            assert broker is not None
+            table = Table(list(read_subscriptions(file)))
+            for body in BODIES:
+                assert table.hops(body) == decided(broker.router, origin or name, body)
+
+
+def test_tables_that_cannot_be(tmp_path: Path) -> None:
+    run = simulated(1)
+    down = next(name for name, host in run.hosts.items() if host.clients.publishers)
+    run.crash(down)
+    assert write_tables(run, tmp_path / "some").keys() == run.hosts.keys() - {down}
+    with pytest.raises(RoutingError, match="no broker nowhere"):
+        write_tables(run, tmp_path / "none", origin="nowhere")
+    run.restart(down)
+    with pytest.raises(RoutingError, match=f"{down} does not know yet"):
+        write_tables(run, tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+    run.quiet()
+    assert write_tables(run, tmp_path / "all").keys() == run.hosts.keys()
