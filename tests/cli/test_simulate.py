@@ -154,9 +154,9 @@ def test_tables_as_files(tmp_path: Path) -> None:
         "b2.jsonl",
         "b3.jsonl",
     ]
-    (entry,) = [json.loads(line) for line in (tmp_path / "tables/b1.jsonl").open()]
+    (entry,) = map(json.loads, (tmp_path / "tables/b1.jsonl").read_text().splitlines())
     assert (entry["xpath"], entry["subscriber"]) == ("/a/b", "b2")
-    (own,) = [json.loads(line) for line in (tmp_path / "tables/b3.jsonl").open()]
+    (own,) = map(json.loads, (tmp_path / "tables/b3.jsonl").read_text().splitlines())
     assert own["subscriber"] == "here"
     assert run("simulate", "good.txt", "--tables", "good.txt").code == 2
 
