@@ -32,32 +32,13 @@ from pathcast.routing.engine_kit import EngineKit
 from pathcast.routing.strategy import STRATEGIES, strategy
 from pathcast.schema import parse_dtd
 from tests.oracle import oracle
+from tests.routing import small
 from tests.routing.network import Network
+from tests.routing.small import MERGED, SAMPLES, XPATHS
 
 # Publishers of merging strategies send what this DTD allows: its paths are those by which mergers are judged.
-SCHEMA = parse_dtd(
-    "<!ELEMENT a (b*, c?, d?)><!ELEMENT b (c?, d?)><!ELEMENT c (e?)><!ELEMENT d (e*)><!ELEMENT e EMPTY>"
-)
-XPATHS = (
-    "/a", "/a/b", "//c", "/a/b/c", "/a/b/d", "/a/*/e", "//b/c", "//b/d", "//d/e", "//c/e", "/a//e", "/a[b][d]", "//b[c and d]",
-    "/a/c/e", "/a/d/e", "/a/b/c/e", "/a/b/d/e", "/a/*", "//b[not(c)]", "count(//b) > 1", "/z", "e",
-)  # fmt: skip
-MERGED = (
-    "/a/b",
-    "/a/c",
-    "/a/d",
-    "/a/b/c",
-    "/a/b/d",
-    "/a/c/e",
-    "/a/d/e",
-    "/a/b/c/e",
-    "/a[b][d]",
-    "e",
-)  # mergers like these
-BODIES = (
-    b"<a/>", b"<a><b/></a>", b"<a><b><c/></b></a>", b"<a><b/><b><d/></b></a>", b"<a><b><c><e/></c><d><e/></d></b></a>",
-    b"<a><c/></a>", b"<a><c><e/></c><d/></a>", b"<a><d><e/><e/></d></a>", b"<a><b><d><e/></d></b><c/></a>",
-)  # fmt: skip
+SCHEMA = parse_dtd(small.SCHEMA)
+BODIES = tuple(text.encode() for text in SAMPLES)
 ADVERTISED: tuple[Advertisement, ...] = (
     ANYTHING,
     Advertisement.of(SCHEMA),

@@ -9,30 +9,10 @@ from pathcast.routing.strategy import STRATEGIES
 from pathcast.sim.scenario import Scenario, setup
 from pathcast.sim.scenario import actions as do
 from pathcast.sim.topology import random_graph
+from tests.routing.small import MERGED, SAMPLES, SCHEMA, XPATHS
 
 __all__ = ["disaster"]
 
-SCHEMA = "<!ELEMENT a (b*, c?, d?)> <!ELEMENT b (c?, d?)> <!ELEMENT c (e?)> <!ELEMENT d (e*)> <!ELEMENT e EMPTY>"
-XPATHS = (
-    "/a", "/a/b", "//c", "/a/b/c", "/a/b/d", "/a/*/e", "//b/c", "//b/d", "//d/e", "//c/e", "/a//e", "/a[b][d]", "//b[c and d]",
-    "/a/c/e", "/a/d/e", "/a/b/c/e", "/a/b/d/e", "/a/*", "//b[not(c)]", "count(//b) > 1", "/z", "e",
-)  # fmt: skip
-MERGED = (
-    "/a/b",
-    "/a/c",
-    "/a/d",
-    "/a/b/c",
-    "/a/b/d",
-    "/a/c/e",
-    "/a/d/e",
-    "/a/b/c/e",
-    "/a[b][d]",
-    "e",
-)  # mergers like these
-SAMPLES = (
-    "<a/>", "<a><b/></a>", "<a><b><c/></b></a>", "<a><b/><b><d/></b></a>", "<a><b><c><e/></c><d><e/></d></b></a>",
-    "<a><c/></a>", "<a><c><e/></c><d/></a>", "<a><d><e/><e/></d></a>", "<a><b><d><e/></d></b><c/></a>",
-)  # fmt: skip
 ADVERTISED: tuple[do.Advertised, ...] = (
     do.Anything(),
     do.OfDtd("small"),
