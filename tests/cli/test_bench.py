@@ -41,6 +41,7 @@ def test_benchmarks_are_listed() -> None:
     assert [line.split()[0] for line in result.stdout.splitlines()] == [
         "covering",
         "filter",
+        "overlay",
         "pipeline",
         "workload",
         "toy",
@@ -72,7 +73,7 @@ def test_the_report_as_json_and_in_a_file(tmp_path: Path) -> None:
 def test_a_benchmark_that_there_is_not() -> None:
     result = run("bench", "toys")
     assert (result.code, result.stdout) == (2, "")
-    assert "there are covering, filter, pipeline, workload, toy, train" in result.stderr
+    assert "there are covering, filter, overlay, pipeline, workload, toy, train" in result.stderr
 
 
 def test_a_part_and_a_schema_may_be_chosen(tmp_path: Path) -> None:
