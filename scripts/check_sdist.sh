@@ -36,6 +36,8 @@ quietly "$work/venv/bin/python" -c 'import pathcast; pathcast.Matcher(engine="co
 quietly "$work/venv/bin/pathcast" generate documents book --count 3 --out documents
 quietly "$work/venv/bin/pathcast" generate subscriptions book --count 9 --out subscriptions.txt
 quietly "$work/venv/bin/pathcast" match subscriptions.txt documents
+printf 'topology line 2\ncosts engine\npublisher P at b1 advertises dtd book\nsubscribe s at b2 //title\nquiet\n' >scenario.txt
+quietly "$work/venv/bin/pathcast" simulate scenario.txt
 if "$work/venv/bin/pathcast" demo >"$work/log" 2>&1 || ! grep -q 'pathcast\[spark\]' "$work/log"; then
     cat "$work/log" >&2
     echo "check_sdist: without Spark the demonstration should say what to install" >&2
