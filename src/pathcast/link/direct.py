@@ -16,7 +16,6 @@ T = TypeVar("T")
 
 
 class Direct(Generic[T]):
-    established = True
     alarm = None
     backlog = 0
     resent = 0

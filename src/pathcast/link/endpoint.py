@@ -109,10 +109,6 @@ class Endpoint(Generic[T]):
         self._early: dict[int, T] = {}
 
     @property
-    def established(self) -> bool:
-        return self.peer > 0
-
-    @property
     def alarm(self) -> float | None:
         """When `frames` should be asked again, whatever happens."""
         return self._alarm
