@@ -77,7 +77,7 @@ def test_tables_that_were_lost_are_no_tables_until_all_is_known_again() -> None:
     assert [one.subscriber for one in effects if isinstance(one, Deliver)] == ["ann"]
     assert bool(saved.whole)
     assert not saved.documents
-    assert alone(saved).router.knows("", "b1")
+    assert alone(saved).router.recovery.knows("", "b1")
     assert len(saved.facts) == 1
 
 

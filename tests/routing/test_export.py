@@ -190,7 +190,7 @@ def test_what_is_not_known_is_no_table() -> None:
     assert hop_table(router) == []
     with pytest.raises(RoutingError, match="its own clients"):
         hop_table(router, local="here")
-    router.clients_known()
+    router.recovery.clients_known()
     assert hop_table(router, local="here") == []
 
 

@@ -205,7 +205,7 @@ def test_an_entry_goes_with_all_its_reasons_and_not_before(name: str, deep: bool
     for seed, network in enumerate(networks(name, deep)):
         rng = Random(seed)
         for router in network.routers.values():
-            kit = router._kit
+            kit = router.kit
             assert isinstance(kit, EngineKit)
             for neighbour in router.neighbours:
                 entries = [(one, no) for one, nos in told(router, neighbour).items() for no in nos]
@@ -244,7 +244,7 @@ def test_what_became_of_each_entry(name: str, deep: bool) -> None:
     seen: Counter[How] = Counter()
     for network in networks(name, deep):
         for router in network.routers.values():
-            kit = router._kit
+            kit = router.kit
             assert isinstance(kit, EngineKit)
             rows = list(prt(router))
             assert sum(max(len(row.ids), 1) for row in rows) == router.entries()

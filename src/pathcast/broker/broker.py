@@ -6,7 +6,7 @@
 
 **A document is accepted once**, by its id; it is kept before it is acknowledged, and until every neighbour it was sent to has confirmed it. After a crash what is
 kept is decided again by the tables of the new life: a neighbour that had it already drops it by its id. A document is kept back for those of whom it is not known
-what they want (see `router`), and decided for them when it is known.
+what they want (see `recovery`), and decided for them when it is known.
 
 **Which documents a subscriber gets.** All that match, if its subscription had reached the brokers on the way when the document passed, and stays; none that does not match; none that
 reaches its broker before it subscribes or after it cancels. docs/decisions/0013 tells when a subscription has arrived.
@@ -121,7 +121,7 @@ class Broker:
                 self._tell(self.router.request(request), effects)
                 self._note(HERE, request, effects)
             case ClientsKnown():
-                self._tell(self.router.clients_known(), effects)
+                self._tell(self.router.recovery.clients_known(), effects)
             case Submit(document=document):
                 self._submitted(document, effects)
             case Alarm():
@@ -151,7 +151,7 @@ class Broker:
     ) -> None:
         match event:
             case Met(fresh=fresh):
-                told = self.router.met(neighbour, fresh and self._fresh)
+                told = self.router.recovery.met(neighbour, fresh and self._fresh)
                 waiting = self._undecided.get(neighbour, {})
                 for id, owed in self._owed.items():
                     if neighbour in owed and id not in waiting:
@@ -288,7 +288,7 @@ class Broker:
                 else:
                     self._parents[origin] = parent
         trees.moved.clear()
-        if self._lost and self.router.recovered:
+        if self._lost and self.router.recovery.over:
             self._lost = False
             effects.append(Whole())
 

@@ -59,7 +59,7 @@ def hop_table(
         message = f"{local!r} is a neighbour of {router.name}, or no name"
         raise RoutingError("local", message, hint="our own subscribers are a hop of another name")
     asked = [*router.neighbours, *([] if local is None else [HERE])]
-    unknown = [one or "its own clients" for one in asked if not router.knows(one, origin)]
+    unknown = [one or "its own clients" for one in asked if not router.recovery.knows(one, origin)]
     if unknown:
         message = f"{router.name} does not know yet what {', '.join(unknown)} want from {origin}"
         raise RoutingError("undecided", message, hint="let it hear from them first")

@@ -136,7 +136,7 @@ def srt(router: Router) -> Iterator[Advertised]:
             state = "gets it from here"
         else:
             state = "spare"
-        if router.hearsay_offer(neighbour, origin, publisher):
+        if router.recovery.hearsay_offer(neighbour, origin, publisher):
             state += " (hearsay)"
         yield Advertised(origin, publisher, short(one), neighbour, path, state)
 
@@ -153,7 +153,7 @@ def prt(router: Router) -> Iterator[Wish]:
         yield Wish(interest.pattern.text, HERE, nothing, tuple(ids), False, passed)
     for neighbour in router.neighbours:
         for interest, without in router.entries_of(neighbour):
-            hearsay = router.hearsay(neighbour, interest, without)
+            hearsay = router.recovery.hearsay(neighbour, interest, without)
             passed = passing.of(interest, neighbour, without)
             yield Wish(interest.pattern.text, neighbour, without, (), hearsay, passed)
 

@@ -82,7 +82,7 @@ def why_document(router: Router, document: Document, came_from: str = HERE) -> t
         Way(way.to, Verdict.UNASKED) if way.to in unasked and not way.taken else way for way in ways
     ]
     taken = {way.to for way in ways if way.taken and way.to != HERE}
-    for unknown in router.undecided(origin, came_from, taken):
+    for unknown in router.recovery.undecided(origin, came_from, taken):
         place = next(at for at, way in enumerate(ways) if way.to == unknown)
         undecided = Way(unknown, Verdict.UNDECIDED)
         if ways[place].taken:
