@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathcast.bench.covering.inputs import Sizes
 from pathcast.bench.covering.searching import QUERIES
 from pathcast.bench.covering.table import PARTS, measured
+from pathcast.bench.wish import Wish
 
 TINY = Sizes(
     patterns=(60,), searches=5, tree=(20, 60), changes=10, table=60, merged=(40,), rounds=1
@@ -13,7 +14,7 @@ TINY = Sizes(
 
 def test_all_parts() -> None:
     told: list[str] = []
-    lines, inputs = measured(TINY, told.append)
+    lines, inputs = measured(TINY, Wish(tell=told.append))
     names = [line.what for line in lines]
     assert "XSearch, covered, 60 / asking each" in names
     assert [f"regions / XSearch, {name}, 60" for name in QUERIES] == [
@@ -29,7 +30,7 @@ def test_all_parts() -> None:
 
 
 def test_a_part_alone() -> None:
-    lines, _ = measured(TINY, lambda _: None, ["sizes"])
+    lines, _ = measured(TINY, Wish(only=("sizes",)))
     assert [line.what for line in lines] == [
         "tree nodes / pattern nodes, 20",
         "tree nodes / pattern nodes, 60",

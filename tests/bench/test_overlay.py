@@ -6,6 +6,7 @@ from pathcast.bench.overlay.inputs import as_paths, psd_documents, psd_subscript
 from pathcast.bench.overlay.sizes import Reading, Sizes
 from pathcast.bench.overlay.table import measured
 from pathcast.bench.overlay.traffic import PUBLISHED, inversions, runs
+from pathcast.bench.wish import Wish
 from pathcast.pattern import parse
 from pathcast.routing.strategy import STRATEGIES
 from pathcast.sim.costs import Costs
@@ -16,7 +17,7 @@ TINY = Sizes((SMALL,), 2, 200, 5, 1, 1, 2, 3, 60)
 
 def test_all_parts() -> None:
     told: list[str] = []
-    lines, inputs = measured(TINY, told.append)
+    lines, inputs = measured(TINY, Wish(tell=told.append))
     names = [line.what for line in lines]
     for name in STRATEGIES:
         assert f"7 brokers, 30 each: {name}" in names
@@ -29,7 +30,7 @@ def test_all_parts() -> None:
 
 
 def test_a_part_alone() -> None:
-    lines, _ = measured(TINY, lambda _: None, ["decision"])
+    lines, _ = measured(TINY, Wish(only=("decision",)))
     assert len(lines) == 1
 
 

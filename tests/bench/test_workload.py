@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathcast.bench.report import fingerprint
+from pathcast.bench.wish import Wish
 from pathcast.bench.workload import Sizes, many_distinct, measured
 from pathcast.workload.bundled import bundled
 from pathcast.workload.documents import DocumentOptions, documents
@@ -10,7 +11,7 @@ TINY = Sizes(subscriptions=200, distinct=300, documents=3, period=7200, rounds=1
 
 def test_every_line_is_measured_and_the_inputs_are_named() -> None:
     told: list[str] = []
-    lines, inputs = measured(TINY, told.append)
+    lines, inputs = measured(TINY, Wish(tell=told.append))
     assert [line.what for line in lines] == told
     assert [line.target for line in lines] == [0.2, None, None, 1000, 0.25, *[None] * 4]
     assert all(line.figure > 0 for line in lines)

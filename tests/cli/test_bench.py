@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from tests.cli.running import run
 
 def toy(wish: Wish) -> Findings:
     wish.tell("the only thing")
-    return [Line("toy", 0.5 if wish.quick else 0.1, "x", target=0.25)], {"toys": "00"}
+    line = Line("toy", 0.5 if wish.quick else 0.1, "x", target=0.25)
+    return wish.gather({"toy": lambda _: [line]}, None), {"toys": "00"}
 
 
 def train(wish: Wish) -> Findings:
@@ -58,6 +60,23 @@ def test_a_target_that_is_met_or_missed() -> None:
     assert "MISS" in missed.stdout
     assert met.stdout.startswith("benchmark toy (quick")
     assert missed.stdout.startswith("benchmark toy\n")
+
+
+def test_a_figure_is_told_when_it_is_there() -> None:
+    def falls_over(wish: Wish) -> Findings:
+        def lines(_: None) -> Iterator[Line]:
+            yield Line("a figure", 0.5, "x", target=0.25)
+            yield Line("another", 3, "ms")
+            raise WorkloadError("exhausted", "nothing is left")
+
+        return wish.gather({"all": lines}, None), {}
+
+    registry.BENCHMARKS["falls"] = Benchmark("falls over", falls_over)  # type: ignore[index]  # a copy of ours
+    result = run("bench", "falls")
+    assert (result.code, result.stdout) == (2, "")
+    told = result.stderr.splitlines()
+    assert told[:2] == ["a figure: 0.5 x (>= 0.25 x: pass)", "another: 3 ms"]
+    assert "nothing is left" in told[2]
 
 
 def test_the_report_as_json_and_in_a_file(tmp_path: Path) -> None:

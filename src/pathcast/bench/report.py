@@ -51,6 +51,10 @@ class Line:
             return ""
         return "pass" if self.passed else "MISS"
 
+    def __str__(self) -> str:
+        aim = f" ({_aim(self)}: {self.verdict})" if self.target is not None else ""
+        return f"{self.what}: {_shown(self.figure)} {self.unit}{aim}"
+
     def as_dict(self) -> dict[str, object]:
         return {
             "what": self.what,

@@ -58,21 +58,24 @@ _QUICK = Sizes(subscriptions=20_000, distinct=100_000, documents=400, period=120
 
 def workload(wish: Wish) -> Findings:
     """The benchmark."""
-    return measured(_QUICK if wish.quick else _FULL, wish.tell)
+    return measured(_QUICK if wish.quick else _FULL, wish)
 
 
-def measured(sizes: Sizes, tell: Tell) -> Findings:
+def measured(sizes: Sizes, wish: Wish) -> Findings:
     """All lines, for inputs of these sizes."""
-    bench = _Bench(sizes, tell)
-    bench.subscriptions(_MANY, target=0.2)
-    bench.subscriptions("li2008-b")
-    bench.subscriptions("xnet2004")
-    bench.memory(_MANY, target=1_000)
-    bench.documents("news", target=0.25)
+    bench = _Bench(sizes, wish.tell)
+    return wish.gather({"all": _lines}, bench), bench.inputs
+
+
+def _lines(bench: _Bench) -> Iterator[Line]:
+    yield bench.subscriptions(_MANY, target=0.2)
+    yield bench.subscriptions("li2008-b")
+    yield bench.subscriptions("xnet2004")
+    yield bench.memory(_MANY, target=1_000)
+    yield bench.documents("news", target=0.25)
     for name in ("bib", "book", "protein"):
-        bench.documents(name)
-    bench.feed()
-    return bench.lines, bench.inputs
+        yield bench.documents(name)
+    yield bench.feed()
 
 
 def many_distinct(name: str, count: int, seed: int) -> int:
@@ -85,14 +88,13 @@ def many_distinct(name: str, count: int, seed: int) -> int:
 
 @dataclass(slots=True)
 class _Bench:
-    """Lines and inputs, as they come."""
+    """The numbers of a run, its inputs, and whom to tell."""
 
     sizes: Sizes
     tell: Tell
-    lines: list[Line] = field(default_factory=list)
     inputs: dict[str, str] = field(default_factory=dict)
 
-    def subscriptions(self, name: str, target: float | None = None) -> None:
+    def subscriptions(self, name: str, target: float | None = None) -> Line:
         count = self.sizes.subscriptions // (1 if target else 5)  # twigs take their time
         what = f"{name} subscriptions, {count:,} distinct / XPath()"
         self.tell(what)
@@ -109,10 +111,9 @@ class _Bench:
         note = f"{count / found.ours:,.0f}/s, XPath() {count / found.theirs:,.0f}/s"
         if target is not None and count < _FULL.subscriptions:
             note += f"; the target is for {_FULL.subscriptions:,}"
-        line = Line(what, found.figure, "x", target=target, spread=found.spread, note=note)
-        self.lines.append(line)
+        return Line(what, found.figure, "x", target=target, spread=found.spread, note=note)
 
-    def memory(self, name: str, target: float | None = None) -> None:
+    def memory(self, name: str, target: float | None = None) -> Line:
         count = self.sizes.distinct
         what = f"{name} subscriptions, {count:,} distinct, most memory"
         self.tell(what)
@@ -122,22 +123,24 @@ class _Bench:
         if target is not None and count < _FULL.distinct:
             note += f"; the target is for {_FULL.distinct:,}"
         most = found.most / _MEGABYTE
-        self.lines.append(Line(what, most, "MB", target=target, at_least=False, note=note))
+        return Line(what, most, "MB", target=target, at_least=False, note=note)
 
-    def documents(self, name: str, target: float | None = None) -> None:
+    def documents(self, name: str, target: float | None = None) -> Line:
         count = self.sizes.documents
         what = f"{name} documents, {count:,} of some {_BYTES:,} bytes / fromstring()"
         options = DocumentOptions(size=_BYTES)
         make = partial(documents, bundled(name), options, _SEED, count)
-        self._against_parsing(what, f"{name} documents", make, target)
+        return self._against_parsing(what, f"{name} documents", make, target)
 
-    def feed(self) -> None:
+    def feed(self) -> Line:
         options = WeatherOptions(period=self.sizes.period)
 
         def make() -> Iterator[bytes]:
             return (message.body for message in weather_feed(options, _SEED))
 
-        self._against_parsing("weather messages, a day / fromstring()", "weather messages", make)
+        return self._against_parsing(
+            "weather messages, a day / fromstring()", "weather messages", make
+        )
 
     def _against_parsing(
         self,
@@ -145,7 +148,7 @@ class _Bench:
         key: str,
         make: Callable[[], Iterator[bytes]],
         target: float | None = None,
-    ) -> None:
+    ) -> Line:
         self.tell(what)
         bodies = list(make())
         self.inputs[key] = fingerprint(bodies)
@@ -158,8 +161,7 @@ class _Bench:
         size = sum(map(len, bodies))
         ours, other = (size / seconds / _MEGABYTE for seconds in (found.ours, found.theirs))
         note = f"{ours:,.1f} MB/s, fromstring() {other:,.1f}; mean {size / len(bodies):,.0f} bytes"
-        line = Line(what, found.figure, "x", target=target, spread=found.spread, note=note)
-        self.lines.append(line)
+        return Line(what, found.figure, "x", target=target, spread=found.spread, note=note)
 
 
 def _drained(make: Callable[[], Iterator[object]]) -> Callable[[], object]:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pathcast.cli.schema import load_schema
-from pathcast.cli.terminal import FAILED, Output, fail, progress
+from pathcast.cli.terminal import FAILED, Output, fail, progress, say
 from pathcast.errors import FormatError, WorkloadError
 from pathcast.formats.draft import file_draft
 
 if TYPE_CHECKING:
     from pathcast.bench.registry import Benchmark
+    from pathcast.bench.report import Line
 
 __all__ = ["bench"]
 
@@ -55,7 +56,7 @@ def bench(
     """Measure, and compare the figures with their targets.
 
     Figures are ratios between things that ran in turns in the same run, so that they mean the same on
-    every machine. Let nothing else run meanwhile.
+    every machine. Let nothing else run meanwhile. Each is told on stderr when it is there, and all of them at the end.
 
     Exit code: 0 if all targets are met; 1 if one is missed; 2 for a bad call.
 
@@ -83,8 +84,11 @@ def bench(
             def tell(what: str) -> None:
                 bar.update(task, description=what)
 
+            def found(line: Line) -> None:
+                say(str(line), console=bar.console)
+
             try:
-                report = run(name, Wish(quick, tell, schema, tuple(only or ())))
+                report = run(name, Wish(quick, tell, schema, tuple(only or ()), found))
             except WorkloadError as error:  # the DTD has not what is asked of it
                 fail(str(error))
         if as_json:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 
-from pathcast.bench.report import Line, Tell, fingerprint
+from pathcast.bench.report import Tell, fingerprint
 from pathcast.covering import Aggregate
 from pathcast.covering.core.labels import Labels
 from pathcast.covering.encode import Encoded, Encoder
@@ -52,7 +52,6 @@ class Bench:
 
     sizes: Sizes
     tell: Tell
-    lines: list[Line] = field(default_factory=list)
     inputs: dict[str, str] = field(default_factory=dict)
     _sets: dict[str, PatternSet] = field(default_factory=dict)
 

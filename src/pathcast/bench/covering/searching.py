@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from pathcast.bench.covering.inputs import Bench
@@ -29,7 +29,7 @@ QUERIES = {
 }
 
 
-def search(bench: Bench) -> None:
+def search(bench: Bench) -> Iterator[Line]:
     """Every index against asking each pattern, in both directions."""
     found = bench.patterns("xnet2004")
     for count in bench.sizes.patterns:
@@ -49,15 +49,13 @@ def search(bench: Bench) -> None:
                     rounds=bench.sizes.rounds,
                 )
                 each = ratio.ours / len(searches)
-                bench.lines.append(
-                    Line(
-                        f"{name}, {mode}, {count:,} / asking each",
-                        ratio.figure,
-                        "x",
-                        target=target if name == "XSearch" else None,
-                        spread=ratio.spread,
-                        note=f"{each * 1e6:,.0f} us a search, asking each {ratio.theirs / len(searches) * 1e6:,.0f}",
-                    )
+                yield Line(
+                    f"{name}, {mode}, {count:,} / asking each",
+                    ratio.figure,
+                    "x",
+                    target=target if name == "XSearch" else None,
+                    spread=ratio.spread,
+                    note=f"{each * 1e6:,.0f} us a search, asking each {ratio.theirs / len(searches) * 1e6:,.0f}",
                 )
 
 
@@ -75,7 +73,7 @@ def _both(index: TwigIndex, query: list[Encoded]) -> None:
             store.covering(*twig)
 
 
-def queries(bench: Bench) -> None:
+def queries(bench: Bench) -> Iterator[Line]:
     """Region codes against walking, for the queries of Cao's table 4.1, both directions together."""
     found = bench.patterns("cao2012-aggregation")
     for count in bench.sizes.patterns:
@@ -89,19 +87,17 @@ def queries(bench: Bench) -> None:
                 partial(_both, walking, query),
                 rounds=bench.sizes.rounds,
             )
-            bench.lines.append(
-                Line(
-                    f"regions / XSearch, {name}, {count:,}",
-                    ratio.figure,
-                    "x",
-                    target=1.2,
-                    spread=ratio.spread,
-                    note=f"{ratio.ours / _TIMES * 1e6:,.0f} us and {ratio.theirs / _TIMES * 1e6:,.0f} us for both",
-                )
+            yield Line(
+                f"regions / XSearch, {name}, {count:,}",
+                ratio.figure,
+                "x",
+                target=1.2,
+                spread=ratio.spread,
+                note=f"{ratio.ours / _TIMES * 1e6:,.0f} us and {ratio.theirs / _TIMES * 1e6:,.0f} us for both",
             )
 
 
-def first(bench: Bench) -> None:
+def first(bench: Bench) -> Iterator[Line]:
     """Cao 2012, chapter 6: is it better to ask first who covers a new pattern (container), or whom it covers (containee)?
 
     Who is covered by a root covers no root, but for one that is equivalent: then it is hidden, whatever was asked first. So either answer spares
@@ -125,15 +121,13 @@ def first(bench: Bench) -> None:
                 rounds=bench.sizes.rounds,
             )
             count = len(found.searches)
-            bench.lines.append(
-                Line(
-                    f"{preset}, {name}: container first / containee first",
-                    ratio.figure,
-                    "x",
-                    spread=ratio.spread,
-                    note=f"{ratio.ours / count * 1e6:,.0f} us and {ratio.theirs / count * 1e6:,.0f} us for a new one; "
-                    f"{sum(covered) / count:.0%} are covered, {sum(covering) / count:.0%} cover a root",
-                )
+            yield Line(
+                f"{preset}, {name}: container first / containee first",
+                ratio.figure,
+                "x",
+                spread=ratio.spread,
+                note=f"{ratio.ours / count * 1e6:,.0f} us and {ratio.theirs / count * 1e6:,.0f} us for a new one; "
+                f"{sum(covered) / count:.0%} are covered, {sum(covering) / count:.0%} cover a root",
             )
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 from pathcast.bench.covering.inputs import FULL, QUICK, Bench, Sizes
 from pathcast.bench.covering.searching import first, queries, search
 from pathcast.bench.covering.tables import changes, merging, missed, rates, tree_sizes
-from pathcast.bench.report import Findings, Tell
+from pathcast.bench.report import Findings, Line
 from pathcast.bench.wish import Wish
 
 __all__ = ["PARTS", "covering", "measured"]
 
-PARTS: Mapping[str, Callable[[Bench], None]] = {
+PARTS: Mapping[str, Callable[[Bench], Iterator[Line]]] = {
     "search": search,
     "queries": queries,
     "first": first,
@@ -26,13 +26,10 @@ PARTS: Mapping[str, Callable[[Bench], None]] = {
 
 def covering(wish: Wish) -> Findings:
     """The benchmark."""
-    return measured(QUICK if wish.quick else FULL, wish.tell, wish.only)
+    return measured(QUICK if wish.quick else FULL, wish)
 
 
-def measured(sizes: Sizes, tell: Tell, only: Sequence[str] = ()) -> Findings:
+def measured(sizes: Sizes, wish: Wish) -> Findings:
     """All lines, or those of some parts, for inputs of these sizes."""
-    bench = Bench(sizes, tell)
-    for name, part in PARTS.items():
-        if not only or name in only:
-            part(bench)
-    return bench.lines, bench.inputs
+    bench = Bench(sizes, wish.tell)
+    return wish.gather(PARTS, bench), bench.inputs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pathcast.bench.covering.inputs import Bench
 from pathcast.bench.measure import compared
@@ -28,7 +28,7 @@ TREE_SHARES = {
 }
 
 
-def changes(bench: Bench) -> None:
+def changes(bench: Bench) -> Iterator[Line]:
     """Subscriptions that leave and come back, with the default aggregate and with one that asks each."""
     found = bench.patterns("li2008-a")
     bench.tell(f"changes among {bench.sizes.table:,}")
@@ -57,12 +57,10 @@ def changes(bench: Bench) -> None:
     if theirs.stats()["patterns"]:
         slow = 2 * len(few) / ratio.theirs
         note += f"; asking each {slow:,.0f} a second"
-    bench.lines.append(
-        Line(f"add and remove, {bench.sizes.table:,}", rate, "/s", target=2_000.0, note=note)
-    )
+    yield Line(f"add and remove, {bench.sizes.table:,}", rate, "/s", target=2_000.0, note=note)
 
 
-def tree_sizes(bench: Bench) -> None:
+def tree_sizes(bench: Bench) -> Iterator[Line]:
     """Nodes of the tree for nodes of the patterns; a // is a node of its own in both, as in the paper."""
     found = bench.patterns("xnet2004")
     for count in bench.sizes.tree:
@@ -71,17 +69,15 @@ def tree_sizes(bench: Bench) -> None:
         twigs = [twig for one in found.encoded[:count] for twig in one]
         nodes = sum(len(labels) - 1 + sum(deeper) for labels, _, deeper in twigs)
         published = f"; published {TREE_SHARES[count]:.3f}" if count in TREE_SHARES else ""
-        bench.lines.append(
-            Line(
-                f"tree nodes / pattern nodes, {count:,}",
-                store.node_count / nodes,
-                "x",
-                note=f"{store.node_count:,} for {nodes:,}{published}",
-            )
+        yield Line(
+            f"tree nodes / pattern nodes, {count:,}",
+            store.node_count / nodes,
+            "x",
+            note=f"{store.node_count:,} for {nodes:,}{published}",
         )
 
 
-def rates(bench: Bench) -> None:
+def rates(bench: Bench) -> Iterator[Line]:
     """How many subscriptions a table needs, as it grows."""
     for preset, published in (("li2008-a", 0.9), ("li2008-b", 0.5)):
         found = bench.patterns(preset)
@@ -91,34 +87,30 @@ def rates(bench: Bench) -> None:
             table.add(key, pattern)
             if key in (1_000, 10_000, 50_000, bench.sizes.table):
                 roots = table.stats()["roots"]
-                bench.lines.append(
-                    Line(
-                        f"{preset}: covered, of {key:,}",
-                        1 - roots / key,
-                        "",
-                        note=f"{roots:,} roots; published about {published:.0%} of 100,000",
-                    )
+                yield Line(
+                    f"{preset}: covered, of {key:,}",
+                    1 - roots / key,
+                    "",
+                    note=f"{roots:,} roots; published about {published:.0%} of 100,000",
                 )
 
 
-def missed(bench: Bench) -> None:
+def missed(bench: Bench) -> Iterator[Line]:
     """Roots that exact containment would hide as well."""
     for preset in ("li2008-a", "li2008-b", "xnet2004", "cao2012-aggregation"):
         found = bench.patterns(preset)
         for count in bench.sizes.patterns:
             bench.tell(f"{preset}: what mappings miss among {count:,}")
             stats = found.aggregated(count).stats(exact=True)
-            bench.lines.append(
-                Line(
-                    f"{preset}: roots that exact containment hides, of {count:,}",
-                    stats["missed"] / stats["roots"],
-                    "",
-                    note=f"{stats['missed']:,} of {stats['roots']:,}; {stats['undecided']:,} undecided",
-                )
+            yield Line(
+                f"{preset}: roots that exact containment hides, of {count:,}",
+                stats["missed"] / stats["roots"],
+                "",
+                note=f"{stats['missed']:,} of {stats['roots']:,}; {stats['undecided']:,} undecided",
             )
 
 
-def merging(bench: Bench) -> None:
+def merging(bench: Bench) -> Iterator[Line]:
     """How much smaller a table of uncovered paths gets, in the two orders of merging."""
     found = bench.patterns("li2008-a")
     paths = PathDistribution.uniform(bundled("news"))
@@ -131,11 +123,9 @@ def merging(bench: Bench) -> None:
                 )
                 start = time.process_time()
                 merged = merge(roots, paths, limit, order)
-                bench.lines.append(
-                    Line(
-                        f"merged / covered, D <= {limit:g}, {order.value}, {count:,}",
-                        len(merged) / len(roots),
-                        "x",
-                        note=f"{len(merged):,} of {len(roots):,}; published {published}; {time.process_time() - start:.0f} s",
-                    )
+                yield Line(
+                    f"merged / covered, D <= {limit:g}, {order.value}, {count:,}",
+                    len(merged) / len(roots),
+                    "x",
+                    note=f"{len(merged):,} of {len(roots):,}; published {published}; {time.process_time() - start:.0f} s",
                 )

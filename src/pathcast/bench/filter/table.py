@@ -40,6 +40,5 @@ def measured(sizes: Sizes, wish: Wish) -> Findings:
     """All parts, or those that are wished for, with inputs of these sizes."""
     inputs = Inputs(wish.schema or bundled("news"), sizes.pool)
     bench = Bench(sizes, inputs, wish.tell)
-    names = [name for name in PARTS if not wish.only or name in wish.only]
-    lines = [line for name in names for line in PARTS[name](bench)]
+    lines = wish.gather(PARTS, bench)
     return lines, {f"{inputs.schema.name}: {key}": one for key, one in inputs.prints.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -29,29 +29,25 @@ _TABLE_1 = {  # ms
 
 def overlay(wish: Wish) -> Findings:
     """The benchmark."""
-    return measured(QUICK if wish.quick else FULL, wish.tell, wish.only)
+    return measured(QUICK if wish.quick else FULL, wish)
 
 
-def measured(sizes: Sizes, tell: Tell, only: Sequence[str] = ()) -> Findings:
+def measured(sizes: Sizes, wish: Wish) -> Findings:
     """All lines, or those of some parts, for inputs of these sizes."""
-    bench = Bench(sizes, tell)
-    for name, part in PARTS.items():
-        if not only or name in only:
-            part(bench)
-    return bench.lines, bench.inputs
+    bench = Bench(sizes, wish.tell)
+    return wish.gather(PARTS, bench), bench.inputs
 
 
 @dataclass(slots=True, eq=False)
 class Bench:
-    """What has been found so far."""
+    """The numbers of a run, its inputs, and whom to tell."""
 
     sizes: Sizes
     tell: Tell
-    lines: list[Line] = field(default_factory=list)
     inputs: dict[str, str] = field(default_factory=dict)
 
 
-def _traffic(bench: Bench) -> None:
+def _traffic(bench: Bench) -> Iterator[Line]:
     bodies = psd_documents(bench.sizes.documents)
     bench.inputs[f"{len(bodies)} documents"] = fingerprint(bodies)
     published = [as_paths(bodies), whole(bodies)]
@@ -59,10 +55,9 @@ def _traffic(bench: Bench) -> None:
     for reading in bench.sizes.readings:
         found: dict[str, Run] = {}
         for run in runs(reading, published, costs):
-            bench.tell(f"{reading.name}: {run.strategy}")
             found[run.strategy] = run
-            bench.lines += _run_lines(reading, run)
-        bench.lines += _order_lines(reading, found)
+            yield from _run_lines(reading, run)
+        yield from _order_lines(reading, found)
 
 
 def _run_lines(reading: Reading, run: Run) -> list[Line]:
@@ -124,7 +119,7 @@ def _order_lines(reading: Reading, found: dict[str, Run]) -> list[Line]:
     return lines
 
 
-def _routing(bench: Bench) -> None:
+def _routing(bench: Bench) -> Iterator[Line]:
     paths = news_paths(bench.sizes.paths)
     bench.inputs[f"{len(paths)} paths of news"] = fingerprint(
         "/".join(one).encode() for one in paths
@@ -142,65 +137,55 @@ def _routing(bench: Bench) -> None:
             bench.tell(f"{preset}: {name}")
             ratio = entry_ratio(found, index, paths, bench.sizes.rounds)
             each, plain = (1e6 * one / len(paths) for one in (ratio.ours, ratio.theirs))
-            bench.lines.append(
-                Line(
-                    f"{preset}: time saved by {name}, each entry tested",
-                    1 - 1 / ratio.figure,
-                    "",
-                    target=target
-                    if name == "covering" and bench.sizes.entries >= 100_000
-                    else None,
-                    note=f"{plain:,.0f} -> {each:,.1f} us a path, {found.sizes['none']:,} -> {found.sizes[name]:,}"
-                    f" entries; published {1 - _TABLE_1[preset][name] / before:.3f}",
-                )
+            yield Line(
+                f"{preset}: time saved by {name}, each entry tested",
+                1 - 1 / ratio.figure,
+                "",
+                target=target if name == "covering" and bench.sizes.entries >= 100_000 else None,
+                note=f"{plain:,.0f} -> {each:,.1f} us a path, {found.sizes['none']:,} -> {found.sizes[name]:,}"
+                f" entries; published {1 - _TABLE_1[preset][name] / before:.3f}",
             )
         ratio = engine_ratio(found, found.covered, paths, bench.sizes.rounds)
-        bench.lines.append(
-            Line(
-                f"{preset}: engine with all / each covered entry tested",
-                ratio.figure,
-                "x",
-                spread=ratio.spread,
-                note=f"{1e6 * ratio.ours / len(paths):,.1f} us a path, parsing included",
-            )
+        yield Line(
+            f"{preset}: engine with all / each covered entry tested",
+            ratio.figure,
+            "x",
+            spread=ratio.spread,
+            note=f"{1e6 * ratio.ours / len(paths):,.1f} us a path, parsing included",
         )
 
 
-def _decision(bench: Bench) -> None:
+def _decision(bench: Bench) -> Iterator[Line]:
     bench.tell(f"a decision among {bench.sizes.entries:,} entries")
     ratio = decision_ratio(bench.sizes.entries, 50, bench.sizes.rounds)
-    bench.lines.append(
-        Line(
-            f"a broker's decision / match_hops, 10 KB, {bench.sizes.entries:,} entries",
-            1 / ratio.figure,
-            "x",
-            target=1.5,
-            at_least=False,
-            spread=(1 / ratio.spread[1], 1 / ratio.spread[0]),
-            note=f"{1e6 * ratio.ours / 50:,.0f} us, match_hops {1e6 * ratio.theirs / 50:,.0f}",
-        )
+    yield Line(
+        f"a broker's decision / match_hops, 10 KB, {bench.sizes.entries:,} entries",
+        1 / ratio.figure,
+        "x",
+        target=1.5,
+        at_least=False,
+        spread=(1 / ratio.spread[1], 1 / ratio.spread[0]),
+        note=f"{1e6 * ratio.ours / 50:,.0f} us, match_hops {1e6 * ratio.theirs / 50:,.0f}",
     )
 
 
-def _scale(bench: Bench) -> None:
+def _scale(bench: Bench) -> Iterator[Line]:
     sizes = bench.sizes
     bench.tell(f"a large overlay, {sizes.subscriptions:,} subscriptions")
     found = peak(large, sizes.transits, sizes.stubs, sizes.stub_size, sizes.subscriptions)
     facts = cast("dict[str, Any]", found.result)
-    bench.lines.append(
-        Line(
-            f"{facts['brokers']:,} brokers, {sizes.subscriptions:,} subscriptions",
-            found.most / 1e9,
-            "GB",
-            target=16.0,
-            at_least=False,
-            note=f"{facts['traffic']:,} messages, {facts['entries']:,} entries, {facts['deliveries']:,} deliveries,"
-            f" {facts['vain']:,} in vain; {facts['seconds']:,.0f} s of CPU, {facts['set up']:,.0f} of it to set up",
-        )
+    yield Line(
+        f"{facts['brokers']:,} brokers, {sizes.subscriptions:,} subscriptions",
+        found.most / 1e9,
+        "GB",
+        target=16.0,
+        at_least=False,
+        note=f"{facts['traffic']:,} messages, {facts['entries']:,} entries, {facts['deliveries']:,} deliveries,"
+        f" {facts['vain']:,} in vain; {facts['seconds']:,.0f} s of CPU, {facts['set up']:,.0f} of it to set up",
     )
 
 
-PARTS: Mapping[str, Callable[[Bench], None]] = {
+PARTS: Mapping[str, Callable[[Bench], Iterator[Line]]] = {
     "traffic": _traffic,
     "routing": _routing,
     "decision": _decision,

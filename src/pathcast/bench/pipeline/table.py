@@ -26,8 +26,7 @@ def pipelining(wish: Wish) -> Findings:
 def measured(sizes: Sizes, wish: Wish) -> Findings:
     """All parts, or those that are wished for, with inputs of these sizes."""
     bench = Bench(sizes, wish.tell)
-    names = [name for name in PARTS if not wish.only or name in wish.only]
-    lines = [line for name in names for line in PARTS[name](bench)]
+    lines = wish.gather(PARTS, bench)
     return lines, {f"news: {key}": one for key, one in bench.inputs.prints.items()}
 
 
