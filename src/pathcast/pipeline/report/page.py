@@ -14,6 +14,7 @@ from pathcast.pipeline.report.texts import (
     lasting,
     moment,
     number,
+    several,
     share,
     short,
     size,
@@ -48,11 +49,11 @@ def _about(content: Content) -> str:
     if known.first is not None and known.last is not None:
         when = f"{moment(known.first)} to {moment(known.last)} UTC"
     length = (
-        f"{lasting(known.window)}" if known.by == "time" else f"{known.window:g} batches"
-    ).replace("1 batches", "1 batch")
+        lasting(known.window) if known.by == "time" else several(known.window, "batch", "batches")
+    )
     kept = "" if known.kept is None else f", the newest {whole(known.kept)} of them counting"
     return (
-        f"<p>{whole(known.batches)} batches, documents of {when}. {whole(known.windows)} windows of {length}{kept}; "
+        f"<p>{several(known.batches, 'batch', 'batches')}, documents of {when}. {several(known.windows, 'window', 'windows')} of {length}{kept}; "
         f"a document counts {known.decay:g} times as much for each window that it is older.</p>"
     )
 

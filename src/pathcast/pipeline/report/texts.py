@@ -2,6 +2,8 @@
 
 >>> whole(1234567), size(123_456), share(0.000321), short("a" * 30, 8), short("tab\\there", 20)
 ('1,234,567', '123 KB', '0.0321%', 'aaaaaaa…', 'tab�here')
+>>> several(1, "batch", "batches"), several(1200, "batch", "batches")
+('1 batch', '1,200 batches')
 >>> lasting(90), lasting(7_200), lasting(0.001)
 ('90 s', '2 h', '0.001 s')
 """
@@ -19,6 +21,7 @@ __all__ = [
     "moment",
     "moments",
     "number",
+    "several",
     "share",
     "short",
     "size",
@@ -33,6 +36,11 @@ _UNITS: Final = ((604_800, "weeks"), (86_400, "days"), (3_600, "h"), (60, "min")
 def whole(value: int) -> str:
     """A count."""
     return f"{value:,}"
+
+
+def several(count: float, one: str, more: str) -> str:
+    """So many of something."""
+    return f"{count:,.15g} {one if count == 1 else more}"
 
 
 def number(value: float | None) -> str:
