@@ -15,7 +15,7 @@ from pathcast.routing.requests import Announce, Cancel, Register, Retract
 from pathcast.routing.strategy import Strategy
 from pathcast.sim.scenario import run_scenario
 from pathcast.sim.simulation import Simulation
-from pathcast.sim.topology import line
+from pathcast.sim.topology import Link, Topology, line
 
 KEEPING = Settings(keep_tables=True)
 
@@ -128,3 +128,58 @@ quiet
 expect d1 crosses b1-b2 b2-b3
 """)
     assert outcome.passed
+
+
+def test_a_kept_document_that_nobody_can_read() -> None:
+    """A disk may have changed it; the broker does without it rather than not at all."""
+    saved = Saved()
+    feed(alone(saved), saved, Start(), Ask(Register("s1", parse("/a"), "ann")))
+    saved.perform(Keep(Document("d1", "b1", "P", b"<a>"), ""))
+    saved.perform(Keep(Document("d2", "b1", "P", b"<a/>"), ""))
+    broker = alone(saved)
+    effects = feed(broker, saved, Start())
+    assert [one.document.id for one in effects if isinstance(one, Deliver)] == ["d2"]
+    assert (broker.counts.unreadable, saved.documents) == (1, {})
+    # The same where it is not known yet who wants it.
+    saved.lose_tables()
+    saved.perform(Keep(Document("d3", "b1", "P", b"<a>"), ""))
+    broker = alone(saved)
+    feed(broker, saved, Start(), Ask(Register("s1", parse("/a"), "ann")), ClientsKnown())
+    assert (broker.counts.unreadable, saved.documents) == (1, {})
+
+
+def test_a_ring_that_has_lost_all_comes_to_rely_on_what_it_writes_down() -> None:
+    settings = Settings(keep_tables=True)
+    run = Simulation(
+        Topology.of("ring", [Link("b1", "b2"), Link("b2", "b3"), Link("b3", "b1")]),
+        settings,
+        EngineKit(settings.strategy),
+    )
+    run.announce("b1", "P", ANYTHING)
+    run.subscribe("b3", "s", "/a")
+    assert run.quiet()
+    for name in run.hosts:
+        run.crash(name)
+    for name in run.hosts:
+        run.restart(name, tables=False)
+    assert run.quiet()
+    assert all(host.saved.whole for host in run.hosts.values())
+    run.subscribe("b2", "s2", "/b")
+    assert run.quiet()
+    before = {
+        name: host.broker and host.broker.router.entries() for name, host in run.hosts.items()
+    }
+    for name in run.hosts:
+        run.crash(name)
+    for name in run.hosts:
+        run.restart(name, tables=True)
+    after = {name: host.broker and host.broker.router.entries() for name, host in run.hosts.items()}
+    assert after == before
+    assert run.quiet()
+    run.publish("b1", "P", "d1", b"<a/>")
+    run.publish("b1", "P", "d2", b"<b/>")
+    assert run.quiet()
+    assert [(one.document, one.subscriber) for one in run.metrics.deliveries] == [
+        ("d1", "s"),
+        ("d2", "s2"),
+    ]

@@ -22,7 +22,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def rows(text: str) -> dict[str, str]:
-    return {line.split("  ")[0]: line.split("  ", 1)[1].strip() for line in text.splitlines()}
+    lines = [line for line in text.splitlines() if "  " in line]
+    return {line.split("  ")[0]: line.split("  ", 1)[1].strip() for line in lines}
 
 
 def test_the_summary() -> None:
@@ -92,8 +93,17 @@ def test_changes() -> None:
         (["no.txt"], "no.txt cannot be read: No such file"),
         (["wrong.txt"], "wrong.txt: line 1: topology: there is no topology 'ring 3'"),
         (["good.txt", "--strategy", "best"], "there is no strategy 'best'"),
-        (["good.txt", "--costs", "none"], "none has no costs"),
+        (["good.txt", "--costs", "none"], "--costs: costs: none cannot be read"),
         (["good.txt", "--seed", "x"], "--seed"),
+        (["good.txt", "--strategy", ""], "--strategy: strategy: there is no strategy ''"),
+        (
+            ["good.txt", "--strategy", "with-Adv-with-CovPM"],
+            "good.txt: merging: with-Adv-with-CovPM",
+        ),
+        (["good.txt", "--trace", "good.txt"], "--trace: good.txt is the scenario"),
+        (["good.txt", "--trace", "./x.svg", "--draw", "x.svg"], "--draw: x.svg is --trace"),
+        (["good.txt", "--draw", "x.png"], "x.png should end with .svg"),
+        (["good.txt", "--draw", "-"], "- should end with .svg"),
     ],
 )
 def test_bad_calls(arguments: list[str], complaint: str) -> None:
@@ -145,6 +155,71 @@ def test_what_cannot_be_shown(arguments: list[str], complaint: str) -> None:
     result = run("simulate", "good.txt", *arguments)
     assert result.code == 2
     assert complaint in result.stderr
+    assert (
+        rows(result.stdout)["expectations"] == "1, all met"
+    )  # what was found is told all the same
+
+
+def test_what_is_told_of_those_who_are_down(tmp_path: Path) -> None:
+    write(tmp_path, down__txt=GOOD + "crash b2\n")
+    result = run("simulate", "down.txt", "--inspect", "b2", "--why", "d1", "--why", "d2")
+    assert result.code == 0
+    told = result.stdout.splitlines()
+    assert "b2: it is down, and has no tables" in told
+    assert "d1 at b2, from b1: it is down, and has no tables" in told
+    assert "d2 at b1, as published" in told
+    (found,) = run("simulate", "down.txt", "--inspect", "b2", "--why", "d1", "--json").rows
+    assert (found["down"], found["tables"]) == (["b2"], {"b2": None})
+    assert [one["ways"] is None for one in found["why"]] == [False, True, False]
+
+
+def test_what_is_told_of_refused_documents(tmp_path: Path) -> None:
+    text = GOOD + "publish d3 by P <a><b></a>\nquiet\nexpect d3 refused\n"
+    write(tmp_path, refused__txt=text)
+    result = run("simulate", "refused.txt", "--why", "d3")
+    assert result.code == 0
+    assert rows(result.stdout)["refused"].startswith("d3: malformed: ")
+    assert "d3 at b1, as published: refused, malformed: " in result.stdout
+    (found,) = run("simulate", "refused.txt", "--why", "d3", "--json").rows
+    assert list(found["refusals"]) == ["d3"]
+    assert found["why"][0]["refused"] == found["refusals"]["d3"]
+    assert (found["expectations"], found["seed"]) == (2, 0)
+    many = "".join(f"publish e{n} by P <a>\n" for n in range(5))
+    write(tmp_path, many__txt=text + many)
+    assert "and 3 more" in run("simulate", "many.txt").stdout
+
+
+def test_what_keeps_it_from_being_quiet(tmp_path: Path) -> None:
+    write(tmp_path, busy__txt=GOOD + "crash b1\npublish d3 by P <a/>\nquiet\n")
+    result = run("simulate", "busy.txt")
+    assert result.code == 1
+    assert "b1 is down; P waits for b1 to take d3" in result.stderr
+    assert rows(result.stdout)["expectations"] == "2, 1 failed"
+    write(tmp_path, cut__txt=GOOD + "cut b2-b3\npublish d3 by P <a><b/></a>\nquiet\n")
+    assert "b2-b3 is cut; b2 keeps d3 for others" in run("simulate", "cut.txt").stderr
+
+
+def test_frames_that_are_lost(tmp_path: Path) -> None:
+    """At a broker that is down, and on a link when it is cut; what dead brokers have counted counts."""
+    write(
+        tmp_path,
+        lost__txt=GOOD
+        + "publish d3 by P <a><b/></a>\ncut b1-b2\nafter 1s\nheal everywhere\nquiet\n",
+    )
+    result = run("simulate", "lost.txt", "--trace", "-")
+    assert "b1 -> b2 publish d3 of b1 is lost: the link was cut" in result.stdout
+    assert rows(result.stdout.partition("\noverlay")[2])["frames"].startswith("2 lost")
+    write(tmp_path, gone__txt=GOOD + "crash b2\npublish d3 by P <a><b/></a>\nafter 2s\ncrash b1\n")
+    result = run("simulate", "gone.txt", "--trace", "-")
+    assert "b1 -> b2 publish d3 of b1 is lost: b2 is down" in result.stdout
+    lost, _, again, *_ = rows(result.stdout.partition("\noverlay")[2])["frames"].split()
+    assert int(lost) >= 2
+    assert int(again) >= 1
+
+
+def test_a_byte_order_mark_and_no_stdin(tmp_path: Path) -> None:
+    (tmp_path / "bom.txt").write_bytes(b"\xef\xbb\xbf" + GOOD.encode())
+    assert run("simulate", "bom.txt").code == 0
 
 
 def test_tables_as_files(tmp_path: Path) -> None:
@@ -159,6 +234,18 @@ def test_tables_as_files(tmp_path: Path) -> None:
     (own,) = map(json.loads, (tmp_path / "tables/b3.jsonl").read_text().splitlines())
     assert own["subscriber"] == "here"
     assert run("simulate", "good.txt", "--tables", "good.txt").code == 2
+
+
+def test_tables_of_another_time(tmp_path: Path) -> None:
+    run("simulate", "good.txt", "--tables", "tables")
+    write(tmp_path, down__txt=GOOD + "crash b2\n")
+    result = run("simulate", "down.txt", "--tables", "tables")
+    assert (result.code, result.stderr) == (0, "pathcast: b2 is down, and has no table\n")
+    assert not (tmp_path / "tables/b2.jsonl").exists()
+    write(tmp_path, other__txt="topology line 2\nquiet\n")
+    result = run("simulate", "other.txt", "--tables", "tables")
+    assert result.code == 2
+    assert "b3.jsonl is there already, and of another overlay" in result.stderr
 
 
 def test_a_picture(tmp_path: Path) -> None:

@@ -59,13 +59,15 @@ def test_no_costs_are_false() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("publish = 3\n", "publish is not a cost"),
-        ("[other]\nfixed = 1\n", "other is not a cost"),
-        ("[publish]\nslow = 1\n", "publish.slow = 1 is not a cost"),
+        ("publish = 3\n", "publish is not among costs"),
+        ("[other]\nfixed = 1\n", "other is not among costs"),
+        ("[publish]\nslow = 1\n", "publish has no slow"),
         ("[publish]\nfixed = -1\n", "is not a cost in seconds"),
+        ("[publish]\nfixed = inf\n", "is not a cost in seconds"),
+        ("[publish]\nfixed = true\n", "is not a cost in seconds"),
         ("[publish]\nfixed = nan\n", "is not a cost in seconds"),
         ("[publish]\nfixed = 'x'\n", "is not a cost in seconds"),
-        ("[publish\n", "has no costs"),
+        ("[publish\n", "is no TOML"),
     ],
 )
 def test_files_that_are_none(tmp_path: Path, text: str, complaint: str) -> None:

@@ -51,6 +51,7 @@ publish d2 by P file d.xml
 publish d3 by P sample one
 publish d4 by P generated from book
 publish d5..d9 by P generated from book every 10ms
+publish e1..e3 by P <a> every 5ms </a> every 10ms
 cut b1-b2
 heal b1-b2
 heal everywhere
@@ -154,13 +155,18 @@ def test_any_text_is_a_scenario_or_an_error_with_its_line(text: str, words: list
         ("publish d9..d1 by P <a/>", 8, "several such as d1..d20", None),
         ("publish d1..e2 by P <a/>", 8, "several such as d1..d20", None),
         ("publish d1 by P sample x every 1s", 8, "several documents", None),
-        ("lose 101% everywhere", 5, "a chance such as 10%", None),
+        ("publish d1 by P <a/> every 1s", 8, "several documents", None),
+        ("publish d1..d2 by P <a/> every day", 31, "a time such as", "whole microseconds"),
+        ("lose 101% everywhere", 5, "a chance such as 10%", "at most 100%"),
+        ("subscribe nobody at b1 /a", 10, "a name for the subscription", "no subscriber"),
+        ("patience 1s 50ms", 12, "not shorter than the first", None),
         ("lose 10%", 8, "on", "everywhere"),
         ("delay 10% everywhere", 10, "up", "up to"),
         ("cut b1", 4, "a link such as b1-b2", None),
         ("restart b1", 10, "one of with, without", None),
         ("restart b1 wihout its tables", 11, "one of with", "without"),
-        ("at noon", 3, "a time such as", None),
+        ("at noon", 3, "a time such as", "whole microseconds"),
+        ("seed " + "9" * 30, 5, "a number", "at most 18 digits"),
         ("quiet # now", 6, "the end of the line", "a line of its own"),
         ("strategy best", 9, "the name of a strategy", "with-Adv-with-Cov"),
         ("publisher P at b1 advertises book", 29, "anything, dtd NAME", None),
@@ -198,8 +204,18 @@ HEAD = "topology line 3\n"
         ("seed 1\nseed 2\ntopology line 2\n", 2, "said before"),
         ("topology line 2\nlink b1-b2\n", 2, "its links already"),
         ("link b1-b2\nlink b3-b4\n", 2, "nothing leads from b1 to b3"),
-        ("costs nothing\ntopology line 2\n", 1, "has no costs"),
+        ("costs nothing\ntopology line 2\n", 1, "nothing cannot be read"),
         (HEAD + "subscribe s1 at b9 /a", 2, "no broker b9"),
+        ("topology line 99999999999\nquiet", 1, "at most 10,000 brokers"),
+        (HEAD + "schema x <!ELEMENT a (b\nquiet", 2, "unexpected|expected"),
+        (HEAD + "mergers by path /a/b 5\nmergers by dtd book\nquiet", 3, "said before"),
+        (HEAD + "mergers by dtd book\nmergers by path /a/b 5\nquiet", 3, "said before"),
+        (HEAD + "publisher P at b1 advertises dtd boook", 2, "nor a schema of that name"),
+        (HEAD + "publisher P at b1\npublish d1..d99999999999 by P <a/>", 3, "at most 1,000,000"),
+        (HEAD + "publisher P at b1\npublish d2 by P <a/>\npublish d1..d3 by P <a/>", 4, "a document d2 already"),
+        (HEAD + "publisher P at b1\npublish d1 by P <a/>\nexpect d1 reaches at most s1", 4, "no subscriber s1"),
+        (HEAD + "publisher P at b1\npublish d1 by P <a/>\nexpect d1 crosses b1-b9", 4, "no link b1-b9"),
+        (HEAD + "crash b1\nexpect entries b1 0", 3, "b1 is down"),
         (HEAD + "subscribe s1 at b1 /a[", 2, "ends too soon"),
         (HEAD + "cancel s1", 2, "no subscription s1"),
         (HEAD + "publish d1 by P <a/>", 2, "no publisher P"),
@@ -219,7 +235,7 @@ HEAD = "topology line 3\n"
         (HEAD + "expect entries b9 1", 2, "no broker b9"),
         (HEAD + "expect b1 tells b3 nothing", 2, "no neighbour"),
         (HEAD + "perfect links\ncut b1-b2", 3, "nothing fails"),
-        (HEAD + "strategy with-Adv-with-CovPM\npublisher P at b1 advertises anything", 2, "judged by the paths"),
+        (HEAD + "strategy with-Adv-with-CovPM\npublisher P at b1 advertises anything", 2, "judges mergers by the paths"),
     ],
 )  # fmt: skip
 def test_errors_of_what_is_asked_for(text: str, line: int, complaint: str) -> None:
@@ -275,11 +291,11 @@ FAILING = [
 @pytest.mark.parametrize(("check", "found"), FAILING)
 def test_expectations_that_fail(check: str, found: str) -> None:
     text = (
-        "topology line 2\npublisher P at b1 advertises anything\nsubscribe s1 at b2 /a\nquiet\n"
+        "topology line 2\npublisher P at b1 advertises anything\nsubscribe s1 at b2 /a\nsubscribe s2 at b2 /a/b\nquiet\n"
         f"publish d1 by P <a/>\nquiet\n{check}\n"
     )
     (failure,) = run_scenario(text).failures
-    assert (failure.line, failure.statement) == (7, check)
+    assert (failure.line, failure.statement) == (8, check)
     assert failure.found.startswith(found)
 
 

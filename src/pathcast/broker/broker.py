@@ -139,9 +139,15 @@ class Broker:
             else:
                 self.router.hear(note.source, note.fact)  # type: ignore[arg-type]  # neighbours send messages
         self._facts.clear()
-        for keep in list(self._kept.values()):
-            decision = self.router.decide(keep.document, keep.came_from)
-            self._route(keep.document, decision, effects)
+        for id, keep in list(self._kept.items()):
+            try:
+                decision = self.router.decide(keep.document, keep.came_from)
+            except DocumentError:  # it was kept by another version, or the disk has changed it
+                self.counts.unreadable += 1
+                del self._kept[id]
+                effects.append(Forget(id))
+            else:
+                self._route(keep.document, decision, effects)
 
     def _happened(
         self,
@@ -227,7 +233,12 @@ class Broker:
                 if self.router.decides(document, whom):
                     del ids[id]
                     self._owed[id].discard(whom)
-                    self._carry_out(document, self.router.decide_for(document, whom), effects)
+                    try:
+                        decision = self.router.decide_for(document, whom)
+                    except DocumentError:
+                        self.counts.unreadable += 1
+                    else:
+                        self._carry_out(document, decision, effects)
                     self._settle(id, None, effects)
             if not ids:
                 del self._undecided[whom]

@@ -67,7 +67,8 @@ def advertise(
         ),
     ] = None,
     limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, help="Write at most so many.")
+        int,
+        typer.Option("--limit", metavar="N", min=1, max=1_000_000, help="Write at most so many."),
     ] = 1000,
     as_json: Annotated[
         bool,

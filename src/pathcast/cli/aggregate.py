@@ -15,7 +15,7 @@ from pathcast.cli.options import (
     SubscriptionsArgument,
     namespaces_of,
 )
-from pathcast.cli.schema import CatalogOption, RootOption, load_schema
+from pathcast.cli.schema import CatalogOption, RootOption, load_schema, with_dtd
 from pathcast.cli.terminal import Output, fail, progress, say
 from pathcast.errors import SubscriptionError
 
@@ -77,6 +77,8 @@ def aggregate(
     """
     if (merge is None) != (dtd is None):
         fail("--merge and --dtd go together: D is the share of the DTD's paths")
+    if dtd is None:
+        with_dtd(root, catalog)
     schema = None if dtd is None else load_schema(dtd, root, catalog)
     from pathcast.covering import Aggregate
     from pathcast.pattern import parse

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pathcast.cli.options import NamespaceOption, namespaces_of
-from pathcast.cli.schema import CatalogOption, RootOption, load_schema
+from pathcast.cli.schema import CatalogOption, RootOption, load_schema, with_dtd
 from pathcast.cli.terminal import BAD_CALL, FAILED, Output, say
 from pathcast.errors import SubscriptionError
 
@@ -59,6 +59,8 @@ def covers(
     """
     from pathcast.covering import covers as decided
 
+    if dtd is None:
+        with_dtd(root, catalog)
     schema = None if dtd is None else load_schema(dtd, root, catalog)
     prefixes = namespaces_of(namespace)
     try:

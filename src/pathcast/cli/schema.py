@@ -20,7 +20,7 @@ from pathcast.errors import SchemaError
 if TYPE_CHECKING:
     from pathcast.schema import Schema
 
-__all__ = ["CatalogOption", "DtdArgument", "RootOption", "load_schema", "schema_app"]
+__all__ = ["CatalogOption", "DtdArgument", "RootOption", "load_schema", "schema_app", "with_dtd"]
 
 _MOST_PATHS = 1_000_000  # a level of root paths is held in memory while it is written
 _LEVELS = 10
@@ -123,6 +123,13 @@ def show(
             _show_paths(output, schema, paths, as_json)
         else:
             _show_all(output, schema, dtd, as_json)
+
+
+def with_dtd(root: str | None, catalog: Path | None) -> None:
+    """Without a DTD nobody would look at these."""
+    for option, value in (("--root", root), ("--catalog", catalog)):
+        if value is not None:
+            fail(f"{option} goes with a DTD (--dtd)")
 
 
 def load_schema(dtd: str, root: str | None = None, catalog: Path | None = None) -> Schema:

@@ -5,6 +5,8 @@ The summary is for people; --json is one object with all of it; --trace has ever
 
 from __future__ import annotations
 
+import itertools
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["simulate"]
 
+_REFUSALS = 3  # that the summary names
 _MOST_TEXT = 16 * 2**20  # bytes of a scenario
 
 
@@ -82,11 +85,11 @@ def simulate(
         ),
     ] = None,
     why: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--why",
             metavar="DOCUMENT",
-            help="Show why a document takes a link or not, at each broker it has come to, by the tables of the end.",
+            help="Show why a document takes a link or not, at each broker it has come to, by the tables of the end; may be repeated.",
         ),
     ] = None,
 ) -> None:
@@ -101,15 +104,18 @@ def simulate(
     """
     from pathcast.sim.scenario import Changes, run_scenario
 
+    _check(scenario, trace, draw, strategy, costs)
     text, folder = _read(scenario)
     try:
         outcome = run_scenario(text, folder, changes=Changes(seed, strategy, costs))
     except PathcastError as error:
         fail(f"{scenario}: {error}")
+    shown: dict[str, Any] = {}
+    unknown = ""
     try:
-        shown = _shown(outcome.simulation, inspect or [], why, as_json)
-    except PathcastError as error:
-        fail(str(error))
+        shown = _shown(outcome.simulation, inspect or [], why or [], as_json)
+    except PathcastError as error:  # told last: what has been found is worth more
+        unknown = str(error)
     with Output() as output:
         if trace is not None:
             _write_trace(outcome, trace, output)
@@ -124,20 +130,47 @@ def simulate(
         _write_tables(outcome, tables)
     for failure in outcome.failures:
         say(f"pathcast: {scenario}: {failure}", "red")
+    if unknown:
+        fail(unknown)
     if outcome.failures:
         raise typer.Exit(FAILED)
 
 
+def _check(
+    scenario: Path, trace: Path | None, draw: Path | None, strategy: str | None, costs: str | None
+) -> None:
+    """What is wrong with the call can be said before anything runs."""
+    from pathcast.routing.strategy import strategy as named
+    from pathcast.sim.costs import read_costs
+
+    if draw is not None and draw.suffix.lower() != ".svg":
+        fail(f"--draw: {draw} should end with .svg: that is what is written")
+    files = {"the scenario": scenario, "--trace": trace, "--draw": draw}
+    given = [(what, one) for what, one in files.items() if one is not None and str(one) != "-"]
+    for (what, one), (other, file) in itertools.combinations(given, 2):
+        if one.resolve() == file.resolve():
+            fail(f"{other}: {file} is {what}, and would be overwritten")
+    try:
+        if strategy is not None:
+            named(strategy)
+        if costs is not None:
+            read_costs(costs)
+    except PathcastError as error:
+        fail(f"{'--costs' if error.kind == 'costs' else '--strategy'}: {error}")
+
+
 def _shown(
-    run: Simulation, brokers: list[str], document: str | None, as_json: bool
+    run: Simulation, brokers: list[str], documents: list[str], as_json: bool
 ) -> dict[str, Any]:
     """What is asked for besides the summary."""
     if as_json:
         found: dict[str, Any] = {"tables": tables_dict(run, brokers)} if brokers else {}
-        return found if document is None else {**found, "why": why_dict(run, document)}
+        if documents:
+            found["why"] = [way for one in documents for way in why_dict(run, one)]
+        return found
     lines = list(table_lines(run, brokers))
-    if document is not None:
-        lines += why_lines(run, document)
+    for one in documents:
+        lines += why_lines(run, one)
     return {"lines": lines}
 
 
@@ -155,18 +188,23 @@ def _write_tables(outcome: Outcome, folder: Path) -> None:
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_tables(outcome.simulation, folder, local="here")
+        made = write_tables(outcome.simulation, folder, local="here")
     except OSError as error:
         fail(f"{folder} cannot be written: {error.strerror}")
     except PathcastError as error:
         fail(str(error))
+    for name in outcome.simulation.hosts:
+        if name not in made:
+            say(f"pathcast: {name} is down, and has no table", "yellow")
 
 
 def _read(scenario: Path) -> tuple[str, Path]:
     """The text, and the folder in which its files are."""
     try:
         if str(scenario) == "-":
-            data = typer.get_binary_stream("stdin").read(_MOST_TEXT + 1)
+            if sys.stdin is None:  # `pathcast simulate - <&-`
+                fail("standard input is closed")
+            data = sys.stdin.buffer.read(_MOST_TEXT + 1)
             folder = Path()
         else:
             with scenario.open("rb") as stream:
@@ -174,7 +212,7 @@ def _read(scenario: Path) -> tuple[str, Path]:
             folder = scenario.parent
         if len(data) > _MOST_TEXT:
             fail(f"{scenario}: a scenario has at most {_MOST_TEXT:,} bytes")
-        return data.decode(), folder
+        return data.decode("utf-8-sig"), folder
     except OSError as error:
         fail(f"{scenario} cannot be read: {error.strerror}")
     except UnicodeDecodeError as error:
@@ -204,8 +242,12 @@ def _as_dict(outcome: Outcome) -> dict[str, object]:
         "topology": run.topology.name,
         "brokers": len(run.topology.brokers),
         "links": len(run.topology.links),
+        "seed": outcome.seed,
+        "down": [name for name, host in run.hosts.items() if host.broker is None],
+        "expectations": outcome.checked,
         "passed": outcome.passed,
         "failures": failures,
+        "refusals": run.metrics.refusals,
         **outcome.summary.as_dict(),
     }
 
@@ -222,6 +264,7 @@ def _lines(outcome: Outcome) -> list[str]:
         ("messages", f"{sum(summary.received.values()):,}" + (f": {kinds}" if kinds else "")),
         ("bytes", f"{summary.bytes:,}" + _busiest(*summary.busiest_link)),
         ("documents", _documents(outcome)),
+        *_refusals(outcome),
         ("deliveries", _deliveries(outcome)),
         ("table entries", _sizes(entries)),
         ("advertisements", _sizes(adverts)),
@@ -231,11 +274,13 @@ def _lines(outcome: Outcome) -> list[str]:
         ("brokers down", " ".join(n for n, host in run.hosts.items() if host.broker is None)),
         ("time", f"{summary.time:.6f} s"),
     ]
-    checked = sum(str(one).startswith("expect") for one in outcome.scenario.body)
-    if checked or outcome.failures:
+    if outcome.checked or outcome.failures:
         failed = len(outcome.failures)
         rows.append(
-            ("expectations", f"{checked:,}, " + (f"{failed:,} failed" if failed else "all met"))
+            (
+                "expectations",
+                f"{outcome.checked:,}, " + (f"{failed:,} failed" if failed else "all met"),
+            )
         )
     width = max(len(name) for name, value in rows if value)
     return [f"{name:<{width}}  {value}" for name, value in rows if value]
@@ -260,6 +305,18 @@ def _documents(outcome: Outcome) -> str:
         parts.append(f"{summary.outside:,} outside their advertisement")
     parts.append(f"{summary.stress:.2f} links each")
     return ", ".join(parts)
+
+
+def _refusals(outcome: Outcome) -> list[tuple[str, str]]:
+    """Some of the documents that were refused, and why."""
+    refused = outcome.simulation.metrics.refusals
+    rows = [("", f"{id}: {why}") for id, why in itertools.islice(refused.items(), _REFUSALS)]
+    if len(refused) > _REFUSALS:
+        rows.append(("", f"and {len(refused) - _REFUSALS:,} more; --trace tells of them"))
+    return [
+        ("refused", value) if not place else (name, value)
+        for place, (name, value) in enumerate(rows)
+    ]
 
 
 def _deliveries(outcome: Outcome) -> str:

@@ -14,13 +14,17 @@ if TYPE_CHECKING:
 __all__ = ["table_lines", "tables_dict", "why_dict", "why_lines"]
 
 
-def _router(run: Simulation, name: str) -> Router:
+def _router(run: Simulation, name: str) -> Router | None:
+    """None for one that is down; raises RoutingError."""
     host = run.hosts.get(name)
     if host is None:
         raise RoutingError("topology", f"there is no broker {name}")
     if host.broker is None:
-        raise RoutingError("topology", f"{name} is down, and has no tables")
+        return None
     return host.broker.router
+
+
+_DOWN = "it is down, and has no tables"
 
 
 def table_lines(run: Simulation, brokers: list[str]) -> Iterator[str]:
@@ -29,6 +33,9 @@ def table_lines(run: Simulation, brokers: list[str]) -> Iterator[str]:
 
     for name in brokers:
         router = _router(run, name)
+        if router is None:
+            yield f"{name}: {_DOWN}"
+            continue
         yield f"{name}: advertisements, by which documents come"
         yield text(srt(router)).rstrip()
         yield f"{name}: who wants what, and what the others were told of it"
@@ -41,7 +48,7 @@ def tables_dict(run: Simulation, brokers: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in brokers:
         router = _router(run, name)
-        found[name] = {
+        found[name] = router and {
             "advertisements": [row.as_dict() for row in srt(router)],
             "interests": [row.as_dict() for row in prt(router)],
         }
@@ -63,22 +70,34 @@ def why_lines(run: Simulation, document: str) -> Iterator[str]:
     from pathcast.routing.inspect import text, why_document
 
     for name, came_from in _seen(run, document):
-        ways = why_document(_router(run, name), run.documents[document], came_from)
-        yield f"{document} at {name}, " + (f"from {came_from}" if came_from else "as published")
-        yield text(ways).rstrip()
+        where = f"{document} at {name}, " + (f"from {came_from}" if came_from else "as published")
+        router = _router(run, name)
+        if document in run.metrics.refusals:
+            yield f"{where}: refused, {run.metrics.refusals[document]}"
+        elif router is None:
+            yield f"{where}: {_DOWN}"
+        else:
+            yield where
+            yield text(why_document(router, run.documents[document], came_from)).rstrip()
 
 
 def why_dict(run: Simulation, document: str) -> list[dict[str, Any]]:
     from pathcast.routing.inspect import why_document
 
-    return [
-        {
-            "broker": name,
-            "from": came_from or None,
-            "ways": [
-                way.as_dict()
-                for way in why_document(_router(run, name), run.documents[document], came_from)
-            ],
-        }
-        for name, came_from in _seen(run, document)
-    ]
+    refused = run.metrics.refusals.get(document)
+    found = []
+    for name, came_from in _seen(run, document):
+        router = _router(run, name)
+        ways = None
+        if router is not None and refused is None:
+            ways = why_document(router, run.documents[document], came_from)
+        found.append(
+            {
+                "document": document,
+                "broker": name,
+                "from": came_from or None,
+                "refused": refused,
+                "ways": None if ways is None else [way.as_dict() for way in ways],
+            }
+        )
+    return found

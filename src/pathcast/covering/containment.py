@@ -38,6 +38,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 
+from pathcast.covering.denials import against
 from pathcast.covering.homomorphism import maps, relaxed
 from pathcast.covering.models import Models
 from pathcast.covering.reading import twigs
@@ -58,6 +59,7 @@ from pathcast.schema.satisfiability.demands import TooMany
 __all__ = ["EFFORT", "Verdict", "covers"]
 
 EFFORT = 2_000  # models looked at before giving up
+_LIKELY = 50  # of each pattern that has what the other denies
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +154,23 @@ def _by_models(
             if models.all:  # it speaks against it, but libxml2 does not read it, or not like that
                 reason = "a document that speaks against it cannot be written"
         if not models.all:
+            witness = _by_denials(twig, wider, judge)
+            if witness is not None:
+                return Verdict(False, witness)
             reason = reason or "no mapping shows it, and no likely document speaks against it"
         elif models.count > effort:
             reason = (
                 reason or f"there are {models.count:,} documents to look at, more than {effort:,}"
             )
     return Verdict(None, reason=reason) if reason else Verdict(True)
+
+
+def _by_denials(twig: Twig, wider: tuple[Twig, ...], judge: Judge) -> bytes | None:
+    """A witness that has what the wide pattern denies, if a likely document is one."""
+    for one in against(twig, wider):
+        for model in islice(Models(one, wider), _LIKELY):
+            root = built(model)
+            witness = None if root is None else smallest(root, judge)
+            if witness is not None:
+                return witness
+    return None

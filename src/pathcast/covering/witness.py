@@ -20,6 +20,7 @@ from pathcast.pattern import Pattern
 
 __all__ = ["Judge", "built", "smallest"]
 
+_FEW = 40  # characters of a value that are looked at one by one
 _XML = "{http://www.w3.org/XML/1998/namespace}"  # needs no declaration
 
 
@@ -111,7 +112,7 @@ def _read(body: bytes) -> etree._Element | None:
 
 
 def _smaller(root: etree._Element) -> Iterator[etree._Element]:
-    """The documents with one node less, with or without all below it, or one value less."""
+    """The documents with one node less, with or without all below it, one value less, or a shorter one."""
     for index, node in enumerate(root.iter()):
         if index:
             smaller, twin = _copied(root, index)
@@ -128,11 +129,27 @@ def _smaller(root: etree._Element) -> Iterator[etree._Element]:
                 smaller, twin = _copied(root, index)
                 del twin.attrib[name]
                 yield smaller
+            for name, value in node.attrib.items():
+                for shorter in _shorter(value):
+                    smaller, twin = _copied(root, index)
+                    twin.set(name, shorter)
+                    yield smaller
         for name in ("text", "tail"):
-            if getattr(node, name):
-                smaller, twin = _copied(root, index)
-                setattr(twin, name, None)
-                yield smaller
+            if value := getattr(node, name):
+                for less in (None, *_shorter(value)):
+                    smaller, twin = _copied(root, index)
+                    setattr(twin, name, less)
+                    yield smaller
+
+
+def _shorter(value: str) -> Iterator[str]:
+    """The value by half, or without one of its characters if they are few."""
+    if len(value) > _FEW:
+        yield value[: len(value) // 2]
+        yield value[len(value) // 2 :]
+    else:
+        for at in range(len(value)):
+            yield value[:at] + value[at + 1 :]
 
 
 def _copied(root: etree._Element, index: int) -> tuple[etree._Element, etree._Element]:

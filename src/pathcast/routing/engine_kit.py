@@ -36,12 +36,12 @@ class EngineFilter:
         return len(self._ids)
 
     def add(self, interest: Interest, hop: int) -> None:
-        id = self._ids[interest, hop] = self._next
-        self._next += 1
         pattern = interest.pattern
         which, number = divmod(hop, MOST_HOPS)
         matcher = self._matchers.setdefault(which, Matcher())
-        matcher.add(id, pattern.text, dict(pattern.namespaces), hop=number)
+        matcher.add(self._next, pattern.text, dict(pattern.namespaces), hop=number)
+        self._ids[interest, hop] = self._next
+        self._next += 1
 
     def remove(self, interest: Interest, hop: int) -> None:
         which = hop // MOST_HOPS

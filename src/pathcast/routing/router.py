@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from pathcast.errors import RoutingError
+from pathcast.errors import PathcastError, RoutingError
 from pathcast.routing.advertisement import ANYTHING, widened
 from pathcast.routing.decisions import Decision, Effect, Refuse
 from pathcast.routing.interests import HERE, Outgoing
@@ -38,6 +38,7 @@ from pathcast.routing.requests import Announce, Cancel, Register, Request, Retra
 from pathcast.routing.strategy import Strategy
 from pathcast.routing.subscribers import Subscribers
 from pathcast.routing.tables import Tables
+from pathcast.stream import parse_tree
 
 __all__ = ["Counters", "Router"]
 
@@ -94,8 +95,7 @@ class Router:
             case Register() | Cancel():
                 return self._tables.replaced(self._subscribed(request))
             case Several(requests=requests):
-                changed = [interest for one in requests for interest in self._subscribed(one)]
-                return self._tables.replaced(list(dict.fromkeys(changed)))
+                return self._tables.replaced(self._subscribed_all(requests))
             case Announce(publisher=publisher, advertisement=advertisement, widens=widens):
                 if not publisher:
                     raise RoutingError("publisher", "a publisher has a name")
@@ -103,7 +103,8 @@ class Router:
                 return self._tables.retold(self.trees.announce(publisher, advertisement))
             case Retract(publisher=publisher):
                 self._widening.discard(publisher)
-                return self._tables.retold(self.trees.retract(publisher))
+                told = self._tables.retold(self.trees.retract(publisher))
+                return told + self.recovery.completions()
 
     def _subscribed(self, request: Register | Cancel) -> list[Interest]:
         """The interest that somebody here has now, and nobody had, or the other way round."""
@@ -114,6 +115,21 @@ class Router:
             case Cancel(id=id):
                 interest = self._subscribers.remove(id)
                 return [interest] if self.wanted.remove_here(interest) else []
+
+    def _subscribed_all(self, requests: Iterable[Register | Cancel]) -> list[Interest]:
+        """All of them, or, if one is refused, none."""
+        changed: dict[Interest, None] = {}
+        undo: list[Register | Cancel] = []
+        try:
+            for one in requests:
+                back = self._subscribers.inverse(one)
+                changed.update(dict.fromkeys(self._subscribed(one)))
+                undo.append(back)
+        except (KeyError, PathcastError):
+            for one in reversed(undo):
+                self._subscribed(one)
+            raise
+        return list(changed)
 
     def hear(self, neighbour: str, message: Message) -> list[Effect]:
         """Word of a neighbour; documents go to `decide`."""
@@ -133,7 +149,8 @@ class Router:
                 return told + recovery.completions()
             case Unadvertise(origin=origin, publisher=publisher):
                 recovery.offers(neighbour, origin, publisher)
-                return tables.retold(self.trees.unhear(neighbour, message))
+                told = tables.retold(self.trees.unhear(neighbour, message))
+                return told + recovery.completions()
             case Recall():
                 return recovery.asked(neighbour, message)
             case Complete():
@@ -164,6 +181,8 @@ class Router:
         self.counters.decisions += 1
         neighbours = (self._matching(document) | self.unasked(document)) - {came_from}
         undecided = self.recovery.undecided(document.origin, came_from, neighbours)
+        if not len(self._tables.filter) and (HERE in undecided or not len(self._subscribers)):
+            parse_tree(document.body)  # nobody else has looked at it, and it may be kept for long
         deliveries = () if HERE in undecided else tuple(self._subscribers.deliveries(document))
         if not neighbours and not deliveries and not undecided and came_from != HERE:
             self.counters.vain += 1

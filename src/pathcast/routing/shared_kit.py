@@ -43,9 +43,9 @@ class _Matches:
     def add(self, interest: Interest) -> None:
         if interest.number in self._known:
             return
-        self._known.add(interest.number)
         pattern = interest.pattern
         self._matcher.add(interest.number, pattern.text, dict(pattern.namespaces))
+        self._known.add(interest.number)
         self._found.clear()
 
     def of(self, body: bytes) -> BitMap:

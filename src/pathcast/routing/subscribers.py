@@ -8,7 +8,7 @@ from pathcast.errors import RoutingError
 from pathcast.routing.decisions import Deliver
 from pathcast.routing.kit import Kit
 from pathcast.routing.messages import Document, Interest
-from pathcast.routing.requests import Register
+from pathcast.routing.requests import Cancel, Register
 
 __all__ = ["Subscribers"]
 
@@ -46,6 +46,13 @@ class Subscribers:
         self._selector.remove(id)
         self._uncovered = None
         return interest
+
+    def inverse(self, request: Register | Cancel) -> Register | Cancel:
+        """What undoes a request; raises KeyError."""
+        if isinstance(request, Register):
+            return Cancel(request.id)
+        interest, subscriber = self._known[request.id]
+        return Register(request.id, interest.pattern, subscriber)
 
     def deliveries(self, document: Document) -> Iterator[Deliver]:
         """One for each subscriber who wants it; raises DocumentError."""

@@ -21,6 +21,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass, fields
 from importlib.resources import files
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -78,14 +79,21 @@ def read_costs(name: str) -> Costs:
     """The costs of a bundled file (by its name alone) or of any other; raises RoutingError."""
     bundled = files("pathcast.sim").joinpath("recorded", f"{name}.toml")
     try:
-        text = bundled.read_text() if bundled.is_file() else Path(name).read_text()
+        text = bundled.read_text() if bundled.is_file() else Path(name).read_text(encoding="utf-8")
         table = tomllib.loads(text)
     except (OSError, ValueError) as error:
         known = sorted(
             one.name[:-5] for one in files("pathcast.sim").joinpath("recorded").iterdir()
         )
         hint = f"a file, or one of {', '.join(known)}"
-        raise RoutingError("costs", f"{name} has no costs: {error}", hint=hint) from None
+        match error:
+            case OSError():
+                why = f"cannot be read: {error.strerror or error}"
+            case UnicodeDecodeError():
+                why = f"is not UTF-8: {error.reason} at byte {error.start}"
+            case _:
+                why = f"is no TOML: {error}"
+        raise RoutingError("costs", f"{name} {why}", hint=hint) from None
     return _costs(name, table)
 
 
@@ -97,15 +105,17 @@ def _costs(name: str, table: dict[str, Any]) -> Costs:
         elif key in ("publish", "subscribe", "advertise") and isinstance(value, dict):
             parts[key] = _cost(name, key, value)
         else:
-            raise RoutingError(
-                "costs", f"{name}: {key} is not a cost", hint="see pathcast simulate --help"
-            )
+            hint = "source, and the tables publish, subscribe and advertise"
+            raise RoutingError("costs", f"{name}: {key} is not among costs", hint=hint)
     return Costs(**{"source": name, **parts})
 
 
 def _cost(name: str, kind: str, table: dict[str, Any]) -> Cost:
     known = {one.name for one in fields(Cost)}
     for key, value in table.items():
-        if key not in known or not isinstance(value, int | float) or not value >= 0:
+        if key not in known:
+            hint = f"there are {', '.join(sorted(known))}"
+            raise RoutingError("costs", f"{name}: {kind} has no {key}", hint=hint)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
             raise RoutingError("costs", f"{name}: {kind}.{key} = {value} is not a cost in seconds")
     return Cost(**{key: float(value) for key, value in table.items()})

@@ -1,7 +1,8 @@
 """What a simulation counts.
 
-`received` counts messages that brokers received from other brokers, by kind; `bytes` what wires carried. `doubled` are documents that came
-once more to a broker, or to a subscriber, and were dropped. `vain` are documents that a broker received although neither its subscribers nor anybody beyond wanted them.
+`received` counts messages that brokers received from other brokers, by kind, those included that a link drops since it has had them; `bytes` what wires carried. `doubled` are
+documents that a link let pass and that a broker or a subscriber had already. `vain` are documents that a broker received although neither its
+subscribers nor anybody beyond wanted them. What a broker counted stays counted when it crashes.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from pathcast.routing.messages import (
 from pathcast.sim.clients import Delivery
 
 if TYPE_CHECKING:
+    from pathcast.broker import Broker
     from pathcast.sim.simulation import Simulation
 
-__all__ = ["Metrics", "Summary", "kind_of", "size_of"]
+__all__ = ["Metrics", "Summary", "kind_of", "size_of", "tally"]
 
 HEADER = 40  # bytes of a frame besides its message
 
@@ -75,9 +77,22 @@ class Metrics:
     crossings: Counter[tuple[str, str]] = field(default_factory=Counter)  # documents by link
     deliveries: list[Delivery] = field(default_factory=list)
     doubled: int = 0
-    refusals: list[str] = field(default_factory=list)
+    refusals: dict[str, str] = field(default_factory=dict)  # documents, and why
     accepted: int = 0
     journeys: dict[str, dict[tuple[str, str], None]] | None = None  # the links that each took
+    past: Counter[str] = field(default_factory=Counter)  # what brokers counted that have crashed
+
+
+def tally(broker: Broker) -> Counter[str]:
+    """What a broker has counted in this life."""
+    counters = broker.router.counters
+    return Counter(
+        outside=counters.outside,
+        vain=counters.vain,
+        decisions=counters.decisions,
+        doubled=broker.counts.doubled,
+        resent=sum(one.resent for one in broker.endpoints.values()),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +124,14 @@ class Summary:
         metrics = run.metrics
         live = {name: one.broker for name, one in run.hosts.items() if one.broker is not None}
         links: Counter[str] = Counter()
-        for (one, other), wire in run.wires.items():
-            links["-".join(sorted((one, other)))] += wire.bytes
+        for ends, wire in run.wires.items():
+            links["-".join(sorted(ends))] += wire.bytes
         busiest = max(links.items(), key=_second, default=("", 0))
         crossings = sum(metrics.crossings.values())
         hops = [one.hops for one in metrics.deliveries if one.hops is not None]
+        counted = Counter(metrics.past)
+        for one in live.values():
+            counted.update(tally(one))
         return cls(
             dict(sorted(metrics.received.items())),
             sum(links.values()),
@@ -125,22 +143,25 @@ class Summary:
             fmean(hops) if hops else 0.0,
             metrics.accepted,
             len(metrics.refusals),
-            sum(one.router.counters.outside for one in live.values()),
-            metrics.doubled + sum(one.counts.doubled for one in live.values()),
-            sum(one.router.counters.vain for one in live.values()),
-            sum(one.router.counters.decisions for one in live.values()),
+            counted["outside"],
+            metrics.doubled + counted["doubled"],
+            counted["vain"],
+            counted["decisions"],
             sum(wire.lost for wire in run.wires.values()),
-            sum(e.resent for b in live.values() for e in b.endpoints.values()),
+            counted["resent"],
             {name: one.router.entries() for name, one in live.items()},
             {name: one.router.trees.size() for name, one in live.items()},
             run.now,
         )
 
     def as_dict(self) -> dict[str, object]:
-        """For JSON."""
+        """For JSON; times to the nanosecond."""
         link, many = self.busiest_link
         return {
-            **asdict(self),
+            **{
+                key: round(value, 9) if isinstance(value, float) else value
+                for key, value in asdict(self).items()
+            },
             "busiest_link": {"link": link, "bytes": many},
             "traffic": self.traffic,
         }

@@ -40,7 +40,7 @@ from pathcast.routing.messages import Document, Publish
 from pathcast.routing.requests import Announce, Cancel, Register, Request, Retract, Several
 from pathcast.sim.clients import Clients, Delivery
 from pathcast.sim.costs import Costs
-from pathcast.sim.metrics import Metrics, kind_of, size_of
+from pathcast.sim.metrics import Metrics, kind_of, size_of, tally
 from pathcast.sim.topology import Topology
 from pathcast.sim.wires import Faults, Wire
 from pathcast.workload.chance import Chance
@@ -95,6 +95,7 @@ class Simulation:
         self._planned = 0
         self.published: dict[str, float] = {}
         self.documents: dict[str, Document] = {}
+        self.subscribers: dict[str, None] = {}  # all that there have been
         self._homes: dict[Hashable, str] = {}
         for name in topology.brokers:
             self._live(name)
@@ -154,22 +155,32 @@ class Simulation:
         """Raises SubscriptionError."""
         if id in self._homes:
             raise RoutingError("duplicate-id", f"there is a subscription {id} already")
-        register = Register(id, parse(xpath, namespaces), subscriber or id)
-        self._host(broker).clients.subscriptions[id] = register
+        register = self._checked(Register(id, parse(xpath, namespaces), subscriber or id))
+        self.host(broker).clients.subscriptions[id] = register
         self._homes[id] = broker
+        self.subscribers[register.subscriber] = None
         self._say(f"{broker} {id} subscribes {xpath}")
         self._ask(broker, register)
 
     def subscribe_all(self, broker: str, subscriber: str, texts: Mapping[str, str]) -> None:
         """Many subscriptions of one subscriber at once, by their ids; raises SubscriptionError."""
-        registers = [Register(id, parse(xpath), subscriber) for id, xpath in texts.items()]
+        registers = [
+            self._checked(Register(id, parse(xpath), subscriber)) for id, xpath in texts.items()
+        ]
+        self.subscribers[subscriber] = None
         for register in registers:
             if register.id in self._homes:
                 raise RoutingError("duplicate-id", f"there is a subscription {register.id} already")
             self._homes[register.id] = broker
-            self._host(broker).clients.subscriptions[register.id] = register
+            self.host(broker).clients.subscriptions[register.id] = register
         self._say(f"{broker} {subscriber} subscribes {len(registers)} at once")
         self._ask(broker, Several(tuple(registers)))
+
+    def _checked(self, register: Register) -> Register:
+        """A client does not come with what its broker would refuse; raises SubscriptionError."""
+        if register.pattern.residual is not None:
+            self._kit.selector().add(register.id, self._kit.interest(register.pattern))
+        return register
 
     def cancel(self, id: str) -> None:
         if id not in self._homes:
@@ -186,7 +197,7 @@ class Simulation:
         if self._homes.setdefault(("publisher", publisher), broker) != broker:
             raise RoutingError("publisher", f"{publisher} is at another broker already")
         announce = Announce(publisher, advertisement, widens)
-        self._host(broker).clients.publishers[publisher] = announce
+        self.host(broker).clients.publishers[publisher] = announce
         self._say(f"{broker} {publisher} advertises")
         self._ask(broker, announce)
 
@@ -201,7 +212,7 @@ class Simulation:
     def publish(self, broker: str, publisher: str, id: str, body: bytes) -> None:
         """A publisher sends a document, again and again until it is accepted or refused."""
         document = Document(id, broker, publisher, body)
-        self._host(broker).clients.unaccepted[id] = document
+        self.host(broker).clients.unaccepted[id] = document
         self.published.setdefault(id, self.now)
         self.documents[id] = document
         self._say(f"{broker} {publisher} publishes {id}")
@@ -240,16 +251,17 @@ class Simulation:
             wire.faults = faults
 
     def crash(self, broker: str) -> None:
-        host = self._host(broker)
+        host = self.host(broker)
         if host.broker is None:
             raise RoutingError("crash", f"{broker} is down already")
         self._say(f"{broker} crashes")
+        self.metrics.past.update(tally(host.broker))
         host.broker = None
         host.wake = None
 
     def restart(self, broker: str, *, tables: bool | None = None) -> None:
         """A new life: with its tables or without them; if nothing is said, with them if they are written down."""
-        host = self._host(broker)
+        host = self.host(broker)
         if host.broker is not None:
             raise RoutingError("restart", f"{broker} is up")
         if tables is None:
@@ -267,12 +279,33 @@ class Simulation:
             raise RoutingError("topology", f"there is no link {one}-{other}")
         return [self.wires[one, other], self.wires[other, one]]
 
+    def waiting(self) -> list[str]:
+        """What keeps it from being quiet: who is down, what is cut, and which documents wait for that."""
+        found = [f"{name} is down" for name, host in self.hosts.items() if host.broker is None]
+        found += [
+            f"{one} is cut" for one in self.topology.links if self.wires[one.one, one.other].cut
+        ]
+        for name, host in self.hosts.items():
+            found += [
+                f"{document.publisher} waits for {name} to take {id}"
+                for id, document in host.clients.unaccepted.items()
+            ]
+            if host.broker is not None and host.broker.backlog:
+                kept = list(host.saved.documents)
+                more = f" and {len(kept) - 3:,} more" if len(kept) > 3 else ""
+                found.append(f"{name} keeps {', '.join(kept[:3])}{more} for others")
+        return found
+
     # brokers
 
-    def _host(self, broker: str) -> Host:
+    def host(self, broker: str) -> Host:
+        """Raises RoutingError."""
         host = self.hosts.get(broker)
         if host is None:
-            raise RoutingError("topology", f"there is no broker {broker}")
+            names = self.topology.brokers
+            known = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+            hint = f"brokers are {known}"
+            raise RoutingError("topology", f"there is no broker {broker}", hint=hint)
         return host
 
     def _live(self, name: str) -> None:
@@ -355,15 +388,19 @@ class Simulation:
                     self.metrics.accepted += 1
             case Refuse(document=document, reason=reason):
                 if host.clients.unaccepted.pop(document.id, None) is not None:
-                    self.metrics.refusals.append(document.id)
+                    self.metrics.refusals[document.id] = reason
                 self._say(f"{name} refuses {document.id}: {reason}")
             case _:
                 host.saved.perform(effect)
 
     def _frame(self, sender: str, receiver: str, cuts: int, input: FrameIn) -> None:
-        if self.wires[sender, receiver].cuts != cuts or self.hosts[receiver].broker is None:
+        wire, message = self.wires[sender, receiver], input.frame.message
+        if wire.cuts != cuts or self.hosts[receiver].broker is None:
+            wire.lost += 1
+            if message is not None:
+                why = "the link was cut" if wire.cuts != cuts else f"{receiver} is down"
+                self._say(f"{sender} -> {receiver} {message} is lost: {why}")
             return
-        message = input.frame.message
         if message is not None:
             self.metrics.received[kind_of(message)] += 1
             if isinstance(message, Publish):

@@ -21,8 +21,8 @@ def write_tables(
 ) -> dict[str, Path]:
     """Write the table of every broker, for documents of one origin, or for those submitted at the broker itself.
 
-    `local` as in `hop_table`. Files that are there are replaced, each at once. Raises RoutingError and FormatError;
-    if a table cannot be made, none is written.
+    `local` as in `hop_table`. Tables that are there are replaced, each at once, and that of a broker that is down is removed; tables of brokers that this overlay
+    has not are an error, lest they pass for its own. Raises RoutingError and FormatError; if a table cannot be made, none is written.
     """
     if origin is not None and origin not in run.hosts:
         raise RoutingError("topology", f"there is no broker {origin}")
@@ -36,7 +36,16 @@ def write_tables(
     except OSError as error:
         message = f"cannot make the folder {folder}: {error.strerror or error}"
         raise FormatError("file", message) from None
-    files = {name: folder / f"{quote(name, safe=' ')}.jsonl" for name in tables}
+    places = {name: folder / f"{quote(name, safe=' ')}.jsonl" for name in run.hosts}
+    known = set(places.values())
+    for one in sorted(folder.glob("*.jsonl")):
+        if one not in known:
+            message = f"{one} is there already, and of another overlay"
+            raise FormatError("file", message, hint="an empty folder")
+    for name, place in places.items():
+        if name not in tables:
+            place.unlink(missing_ok=True)
+    files = {name: places[name] for name in tables}
     for name, table in tables.items():
         write_subscriptions(files[name], (entry.subscription() for entry in table))
     return files

@@ -36,6 +36,8 @@ __all__ = [
 ]
 
 LATENCY = 0.001
+_MOST_LEVELS = 12
+_MOST = 10_000  # brokers, and ten times as many links: more would take hours to set up
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +60,18 @@ class Topology:
 
     def __post_init__(self) -> None:
         known = set(self.brokers)
+        _bounded(len(self.brokers), len(self.links))
         if not known or len(known) < len(self.brokers):
             raise RoutingError("topology", f"{self.name} needs brokers, each given once")
         pairs = set()
         for link in self.links:
             pair = frozenset((link.one, link.other))
-            if len(pair) < 2 or not pair <= known or pair in pairs:
-                raise RoutingError("topology", f"{link} is no link of {self.name}, or there twice")
+            if len(pair) < 2:
+                raise RoutingError("topology", f"{link} leads from {link.one} to itself")
+            if not pair <= known:
+                raise RoutingError("topology", f"{link} leads to a broker that there is not")
+            if pair in pairs:
+                raise RoutingError("topology", f"{link} is there twice")
             if not link.latency >= 0:
                 raise RoutingError("topology", f"{link} cannot take {link.latency} seconds")
             pairs.add(pair)
@@ -105,9 +112,17 @@ class Topology:
         return found
 
 
+def _bounded(brokers: int, links: int = 0) -> None:
+    if brokers > _MOST:
+        raise RoutingError("topology", f"an overlay has at most {_MOST:,} brokers")
+    if links > 10 * _MOST:
+        raise RoutingError("topology", f"an overlay has at most {10 * _MOST:,} links")
+
+
 def _names(count: int) -> list[str]:
     if count < 1:
         raise RoutingError("topology", f"there cannot be {count} brokers")
+    _bounded(count)
     return [f"b{number}" for number in range(1, count + 1)]
 
 
@@ -123,6 +138,8 @@ def star(count: int, latency: float = LATENCY) -> Topology:
 
 
 def binary(levels: int, latency: float = LATENCY) -> Topology:
+    if not 1 <= levels <= _MOST_LEVELS:
+        raise RoutingError("topology", f"a binary tree has 1 to {_MOST_LEVELS} levels")
     names = _names(2**levels - 1)
     links = [
         Link(names[(number - 1) // 2], names[number], latency) for number in range(1, len(names))
@@ -154,6 +171,7 @@ def random_graph(count: int, extra: int, seed: int, latency: float = LATENCY) ->
             "topology", f"between {count} brokers there is room for {room} more links"
         )
     wanted = len(pairs) + extra
+    _bounded(count, wanted)
     while len(pairs) < wanted:
         one, other = sorted((chance.below(count), chance.below(count)))
         if one != other:
@@ -169,6 +187,7 @@ def transit_stub(transits: int, stubs: int, size: int, seed: int) -> Topology:
     """A ring of transit brokers with chords (20 ms), stubs at each (5 ms), in a stub a random tree with a link more (1 ms)."""
     if min(transits, stubs, size) < 1:
         raise RoutingError("topology", "a transit-stub overlay needs at least one of each")
+    _bounded(transits + transits * stubs * size)
     chance = Chance(seed, "topology", "transit-stub", transits, stubs, size)
     core = [f"t{number}" for number in range(1, transits + 1)]
     links = [Link(one, other, 0.02) for one, other in itertools.pairwise(core)]
@@ -205,7 +224,7 @@ def topology(words: list[str], seed: int) -> Topology:
             return line(count)
         case "star", [count]:
             return star(count)
-        case "binary", [levels] if 1 <= levels <= 12:
+        case "binary", [levels]:
             return binary(levels)
         case "cao-1", []:
             return cao_1()

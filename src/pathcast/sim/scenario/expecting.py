@@ -38,6 +38,9 @@ def disagreement(check: checks.Check, run: Simulation, namespaces: Mapping[str, 
             return _reaches(check, run)
         case checks.Crosses(document=document, links=links):
             crossed = _journey(run, document)
+            for one, other in links:
+                if (one, other) not in run.wires:
+                    raise RoutingError("unknown", f"there is no link {one}-{other}")
             if set(crossed) != set(links):
                 return f"it crossed {_list(map('-'.join, crossed), 'nothing')}"
         case checks.InVainNowhere(document=document):
@@ -67,6 +70,9 @@ def disagreement(check: checks.Check, run: Simulation, namespaces: Mapping[str, 
 
 def _reaches(check: checks.Reaches, run: Simulation) -> str | None:
     _known(run, check.document)
+    for one in check.subscribers:
+        if one not in run.subscribers:
+            raise RoutingError("unknown", f"there has been no subscriber {one}")
     got = [one.subscriber for one in run.metrics.deliveries if one.document == check.document]
     wanted = set(check.subscribers)
     agrees = {
@@ -128,8 +134,8 @@ def _known(run: Simulation, document: str) -> None:
 def _broker(run: Simulation, name: str) -> Broker:
     host = run.hosts.get(name)
     if host is None or host.broker is None:
-        how = "there is no broker" if host is None else "down is broker"
-        raise RoutingError("unknown", f"{how} {name}")
+        how = f"there is no broker {name}" if host is None else f"{name} is down"
+        raise RoutingError("unknown", how)
     return host.broker
 
 

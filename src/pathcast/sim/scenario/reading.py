@@ -38,6 +38,7 @@ from pathcast.sim.scenario.words import Words
 
 __all__ = ["STATEMENTS", "numbers", "read_scenario"]
 
+_EVERY = re.compile(r"(?<=>)\s+every\s+\S+$")  # after a document, which ends with >
 _NUMBERED = re.compile(r"(.*?)(\d+)", re.ASCII)
 
 
@@ -149,7 +150,11 @@ def _keep(words: Words) -> setup.KeepTables:
 
 
 def _patience(words: Words) -> setup.PatienceOf:
-    first, most = words.time(), words.time()
+    first = words.time()
+    begin = words.at
+    most = words.time()
+    if most < first:
+        raise words.error("a time that is not shorter than the first", at=begin)
     window = words.number("how many messages may be on their way", 1) if words.peek() else None
     return setup.PatienceOf(first, most, window, line=words.line)
 
@@ -211,6 +216,8 @@ def _retract(words: Words) -> actions.Retracting:
 
 
 def _subscribe(words: Words) -> actions.Subscribing:
+    if words.peek() == "nobody":
+        raise words.error("a name for the subscription", "nobody stands for no subscriber")
     id = words.name("a name for the subscription")
     subscriber = words.name("a subscriber") if words.take("for") else None
     words.must("at", hint="subscribe s1 at b4 /a/b")
@@ -238,7 +245,7 @@ def _publish(words: Words) -> actions.Publishing:
         words.must("from")
         body = actions.Generated(words.next("a bundled schema, one of the scenario's, or a file"))
     else:
-        body = actions.Inline(_xml(words))
+        body = actions.Inline(_xml(words, _EVERY))
     every = words.time() if words.take("every") else None
     if every is not None and not dots:
         raise words.error("several documents such as d1..d20", at=begin)
@@ -254,11 +261,12 @@ def numbers(first: str, last: str) -> range | None:
     return found or None
 
 
-def _xml(words: Words) -> str:
+def _xml(words: Words, until: re.Pattern[str] | None = None) -> str:
+    """A document: the rest of the line, up to what may follow it."""
     expected = "a document such as <a><b/></a>"
     if not words.peek().startswith("<"):
         raise words.error(expected, "or file NAME, sample NAME, generated from DTD")
-    return words.rest(expected)
+    return words.rest(expected, until)
 
 
 def _where(words: Words) -> actions.Pair | None:

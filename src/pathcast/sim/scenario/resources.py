@@ -49,9 +49,16 @@ class Resources:
             elif name in NAMES:
                 found = bundled(name)
             else:
-                found = load_dtd(self._folder / name)
+                found = self._loaded(name)
             self._schemas[name] = found
         return found
+
+    def _loaded(self, name: str) -> Schema:
+        if not (self._folder / name).exists():
+            known = ", ".join((*self._texts, *NAMES))
+            message = f"there is no file {name}, nor a schema of that name"
+            raise RoutingError("unknown", message, hint=f"schemas are {known}")
+        return load_dtd(self._folder / name)
 
     def sample(self, name: str) -> bytes:
         found = self._samples.get(name)

@@ -53,6 +53,11 @@ from pathcast.sim.wires import Faults
 __all__ = ["Changes", "Outcome", "run_scenario"]
 
 T = TypeVar("T")
+_HINTS = {  # in place of those that speak of a command's options
+    "undeclared-prefix": "a line at the head: namespace PREFIX URI",
+    "expensive": "brokers take no expressions of which a document may cost them seconds",
+}
+_MOST_DOCUMENTS = 1_000_000
 _SILENCE = 3600.0  # seconds within which it must be quiet
 
 
@@ -74,10 +79,17 @@ class Outcome:
     summary: Summary
     failures: tuple[Failure, ...]
     simulation: Simulation
+    seed: int
 
     @property
     def passed(self) -> bool:
         return not self.failures
+
+    @property
+    def checked(self) -> int:
+        """How many expectations there were; silence is one where there was none."""
+        said = sum(not isinstance(one, Action) for one in self.scenario.body)
+        return said + sum(one.statement == str(actions.Quiet(line=0)) for one in self.failures)
 
 
 def run_scenario(
@@ -97,7 +109,9 @@ def run_scenario(
     for statement in scenario.body:
         run.perform(statement)
     summary = Summary.of(run.simulation)
-    return Outcome(scenario, tuple(run.trace), summary, tuple(run.failures), run.simulation)
+    return Outcome(
+        scenario, tuple(run.trace), summary, tuple(run.failures), run.simulation, run.seed
+    )
 
 
 class _Run:
@@ -107,13 +121,16 @@ class _Run:
         self._scenario = scenario
         self._traced = traced
         self._publishers: dict[str, str] = {}
+        self._sent: set[str] = set()
         self._faults: dict[actions.Pair, Faults] = {}
         again = scenario.twice()
         if again is not None:
             raise _at(again, RoutingError("scenario", "this has been said before"))
         seed = scenario.one(setup.Seed)
-        self._seed = seed.number if seed is not None and changes.seed is None else changes.seed or 0
-        self._resources = Resources(scenario, folder, self._seed)
+        self.seed = seed.number if seed is not None and changes.seed is None else changes.seed or 0
+        self._resources = Resources(scenario, folder, self.seed)
+        for one in scenario.all(setup.SchemaOf):
+            _told(one, partial(self._resources.schema, one.name))
         self.simulation = self._prepared(changes)
         self.simulation.metrics.journeys = {}
 
@@ -122,13 +139,13 @@ class _Run:
     def _prepared(self, changes: Changes) -> Simulation:
         scenario = self._scenario
         said = scenario.one(setup.StrategyOf)
-        name = changes.strategy or ("with-Adv-with-Cov" if said is None else said.name)
-        chosen = strategy(name)
+        name = "with-Adv-with-Cov" if said is None else said.name
+        chosen = strategy(name if changes.strategy is None else changes.strategy)
         return Simulation(
             self._topology(),
             self._settings(chosen),
-            EngineKit(chosen, self._distribution(chosen)),
-            seed=self._seed,
+            EngineKit(chosen, self._distribution(chosen, changes)),
+            seed=self.seed,
             costs=self._costs(changes.costs),
             bandwidth=None if (one := scenario.one(setup.Bandwidth)) is None else float(one.rate),
             trace=self.trace.append if self._traced else None,
@@ -141,7 +158,7 @@ class _Run:
         if shape is not None:
             if links:
                 raise _at(links[0], RoutingError("topology", "the topology has its links already"))
-            found = _told(shape, lambda: topology(list(shape.words), self._seed))
+            found = _told(shape, lambda: topology(list(shape.words), self.seed))
             if latency is not None:
                 same = [replace(link, latency=latency.time / MILLION) for link in found.links]
                 found = replace(found, links=tuple(same))
@@ -172,15 +189,19 @@ class _Run:
             reliable=scenario.one(setup.PerfectLinks) is None,
         )
 
-    def _distribution(self, chosen: Strategy) -> PathDistribution | None:
+    def _distribution(self, chosen: Strategy, changes: Changes) -> PathDistribution | None:
         if chosen.limit is None:
             return None
         said = self._scenario.one(setup.StrategyOf) or self._scenario.head[0]
         named = self._scenario.one(setup.MergersByDtd)
         found = _told(named or said, lambda: self._resources.distribution)
         if found is None:
-            message = "mergers are judged by the paths that publishers send"
-            raise _at(said, RoutingError("merging", message, hint="mergers by dtd NAME"))
+            message = (
+                f"{chosen} judges mergers by the paths that publishers send, and no DTD tells them"
+            )
+            hint = "a line in the scenario: mergers by dtd NAME, or mergers by path /a/b RATE"
+            error = RoutingError("merging", message, hint=hint)
+            raise error if changes.strategy is not None else _at(said, error)
         return found
 
     def _costs(self, name: str | None) -> Costs | None:
@@ -212,8 +233,7 @@ class _Run:
             case actions.Publisher(name=name, broker=broker, advertised=advertised):
                 if self._publishers.setdefault(name, broker) != broker:
                     raise RoutingError("publisher", f"{name} is at {self._publishers[name]}")
-                if broker not in simulation.hosts:
-                    raise RoutingError("topology", f"there is no broker {broker}")
+                simulation.host(broker)
                 if advertised is not None:
                     self._announce(broker, name, advertised)
             case actions.ChangeOf(publisher=name, advertised=advertised):
@@ -234,7 +254,10 @@ class _Run:
                 simulation.run(simulation.now + time / MILLION)
             case actions.Quiet():
                 if not simulation.quiet(_SILENCE):
-                    return f"something is still going on after {_SILENCE:g} s"
+                    waiting = "; ".join(simulation.waiting())
+                    return f"something is still going on after {_SILENCE:g} s" + (
+                        f": {waiting}" if waiting else ""
+                    )
             case actions.Cut() | actions.Heal() | actions.Disturb() | actions.Calm():
                 self._disturb(statement)
             case actions.Crash(broker=broker):
@@ -253,7 +276,13 @@ class _Run:
         found = numbers(statement.id, statement.last or statement.id)
         if found is not None and statement.last is not None:
             stem = statement.id.rstrip("0123456789")
+            if len(found) > _MOST_DOCUMENTS:
+                raise RoutingError("size", f"a statement publishes at most {_MOST_DOCUMENTS:,}")
             ids = [f"{stem}{number}" for number in found]
+        for id in ids:
+            if id in self._sent:
+                raise RoutingError("duplicate-id", f"there is a document {id} already")
+            self._sent.add(id)
         for place, id in enumerate(ids):
             number = place if found is None else found[place]
             body = self._resources.body(statement.body, number)
@@ -320,6 +349,7 @@ def _with(faults: Faults, change: actions.Disturb) -> Faults:
 
 def _at(statement: Statement, error: PathcastError) -> ScenarioError:
     """The error of a statement, with its line; where it points into an expression, so does this."""
+    hint = _HINTS.get(error.kind, error.hint)
     if isinstance(error, SubscriptionError | AdvertisementError) and error.position is not None:
         return ScenarioError(
             error.kind,
@@ -328,10 +358,10 @@ def _at(statement: Statement, error: PathcastError) -> ScenarioError:
             text=error.text,
             position=error.position,
             expected=error.expected,
-            hint=error.hint,
+            hint=hint,
         )
     return ScenarioError(
-        error.kind, f"{error.message}\n  {statement}", line=statement.line, hint=error.hint
+        error.kind, f"{error.message}\n  {statement}", line=statement.line, hint=hint
     )
 
 

@@ -14,6 +14,7 @@ from pathcast.sim.scenario.actions import Action
 from pathcast.sim.scenario.checks import Check
 from pathcast.sim.scenario.setup import (
     LinkOf,
+    MergersByDtd,
     MergersByPath,
     NamespaceOf,
     Sample,
@@ -65,6 +66,11 @@ class Scenario:
                     key = (key, name)
                 case MergersByPath(path=path):
                     key = (key, path)
+                    if MergersByDtd in seen:
+                        return statement
+                    seen.add(MergersByPath)
+                case MergersByDtd() if MergersByPath in seen:
+                    return statement
             if key in seen:
                 return statement
             seen.add(key)

@@ -24,6 +24,7 @@ from pathcast.sim.scenario.quantities import NAME, read_chance, read_time
 
 __all__ = ["Words"]
 
+_DIGITS = 18
 _WORD = re.compile(r"\S+")
 
 
@@ -95,13 +96,14 @@ class Words:
             raise self.error(f"one of {', '.join(words)}", hint)
         return self.next("")
 
-    def rest(self, expected: str) -> str:
-        """All that is left of the line."""
+    def rest(self, expected: str, until: re.Pattern[str] | None = None) -> str:
+        """All that is left of the line, or what is left of it before something."""
         if self.at >= len(self.text):
             raise self.error(expected)
-        found = self.text[self.at :].rstrip()
-        self.at = len(self.text)
-        return found
+        last = until.search(self.text, self.at) if until is not None else None
+        begin, self.at = self.at, len(self.text) if last is None else last.start()
+        self._skip()
+        return self.text[begin : self.at].rstrip()
 
     def end(self) -> None:
         if self.at < len(self.text):
@@ -115,21 +117,27 @@ class Words:
         begin = self.at
         word = self.next(of)
         if NAME.fullmatch(word) is None:
-            raise self.error(of, "names have letters and digits, and start with a letter", at=begin)
+            raise self.error(
+                of,
+                "names have letters, digits, _, @ and dots inside, and start with a letter",
+                at=begin,
+            )
         return word
 
     def number(self, of: str, least: int = 0) -> int:
         begin = self.at
         word = self.next(of)
-        if not (word.isascii() and word.isdigit()) or int(word) < least or len(word) > 18:
-            raise self.error(of, at=begin)
+        digits = word.isascii() and word.isdigit()
+        if not digits or len(word) > _DIGITS or int(word) < least:
+            raise self.error(of, f"at most {_DIGITS} digits" if digits else None, at=begin)
         return int(word)
 
     def time(self, of: str = "a time such as 5s, 10ms or 20us") -> int:
         begin = self.at
         time = read_time(self.next(of))
         if time is None:
-            raise self.error(of, at=begin)
+            hint = "whole microseconds, a thousand million seconds at most"
+            raise self.error(of, hint, at=begin)
         return time
 
     def chance(self) -> int:
@@ -137,7 +145,8 @@ class Words:
         expected = "a chance such as 10%"
         chance = read_chance(self.next(expected))
         if chance is None:
-            raise self.error(expected, at=begin)
+            hint = "at most 100%, with at most four digits after the point"
+            raise self.error(expected, hint, at=begin)
         return chance
 
     def pair(self) -> Pair:
