@@ -13,7 +13,7 @@ import typer
 
 from pathcast.cli.options import NamespaceOption, namespaces_of
 from pathcast.cli.schema import CatalogOption, RootOption, load_schema
-from pathcast.cli.terminal import BAD_CALL, FAILED, Output, fail, progress, say
+from pathcast.cli.terminal import BAD_CALL, FAILED, Output, fail, many, progress, say
 from pathcast.errors import AdvertisementError, DocumentError, FormatError, SubscriptionError
 from pathcast.stream import Limits
 
@@ -136,7 +136,7 @@ def _inferred(arguments: list[str]) -> tuple[Advertisement, int]:
         fail(str(error))
     if not taken:
         fail("there is no document among the samples")
-    say(f"{taken:,} sample{'' if taken == 1 else 's'} read, {len(found.labels):,} elements seen")
+    say(f"{many(taken, 'sample')} read, {many(len(found.labels), 'element')} seen")
     return found, bad
 
 
@@ -181,7 +181,7 @@ def _paths(
         output.text(path)
     total = sum(counts)
     shown = f", the first {limit:,} of them shown (--limit)" if total > limit else ""
-    say(f"{name}: {total:,} leaf paths up to depth {depth}{shown}")
+    say(f"{name}: {many(total, 'leaf path')} up to depth {depth}{shown}")
 
 
 def _expressions(
@@ -222,6 +222,8 @@ def _expressions(
     cut = f"; the first {limit:,} are shown (--limit)" if total > limit else ""
     edges = sum(states.bit_count() for states in found.below)
     say(
-        f"{name}: {total:,} advertisement{'' if total == 1 else 's'}{f' ({listed})' if listed else ''}{cut};"
-        f" as one automaton: {len(found.labels):,} elements, {edges:,} edges"
+        f"{name}: {many(total, 'advertisement')}{f' ({listed})' if listed else ''}{cut};"
+        f" as one automaton: {many(len(found.labels), 'element')}, {many(edges, 'edge')}"
     )
+    if not total and depth is None:
+        say("  no document of it would ever end: every element asks for another one in it")

@@ -16,7 +16,7 @@ from pathcast.cli.options import (
     namespaces_of,
 )
 from pathcast.cli.schema import CatalogOption, RootOption, load_schema, with_dtd
-from pathcast.cli.terminal import Output, fail, progress, say
+from pathcast.cli.terminal import Output, fail, many, progress, say
 from pathcast.errors import SubscriptionError
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def aggregate(
     stats = table.stats()
     total = stats["subscriptions"]
     share = f" ({len(roots) / total:.1%})" if total else ""
-    told = f"{total:,} subscriptions, {stats['patterns']:,} of them different: {len(roots):,} roots{share}"
+    told = f"{many(total, 'subscription')}, {stats['patterns']:,} of them different: {many(len(roots), 'root')}{share}"
     if merge is not None:
         told += f"; merged: {len(alone) + len(mergers):,} entries"
     say(told)

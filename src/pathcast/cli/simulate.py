@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pathcast.cli.simulate_tables import table_lines, tables_dict, why_dict, why_lines
-from pathcast.cli.terminal import FAILED, Output, fail, say
+from pathcast.cli.terminal import FAILED, Output, fail, many, say
 from pathcast.errors import FormatError, PathcastError
 from pathcast.formats.draft import file_draft
 
@@ -259,7 +259,7 @@ def _lines(outcome: Outcome) -> list[str]:
     kinds = ", ".join(f"{kind} {many:,}" for kind, many in summary.received.items())
     entries, adverts = summary.entries, summary.advertisements
     rows = [
-        ("overlay", f"{run.topology.name}: {_many(brokers, 'broker')}, {_many(links, 'link')}"),
+        ("overlay", f"{run.topology.name}: {many(brokers, 'broker')}, {many(links, 'link')}"),
         ("strategy", str(run.settings.strategy)),
         ("messages", f"{sum(summary.received.values()):,}" + (f": {kinds}" if kinds else "")),
         ("bytes", f"{summary.bytes:,}" + _busiest(*summary.busiest_link)),
@@ -284,10 +284,6 @@ def _lines(outcome: Outcome) -> list[str]:
         )
     width = max(len(name) for name, value in rows if value)
     return [f"{name:<{width}}  {value}" for name, value in rows if value]
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _busiest(link: str, many: int) -> str:

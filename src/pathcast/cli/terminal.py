@@ -30,7 +30,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-__all__ = ["BAD_CALL", "FAILED", "Output", "fail", "progress", "say"]
+__all__ = ["BAD_CALL", "FAILED", "Output", "fail", "many", "progress", "say"]
 
 FAILED = 1
 BAD_CALL = 2
@@ -88,6 +88,11 @@ def _closing() -> Iterator[None]:
         if isinstance(error, BrokenPipeError):
             raise typer.Exit(_CLOSED) from None
         fail(f"cannot write the output: {error.strerror or error}")
+
+
+def many(number: int, thing: str) -> str:
+    """So many of something."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def say(message: str, style: str = "", console: Console | None = None) -> None:

@@ -41,6 +41,8 @@ def failure(error: BaseException, kind: str = "spark", place: str | None = None)
     if isinstance(error, PathcastError):
         return error
     if isinstance(error, AnalysisException):
+        if error.getCondition() == "PATH_NOT_FOUND":
+            return PipelineError(kind, _at(place, "there is no such file or folder"))
         return PipelineError(kind, _at(place, _line(error.getMessage() or str(error))))
     text = str(error)
     for pattern, cause, hint in _CAUSES:
