@@ -11,7 +11,7 @@ from pathcast.sim.scenario import actions as do
 from pathcast.sim.topology import random_graph
 from tests.routing.small import MERGED, SAMPLES, SCHEMA, XPATHS
 
-__all__ = ["disaster"]
+__all__ = ["UNREADABLE", "disaster"]
 
 ADVERTISED: tuple[do.Advertised, ...] = (
     do.Anything(),
@@ -20,6 +20,7 @@ ADVERTISED: tuple[do.Advertised, ...] = (
     do.Like(("x5", "x6", "x7")),
 )
 NAMES = (*STRATEGIES[:-1], "with-Adv-with-CovIPM(0.5)")  # with less, ten paths have hardly a merger
+UNREADABLE = "<a><b></a>"
 TIMES = (0, 1_000, 3_000, 50_000, 500_000, 2_000_000)
 
 
@@ -132,5 +133,7 @@ class _Making:
 
     def publish(self) -> do.Action:
         self.documents += 1
-        sample = do.OfSample(f"x{self.chance.randrange(len(SAMPLES))}")
-        return do.Publishing(f"d{self.documents}", self.chance.choice(self.publishers), sample)
+        body: do.Body = do.OfSample(f"x{self.chance.randrange(len(SAMPLES))}")
+        if self.chance.random() < 0.05:
+            body = do.Inline(UNREADABLE)
+        return do.Publishing(f"d{self.documents}", self.chance.choice(self.publishers), body)

@@ -21,6 +21,7 @@ from pathcast.sim.scenario import Scenario, checks, run_scenario, setup
 from pathcast.sim.scenario import actions as do
 from pathcast.sim.scenario.resources import Resources
 from tests.oracle import oracle
+from tests.sim.disasters import UNREADABLE
 
 __all__ = ["failures", "judged", "shrunk"]
 
@@ -141,6 +142,11 @@ class Model:
 
     def _published(self, id: str, name: str, body: bytes) -> Iterator[checks.Check]:
         up = self.up[self.homes[name]]
+        if body == UNREADABLE.encode():
+            if up:
+                yield checks.Refused(id)
+            self.documents[id] = Document(name, b"<none/>", set(), set(), not up)
+            return
         within = name in self.publishers and self.allows(self.publishers[name][1], body)
         there = {one: xpath for one, (_, xpath) in self.subscriptions.items()}
         wanted = {one for one, xpath in there.items() if matches(xpath, None, body)}
