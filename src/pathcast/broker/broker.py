@@ -102,6 +102,7 @@ class Broker:
         self._parents = dict(saved.parents)
         self._facts = list(saved.facts.values())
         self._lost = lost
+        self._doubtful: set[str] | None = None  # kept when all was known again, if it is
         self._wake: float | None = None
 
     @property
@@ -299,7 +300,17 @@ class Broker:
                 else:
                     self._parents[origin] = parent
         trees.moved.clear()
-        if self._lost and self.router.recovery.over:
+        if self._lost:
+            self._recovered(effects)
+
+    def _recovered(self, effects: list[Effect]) -> None:
+        """If all is known again, the tables may be relied on as soon as no document is left that was decided without them."""
+        if not self.router.recovery.over:
+            self._doubtful = None
+            return
+        doubtful = self._kept.keys() if self._doubtful is None else self._doubtful
+        self._doubtful = {id for id in doubtful if id in self._kept}
+        if not self._doubtful:
             self._lost = False
             effects.append(Whole())
 
