@@ -98,6 +98,13 @@ NO = [
     ("//a[contains(., 'abc')]", "//a[contains(., 'b')]"),
     ("//x", "//y and //z"),
     ("a", "true()"),
+    # what the wide one denies is put into a document of the narrow one
+    ("//a[not(b)]", "//a"),
+    ("//a[not(@x = 5)]", "/r/a"),
+    ("//a[not(b/c[@x])]", "//a[b]"),
+    ("//a[not(b or c)][not(d)]", "//a/e"),
+    ("//a[not(b)] | //a[not(c)]", "/a"),
+    ("/a[not(//b)]", "/a"),
 ]
 
 
@@ -121,6 +128,26 @@ def test_gives_up_with_a_reason(wide: str, narrow: str) -> None:
     assert verdict.answer is None
     assert verdict.reason
     assert not verdict
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow", "witness"),
+    [
+        ("//a[not(b)]", "//a", b"<a><b/></a>"),
+        ("//a[. = 'abc']", "//a[string-length(.) > 2]", 3),
+        ("//a[@x = 'abc']", "//a[string-length(@x) > 5]", 6),
+        ("//a[contains(., 'k')]", "//a[string-length(.) > 99]", 100),
+    ],
+)
+def test_nothing_can_be_taken_away(wide: str, narrow: str, witness: bytes | int) -> None:
+    """Neither a node nor a character; a value of more than 40 is not looked at character by character."""
+    found = covers(wide, narrow).witness
+    assert found is not None
+    if isinstance(witness, bytes):
+        assert found == witness
+    else:
+        (value,) = etree.fromstring(found).xpath("//@x | //text()")
+        assert len(value) == witness
 
 
 def test_exact_containment_finds_what_mappings_miss() -> None:

@@ -7,8 +7,8 @@
 
 A yes is always right, and so is a no. Both are found for all paths of `/ // *`, and for twigs with attributes, numbers and equalities as long
 as there are no more than `effort` models; the question is coNP-complete. What is beyond (denials, places, counts, other tests of
-strings, expressions that only libxml2 decides) gets a yes where a mapping shows it, a no where a likely document shows it, and
-else neither.
+strings, expressions that only libxml2 decides) gets a yes where a mapping shows it, a no where a likely document shows it (or one
+that has what the wide pattern denies: `denials`), and else neither.
 
 With a `dtd` only its valid documents count (`covering/valid`), and the witness is one of them:
 

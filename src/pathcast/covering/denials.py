@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from pathcast.covering.alternatives import Unwieldy, written_out
-from pathcast.covering.labels import Demand, Named, allows
+from pathcast.covering.labels import Demand, Kind, Named, allows
 from pathcast.covering.twig import Branch, Twig
 from pathcast.pattern.tree import Not
 
@@ -42,7 +42,13 @@ def _grafts(narrow: Twig, wide: Twig) -> Iterator[_Grafts]:
         except Unwieldy:
             continue
         for top in alternatives:
-            yield dict.fromkeys(places, top.branches)
+            branches = top.branches
+            if (
+                owner.kind is Kind.ROOT
+            ):  # there is one element below the document: look further down
+                places = [at for at in narrow.children[0] if isinstance(narrow.labels[at], Named)]
+                branches = frozenset(one for one in branches if one.deeper)
+            yield dict.fromkeys(places, branches)
 
 
 def _grown(twig: Twig, node: int, grafts: Mapping[int, frozenset[Branch]]) -> Branch:
