@@ -52,8 +52,8 @@ class Line:
         return "pass" if self.passed else "MISS"
 
     def __str__(self) -> str:
-        aim = f" ({_aim(self)}: {self.verdict})" if self.target is not None else ""
-        return f"{self.what}: {_shown(self.figure)} {self.unit}{aim}"
+        aim = f" ({_aim(self).rstrip()}: {self.verdict})" if self.target is not None else ""
+        return f"{self.what}: {_shown(self.figure)} {self.unit}".rstrip() + aim
 
     def as_dict(self) -> dict[str, object]:
         return {
