@@ -10,6 +10,7 @@ pathcast.errors.ScenarioError: line 3: syntax: unexpected 'ten%' at character 6
   lose ten% on b1-b2
        ^
   expected: a chance such as 10%
+  hint: at most 100%, with at most four digits after the point
 """
 
 from __future__ import annotations
