@@ -49,7 +49,7 @@ def covers(
     """Say whether XPath A matches every document that XPath B matches.
 
     The answer is `covers`; or `equivalent` if B also covers A, `covered` if only B covers A, `incomparable` if neither does, and
-    `unknown` where one of the two could not be decided. With --witness, a smallest document for every no.
+    `unknown` where one of the two could not be decided. With --witness, a document for every no, from which nothing can be taken away.
 
     Exit code: 0 if A covers B; 1 if not, or if that is not known; 2 for a bad call or a bad XPath.
 

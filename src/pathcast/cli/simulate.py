@@ -306,13 +306,10 @@ def _documents(outcome: Outcome) -> str:
 def _refusals(outcome: Outcome) -> list[tuple[str, str]]:
     """Some of the documents that were refused, and why."""
     refused = outcome.simulation.metrics.refusals
-    rows = [("", f"{id}: {why}") for id, why in itertools.islice(refused.items(), _REFUSALS)]
+    told = [f"{id}: {why}" for id, why in itertools.islice(refused.items(), _REFUSALS)]
     if len(refused) > _REFUSALS:
-        rows.append(("", f"and {len(refused) - _REFUSALS:,} more; --trace tells of them"))
-    return [
-        ("refused", value) if not place else (name, value)
-        for place, (name, value) in enumerate(rows)
-    ]
+        told.append(f"and {len(refused) - _REFUSALS:,} more; --trace tells of them")
+    return list(itertools.zip_longest(["refused"], told, fillvalue="")) if told else []
 
 
 def _deliveries(outcome: Outcome) -> str:

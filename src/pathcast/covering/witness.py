@@ -1,4 +1,5 @@
-"""Witnesses: documents that match one pattern and not another, judged by libxml2, from which nothing can be taken away.
+"""Witnesses: documents that match one pattern and not another, judged by libxml2, from which nothing can be taken away:
+no node, no value, and no character of a value of up to 40; longer ones are cut by halves.
 
 >>> from pathcast.pattern import parse
 >>> judge = Judge(parse("//b/c"), parse("//b"))

@@ -8,7 +8,9 @@ interests      who wants what, and what of it a neighbour has to know; summaries
 requests       what clients ask of their broker
 decisions      what a router decides: who is told what, who gets a document
 entries        what neighbours want, and which of them want a document; subscribers: a broker's own
-router         the tables together: a message in, messages and deliveries out
+tables         trees, interests and entries together: facts in, and what neighbours have to hear because of them
+recovery       who has lost his tables, what is known meanwhile, and who has to be told when it is known again
+router         all of it: a message in, messages and deliveries out
 inspect        the tables with their reasons, for people
 export         the table for one origin as subscriptions to hops, for whoever is to decide as the broker does
 kit            the engines behind the tables, as protocols: `engine_kit` for a broker, `shared_kit` for many in one process
