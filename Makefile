@@ -11,7 +11,7 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 # In the order of files: the longest of them have a single test, and would come last.
 PYTEST = PATHCAST_REQUIRE_CORE=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-CORE := $(shell find src/pathcast/matching/core src/pathcast/covering/core src/pathcast/memory -name '*.pyx' -o -name '*.pxd')
+CORE := $(shell find src/pathcast -name '*.pyx' -o -name '*.pxd')
 
 # The first interpreter that is new enough: a python3.11 on PATH may be a shim that does not run.
 PYTHON ?= $(shell for python in python3.11 python3; do \
@@ -62,5 +62,5 @@ dist-env: $(STAMP)  ## dist/pathcast-env.tar.gz: an environment for Spark's exec
 clean:  ## remove all that these targets made, .venv included
 	rm -rf $(VENV) build dist src/*.egg-info .hypothesis .import_linter_cache \
 		.mypy_cache .pytest_cache .ruff_cache
-	find src/pathcast/matching/core src/pathcast/covering/core -name '*.c' -delete -o -name '*.so' -delete
+	find src/pathcast -name '*.c' -delete -o -name '*.so' -delete
 	find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -14,7 +14,11 @@ import lxml
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-CORES = [Path("src/pathcast/covering/core"), Path("src/pathcast/matching/core")]
+CORES = [
+    Path("src/pathcast/covering/core"),
+    Path("src/pathcast/covering/published_indexes"),
+    Path("src/pathcast/matching/compiled/core"),
+]
 
 
 def _sources() -> list[Path]:

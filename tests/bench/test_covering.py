@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathcast.bench.covering.inputs import Sizes
 from pathcast.bench.covering.searching import QUERIES
-from pathcast.bench.covering.table import PARTS, measured
-from pathcast.bench.wish import Wish
+from pathcast.bench.covering.suite import PARTS, measured
+from pathcast.bench.options import Wish
 
 TINY = Sizes(
     patterns=(60,), searches=5, tree=(20, 60), changes=10, table=60, merged=(40,), rounds=1

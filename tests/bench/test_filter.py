@@ -9,19 +9,19 @@ import pytest
 from lxml import etree
 
 from pathcast.bench.filter import bench as shared
-from pathcast.bench.filter import churn, processes, rivals, speed
-from pathcast.bench.filter.apart import bodies_in, texts_in, written
+from pathcast.bench.filter import churn, lxml_baseline, processes, speed
 from pathcast.bench.filter.bench import loaded, share_line
 from pathcast.bench.filter.inputs import Inputs
 from pathcast.bench.filter.sizes import FULL, QUICK, Sizes
-from pathcast.bench.filter.table import PARTS, measured
+from pathcast.bench.filter.subprocess_inputs import bodies_in, texts_in, written
+from pathcast.bench.filter.suite import PARTS, measured
+from pathcast.bench.options import Wish
 from pathcast.bench.report import fingerprint
-from pathcast.bench.wish import Wish
 from pathcast.errors import WorkloadError
+from pathcast.generators.bundled import bundled
+from pathcast.generators.documents import DocumentOptions, documents
 from pathcast.matching import Matcher
 from pathcast.schema import load_dtd, parse_dtd
-from pathcast.workload.bundled import bundled
-from pathcast.workload.documents import DocumentOptions, documents
 
 TINY = Sizes(
     divide=1000,
@@ -212,7 +212,7 @@ def test_the_loop_finds_the_same_or_it_is_no_comparison(monkeypatch: pytest.Monk
     def wrong(text: str) -> etree.XPath:
         return etree.XPath("true()")
 
-    monkeypatch.setattr(rivals, "compiled", wrong)
+    monkeypatch.setattr(lxml_baseline, "compiled", wrong)
     with pytest.raises(AssertionError, match="find the same"):
         measured(TINY, Wish(only=("loop",)))
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from pathcast.bench.options import Wish
 from pathcast.bench.overlay.inputs import as_paths, psd_documents, psd_subscriptions, whole
 from pathcast.bench.overlay.sizes import Reading, Sizes
-from pathcast.bench.overlay.table import measured
+from pathcast.bench.overlay.suite import measured
 from pathcast.bench.overlay.traffic import PUBLISHED, inversions, runs
-from pathcast.bench.wish import Wish
-from pathcast.pattern import parse
 from pathcast.routing.strategy import STRATEGIES
 from pathcast.sim.costs import Costs
+from pathcast.xpath import parse
 
 SMALL = Reading("7 brokers, 30 each", 3, 30, "2")
 TINY = Sizes((SMALL,), 2, 200, 5, 1, 1, 2, 3, 60)

@@ -9,9 +9,11 @@ from dataclasses import replace
 
 import pytest
 
+from pathcast.bench.options import Wish
 from pathcast.bench.pipeline import processes
 from pathcast.bench.pipeline.child import Turn, started, turn
-from pathcast.bench.pipeline.lines import (
+from pathcast.bench.pipeline.processes import Process, by_kind, tree, worker_peaks
+from pathcast.bench.pipeline.report_lines import (
     Round,
     cost_line,
     doubling_line,
@@ -20,10 +22,8 @@ from pathcast.bench.pipeline.lines import (
     share_line,
     sink_line,
 )
-from pathcast.bench.pipeline.processes import Process, by_kind, tree, worker_peaks
 from pathcast.bench.pipeline.sizes import FULL, QUICK
-from pathcast.bench.pipeline.table import PARTS, measured
-from pathcast.bench.wish import Wish
+from pathcast.bench.pipeline.suite import PARTS, measured
 from pathcast.errors import PipelineError
 
 TINY = replace(

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
+from pathcast.bench.options import Wish
 from pathcast.bench.report import fingerprint
-from pathcast.bench.wish import Wish
 from pathcast.bench.workload import Sizes, many_distinct, measured
-from pathcast.workload.bundled import bundled
-from pathcast.workload.documents import DocumentOptions, documents
+from pathcast.generators.bundled import bundled
+from pathcast.generators.documents import DocumentOptions, documents
 
 TINY = Sizes(subscriptions=200, distinct=300, documents=3, period=7200, rounds=1)
 

@@ -6,16 +6,16 @@ from pathcast.broker import Broker, Keep, Saved, Send, Start, Submit
 from pathcast.broker.broker import Settings
 from pathcast.broker.effects import Accepted
 from pathcast.broker.inputs import Ask, ClientsKnown
-from pathcast.pattern import parse
 from pathcast.routing.advertisement import ANYTHING
-from pathcast.routing.decisions import Deliver
-from pathcast.routing.engine_kit import EngineKit
+from pathcast.routing.matcher_backend import EngineKit
 from pathcast.routing.messages import Document
+from pathcast.routing.outputs import Deliver
 from pathcast.routing.requests import Announce, Cancel, Register, Retract
 from pathcast.routing.strategy import Strategy
 from pathcast.sim.scenario import run_scenario
 from pathcast.sim.simulation import Simulation
 from pathcast.sim.topology import Link, Topology, line
+from pathcast.xpath import parse
 
 KEEPING = Settings(keep_tables=True)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pathcast.generators.bundled import bundled
 from pathcast.routing.advertisement import Advertisement, infer
-from pathcast.workload.bundled import bundled
 from tests.cli.running import Result, run, write
 
 TANGLED = "\n".join(

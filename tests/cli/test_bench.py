@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pathcast.bench import registry
+from pathcast.bench.options import Wish
 from pathcast.bench.registry import BENCHMARKS, Benchmark
 from pathcast.bench.report import Findings, Line
-from pathcast.bench.wish import Wish
 from pathcast.errors import WorkloadError
 from tests.cli.running import run
 

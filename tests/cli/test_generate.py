@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 from lxml import etree
 
-from pathcast.formats import read_subscriptions
-from pathcast.workload.bundled import NAMES, bundled
-from pathcast.workload.presets import PRESETS
+from pathcast.files import read_subscriptions
+from pathcast.generators.bundled import NAMES, bundled
+from pathcast.generators.presets import PRESETS
 from tests.cli.running import COMMAND, Result, run, write
 
 TINY = "<!ELEMENT list (item*)><!ELEMENT item (#PCDATA)><!ATTLIST item n CDATA #IMPLIED>"

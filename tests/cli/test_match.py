@@ -9,7 +9,7 @@ from typing import ClassVar
 import pytest
 
 from pathcast.errors import DocumentError, EvaluationError
-from pathcast.formats import Subscription, write_subscriptions
+from pathcast.files import Subscription, write_subscriptions
 from pathcast.matching import Matcher
 from tests.cli.running import run, write
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pathcast import Matcher, __version__
-from pathcast.cli.feed import feed, subscriptions
+from pathcast.cli.demo_feed import feed, subscriptions
 from pathcast.errors import DocumentError
 from tests.cli.running import run, write
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pathcast.formats import Subscription, write_subscriptions
+from pathcast.files import Subscription, write_subscriptions
 from tests.cli.running import COMMAND, run_process, write
 
 MANY = 2000

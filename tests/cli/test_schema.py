@@ -11,11 +11,11 @@ from lxml import etree
 from rich.console import Console
 
 from pathcast.cli.schema_tables import element_table
+from pathcast.generators.bundled import NAMES, about, bundled
 from pathcast.schema import count_paths, root_paths
 from pathcast.schema.drawing.dot import dot
 from pathcast.schema.drawing.svg import svg
 from pathcast.schema.summary import details, summarize
-from pathcast.workload.bundled import NAMES, about, bundled
 from tests.cli.running import Result, run
 
 BOOK = """

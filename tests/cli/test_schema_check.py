@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pathcast.workload.bundled import bundled
+from pathcast.generators.bundled import bundled
 from tests.cli.running import run
 from tests.oracle import oracle
 

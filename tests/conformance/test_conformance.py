@@ -16,11 +16,11 @@ from typing import Any, Protocol
 import pytest
 
 from pathcast import Matcher
+from pathcast.documents import Limits
+from pathcast.documents import parse as parse_document
 from pathcast.errors import DocumentError, SubscriptionError
 from pathcast.matching.engine import EngineName
-from pathcast.pattern import parse
-from pathcast.stream import Limits
-from pathcast.stream import parse as parse_document
+from pathcast.xpath import parse
 from tests.oracle import oracle
 from tests.runner import InlineRunner
 

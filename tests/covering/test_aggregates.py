@@ -12,15 +12,15 @@ from pathcast.covering import containment
 from pathcast.covering.aggregate import Aggregate
 from pathcast.covering.alternatives import Unwieldy, written_out
 from pathcast.covering.core.labels import Labels
-from pathcast.covering.core.tree import Tree
 from pathcast.covering.encode import Encoder
 from pathcast.covering.homomorphism import loose_ends, maps
 from pathcast.covering.indexes import Index, TwigIndex, features, regions, scan, walk
-from pathcast.covering.reading import twigs as written
-from pathcast.covering.subscription_tree import SubscriptionTree
+from pathcast.covering.published_indexes.factorization_search import Tree
+from pathcast.covering.published_indexes.subscription_tree import SubscriptionTree
+from pathcast.covering.to_twigs import twigs as written
 from pathcast.covering.twig import Branch, Twig
 from pathcast.errors import SubscriptionError
-from pathcast.pattern import Pattern, parse
+from pathcast.xpath import Pattern, parse
 from tests import strategies
 from tests.covering.patterns import paths, twigs
 from tests.generate import NAMESPACES

@@ -26,10 +26,10 @@ from pathcast.covering.merging.rules import (
     one_operator,
 )
 from pathcast.errors import SubscriptionError
-from pathcast.pattern import parse
+from pathcast.generators import presets
+from pathcast.generators.bundled import bundled
 from pathcast.schema import PathAutomaton, Schema, parse_dtd, root_paths
-from pathcast.workload import presets
-from pathcast.workload.bundled import bundled
+from pathcast.xpath import parse
 from tests.covering.patterns import paths
 from tests.dtds import random_dtd
 

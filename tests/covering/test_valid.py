@@ -19,11 +19,11 @@ from lxml import etree
 
 from pathcast.covering import Verdict, covers
 from pathcast.covering.labels import Kind, Named
-from pathcast.covering.reading import twigs as twigs_of
+from pathcast.covering.to_twigs import twigs as twigs_of
 from pathcast.covering.twig import Twig
-from pathcast.covering.valid import ValidJudge, implied, smallest_valid
-from pathcast.pattern import parse
+from pathcast.covering.under_dtd import ValidJudge, implied, smallest_valid
 from pathcast.schema import Schema, parse_dtd
+from pathcast.xpath import parse
 from tests import oracle
 from tests.covering.patterns import paths, twigs
 

@@ -12,7 +12,7 @@ import pytest
 from lxml import etree
 
 from pathcast.errors import SubscriptionError
-from pathcast.pattern import Pattern, parse
+from pathcast.xpath import Pattern, parse
 from tests import generate
 from tests.generate import NAMESPACES, Knobs
 from tests.oracle import Refused, document, expression, holds, oracle

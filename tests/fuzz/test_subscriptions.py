@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pathcast import Matcher
 from pathcast.errors import SubscriptionError
-from pathcast.pattern import Pattern, parse
+from pathcast.xpath import Pattern, parse
 from tests import strategies
 from tests.generate import NAMESPACES
 from tests.matching.engines import ENGINES

@@ -7,9 +7,9 @@ from typing import Final
 import pytest
 
 from pathcast import Matcher
-from pathcast.matching.compiled import CompiledEngine
-from pathcast.matching.core.memo import Memo
-from pathcast.matching.core.run import Run
+from pathcast.matching.compiled.core.memo import Memo
+from pathcast.matching.compiled.core.run import Run
+from pathcast.matching.compiled.engine import CompiledEngine
 from pathcast.matching.engine import EngineName
 
 __all__ = ["ENGINES", "each_engine", "memos", "with_limit"]

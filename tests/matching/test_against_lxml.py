@@ -22,7 +22,7 @@ from pathcast import Matcher
 from pathcast.errors import SubscriptionError
 from pathcast.matching import explain
 from pathcast.matching.engine import EngineName
-from pathcast.pattern import Cost, parse
+from pathcast.xpath import Cost, parse
 from tests import generate, strategies
 from tests.generate import NAMESPACES, Knobs
 from tests.matching.engines import ENGINES, each_engine

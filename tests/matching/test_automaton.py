@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pathcast.documents import parse as parse_document
 from pathcast.matching.automaton import Automaton, Memo
 from pathcast.matching.draw import draw
 from pathcast.matching.matcher import Matcher
 from pathcast.matching.paths import requirements
-from pathcast.pattern import parse
-from pathcast.stream import parse as parse_document
+from pathcast.xpath import parse
 from tests.oracle import oracle
 
 # Miliaraki et al., figure 1

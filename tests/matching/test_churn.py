@@ -26,10 +26,10 @@ from hypothesis.stateful import (
 
 from pathcast import Matcher
 from pathcast.errors import DocumentError, SubscriptionError
-from pathcast.matching import tiers
-from pathcast.matching.compiled import CompiledEngine
+from pathcast.matching.compiled import tiers
+from pathcast.matching.compiled.engine import CompiledEngine
 from pathcast.matching.engine import EngineName
-from pathcast.pattern import parse
+from pathcast.xpath import parse
 from tests import generate, strategies
 from tests.generate import NAMESPACES
 from tests.matching.engines import ENGINES, each_engine

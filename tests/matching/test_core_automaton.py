@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from pathcast import Matcher
 from pathcast.matching.automaton import Automaton as PlainAutomaton
-from pathcast.matching.core import automaton as automaton_module
-from pathcast.matching.core.automaton import Automaton
-from pathcast.matching.core.labels import Paths, Vocabulary
+from pathcast.matching.compiled.core import automaton as automaton_module
+from pathcast.matching.compiled.core.automaton import Automaton
+from pathcast.matching.compiled.core.labels import Paths, Vocabulary
 from pathcast.matching.paths import requirements
-from pathcast.pattern import parse
+from pathcast.xpath import parse
 from tests.matching.test_automaton import FIGURE_1
 
 paths_of = st.lists(

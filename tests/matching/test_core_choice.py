@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from pathcast import Matcher
-from pathcast.matching.core import walk
+from pathcast.matching.compiled.core import walk
 from tests.matching.engines import ENGINES
 
 
@@ -17,7 +17,7 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     blocked = (
         "import sys\n"
         "for name in ('walk', 'run', 'labels', 'automaton'):\n"
-        "    sys.modules[f'pathcast.matching.core.{name}'] = None\n"
+        "    sys.modules[f'pathcast.matching.compiled.core.{name}'] = None\n"
         "from pathcast import Matcher\n"
     )
     return subprocess.run(

@@ -1,7 +1,7 @@
 """Compiled conditions against the plain evaluator and libxml2, on the same trees.
 
 Two sources of conditions: subscriptions, for which libxml2 knows the answer, and random values of
-`pathcast.pattern.tree`, which reach combinations that no subscription is lowered to; for those the plain
+`pathcast.xpath.tree`, which reach combinations that no subscription is lowered to; for those the plain
 evaluator is the twin.
 """
 
@@ -16,15 +16,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from pathcast.matching.core import numbers
-from pathcast.matching.core.conditions import compiled, evaluate, nodes
-from pathcast.matching.core.conditions.compiled import Conditions as Compiled
-from pathcast.matching.core.conditions.evaluate import Conditions, Evaluation
-from pathcast.matching.core.conditions.nodes import numbered
-from pathcast.matching.evaluate import Evaluator
-from pathcast.pattern import Cost, parse
-from pathcast.pattern.syntax import Axis, Test, TestKind
-from pathcast.pattern.tree import (
+from pathcast.documents import Document, Limits
+from pathcast.documents import parse as parse_document
+from pathcast.documents.numbering import build
+from pathcast.matching.compiled.core import numbers
+from pathcast.matching.compiled.core.evaluator import compiled, evaluate, nodes
+from pathcast.matching.compiled.core.evaluator.compiled import Conditions as Compiled
+from pathcast.matching.compiled.core.evaluator.evaluate import Conditions, Evaluation
+from pathcast.matching.compiled.core.evaluator.nodes import numbered
+from pathcast.matching.plain.evaluate import Evaluator
+from pathcast.xpath import Cost, parse
+from pathcast.xpath.syntax import Axis, Test, TestKind
+from pathcast.xpath.tree import (
     Always,
     And,
     Condition,
@@ -40,9 +43,6 @@ from pathcast.pattern.tree import (
     Value,
     ValueKind,
 )
-from pathcast.stream import Document, Limits
-from pathcast.stream import parse as parse_document
-from pathcast.stream.building import build
 from tests import generate, strategies
 from tests.conformance.test_conformance import CASES
 from tests.generate import NAMESPACES, Knobs

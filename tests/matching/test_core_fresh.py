@@ -7,9 +7,9 @@ from random import Random
 import pytest
 
 from pathcast import Matcher
-from pathcast.matching import tiers
-from pathcast.matching.compiled import CompiledEngine
-from pathcast.matching.tiers import Generation
+from pathcast.matching.compiled import tiers
+from pathcast.matching.compiled.engine import CompiledEngine
+from pathcast.matching.compiled.tiers import Generation
 from tests.oracle import oracle
 
 SPACES = {"p": "urn:p", "q": "urn:q"}

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pathcast.matching.core import labels
-from pathcast.matching.core.labels import Paths, Vocabulary
+from pathcast.matching.compiled.core import labels
+from pathcast.matching.compiled.core.labels import Paths, Vocabulary
 from pathcast.matching.encode import Encoder
 from pathcast.matching.paths import requirements
-from pathcast.pattern import parse
+from pathcast.xpath import parse
 
 WORDS = (
     *("/", "//", "/", "//", "@", "*", "a", "b", "a-b", "a.b", "_", "a1", "1a", "-a", ".", ".."),

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from pathcast import Matcher
-from pathcast.pattern import Cost, parse
+from pathcast.xpath import Cost, parse
 from tests import generate
 from tests.generate import NAMESPACES
 from tests.matching.engines import memos, with_limit

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pathcast.matching.core import numbers as core
-from pathcast.pattern.numbers import number
+from pathcast.matching.compiled.core import numbers as core
+from pathcast.xpath.numbers import number
 
 SPACES = st.text(" \t\r\n", max_size=3)
 ODD_SPACES = st.text(" \t\r\n\v\f\x00\x1c\x85\xa0\u2003\u3000\ufeff", max_size=3)

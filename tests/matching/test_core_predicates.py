@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast import Matcher
-from pathcast.matching.core import predicates
-from pathcast.matching.core.predicates import Values
-from pathcast.pattern.numbers import number
+from pathcast.matching.compiled.core import predicates
+from pathcast.matching.compiled.core.predicates import Values
+from pathcast.xpath.numbers import number
 from tests.matching.engines import ENGINES, memos
 from tests.oracle import document, expression, holds
 from tests.pools import NUMBERS, ODD_VALUES, WORDS

@@ -13,7 +13,7 @@ from pathcast import Matcher
 from pathcast.matching.engine import EngineName
 from pathcast.matching.residual import Check
 from pathcast.matching.snapshot import saved_entry
-from pathcast.pattern import Cost, parse
+from pathcast.xpath import Cost, parse
 from tests.matching.engines import each_engine
 
 TEXTS = ["//a/b", "//a[b][c = '{}']", "/a/b{}", "//a[not(b{})]", "count(//b) > {}"]

@@ -17,8 +17,8 @@ from threading import Barrier
 import pytest
 
 from pathcast import Matcher
-from pathcast.matching import tiers
-from pathcast.matching.compiled import CompiledEngine
+from pathcast.matching.compiled import tiers
+from pathcast.matching.compiled.engine import CompiledEngine
 
 READERS = 3
 BODY = b"<r><a x='5'>5<b/><c/></a></r>"

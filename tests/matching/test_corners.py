@@ -8,7 +8,7 @@ from pathcast.errors import SubscriptionError
 from pathcast.matching import explain
 from pathcast.matching.engine import EngineName
 from pathcast.matching.matcher import Matcher
-from pathcast.pattern import parse
+from pathcast.xpath import parse
 from tests.matching.engines import each_engine
 from tests.oracle import oracle
 from tests.runner import InlineRunner

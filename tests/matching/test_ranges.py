@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast import Matcher
+from pathcast.documents import parse as parse_document
 from pathcast.errors import SubscriptionError
 from pathcast.matching.encode import Encoder
-from pathcast.matching.placement import (
+from pathcast.matching.sharding import (
     START,
     Directory,
     Homes,
@@ -27,11 +28,10 @@ from pathcast.matching.placement import (
     router,
     spread,
 )
-from pathcast.matching.placement.ranges import _bounds
-from pathcast.matching.placement.saved import WIDTH, words_of
+from pathcast.matching.sharding.ranges import _bounds
+from pathcast.matching.sharding.saved import WIDTH, words_of
 from pathcast.matching.snapshot import Snapshot, read, write
-from pathcast.pattern import parse
-from pathcast.stream import parse as parse_document
+from pathcast.xpath import parse
 from tests import generate, strategies
 from tests.generate import NAMESPACES
 from tests.runner import InlineRunner

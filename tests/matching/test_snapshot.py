@@ -17,15 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast.errors import FormatError
-from pathcast.matching.core.labels import Paths, Vocabulary
+from pathcast.matching.compiled.core.labels import Paths, Vocabulary
 from pathcast.matching.encode import Encoder
 from pathcast.matching.matcher import MOST_HOPS
 from pathcast.matching.plan import plan
 from pathcast.matching.snapshot import SavedEntry, Snapshot, read, write
 from pathcast.matching.snapshot.plans import _DEEPEST, _FIXED
 from pathcast.matching.snapshot.sections import _MOST_HOPS, _turned
-from pathcast.pattern import parse
-from pathcast.pattern.parser import MAX_STEPS
+from pathcast.xpath import parse
+from pathcast.xpath.parser import MAX_STEPS
 
 HEADER = 104
 CHECKSUM = 32

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from pathcast.documents import parse as parse_document
 from pathcast.matching.engine import EngineName
-from pathcast.matching.evaluate import Evaluator
 from pathcast.matching.matcher import Matcher
-from pathcast.pattern import parse
-from pathcast.stream import parse as parse_document
+from pathcast.matching.plain.evaluate import Evaluator
+from pathcast.xpath import parse
 from tests.matching.engines import each_engine, memos
 
 

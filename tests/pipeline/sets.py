@@ -9,7 +9,7 @@ from typing import Any
 
 from pathcast import Matcher
 from pathcast.errors import DocumentError, SubscriptionError
-from pathcast.formats import Subscription
+from pathcast.files import Subscription
 
 CONFORMANCE = Path(__file__).parents[1] / "conformance"
 

@@ -11,13 +11,13 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
-from pathcast.formats import Subscription
+from pathcast.documents import Limits
+from pathcast.files import Subscription
 from pathcast.pipeline.batches import Settings
 from pathcast.pipeline.running import BatchDone, Chosen, Event, Order, Run
 from pathcast.pipeline.sources import Source
 from pathcast.pipeline.strategy import Wanted
 from pathcast.pipeline.subscriptions import SubscriptionSource
-from pathcast.stream import Limits
 from tests import generate
 from tests.generate import NAMESPACES
 from tests.oracle import oracle

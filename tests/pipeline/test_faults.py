@@ -63,7 +63,7 @@ def busy_workers(java: int) -> list[int]:
     return [
         parent
         for parent, command in known.values()
-        if "pathcast.helper.worker" in command and ours(parent)
+        if "pathcast.sandbox.worker" in command and ours(parent)
     ]
 
 

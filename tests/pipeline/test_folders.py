@@ -17,7 +17,7 @@ from pathcast.pipeline.hadoop import literal
 from pathcast.pipeline.report import write_report
 from pathcast.pipeline.running import BatchDone, Event, Run
 from pathcast.pipeline.sources import Kind, Source
-from pathcast.pipeline.sources.empties import empty_in_batch
+from pathcast.pipeline.sources.empty_files import empty_in_batch
 from pathcast.pipeline.statistics import StatisticsSettings, compute
 from pathcast.pipeline.storage import LocalStorage
 from pathcast.pipeline.store import Outcome

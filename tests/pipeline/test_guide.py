@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.readme import blocks, run
+from tests.project.readme import blocks, run
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "guide" / "pipeline.md").read_text(encoding="utf-8")
 

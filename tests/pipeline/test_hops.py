@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from pathcast import Matcher
 from pathcast.broker.broker import Settings
 from pathcast.errors import PathcastError, PipelineError
-from pathcast.formats import Subscription
+from pathcast.files import Subscription
 from pathcast.matching.matcher import MOST_HOPS
 from pathcast.pipeline import worker
 from pathcast.pipeline.running import BatchDone, Chosen, Event, Run, Taken
@@ -24,7 +24,7 @@ from pathcast.pipeline.store import Store
 from pathcast.pipeline.subscriptions import SubscriptionSource
 from pathcast.pipeline.versions import Compiler, Version, Versions, compiled
 from pathcast.routing.advertisement import parse_advertisement
-from pathcast.routing.engine_kit import EngineKit
+from pathcast.routing.matcher_backend import EngineKit
 from pathcast.routing.messages import Document
 from pathcast.routing.strategy import Strategy
 from pathcast.sim import Simulation, Topology

@@ -22,9 +22,9 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from pathcast.errors import PipelineError
 from pathcast.pipeline.jetstream import Line, Link, OutboxAddress, StreamAddress
 from pathcast.pipeline.sinks.nats import NatsOutbox
-from pathcast.pipeline.sinks.nats_post import message_id, post_batches, subscriber_of, token
+from pathcast.pipeline.sinks.nats_publisher import message_id, post_batches, subscriber_of, token
 from pathcast.pipeline.sources.nats import NatsSource, nats_documents
-from pathcast.pipeline.sources.nats_reading import Gone, Reading
+from pathcast.pipeline.sources.nats_reader import Gone, Reading
 from pathcast.pipeline.storage import LocalStorage
 from tests.pipeline.nats_server import NatsServer, nats_server, wait_for
 

@@ -21,16 +21,16 @@ from hypothesis import strategies as st
 from lxml import etree
 from pyspark.sql import SparkSession
 
+from pathcast.documents import parse
 from pathcast.errors import PipelineError
-from pathcast.pipeline.sources import jsons, records, rows
+from pathcast.generators.feeds import Sheet, stock, weather
+from pathcast.generators.feeds.rows import write_csv
+from pathcast.generators.feeds.stock import StockOptions
+from pathcast.generators.feeds.weather import WeatherOptions
+from pathcast.pipeline.sources import json_records, records, rows
 from pathcast.pipeline.sources.rows import ENDINGS, Bodies, Form, Rows, read_rows
-from pathcast.pipeline.sources.sheets import Style, transform_batches, transformed
 from pathcast.pipeline.sources.unpacking import FAULT, ROWS, Unpacked, unpack_batches
-from pathcast.stream import parse
-from pathcast.workload.feeds import Sheet, stock, weather
-from pathcast.workload.feeds.rows import write_csv
-from pathcast.workload.feeds.stock import StockOptions
-from pathcast.workload.feeds.weather import WeatherOptions
+from pathcast.pipeline.sources.xslt import Style, transform_batches, transformed
 
 MOST = 1_000_000
 XSL = "http://www.w3.org/1999/XSL/Transform"
@@ -120,7 +120,7 @@ def test_arrays_of_json_whatever_the_pieces(
 ) -> None:
     text = json.dumps(objects, ensure_ascii=False, indent=indent)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jsons, "_PORTION", piece)
+        patch.setattr(json_records, "_PORTION", piece)
         found = read("f.json", text)
     assert [attributes(one) for one in found] == [[as_text(one)] for one in objects]
     assert [one.id for one in found] == [f"f.json:{place + 1}" for place in range(len(objects))]
@@ -498,7 +498,7 @@ def sheet(inside: str) -> bytes:
 
 
 def bundled(name: str, **options: Any) -> Style:
-    text = (resources.files("pathcast.workload") / "sheets" / f"{name}.xsl").read_bytes()
+    text = (resources.files("pathcast.generators") / "sheets" / f"{name}.xsl").read_bytes()
     return Style(text, f"{name}.xsl", MOST, 60.0, **options)
 
 
@@ -630,7 +630,7 @@ def test_a_style_is_checked_before_anything_runs(tmp_path: Path) -> None:
 
 
 def test_a_worker_keeps_its_helper(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pathcast.pipeline.sources import sheets
+    from pathcast.pipeline.sources import xslt as sheets
 
     styles = [Style(sheet(f"<m{number}/>"), f"{number}.xsl", MOST, 60.0) for number in range(5)]
     first = sheets._runner(styles[0])

@@ -12,15 +12,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pathcast import Matcher
+from pathcast.documents import Limits
 from pathcast.errors import DocumentError, PathcastError, PipelineError
-from pathcast.formats import read_subscriptions
+from pathcast.files import read_subscriptions
 from pathcast.pipeline.batches import Settings
 from pathcast.pipeline.running import BatchDone, Chosen, Event, Order, Refused, Run, Taken
 from pathcast.pipeline.sinks.files import FileOutboxes
 from pathcast.pipeline.sources import Source
 from pathcast.pipeline.strategy import Wanted
 from pathcast.pipeline.subscriptions import SubscriptionSource
-from pathcast.stream import Limits
 
 LIMITS = Limits()
 SUBSCRIPTIONS: list[dict[str, object]] = [

@@ -16,15 +16,15 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from pathcast import Matcher
+from pathcast.documents import Limits
 from pathcast.errors import PipelineError
-from pathcast.formats import Subscription
+from pathcast.files import Subscription
 from pathcast.pipeline import matching
+from pathcast.pipeline.fragment_matching import PARTS, matched_spread
 from pathcast.pipeline.fragments import Fragments, fragmented
 from pathcast.pipeline.rows import FACTS, MOST
-from pathcast.pipeline.spread import PARTS, matched_spread
 from pathcast.pipeline.versions import Version, compiled
 from pathcast.pipeline.worker import Task, answered, loaded
-from pathcast.stream import Limits
 from tests import generate
 from tests.generate import NAMESPACES
 from tests.oracle import oracle

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from pathcast.errors import PipelineError
-from pathcast.formats import Subscription
+from pathcast.files import Subscription
 from pathcast.matching import Matcher
 from pathcast.pipeline import strategy
 from pathcast.pipeline.strategy import (

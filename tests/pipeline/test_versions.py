@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pathcast import Matcher
 from pathcast.errors import PipelineError, SubscriptionError
-from pathcast.formats import Subscription
+from pathcast.files import Subscription
 from pathcast.pipeline.storage import LocalStorage
 from pathcast.pipeline.versions import Compiler, Versions, compiled
 from tests import generate

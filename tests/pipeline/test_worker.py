@@ -8,11 +8,11 @@ import pytest
 from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 
-from pathcast.formats import Subscription
+from pathcast.documents import Limits
+from pathcast.files import Subscription
 from pathcast.pipeline import matching, worker
 from pathcast.pipeline.versions import compiled
 from pathcast.pipeline.worker import Task
-from pathcast.stream import Limits
 
 FAULT = "struct<kind:string,message:string>"
 COLUMNS = f"id string, body binary, source string, time timestamp, fault {FAULT}"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 
-from pathcast.pattern import parse
-from pathcast.routing.decisions import Deliver, Effect, Tell
-from pathcast.routing.kit import Kit
+from pathcast.routing.backend import Kit
 from pathcast.routing.messages import Document, Message, Publish
+from pathcast.routing.outputs import Deliver, Effect, Tell
 from pathcast.routing.requests import Announce, Cancel, Register, Retract
 from pathcast.routing.router import Router
 from pathcast.routing.strategy import Strategy
+from pathcast.xpath import parse
 
 __all__ = ["Network"]
 

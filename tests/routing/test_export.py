@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from pathcast import Matcher
 from pathcast.broker.broker import Settings
 from pathcast.errors import RoutingError
-from pathcast.formats import Subscription, read_subscriptions
-from pathcast.pattern import parse
+from pathcast.files import Subscription, read_subscriptions
 from pathcast.routing.advertisement import parse_advertisement
-from pathcast.routing.engine_kit import EngineKit
 from pathcast.routing.export import HopEntry, hop_table
+from pathcast.routing.matcher_backend import EngineKit
 from pathcast.routing.messages import (
     Advertise,
     Complete,
@@ -32,6 +31,7 @@ from pathcast.routing.strategy import STRATEGIES, Strategy
 from pathcast.sim import Simulation
 from pathcast.sim.tables import write_tables
 from pathcast.sim.topology import random_graph
+from pathcast.xpath import parse
 from tests import generate
 from tests.generate import NAMESPACES
 from tests.oracle import oracle

@@ -12,9 +12,7 @@ from pathcast.broker.broker import Settings
 from pathcast.covering import covers
 from pathcast.covering.merging import PathDistribution
 from pathcast.errors import DocumentError
-from pathcast.pattern import parse
 from pathcast.routing.advertisement import parse_advertisement
-from pathcast.routing.engine_kit import EngineKit
 from pathcast.routing.inspect import (
     How,
     Reason,
@@ -26,6 +24,7 @@ from pathcast.routing.inspect import (
     why_entry,
 )
 from pathcast.routing.interests import HERE
+from pathcast.routing.matcher_backend import EngineKit
 from pathcast.routing.messages import Document, Interest, Origins, Subscribe, Unsubscribe
 from pathcast.routing.requests import Cancel, Register
 from pathcast.routing.router import Router
@@ -33,6 +32,7 @@ from pathcast.routing.strategy import STRATEGIES, Strategy, strategy
 from pathcast.schema import parse_dtd
 from pathcast.sim import Simulation
 from pathcast.sim.topology import random_graph
+from pathcast.xpath import parse
 from tests.routing.network import Network
 
 DTD = """<!ELEMENT a (b | c)*> <!ELEMENT b (c | d)*> <!ELEMENT c (d?, e?)> <!ELEMENT d (#PCDATA)> <!ELEMENT e (#PCDATA)>"""

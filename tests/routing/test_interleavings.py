@@ -28,7 +28,7 @@ from pathcast.routing.advertisement import (
     parse_expression,
     union,
 )
-from pathcast.routing.engine_kit import EngineKit
+from pathcast.routing.matcher_backend import EngineKit
 from pathcast.routing.strategy import STRATEGIES, strategy
 from pathcast.schema import parse_dtd
 from tests.oracle import oracle

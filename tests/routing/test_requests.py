@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from pathcast.errors import PathcastError
-from pathcast.pattern import parse
 from pathcast.routing.advertisement import ANYTHING
-from pathcast.routing.engine_kit import EngineKit
-from pathcast.routing.kit import Kit
+from pathcast.routing.backend import Kit
+from pathcast.routing.matcher_backend import EngineKit
 from pathcast.routing.messages import Advertise, Document
 from pathcast.routing.requests import Cancel, Register, Several
 from pathcast.routing.router import Router
-from pathcast.routing.shared_kit import SharedKit
+from pathcast.routing.shared_backend import SharedKit
 from pathcast.routing.strategy import Strategy
+from pathcast.xpath import parse
 
 EXPENSIVE = "//b/ancestor::a[c]"
 BODY = b"<a><b/><c/></a>"

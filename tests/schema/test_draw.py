@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from pathcast.generators.bundled import NAMES, bundled
 from pathcast.schema import Kind, Occurs, Schema, cheapest, parse_dtd
 from pathcast.schema.drawing.dot import dot, edges, left_out, printable
 from pathcast.schema.drawing.layers import STEP, Layout, _apart, _ordered, crossings, layout
 from pathcast.schema.drawing.svg import svg
-from pathcast.workload.bundled import NAMES, bundled
 from tests.dtds import random_dtd
 
 SVG = "{http://www.w3.org/2000/svg}"

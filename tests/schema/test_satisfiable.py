@@ -13,8 +13,8 @@ import pytest
 from lxml import etree
 
 from pathcast.errors import SubscriptionError
-from pathcast.pattern import parse
 from pathcast.schema import Schema, parse_dtd, root_paths, satisfiable
+from pathcast.xpath import parse
 from tests import generate, oracle
 from tests.dtds import NAMES, random_dtd
 from tests.pools import chance

@@ -7,9 +7,9 @@ from random import Random
 import pytest
 
 from pathcast.errors import SchemaError
+from pathcast.generators.bundled import NAMES, bundled
 from pathcast.schema import Default, Schema, count_paths, parse_dtd, root_paths
 from pathcast.schema.summary import attribute_text, details, summarize
-from pathcast.workload.bundled import NAMES, bundled
 from tests.dtds import random_dtd
 
 BOOK = """

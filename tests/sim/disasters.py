@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from random import Random
 
 from pathcast.routing.strategy import STRATEGIES
-from pathcast.sim.scenario import Scenario, setup
+from pathcast.sim.scenario import Scenario, header
 from pathcast.sim.scenario import actions as do
 from pathcast.sim.topology import random_graph
 from tests.routing.small import MERGED, SAMPLES, SCHEMA, XPATHS
@@ -32,17 +32,17 @@ def disaster(seed: int) -> Scenario:
     extra = chance.randint(0, min(3, room)) if seed % 2 else 0
     overlay = random_graph(size, extra, seed)
     name = NAMES[seed // 2 % len(NAMES)]
-    head: list[setup.Setup] = [setup.Seed(seed), setup.StrategyOf(name)]
+    head: list[header.Setup] = [header.Seed(seed), header.StrategyOf(name)]
     head += [
-        setup.LinkOf(one.one, one.other, round(one.latency * 1_000_000)) for one in overlay.links
+        header.LinkOf(one.one, one.other, round(one.latency * 1_000_000)) for one in overlay.links
     ]
-    head.append(setup.PatienceOf(50_000, 1_000_000, chance.choice((2, 8, 64))))
+    head.append(header.PatienceOf(50_000, 1_000_000, chance.choice((2, 8, 64))))
     if chance.random() < 0.4:
-        head.append(setup.KeepTables())
+        head.append(header.KeepTables())
     if chance.random() < 0.2:
-        head.append(setup.RefuseOutside())
-    head += [setup.SchemaOf("small", SCHEMA), setup.MergersByDtd("small")]
-    head += [setup.Sample(f"x{number}", body) for number, body in enumerate(SAMPLES)]
+        head.append(header.RefuseOutside())
+    head += [header.SchemaOf("small", SCHEMA), header.MergersByDtd("small")]
+    head += [header.Sample(f"x{number}", body) for number, body in enumerate(SAMPLES)]
     links = [(one.one, one.other) for one in overlay.links]
     made = _Making(chance, list(overlay.brokers), links, MERGED if "PM" in name else XPATHS)
     return Scenario(tuple(head), tuple(made.body()))

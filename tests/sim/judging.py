@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pathcast.errors import PathcastError
 from pathcast.routing.strategy import strategy
-from pathcast.sim.scenario import Scenario, checks, run_scenario, setup
+from pathcast.sim.scenario import Scenario, checks, header, run_scenario
 from pathcast.sim.scenario import actions as do
 from pathcast.sim.scenario.resources import Resources
 from tests.oracle import oracle
@@ -52,14 +52,14 @@ class Model:
     used: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        for link in self.scenario.all(setup.LinkOf):
+        for link in self.scenario.all(header.LinkOf):
             self.links.add(frozenset((link.one, link.other)))
             self.up |= {link.one: True, link.other: True}
-        said = self.scenario.one(setup.StrategyOf)
+        said = self.scenario.one(header.StrategyOf)
         assert said is not None
         self.strategy = strategy(said.name)
-        self.keeps = self.scenario.one(setup.KeepTables) is not None
-        self.refuses = self.scenario.one(setup.RefuseOutside) is not None
+        self.keeps = self.scenario.one(header.KeepTables) is not None
+        self.refuses = self.scenario.one(header.RefuseOutside) is not None
         self.resources = Resources(self.scenario, Path(), 0)
         self.allows = lru_cache(None)(self._allows)
 
@@ -183,7 +183,7 @@ class Model:
     def probe(self) -> Iterator[do.Action | checks.Check]:
         """One more of each sample from each publisher: exactly who wants it gets it, and no link is crossed in vain."""
         expected: list[checks.Check] = []
-        samples = [one.name for one in self.scenario.all(setup.Sample)]
+        samples = [one.name for one in self.scenario.all(header.Sample)]
         for name, (_, said) in sorted(self.publishers.items()):
             for sample in samples:
                 body = self.resources.sample(sample)

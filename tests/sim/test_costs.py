@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from pathcast.errors import RoutingError
-from pathcast.pattern import parse
 from pathcast.routing.advertisement import ANYTHING
 from pathcast.routing.messages import (
     Advertise,
@@ -22,6 +21,7 @@ from pathcast.routing.messages import (
     Unsubscribe,
 )
 from pathcast.sim.costs import Costs, read_costs
+from pathcast.xpath import parse
 
 INTEREST = Interests().of(parse("/a"))
 

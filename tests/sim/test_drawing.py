@@ -12,7 +12,7 @@ from lxml import etree
 
 from pathcast.broker.broker import Settings
 from pathcast.routing.advertisement import parse_advertisement
-from pathcast.routing.engine_kit import EngineKit
+from pathcast.routing.matcher_backend import EngineKit
 from pathcast.sim import Simulation, Topology
 from pathcast.sim.drawing import draw, write_picture
 from pathcast.sim.drawing.facts import amount

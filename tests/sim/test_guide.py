@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pathcast.sim.scenario.reading import STATEMENTS
-from tests.house.readme import run
+from tests.project.readme import run
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "guide" / "overlay.md").read_text(encoding="utf-8")
 

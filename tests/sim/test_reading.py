@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast.errors import RoutingError, ScenarioError
-from pathcast.sim.scenario import Scenario, actions, checks, read_scenario, run_scenario, setup
-from pathcast.sim.scenario.quantities import (
+from pathcast.sim.scenario import Scenario, actions, checks, header, read_scenario, run_scenario
+from pathcast.sim.scenario.units import (
     chance_text,
     read_chance,
     read_time,
@@ -89,8 +89,8 @@ def test_every_statement_is_read_and_written() -> None:
     assert str(scenario) == ALL
     assert read_scenario(str(scenario)) == scenario
     kinds = {type(one) for one in scenario.statements()}
-    assert kinds == {*setup.Setup.__args__, *actions.Action.__args__, *checks.Check.__args__} - {
-        setup.LinkOf
+    assert kinds == {*header.Setup.__args__, *actions.Action.__args__, *checks.Check.__args__} - {
+        header.LinkOf
     }
 
 

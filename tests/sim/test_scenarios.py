@@ -15,7 +15,7 @@ from tests.cli.running import run
 
 FOLDER = Path(__file__).parent / "scenarios"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.txt"))
-MENDED = sorted((Path(__file__).parent / "mended").glob("*.txt"))
+MENDED = sorted((Path(__file__).parent / "regressions").glob("*.txt"))
 
 
 def test_there_are_scenarios() -> None:

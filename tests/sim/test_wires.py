@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pathcast.rng import Chance
 from pathcast.sim.wires import Faults, Wire
-from pathcast.workload.chance import Chance
 
 
 def wire(bandwidth: float | None = None, **faults: float) -> Wire:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pathcast.bench.covering.table import PARTS as COVERING_PARTS
-from pathcast.bench.covering.table import covering
-from pathcast.bench.filter.table import PARTS, filtering
-from pathcast.bench.overlay.table import PARTS as OVERLAY_PARTS
-from pathcast.bench.overlay.table import overlay
-from pathcast.bench.pipeline.table import PARTS as PIPELINE_PARTS
-from pathcast.bench.pipeline.table import pipelining
+from pathcast.bench.covering.suite import PARTS as COVERING_PARTS
+from pathcast.bench.covering.suite import covering
+from pathcast.bench.filter.suite import PARTS, filtering
+from pathcast.bench.options import Wish
+from pathcast.bench.overlay.suite import PARTS as OVERLAY_PARTS
+from pathcast.bench.overlay.suite import overlay
+from pathcast.bench.pipeline.suite import PARTS as PIPELINE_PARTS
+from pathcast.bench.pipeline.suite import pipelining
 from pathcast.bench.report import Findings, Report, machine
-from pathcast.bench.wish import Wish
 from pathcast.bench.workload import workload
 
 __all__ = ["BENCHMARKS", "Benchmark", "run"]

@@ -25,13 +25,13 @@ from lxml import etree
 
 from pathcast.bench.measure import compared
 from pathcast.bench.memory import peak
+from pathcast.bench.options import Wish
 from pathcast.bench.report import Findings, Line, Tell, fingerprint
-from pathcast.bench.wish import Wish
-from pathcast.workload.bundled import bundled
-from pathcast.workload.documents import DocumentOptions, documents
-from pathcast.workload.feeds import weather_feed
-from pathcast.workload.feeds.weather import WeatherOptions
-from pathcast.workload.presets import PRESETS
+from pathcast.generators.bundled import bundled
+from pathcast.generators.documents import DocumentOptions, documents
+from pathcast.generators.feeds import weather_feed
+from pathcast.generators.feeds.weather import WeatherOptions
+from pathcast.generators.presets import PRESETS
 
 __all__ = ["Sizes", "many_distinct", "measured", "workload"]
 

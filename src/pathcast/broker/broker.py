@@ -31,15 +31,15 @@ from pathcast.broker.effects import (
 from pathcast.broker.inputs import Alarm, Ask, ClientsKnown, FrameIn, Input, Start, Submit
 from pathcast.broker.saved import Saved, oldest
 from pathcast.errors import DocumentError
-from pathcast.link import Arrived, Confirmed, Direct, Endpoint, Met, Patience
-from pathcast.routing.decisions import Decision, Deliver, Drop, Refuse, Tell
-from pathcast.routing.decisions import Effect as RouterEffect
+from pathcast.routing.backend import Kit
 from pathcast.routing.interests import HERE
-from pathcast.routing.kit import Kit
 from pathcast.routing.messages import Complete, Document, Message, Publish, Recall, Unsubscribe
+from pathcast.routing.outputs import Decision, Deliver, Drop, Refuse, Tell
+from pathcast.routing.outputs import Effect as RouterEffect
 from pathcast.routing.requests import Request, Several
 from pathcast.routing.router import Router
 from pathcast.routing.strategy import Strategy
+from pathcast.transport import Arrived, Confirmed, Direct, Endpoint, Met, Patience
 
 __all__ = ["Broker", "Counts", "Settings"]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pathcast.link import Frame
-from pathcast.routing.decisions import Deliver, Refuse
 from pathcast.routing.messages import Document, Message
+from pathcast.routing.outputs import Deliver, Refuse
 from pathcast.routing.requests import Request
+from pathcast.transport import Frame
 
 __all__ = [
     "Accepted",

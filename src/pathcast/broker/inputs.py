@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pathcast.link import Frame
 from pathcast.routing.messages import Document, Message
 from pathcast.routing.requests import Request
+from pathcast.transport import Frame
 
 __all__ = ["Alarm", "Ask", "ClientsKnown", "FrameIn", "Input", "Start", "Submit"]
 

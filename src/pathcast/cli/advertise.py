@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pathcast.cli.console import BAD_CALL, FAILED, Output, fail, many, progress, say
 from pathcast.cli.options import NamespaceOption, namespaces_of
 from pathcast.cli.schema import CatalogOption, RootOption, load_schema
-from pathcast.cli.terminal import BAD_CALL, FAILED, Output, fail, many, progress, say
+from pathcast.documents import Limits
 from pathcast.errors import AdvertisementError, DocumentError, FormatError, SubscriptionError
-from pathcast.stream import Limits
 
 if TYPE_CHECKING:
     from pathcast.routing.advertisement import Advertisement
@@ -117,7 +117,7 @@ def advertise(
 
 def _inferred(arguments: list[str]) -> tuple[Advertisement, int]:
     """From all samples that are documents, and how many are not."""
-    from pathcast.formats import iter_documents
+    from pathcast.files import iter_documents
     from pathcast.routing.advertisement import infer, widened
 
     found = infer([])
@@ -148,8 +148,8 @@ def _overlaps(
     as_json: bool,
 ) -> int:
     """Answer each; how many do not overlap."""
-    from pathcast.pattern import parse
     from pathcast.routing.advertisement import overlaps
+    from pathcast.xpath import parse
 
     try:
         patterns = [parse(text, namespaces) for text in xpaths]

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pathcast.cli.loading import load_with
+from pathcast.cli.console import Output, fail, many, progress, say
 from pathcast.cli.options import (
     FormatOption,
     NamespaceOption,
     SubscriptionsArgument,
     namespaces_of,
 )
+from pathcast.cli.read_subscriptions import load_with
 from pathcast.cli.schema import CatalogOption, RootOption, load_schema, with_dtd
-from pathcast.cli.terminal import Output, fail, many, progress, say
 from pathcast.errors import SubscriptionError
 
 if TYPE_CHECKING:
     from pathcast.covering import Aggregate
-    from pathcast.formats import Subscription
-    from pathcast.pattern import Pattern
+    from pathcast.files import Subscription
     from pathcast.schema import Schema
+    from pathcast.xpath import Pattern
 
 __all__ = ["aggregate"]
 
@@ -81,7 +81,7 @@ def aggregate(
         with_dtd(root, catalog)
     schema = None if dtd is None else load_schema(dtd, root, catalog)
     from pathcast.covering import Aggregate
-    from pathcast.pattern import parse
+    from pathcast.xpath import parse
 
     table: Aggregate[Id] = Aggregate.of()
     texts: dict[Id, str] = {}

@@ -14,6 +14,7 @@ from pathcast import __version__
 from pathcast.cli.advertise import advertise
 from pathcast.cli.aggregate import aggregate
 from pathcast.cli.bench import bench
+from pathcast.cli.console import Output
 from pathcast.cli.covers import covers
 from pathcast.cli.demo import demo
 from pathcast.cli.draw import draw
@@ -25,7 +26,6 @@ from pathcast.cli.run import run
 from pathcast.cli.schema import schema_app
 from pathcast.cli.schema_check import check
 from pathcast.cli.simulate import simulate
-from pathcast.cli.terminal import Output
 
 __all__ = ["app", "main"]
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pathcast.cli.console import FAILED, Output, fail, progress, say
 from pathcast.cli.schema import load_schema
-from pathcast.cli.terminal import FAILED, Output, fail, progress, say
 from pathcast.errors import FormatError, WorkloadError
-from pathcast.formats.draft import file_draft
+from pathcast.files.atomic_write import file_draft
 
 if TYPE_CHECKING:
     from pathcast.bench.registry import Benchmark
@@ -62,8 +62,8 @@ def bench(
 
     Example: `pathcast bench filter --quick --only linear`
     """
+    from pathcast.bench.options import Wish
     from pathcast.bench.registry import BENCHMARKS, run  # loads what it measures
-    from pathcast.bench.wish import Wish
 
     with Output() as output:
         if name is None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pathcast.cli.console import BAD_CALL, FAILED, Output, say
 from pathcast.cli.options import NamespaceOption, namespaces_of
 from pathcast.cli.schema import CatalogOption, RootOption, load_schema, with_dtd
-from pathcast.cli.terminal import BAD_CALL, FAILED, Output, say
 from pathcast.errors import SubscriptionError
 
 if TYPE_CHECKING:

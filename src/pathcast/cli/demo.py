@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pathcast.cli.feed import feed, subscriptions
+from pathcast.cli.console import FAILED, Output, fail, say
+from pathcast.cli.demo_feed import feed, subscriptions
 from pathcast.cli.report import write_statistics
 from pathcast.cli.run import require_spark
 from pathcast.cli.run_output import Watcher
-from pathcast.cli.terminal import FAILED, Output, fail, say
 from pathcast.errors import PathcastError
-from pathcast.formats import Subscription, write_subscriptions
+from pathcast.files import Subscription, write_subscriptions
 
 if TYPE_CHECKING:
     from pathcast.pipeline.audit import Audit
@@ -142,13 +142,13 @@ class _Show:
         self._versions: dict[str, list[Subscription]] = {}
 
     def run(self) -> Audit:
+        from pathcast.documents import Limits
         from pathcast.pipeline.batches import Settings
         from pathcast.pipeline.running import Order, Run
         from pathcast.pipeline.session import session_for
         from pathcast.pipeline.sinks.files import FileOutboxes
         from pathcast.pipeline.sources import Source
         from pathcast.pipeline.subscriptions import SubscriptionSource
-        from pathcast.stream import Limits
 
         self._show()
         results = (self._folder / "results").resolve()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pathcast.cli.generating import part_of, shares
-from pathcast.cli.terminal import Output, fail
-from pathcast.formats import (
+from pathcast.cli.console import Output, fail
+from pathcast.cli.generate_common import part_of, shares
+from pathcast.files import (
     DOCUMENT_FORMATS,
     DocumentFormat,
     document_format_of,
@@ -16,8 +16,8 @@ from pathcast.formats import (
 )
 
 if TYPE_CHECKING:
-    from pathcast.workload.arrivals import Arrivals
-    from pathcast.workload.statistics import DocumentStatistics
+    from pathcast.generators.arrivals import Arrivals
+    from pathcast.generators.statistics import DocumentStatistics
 
 __all__ = ["arriving", "document_figures", "document_format", "document_table", "write_out"]
 
@@ -26,7 +26,7 @@ def arriving(process: Arrivals | None, seed: int) -> Iterator[str] | None:
     """When documents come: the seconds from the start, as their ids have them."""
     if process is None:
         return None
-    from pathcast.workload.chance import Chance
+    from pathcast.rng import Chance
 
     return (f"{second:.3f}" for second in process.times(Chance(seed, "arrivals")))
 

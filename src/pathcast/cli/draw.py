@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from pathcast.cli.loading import load
+from pathcast.cli.console import Output
 from pathcast.cli.options import (
     FormatOption,
     NamespaceOption,
     SubscriptionsArgument,
     namespaces_of,
 )
-from pathcast.cli.terminal import Output
+from pathcast.cli.read_subscriptions import load
 from pathcast.errors import EvaluationError
 from pathcast.matching import Expression, Matcher
 

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from pathcast import matching
+from pathcast.cli.console import BAD_CALL, FAILED, Output, fail, say
 from pathcast.cli.options import (
     MaxAttributes,
     MaxAttributesTotal,
@@ -21,9 +22,8 @@ from pathcast.cli.options import (
     limits_of,
     namespaces_of,
 )
-from pathcast.cli.terminal import BAD_CALL, FAILED, Output, fail, say
 from pathcast.errors import DocumentError, FormatError, SubscriptionError
-from pathcast.formats import iter_documents
+from pathcast.files import iter_documents
 
 __all__ = ["explain"]
 

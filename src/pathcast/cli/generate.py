@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pathcast.cli.console import Output
+from pathcast.cli.generate_common import preset_of
 from pathcast.cli.generate_documents import generate_documents
 from pathcast.cli.generate_feed import generate_feed
 from pathcast.cli.generate_subscriptions import generate_subscriptions
-from pathcast.cli.generating import preset_of
-from pathcast.cli.terminal import Output
 
 if TYPE_CHECKING:
-    from pathcast.workload.presets import Preset
+    from pathcast.generators.presets import Preset
 
 __all__ = ["generate_app"]
 
@@ -44,8 +44,8 @@ def presets(
 
     Example: `pathcast generate presets cao2012-peer`
     """
-    from pathcast.workload.bundled import NAMES, about
-    from pathcast.workload.presets import PRESETS
+    from pathcast.generators.bundled import NAMES, about
+    from pathcast.generators.presets import PRESETS
 
     chosen = preset_of(name)
     with Output() as output:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pathcast.cli.console import Output
 from pathcast.cli.document_output import (
     arriving,
     document_figures,
@@ -15,7 +16,7 @@ from pathcast.cli.document_output import (
     document_table,
     write_out,
 )
-from pathcast.cli.generating import (
+from pathcast.cli.generate_common import (
     CatalogOption,
     JsonOption,
     OptionalDtdArgument,
@@ -29,15 +30,14 @@ from pathcast.cli.generating import (
     schemas_of,
     told,
 )
+from pathcast.cli.generate_values import ValuesOption, values_of
 from pathcast.cli.options import size_of
-from pathcast.cli.terminal import Output
-from pathcast.cli.value_options import ValuesOption, values_of
-from pathcast.formats import DOCUMENT_FORMATS
+from pathcast.files import DOCUMENT_FORMATS
 
 if TYPE_CHECKING:
+    from pathcast.generators.documents import DocumentOptions
+    from pathcast.generators.statistics import DocumentStatistics
     from pathcast.schema import Schema
-    from pathcast.workload.documents import DocumentOptions
-    from pathcast.workload.statistics import DocumentStatistics
 
 __all__ = ["generate_documents"]
 
@@ -125,9 +125,9 @@ def generate_documents(
         "repeat": dict(_repeat(pair) for pair in repeat) if repeat else None,
     }
     with Output() as output, told():
-        from pathcast.workload.arrivals import parse_arrivals
-        from pathcast.workload.documents import DocumentOptions
-        from pathcast.workload.statistics import DocumentStatistics
+        from pathcast.generators.arrivals import parse_arrivals
+        from pathcast.generators.documents import DocumentOptions
+        from pathcast.generators.statistics import DocumentStatistics
 
         known = preset_of(preset)
         schemas = schemas_of(dtd, known, root, catalog)
@@ -154,7 +154,7 @@ def _bodies(
     schemas: Sequence[Schema], options: DocumentOptions, seed: int, count: int
 ) -> Iterator[bytes]:
     """The schemas take turns."""
-    from pathcast.workload.documents import Documents
+    from pathcast.generators.documents import Documents
 
     made = [Documents(schema, options, seed) for schema in schemas]
     for number in range(count):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
 
 import typer
 
+from pathcast.cli.console import Output, fail
 from pathcast.cli.document_output import (
     arriving,
     document_figures,
@@ -21,8 +22,7 @@ from pathcast.cli.document_output import (
     document_table,
     write_out,
 )
-from pathcast.cli.feed_options import sheet_of, table_of
-from pathcast.cli.generating import (
+from pathcast.cli.generate_common import (
     JsonOption,
     OutOption,
     SeedOption,
@@ -31,15 +31,15 @@ from pathcast.cli.generating import (
     reported,
     told,
 )
-from pathcast.cli.terminal import Output, fail
+from pathcast.cli.generate_feed_options import sheet_of, table_of
 from pathcast.errors import FormatError
-from pathcast.formats import DOCUMENT_FORMATS
-from pathcast.formats.draft import file_draft
+from pathcast.files import DOCUMENT_FORMATS
+from pathcast.files.atomic_write import file_draft
 
 if TYPE_CHECKING:
-    from pathcast.workload.feeds import Message
-    from pathcast.workload.feeds.rows import Row
-    from pathcast.workload.statistics import DocumentStatistics
+    from pathcast.generators.feeds import Message
+    from pathcast.generators.feeds.rows import Row
+    from pathcast.generators.statistics import DocumentStatistics
 
 __all__ = ["generate_feed"]
 
@@ -160,8 +160,8 @@ def generate_feed(
             figures |= watched.figures()
             shown = watched.table()
         else:
-            from pathcast.workload.feeds import messages
-            from pathcast.workload.statistics import DocumentStatistics
+            from pathcast.generators.feeds import messages
+            from pathcast.generators.statistics import DocumentStatistics
 
             made = messages(table, sheet_of(sheet, feed), feed=feed, grouped=grouped, timed=timed)
             found = DocumentStatistics()
@@ -194,8 +194,8 @@ def _placed(feed: str) -> Iterator[None]:
 def _named(
     messages: Iterable[Message], found: DocumentStatistics, arrivals: str | None, seed: int
 ) -> Iterator[tuple[str, bytes]]:
-    from pathcast.workload.arrivals import parse_arrivals
-    from pathcast.workload.feeds.rows import stamp
+    from pathcast.generators.arrivals import parse_arrivals
+    from pathcast.generators.feeds.rows import stamp
 
     times = arriving(None if arrivals is None else parse_arrivals(arrivals), seed)
     for number, message in enumerate(messages, 1):
@@ -208,7 +208,7 @@ class _Watched:
     """Counts rows that pass, and those whose values (but for the time) came before."""
 
     def __init__(self) -> None:
-        from pathcast.workload.statistics import Distinct
+        from pathcast.generators.statistics import Distinct
 
         self._distinct = Distinct()
         self._first = self._last = ""
@@ -254,7 +254,7 @@ class _Lines:
 def _write_rows(
     output: Output, out: str | None, fields: tuple[str, ...], rows: Iterable[Row]
 ) -> None:
-    from pathcast.workload.feeds.rows import write_csv
+    from pathcast.generators.feeds.rows import write_csv
 
     if out is None:
         write_csv(cast(TextIO, _Lines(output)), fields, rows)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pathcast.cli.generating import (
+from pathcast.cli.console import Output, fail
+from pathcast.cli.generate_common import (
     CatalogOption,
     JsonOption,
     OptionalDtdArgument,
@@ -24,14 +25,13 @@ from pathcast.cli.generating import (
     shares,
     told,
 )
+from pathcast.cli.generate_values import ValuesOption, values_of
 from pathcast.cli.options import known_format
-from pathcast.cli.terminal import Output, fail
-from pathcast.cli.value_options import ValuesOption, values_of
-from pathcast.formats import FORMATS, Format, Subscription, format_of, line_of, write_subscriptions
+from pathcast.files import FORMATS, Format, Subscription, format_of, line_of, write_subscriptions
 
 if TYPE_CHECKING:
-    from pathcast.workload.statistics import SubscriptionStatistics
-    from pathcast.workload.subscriptions import PredicateKinds
+    from pathcast.generators.statistics import SubscriptionStatistics
+    from pathcast.generators.subscriptions import PredicateKinds
 
 __all__ = ["generate_subscriptions"]
 
@@ -162,8 +162,8 @@ def generate_subscriptions(
         "disjoint": disjoint,
     }
     with Output() as output, told():
-        from pathcast.workload.statistics import SubscriptionStatistics
-        from pathcast.workload.subscriptions import SubscriptionOptions, subscriptions
+        from pathcast.generators.statistics import SubscriptionStatistics
+        from pathcast.generators.subscriptions import SubscriptionOptions, subscriptions
 
         known = preset_of(preset)
         schemas = schemas_of(dtd, known, root, catalog)

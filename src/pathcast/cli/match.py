@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from pathcast.cli.loading import load
+from pathcast.cli.console import FAILED, Output, fail, progress, say
 from pathcast.cli.options import (
     FormatOption,
     MaxAttributes,
@@ -28,9 +28,9 @@ from pathcast.cli.options import (
     limits_of,
     namespaces_of,
 )
-from pathcast.cli.terminal import FAILED, Output, fail, progress, say
+from pathcast.cli.read_subscriptions import load
 from pathcast.errors import DocumentError, FormatError
-from pathcast.formats import DocumentFile, iter_documents
+from pathcast.files import DocumentFile, iter_documents
 from pathcast.matching import Matcher
 
 __all__ = ["match"]
@@ -102,7 +102,7 @@ def match(
         output = stack.enter_context(Output())
         runner = None
         if allow_expensive:
-            from pathcast.helper import ProcessRunner  # few need it, and all would wait for it
+            from pathcast.sandbox import ProcessRunner  # few need it, and all would wait for it
 
             runner = stack.enter_context(ProcessRunner(deadline or _DEADLINE, limits))
         matcher = Matcher(limits=limits, runner=runner)

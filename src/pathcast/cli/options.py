@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from pathcast.formats import FORMATS, Format
-from pathcast.stream import Limits
+from pathcast.documents import Limits
+from pathcast.files import FORMATS, Format
 
 __all__ = [
     "FormatOption",

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from pathcast.cli.console import Output, fail
 from pathcast.cli.durations import seconds_of
 from pathcast.cli.run import require_spark, settings_of
 from pathcast.cli.run_output import Watcher
-from pathcast.cli.terminal import Output, fail
 from pathcast.errors import PathcastError
 
 if TYPE_CHECKING:

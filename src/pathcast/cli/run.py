@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from pathcast.cli.console import FAILED, Output, fail, say
 from pathcast.cli.durations import seconds_of
 from pathcast.cli.options import FormatOption, MaxSize, NamespaceOption, limits_of, namespaces_of
 from pathcast.cli.run_output import Totals, Watcher
-from pathcast.cli.terminal import FAILED, Output, fail, say
 from pathcast.errors import PathcastError
 
 Partition = Literal["documents", "subscriptions", "auto"]
@@ -242,7 +242,7 @@ def _source(
     path: str, read: Kind | None, most: int, group: str | None, xslt: Path | None, deadline: float
 ) -> Source:
     from pathcast.pipeline.sources import Source, kind_of
-    from pathcast.pipeline.sources.sheets import Style
+    from pathcast.pipeline.sources.xslt import Style
 
     kind = read or ("rows" if group is not None else kind_of(path))
     if xslt is not None and kind == "bodies" and read is None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from pathcast.cli.terminal import say
+from pathcast.cli.console import say
 
 if TYPE_CHECKING:
     from pathcast.pipeline.running import Event

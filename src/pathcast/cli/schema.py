@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pathcast.cli.terminal import BAD_CALL, Output, fail, say
+from pathcast.cli.console import BAD_CALL, Output, fail, say
 from pathcast.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -134,9 +134,9 @@ def with_dtd(root: str | None, catalog: Path | None) -> None:
 
 def load_schema(dtd: str, root: str | None = None, catalog: Path | None = None) -> Schema:
     """The schema of a DTD file or of a bundled name; says what is wrong with it and ends the command."""
+    from pathcast.generators.bundled import NAMES, bundled
     from pathcast.schema import Catalog, Schema, load_dtd
     from pathcast.schema.near import near
-    from pathcast.workload.bundled import NAMES, bundled
 
     try:
         if dtd in NAMES:
@@ -203,8 +203,8 @@ def _show_paths(output: Output, schema: Schema, depth: int, as_json: bool) -> No
 
 def _show_all(output: Output, schema: Schema, dtd: str, as_json: bool) -> None:
     from pathcast.cli.schema_tables import element_table, summary_tables, written
+    from pathcast.generators.bundled import NAMES, about
     from pathcast.schema.summary import details, summarize
-    from pathcast.workload.bundled import NAMES, about
 
     summary = summarize(schema, _LEVELS)
     line = about(dtd) if dtd in NAMES else None

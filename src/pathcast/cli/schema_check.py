@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pathcast.cli.console import BAD_CALL, FAILED, Output, fail, say
 from pathcast.cli.options import FormatOption, NamespaceOption, namespaces_of
 from pathcast.cli.schema import CatalogOption, DtdArgument, RootOption, load_schema
-from pathcast.cli.terminal import BAD_CALL, FAILED, Output, fail, say
 from pathcast.errors import FormatError, SubscriptionError
-from pathcast.formats import Format, Subscription, read_subscriptions
+from pathcast.files import Format, Subscription, read_subscriptions
 
 if TYPE_CHECKING:
     from pathcast.schema import Satisfiability

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pathcast.cli.console import FAILED, Output, fail, many, say
 from pathcast.cli.simulate_tables import table_lines, tables_dict, why_dict, why_lines
-from pathcast.cli.terminal import FAILED, Output, fail, many, say
 from pathcast.errors import FormatError, PathcastError
-from pathcast.formats.draft import file_draft
+from pathcast.files.atomic_write import file_draft
 
 if TYPE_CHECKING:
     from pathcast.sim import Simulation

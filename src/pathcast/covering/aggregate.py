@@ -8,7 +8,7 @@ Every hidden pattern has a keeper, one that hides it. Adding asks the index twic
 it cover. Removing asks once for every pattern whose keeper goes: another keeper is found, or it is a root again. So after everything but some subscriptions
 has been removed, the roots are the same as if there had never been others.
 
->>> from pathcast.pattern import parse
+>>> from pathcast.xpath import parse
 >>> table = Aggregate.of()
 >>> table.add("one", parse("/a/b"))
 Change(exposed=frozenset({'one'}), hidden=frozenset())
@@ -27,9 +27,9 @@ from typing import Generic, TypeVar
 from pathcast.covering.core.labels import Labels
 from pathcast.covering.core.twigs import Mapper
 from pathcast.covering.encode import Encoded, Encoder
+from pathcast.covering.exactness_gap import missed
 from pathcast.covering.indexes import Index, features
-from pathcast.covering.missed import missed
-from pathcast.pattern import Pattern, parse
+from pathcast.xpath import Pattern, parse
 
 __all__ = ["Aggregate", "Change"]
 

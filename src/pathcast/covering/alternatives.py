@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 from pathcast.covering.labels import ROOT, Demand, Kind, Label, Named, Place, Values, both
 from pathcast.covering.twig import Branch
 from pathcast.covering.values import Literal, possible
-from pathcast.pattern.syntax import Axis, Test, TestKind
-from pathcast.pattern.tree import (
+from pathcast.xpath.syntax import Axis, Test, TestKind
+from pathcast.xpath.tree import (
     Always,
     And,
     Condition,

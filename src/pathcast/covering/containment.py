@@ -38,12 +38,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from pathcast.covering.denials import against
+from pathcast.covering.canonical_models import Models
 from pathcast.covering.homomorphism import maps, relaxed
-from pathcast.covering.models import Models
-from pathcast.covering.reading import twigs
+from pathcast.covering.negation_witnesses import against
+from pathcast.covering.to_twigs import twigs
 from pathcast.covering.twig import Twig
-from pathcast.covering.valid import (
+from pathcast.covering.under_dtd import (
     ValidJudge,
     avoiding,
     examples,
@@ -52,9 +52,9 @@ from pathcast.covering.valid import (
     smallest_valid,
 )
 from pathcast.covering.witness import Judge, built, smallest
-from pathcast.pattern import Pattern, parse
 from pathcast.schema import Schema, satisfiable
 from pathcast.schema.satisfiability.demands import TooMany
+from pathcast.xpath import Pattern, parse
 
 __all__ = ["EFFORT", "Verdict", "covers"]
 

@@ -1,6 +1,6 @@
 """Twigs as numbers, the form that the compiled part takes.
 
->>> from pathcast.pattern import parse
+>>> from pathcast.xpath import parse
 >>> encoder = Encoder()
 >>> [list(part) for part in encoder.encoded(parse("/a[@x]//b"))[0]]
 [[0, 1, 2, 3], [-1, 0, 1, 1], [False, False, True, False]]
@@ -14,10 +14,10 @@ from typing import TypeAlias
 from pathcast.covering.core.labels import Labels
 from pathcast.covering.homomorphism import loose_ends, stronger
 from pathcast.covering.labels import Kind, Label, Named, Residual, Values, allows
-from pathcast.covering.reading import twigs
+from pathcast.covering.to_twigs import twigs
 from pathcast.covering.twig import Twig
 from pathcast.covering.values import pinned
-from pathcast.pattern import Pattern
+from pathcast.xpath import Pattern
 
 __all__ = ["Encoded", "Encoder"]
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathcast.covering.alternatives import Unwieldy, written_out
 from pathcast.covering.labels import Kind, Label, Named, allows
 from pathcast.covering.twig import Twig
-from pathcast.pattern.tree import Condition
+from pathcast.xpath.tree import Condition
 
 __all__ = ["loose_ends", "maps", "relaxed", "stronger"]
 

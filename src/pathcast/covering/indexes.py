@@ -20,9 +20,9 @@ from typing import Protocol
 
 from pathcast.covering.core.features import Features
 from pathcast.covering.core.labels import Labels
-from pathcast.covering.core.tree import Tree
 from pathcast.covering.core.twigs import Mapper, Twigs
 from pathcast.covering.encode import Encoded
+from pathcast.covering.published_indexes.factorization_search import Tree
 
 __all__ = ["FEW", "Index", "TwigIndex", "features", "regions", "scan", "walk"]
 

@@ -16,9 +16,9 @@ from enum import Enum
 from typing import TypeAlias
 
 from pathcast.covering.values import Literal, Numbers, follows
-from pathcast.pattern.numbers import number
-from pathcast.pattern.syntax import Test, TestKind
-from pathcast.pattern.tree import Condition, Count, First, Not, Position
+from pathcast.xpath.numbers import number
+from pathcast.xpath.syntax import Test, TestKind
+from pathcast.xpath.tree import Condition, Count, First, Not, Position
 
 __all__ = [
     "ROOT",

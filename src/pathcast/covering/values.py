@@ -7,7 +7,7 @@ soundly and neither in full: `follows` says yes only if every string that passes
 Otherwise three views are kept apart: the number that the string reads as (an interval with holes, and whether it may be no number at all),
 its length (likewise), and what it starts with, contains, and does not. A number with an unlucky prefix, say, is not found out.
 
->>> from pathcast.pattern.tree import Value, ValueKind
+>>> from pathcast.xpath.tree import Value, ValueKind
 >>> more, most = (Literal(Value(ValueKind.NUMBER, ">", bound)) for bound in ("15", "20"))
 >>> follows({most}, more), follows({more}, most)
 (True, False)
@@ -19,8 +19,8 @@ import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from pathcast.pattern.numbers import number
-from pathcast.pattern.tree import Value, ValueKind
+from pathcast.xpath.numbers import number
+from pathcast.xpath.tree import Value, ValueKind
 
 __all__ = ["Literal", "Numbers", "follows", "pinned", "possible"]
 

@@ -1,7 +1,7 @@
 """Witnesses: documents that match one pattern and not another, judged by libxml2, from which nothing can be taken away:
 no node, no value, and no character of a value of up to 40; longer ones are cut by halves.
 
->>> from pathcast.pattern import parse
+>>> from pathcast.xpath import parse
 >>> judge = Judge(parse("//b/c"), parse("//b"))
 >>> smallest(etree.fromstring("<a x='1'><b><d/></b><b/>text</a>"), judge)
 b'<b/>'
@@ -15,9 +15,9 @@ from copy import deepcopy
 
 from lxml import etree
 
+from pathcast.covering.canonical_models import Model, Node
 from pathcast.covering.labels import Kind
-from pathcast.covering.models import Model, Node
-from pathcast.pattern import Pattern
+from pathcast.xpath import Pattern
 
 __all__ = ["Judge", "built", "smallest"]
 

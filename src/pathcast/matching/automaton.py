@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import Generic, NamedTuple, TypeVar
 
-from pathcast.pattern.syntax import Test, TestKind
-from pathcast.stream import ATTRIBUTE, COMMENT, ELEMENT, PI, TEXT, Document
+from pathcast.documents import ATTRIBUTE, COMMENT, ELEMENT, PI, TEXT, Document
+from pathcast.xpath.syntax import Test, TestKind
 
 __all__ = ["Automaton", "Configuration", "Edge", "Label", "Memo", "State"]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Literal, TypeVar
 
 from pathcast.matching.automaton import Automaton, Edge, Label, State
-from pathcast.pattern.text import CLARK, test_text
+from pathcast.xpath.text import CLARK, test_text
 
 __all__ = ["draw"]
 

@@ -1,7 +1,7 @@
 """Labels and plans as the numbers that the compiled core knows them by.
 
 >>> from pathcast.matching.plan import plan
->>> from pathcast.pattern import parse
+>>> from pathcast.xpath import parse
 >>> encoder = Encoder(PlainWords())
 >>> encoder.alternatives(plan(parse("//a[b][c]").condition))
 [('twig', (((49,), (((56,), ()), ((64,), ()))),))]
@@ -16,9 +16,9 @@ from typing import Any, Protocol
 
 from pathcast.matching.automaton import Edge, Label
 from pathcast.matching.plan import Alternative, Branch, Exact, Part, Twig
-from pathcast.pattern.numbers import number
-from pathcast.pattern.syntax import NO_TARGET, Test, TestKind
-from pathcast.pattern.tree import Value, ValueKind
+from pathcast.xpath.numbers import number
+from pathcast.xpath.syntax import NO_TARGET, Test, TestKind
+from pathcast.xpath.tree import Value, ValueKind
 
 __all__ = ["FIRST_NAME", "Encoder", "PlainWords", "Words", "path_text"]
 

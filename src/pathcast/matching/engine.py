@@ -15,11 +15,11 @@ from collections.abc import Iterable, Mapping
 from threading import RLock
 from typing import Literal, Protocol
 
+from pathcast.documents import Limits
+from pathcast.matching.id_table import Register
 from pathcast.matching.matches import Batch, Hops, Matches
-from pathcast.matching.register import Register
 from pathcast.matching.residual import Residuals
 from pathcast.matching.snapshot import Snapshot
-from pathcast.stream import Limits
 
 __all__ = ["Engine", "EngineName", "make_engine"]
 
@@ -91,7 +91,7 @@ def make_engine(
     if name != "plain":
         problem = _core_problem()
         if problem is None:
-            from pathcast.matching.compiled import CompiledEngine
+            from pathcast.matching.compiled.engine import CompiledEngine
 
             return CompiledEngine(register, limits, residuals, lock)
         if name == "core" or os.environ.get("PATHCAST_REQUIRE_CORE"):
@@ -101,7 +101,7 @@ def make_engine(
             RuntimeWarning,
             stacklevel=3,
         )
-    from pathcast.matching.plain import PlainEngine
+    from pathcast.matching.plain.engine import PlainEngine
 
     return PlainEngine(register, limits, residuals, lock)
 
@@ -109,7 +109,7 @@ def make_engine(
 def _core_problem() -> str | None:
     """Why the core cannot run; None if it can."""
     try:
-        from pathcast.matching.core.walk import BUILT_FOR
+        from pathcast.matching.compiled.core.walk import BUILT_FOR
     except ImportError as error:
         return f"it is not built ({error})"
     from lxml import etree

@@ -19,22 +19,22 @@ from typing import Any
 
 from lxml import etree
 
+from pathcast.documents import Document, Limits
+from pathcast.documents import parse as parse_document
 from pathcast.errors import EvaluationError, SubscriptionError
-from pathcast.matching.evaluate import Evaluator
-from pathcast.matching.furthest import furthest
-from pathcast.matching.places import Place, place_of, place_of_result
-from pathcast.matching.reasons import Reasons
+from pathcast.matching.explain_pattern import Reasons
+from pathcast.matching.explain_residual import furthest
+from pathcast.matching.locations import Place, place_of, place_of_result
+from pathcast.matching.plain.evaluate import Evaluator
 from pathcast.matching.residual import Check, Expression
-from pathcast.pattern import Cost, Pattern, parse, selection
-from pathcast.pattern.namespaces import XML_NAMESPACE
-from pathcast.pattern.normal import FALSE
-from pathcast.pattern.parser import parse_expression
-from pathcast.pattern.syntax import Axis, Chain, LocationPath, Rank, TestKind, children
-from pathcast.pattern.syntax import Step as SyntaxStep
-from pathcast.pattern.text import Names, condition_text
-from pathcast.pattern.tree import And, Condition, Exists, Or
-from pathcast.stream import Document, Limits
-from pathcast.stream import parse as parse_document
+from pathcast.xpath import Cost, Pattern, parse, selection
+from pathcast.xpath.canonical import FALSE
+from pathcast.xpath.namespaces import XML_NAMESPACE
+from pathcast.xpath.parser import parse_expression
+from pathcast.xpath.syntax import Axis, Chain, LocationPath, Rank, TestKind, children
+from pathcast.xpath.syntax import Step as SyntaxStep
+from pathcast.xpath.text import Names, condition_text
+from pathcast.xpath.tree import And, Condition, Exists, Or
 
 __all__ = ["Explanation", "explain"]
 

@@ -22,14 +22,14 @@ from collections.abc import Iterable, Mapping
 from threading import RLock
 from typing import Any, Literal
 
+from pathcast.documents import Limits
 from pathcast.errors import FormatError, SubscriptionError
 from pathcast.matching.engine import EngineName, make_engine
 from pathcast.matching.explain import Explanation, explain
+from pathcast.matching.id_table import Register
 from pathcast.matching.matches import Batch, Hops, Id, Matches, Stats, shown_id
-from pathcast.matching.register import Register
 from pathcast.matching.residual import Residuals, Runner
 from pathcast.matching.snapshot import read, write
-from pathcast.stream import Limits
 
 __all__ = ["MOST_HOPS", "Matcher", "Subscription"]
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pathcast.matching.automaton import Edge, Label
-from pathcast.pattern.syntax import Axis
-from pathcast.pattern.tree import And, Condition, Count, Exists, First, Or, Path
+from pathcast.xpath.syntax import Axis
+from pathcast.xpath.tree import And, Condition, Count, Exists, First, Or, Path
 
 __all__ = ["Requirement", "requirements"]
 

@@ -7,7 +7,7 @@ Every alternative of a condition (see `paths`) gets the strongest of three forms
 - *general*: everything else (choices inside predicates, not(), places, counts ...): the paths that must occur, after which
   the condition is evaluated.
 
->>> from pathcast.pattern import parse
+>>> from pathcast.xpath import parse
 >>> [type(one).__name__ for one in plan(parse("//a[b]/c | //a[@x = 1] | //a[2]").condition)]
 ['Exact', 'General', 'Twig']
 """
@@ -20,9 +20,9 @@ from typing import TypeAlias
 
 from pathcast.matching.automaton import Edge, Label
 from pathcast.matching.paths import requirements
-from pathcast.pattern.numbers import number
-from pathcast.pattern.syntax import Axis
-from pathcast.pattern.tree import And, Condition, Exists, Path, Value, ValueKind
+from pathcast.xpath.numbers import number
+from pathcast.xpath.syntax import Axis
+from pathcast.xpath.tree import And, Condition, Exists, Path, Value, ValueKind
 
 __all__ = ["Alternative", "Branch", "Exact", "General", "Part", "Twig", "only_path", "plan"]
 

@@ -15,7 +15,7 @@ from typing import Protocol
 from lxml import etree
 
 from pathcast.errors import EvaluationError, SubscriptionError
-from pathcast.pattern import Cost, Pattern
+from pathcast.xpath import Cost, Pattern
 
 __all__ = ["Check", "Expression", "Residuals", "Runner"]
 
@@ -120,7 +120,7 @@ class Residuals:
                 "this matcher has nowhere to run expensive subscriptions",
                 text=xpath,
                 position=0,
-                hint="make it with Matcher(runner=pathcast.helper.ProcessRunner())",
+                hint="make it with Matcher(runner=pathcast.sandbox.ProcessRunner())",
             )
 
     def decide(

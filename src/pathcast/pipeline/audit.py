@@ -17,9 +17,9 @@ from lxml import etree
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from pathcast.formats import Subscription
+from pathcast.files import Subscription
 from pathcast.pipeline.hadoop import literal
-from pathcast.pipeline.sinks.names import file_name
+from pathcast.pipeline.sinks.file_names import file_name
 
 __all__ = ["Audit", "Judge", "audit"]
 

@@ -20,17 +20,17 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, Observation, Row, SparkSession
 from pyspark.sql import functions as F
 
+from pathcast.documents import Limits
 from pathcast.errors import PipelineError
 from pathcast.pipeline import matching
+from pathcast.pipeline.dedup import hashes, marked
 from pathcast.pipeline.hadoop import literal
-from pathcast.pipeline.repeats import hashes, marked
+from pathcast.pipeline.parallel_jobs import together
 from pathcast.pipeline.routes import DELIVERIES, ROUTES, deliveries, mail
 from pathcast.pipeline.sinks import Outbox
 from pathcast.pipeline.store import Outcome, Plan, Store
-from pathcast.pipeline.together import together
 from pathcast.pipeline.versions import Version, Versions
 from pathcast.pipeline.worker import Task
-from pathcast.stream import Limits
 
 __all__ = ["Batches", "Matched", "Settings"]
 

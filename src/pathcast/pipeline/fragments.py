@@ -19,7 +19,7 @@ from pyspark import SparkContext
 
 from pathcast.errors import PipelineError
 from pathcast.matching.matcher import MOST_HOPS
-from pathcast.matching.placement import homes_of, part, router, spread
+from pathcast.matching.sharding import homes_of, part, router, spread
 from pathcast.matching.snapshot import Snapshot, read, snapshot_ints, write
 from pathcast.pipeline.versions import Version
 

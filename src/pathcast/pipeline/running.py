@@ -25,11 +25,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from pathcast.errors import PathcastError
-from pathcast.pipeline.assignment import Assignment
 from pathcast.pipeline.batches import Batches, Settings
-from pathcast.pipeline.failures import failure, told
+from pathcast.pipeline.partitioning import Assignment
 from pathcast.pipeline.sinks import Outbox
 from pathcast.pipeline.sources import Source
+from pathcast.pipeline.spark_errors import failure, told
 from pathcast.pipeline.storage import Storage, open_storage
 from pathcast.pipeline.store import Outcome, Store
 from pathcast.pipeline.strategy import Strategy, Wanted

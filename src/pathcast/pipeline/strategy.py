@@ -125,9 +125,9 @@ def measured(version: Version) -> int:
 
 def _measure(path: str) -> dict[str, int]:
     """In a process of its own: the most that loading takes, and what there is then."""
-    from pathcast.helper import ProcessRunner
     from pathcast.matching.snapshot import read
     from pathcast.pipeline.worker import loaded
+    from pathcast.sandbox import ProcessRunner
 
     before = _status("VmRSS")
     engine = loaded(path, runner=ProcessRunner())  # it is asked nothing, and so starts nothing

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from pathcast.errors import FormatError, PathcastError, PipelineError, SubscriptionError
-from pathcast.formats import Format, Subscription, format_of, read_subscriptions
+from pathcast.files import Format, Subscription, format_of, read_subscriptions
 from pathcast.pipeline.versions import Compiler, OnError, Version
 
 __all__ = ["Bad", "State", "SubscriptionSource"]

@@ -27,12 +27,12 @@ from pathlib import Path
 from pyspark import SparkContext
 
 from pathcast.errors import PipelineError, SubscriptionError
-from pathcast.formats import Subscription
-from pathcast.helper import ProcessRunner
+from pathcast.files import Subscription
 from pathcast.matching import Matcher
 from pathcast.matching.matcher import MOST_HOPS
 from pathcast.pipeline.routes import Route, save_routes
 from pathcast.pipeline.storage import Storage
+from pathcast.sandbox import ProcessRunner
 
 __all__ = ["Compiler", "OnError", "Version", "Versions", "compiled"]
 

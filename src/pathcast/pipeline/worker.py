@@ -23,12 +23,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import SparkFiles
 
+from pathcast.documents import Limits, parse, summary
 from pathcast.errors import DocumentError
-from pathcast.helper import ProcessRunner
 from pathcast.matching import Matcher
 from pathcast.matching.matches import Batch, Matches, gathered
 from pathcast.pipeline import rows
-from pathcast.stream import Limits, parse, summary
+from pathcast.sandbox import ProcessRunner
 
 __all__ = [
     "Engine",

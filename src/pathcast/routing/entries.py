@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pathcast.routing.kit import Filter
+from pathcast.routing.backend import Filter
 from pathcast.routing.messages import Interest, Origins
 
 __all__ = ["Entries"]

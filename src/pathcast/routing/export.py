@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pathcast.errors import RoutingError
-from pathcast.formats import Subscription
+from pathcast.files import Subscription
 from pathcast.routing.interests import HERE
 from pathcast.routing.messages import Interest
 from pathcast.routing.router import Router

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import TypeAlias
 
-from pathcast.routing.kit import Kit, Summary
+from pathcast.routing.backend import Kit, Summary
 from pathcast.routing.messages import Interest, Origins, Subscribe, Unsubscribe
 from pathcast.routing.trees import Trees
 

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
-from pathcast.pattern import Pattern
 from pathcast.routing.advertisement import Advertisement
+from pathcast.xpath import Pattern
 
 __all__ = [
     "Advertise",

@@ -14,7 +14,6 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from pathcast.routing.decisions import Drop, Effect, Tell
 from pathcast.routing.interests import HERE
 from pathcast.routing.messages import (
     Complete,
@@ -26,6 +25,7 @@ from pathcast.routing.messages import (
     Unadvertise,
     Unsubscribe,
 )
+from pathcast.routing.outputs import Drop, Effect, Tell
 from pathcast.routing.tables import Entry, Tables
 
 __all__ = ["Recovery"]

@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pathcast.pattern import Pattern
 from pathcast.routing.advertisement import Advertisement
+from pathcast.xpath import Pattern
 
 __all__ = ["Announce", "Cancel", "Register", "Request", "Retract", "Several"]
 

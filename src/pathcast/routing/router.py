@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from pathcast.documents import parse_tree
 from pathcast.errors import PathcastError, RoutingError
 from pathcast.routing.advertisement import ANYTHING, widened
-from pathcast.routing.decisions import Decision, Effect, Refuse
+from pathcast.routing.backend import Kit
 from pathcast.routing.interests import HERE, Outgoing
-from pathcast.routing.kit import Kit
 from pathcast.routing.messages import (
     Advertise,
     Complete,
@@ -33,12 +33,12 @@ from pathcast.routing.messages import (
     Unadvertise,
     Unsubscribe,
 )
+from pathcast.routing.outputs import Decision, Effect, Refuse
 from pathcast.routing.recovery import Recovery
 from pathcast.routing.requests import Announce, Cancel, Register, Request, Retract, Several
 from pathcast.routing.strategy import Strategy
 from pathcast.routing.subscribers import Subscribers
 from pathcast.routing.tables import Tables
-from pathcast.stream import parse_tree
 
 __all__ = ["Counters", "Router"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 
 from pathcast.errors import RoutingError
-from pathcast.routing.decisions import Deliver
-from pathcast.routing.kit import Kit
+from pathcast.routing.backend import Kit
 from pathcast.routing.messages import Document, Interest
+from pathcast.routing.outputs import Deliver
 from pathcast.routing.requests import Cancel, Register
 
 __all__ = ["Subscribers"]

@@ -16,9 +16,9 @@ from pathcast.covering import Aggregate
 from pathcast.covering import Change as Roots
 from pathcast.covering.merging import Merged, PathDistribution
 from pathcast.covering.merging.linear import Steps, linear
-from pathcast.pattern import Pattern, parse
-from pathcast.routing.kit import Change, Summary
+from pathcast.routing.backend import Change, Summary
 from pathcast.routing.messages import Interest, Interests
+from pathcast.xpath import Pattern, parse
 
 __all__ = ["Covering", "Merging", "Net", "Plain"]
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from pathcast.routing.decisions import Effect, Tell
+from pathcast.routing.backend import Kit
 from pathcast.routing.entries import Entries
 from pathcast.routing.interests import Outgoing, Wanted
-from pathcast.routing.kit import Kit
 from pathcast.routing.messages import Interest, Origins
+from pathcast.routing.outputs import Effect, Tell
 from pathcast.routing.trees import Trees
 
 __all__ = ["Entry", "Tables"]

@@ -31,19 +31,19 @@ from pathcast.broker import (
 )
 from pathcast.broker.broker import Settings
 from pathcast.errors import RoutingError
-from pathcast.pattern import parse
+from pathcast.rng import Chance
 from pathcast.routing.advertisement import Advertisement
-from pathcast.routing.decisions import Deliver, Refuse
+from pathcast.routing.backend import Kit
 from pathcast.routing.interests import HERE
-from pathcast.routing.kit import Kit
 from pathcast.routing.messages import Document, Publish
+from pathcast.routing.outputs import Deliver, Refuse
 from pathcast.routing.requests import Announce, Cancel, Register, Request, Retract, Several
 from pathcast.sim.clients import Clients, Delivery
 from pathcast.sim.costs import Costs
 from pathcast.sim.metrics import Metrics, kind_of, size_of, tally
 from pathcast.sim.topology import Topology
 from pathcast.sim.wires import Faults, Wire
-from pathcast.workload.chance import Chance
+from pathcast.xpath import parse
 
 __all__ = ["Host", "Simulation"]
 

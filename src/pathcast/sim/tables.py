@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from pathcast.errors import FormatError, RoutingError
-from pathcast.formats import write_subscriptions
+from pathcast.files import write_subscriptions
 from pathcast.routing.export import hop_table
 from pathcast.sim.simulation import Simulation
 

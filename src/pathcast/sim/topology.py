@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pathcast.errors import RoutingError
-from pathcast.workload.chance import Chance
+from pathcast.rng import Chance
 
 __all__ = [
     "Link",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pathcast.workload.chance import Chance
+from pathcast.rng import Chance
 
 __all__ = ["Faults", "Wire"]
 

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pathcast.documents import parse as parse_document
 from pathcast.errors import DocumentError, FormatError
+from pathcast.generators.bundled import NAMES, bundled
 from pathcast.routing.advertisement import (
     ANYTHING,
     Advertisement,
@@ -25,8 +27,6 @@ from pathcast.routing.advertisement import (
 )
 from pathcast.routing.advertisement.notation import parse_expression
 from pathcast.schema import PathAutomaton, parse_dtd, root_paths
-from pathcast.stream import parse as parse_document
-from pathcast.workload.bundled import NAMES, bundled
 from tests import generate, strategies
 from tests.routing.advertisement import machines
 
@@ -239,7 +239,7 @@ def test_anything_can_be_widened(rng: Random, body: bytes) -> None:
 
 
 def test_a_dtd_covers_what_is_inferred_from_its_documents(deep: bool) -> None:
-    from pathcast.workload.documents import DocumentOptions, documents
+    from pathcast.generators.documents import DocumentOptions, documents
 
     for name in NAMES:
         found = Advertisement.of(bundled(name))

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast.errors import AdvertisementError
+from pathcast.generators.bundled import NAMES, bundled
 from pathcast.routing.advertisement import (
     Advertisement,
     Expression,
@@ -25,7 +26,6 @@ from pathcast.routing.advertisement import (
 )
 from pathcast.routing.advertisement.notation.expression import Place
 from pathcast.schema import parse_dtd
-from pathcast.workload.bundled import NAMES, bundled
 from tests.dtds import random_dtd
 from tests.routing.advertisement import machines
 

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathcast.pattern import parse
+from pathcast.generators.bundled import NAMES, bundled
+from pathcast.generators.documents import DocumentOptions, documents
+from pathcast.generators.subscriptions import SubscriptionOptions, subscriptions
 from pathcast.routing.advertisement import (
     ANYTHING,
     Advertisement,
@@ -19,9 +21,7 @@ from pathcast.routing.advertisement import (
     parse_advertisement,
 )
 from pathcast.schema import load_dtd, parse_dtd, satisfiable
-from pathcast.workload.bundled import NAMES, bundled
-from pathcast.workload.documents import DocumentOptions, documents
-from pathcast.workload.subscriptions import SubscriptionOptions, subscriptions
+from pathcast.xpath import parse
 from tests import generate, oracle
 from tests.dtds import random_dtd
 from tests.pools import chance

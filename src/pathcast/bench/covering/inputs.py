@@ -12,8 +12,8 @@ from pathcast.covering import Aggregate
 from pathcast.covering.core.labels import Labels
 from pathcast.covering.encode import Encoded, Encoder
 from pathcast.covering.indexes import TwigIndex
-from pathcast.pattern import Pattern, parse
-from pathcast.workload.presets import PRESETS
+from pathcast.generators.presets import PRESETS
+from pathcast.xpath import Pattern, parse
 
 __all__ = ["FULL", "QUICK", "Bench", "PatternSet", "Sizes"]
 

@@ -11,7 +11,7 @@ from pathcast.bench.measure import compared
 from pathcast.bench.report import Line
 from pathcast.covering.encode import Encoded
 from pathcast.covering.indexes import TwigIndex, features, regions, scan, walk
-from pathcast.pattern import parse
+from pathcast.xpath import parse
 
 __all__ = ["QUERIES", "first", "queries", "search"]
 

@@ -9,10 +9,10 @@ from pathcast.bench.covering.inputs import Bench
 from pathcast.bench.measure import compared
 from pathcast.bench.report import Line
 from pathcast.covering import Aggregate
-from pathcast.covering.core.tree import Tree
 from pathcast.covering.indexes import scan, walk
 from pathcast.covering.merging import Order, PathDistribution, merge
-from pathcast.workload.bundled import bundled
+from pathcast.covering.published_indexes.factorization_search import Tree
+from pathcast.generators.bundled import bundled
 
 __all__ = ["changes", "merging", "missed", "rates", "tree_sizes"]
 

@@ -13,8 +13,8 @@ from pathcast.bench.filter.inputs import Inputs
 from pathcast.bench.filter.sizes import Size, Sizes
 from pathcast.bench.measure import Ratio, compared
 from pathcast.bench.report import Line, Tell
+from pathcast.documents import new_parser
 from pathcast.matching import Matcher
-from pathcast.stream import new_parser
 
 __all__ = ["Bench", "ids_each", "joined", "loaded", "matched", "parsed", "rates", "share_line"]
 

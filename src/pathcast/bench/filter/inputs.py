@@ -17,9 +17,9 @@ from itertools import chain, islice
 
 from pathcast.bench.report import fingerprint
 from pathcast.errors import WorkloadError
+from pathcast.generators.documents import DocumentOptions, Documents
+from pathcast.generators.subscriptions import SubscriptionOptions, subscriptions
 from pathcast.schema import Schema
-from pathcast.workload.documents import DocumentOptions, Documents
-from pathcast.workload.subscriptions import SubscriptionOptions, subscriptions
 
 __all__ = ["BYTES", "Inputs"]
 

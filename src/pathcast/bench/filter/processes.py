@@ -20,8 +20,8 @@ from tempfile import TemporaryDirectory
 from typing import IO
 
 from pathcast.bench.children import command, environment
-from pathcast.bench.filter.apart import bodies_in, texts_in, written
 from pathcast.bench.filter.bench import Bench, joined, loaded, matched
+from pathcast.bench.filter.subprocess_inputs import bodies_in, texts_in, written
 from pathcast.bench.report import Line
 
 __all__ = ["processes"]

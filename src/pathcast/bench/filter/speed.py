@@ -21,8 +21,8 @@ from pathcast.bench.filter.bench import (
 )
 from pathcast.bench.measure import Ratio, compared
 from pathcast.bench.report import Line
+from pathcast.documents import new_parser
 from pathcast.matching import Matcher
-from pathcast.stream import new_parser
 
 __all__ = ["cold", "hops", "linear", "mixed"]
 

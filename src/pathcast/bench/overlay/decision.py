@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import islice
 
 from pathcast.bench.measure import Ratio, compared
+from pathcast.generators.bundled import bundled
+from pathcast.generators.documents import DocumentOptions, documents
+from pathcast.generators.presets import PRESETS
 from pathcast.matching import Matcher
-from pathcast.pattern import parse
 from pathcast.routing.advertisement import ANYTHING
-from pathcast.routing.engine_kit import EngineKit
+from pathcast.routing.matcher_backend import EngineKit
 from pathcast.routing.messages import Advertise, Document, Subscribe
 from pathcast.routing.router import Router
 from pathcast.routing.strategy import Strategy
-from pathcast.workload.bundled import bundled
-from pathcast.workload.documents import DocumentOptions, documents
-from pathcast.workload.presets import PRESETS
+from pathcast.xpath import parse
 
 __all__ = ["decision_ratio"]
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from pathcast.pattern import parse
+from pathcast.generators.bundled import bundled
+from pathcast.generators.documents import DocumentOptions, Documents, documents
+from pathcast.generators.presets import PRESETS
+from pathcast.generators.subscriptions import SubscriptionOptions, subscriptions
 from pathcast.schema import Schema
-from pathcast.workload.bundled import bundled
-from pathcast.workload.documents import DocumentOptions, Documents, documents
-from pathcast.workload.presets import PRESETS
-from pathcast.workload.subscriptions import SubscriptionOptions, subscriptions
+from pathcast.xpath import parse
 
 __all__ = [
     "Publications",

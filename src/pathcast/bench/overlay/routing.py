@@ -15,10 +15,10 @@ from pathcast.covering import Aggregate
 from pathcast.covering.encode import Encoded, Encoder
 from pathcast.covering.indexes import TwigIndex, scan
 from pathcast.covering.merging import PathDistribution, merge
+from pathcast.generators.bundled import bundled
+from pathcast.generators.presets import PRESETS
 from pathcast.matching import Matcher
-from pathcast.pattern import Pattern, parse
-from pathcast.workload.bundled import bundled
-from pathcast.workload.presets import PRESETS
+from pathcast.xpath import Pattern, parse
 
 __all__ = ["Tables", "engine_ratio", "entry_ratio", "tables"]
 

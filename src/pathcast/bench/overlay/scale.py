@@ -6,16 +6,16 @@ import time
 from itertools import islice
 
 from pathcast.broker.broker import Settings
+from pathcast.generators.bundled import bundled
+from pathcast.generators.documents import DocumentOptions, documents
+from pathcast.generators.placement import place
+from pathcast.generators.presets import PRESETS
 from pathcast.routing.advertisement import Advertisement
-from pathcast.routing.shared_kit import SharedKit
+from pathcast.routing.shared_backend import SharedKit
 from pathcast.routing.strategy import strategy
 from pathcast.sim import Simulation
 from pathcast.sim.metrics import Summary
 from pathcast.sim.topology import transit_stub
-from pathcast.workload.bundled import bundled
-from pathcast.workload.documents import DocumentOptions, documents
-from pathcast.workload.placement import place
-from pathcast.workload.presets import PRESETS
 
 __all__ = ["large"]
 

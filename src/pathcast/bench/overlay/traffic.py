@@ -19,7 +19,7 @@ from pathcast.bench.overlay.sizes import Reading
 from pathcast.broker.broker import Settings
 from pathcast.covering.merging import PathDistribution
 from pathcast.routing.advertisement import Advertisement
-from pathcast.routing.shared_kit import SharedKit
+from pathcast.routing.shared_backend import SharedKit
 from pathcast.routing.strategy import STRATEGIES, strategy
 from pathcast.sim import Simulation
 from pathcast.sim.costs import Costs

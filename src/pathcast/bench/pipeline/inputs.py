@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from pathcast.bench.filter.inputs import Inputs as FilterInputs
 from pathcast.bench.report import fingerprint
-from pathcast.formats import Subscription
+from pathcast.files import Subscription
+from pathcast.generators.bundled import bundled
+from pathcast.generators.documents import DocumentOptions, Documents
+from pathcast.generators.subscriptions import SubscriptionOptions, subscriptions
 from pathcast.schema import Schema
-from pathcast.workload.bundled import bundled
-from pathcast.workload.documents import DocumentOptions, Documents
-from pathcast.workload.subscriptions import SubscriptionOptions, subscriptions
 
 if TYPE_CHECKING:
     from pathcast.pipeline.versions import Version

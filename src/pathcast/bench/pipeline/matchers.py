@@ -18,7 +18,7 @@ MATCHERS = "pathcast.bench.pipeline.matchers"  # __name__ is another one in the 
 
 
 def _child(snapshot: str, *files: str) -> None:
-    from pathcast.pipeline.figures import read_bodies
+    from pathcast.pipeline.bench_steps import read_bodies
 
     matcher, bodies = Matcher.load(snapshot), read_bodies(files)
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pathcast.bench.pipeline.bench import Bench
 from pathcast.bench.pipeline.inputs import version_of
-from pathcast.bench.pipeline.lines import memory_line
 from pathcast.bench.pipeline.processes import worker_peaks
+from pathcast.bench.pipeline.report_lines import memory_line
 from pathcast.bench.pipeline.spark import application, count
 from pathcast.bench.report import Line
 
@@ -34,7 +34,7 @@ class _Used(NamedTuple):
 
 
 def memory(bench: Bench) -> Iterator[Line]:
-    from pathcast.pipeline.figures import write_documents
+    from pathcast.pipeline.bench_steps import write_documents
 
     sizes = bench.sizes
     bench.tell(f"making {sizes.held:,} subscriptions")

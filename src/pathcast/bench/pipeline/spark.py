@@ -2,7 +2,7 @@
 
     python -m pathcast.bench.pipeline.spark SETTING
 
-The setting is JSON (`Setting`). An order names a step of `pathcast.pipeline.figures` and files, or asks for the number of matches (`count`).
+The setting is JSON (`Setting`). An order names a step of `pathcast.pipeline.bench_steps` and files, or asks for the number of matches (`count`).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def application(
 
 
 def _child(text: str) -> None:
-    from pathcast.pipeline.figures import Trial
+    from pathcast.pipeline.bench_steps import Trial
     from pathcast.pipeline.versions import Version
 
     known = Setting(**json.loads(text))

@@ -17,7 +17,8 @@ from tempfile import TemporaryDirectory
 from pathcast.bench.pipeline.bench import Bench
 from pathcast.bench.pipeline.child import Child, Turn, started, turn
 from pathcast.bench.pipeline.inputs import version_of
-from pathcast.bench.pipeline.lines import (
+from pathcast.bench.pipeline.matchers import MATCHERS
+from pathcast.bench.pipeline.report_lines import (
     SINKS,
     Round,
     cost_line,
@@ -26,7 +27,6 @@ from pathcast.bench.pipeline.lines import (
     share_line,
     sink_line,
 )
-from pathcast.bench.pipeline.matchers import MATCHERS
 from pathcast.bench.pipeline.spark import application, count, step
 from pathcast.bench.report import Line
 
@@ -34,7 +34,7 @@ __all__ = ["speed"]
 
 
 def speed(bench: Bench) -> Iterator[Line]:
-    from pathcast.pipeline.figures import write_documents
+    from pathcast.pipeline.bench_steps import write_documents
 
     sizes = bench.sizes
     bench.tell(f"making {sizes.documents:,} documents, {sizes.subscriptions:,} subscriptions")

@@ -2,7 +2,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from pathcast.covering.core.labels cimport Labels
 from pathcast.covering.core.twigs cimport Mapper, Twig
-from pathcast.memory.vectors cimport Ints, Table
+from pathcast.vectors cimport Ints, Table
 
 
 cdef struct Posting:

@@ -18,7 +18,7 @@ import array as _array
 
 from pathcast.covering.core.labels cimport Labels
 from pathcast.covering.core.twigs cimport Mapper, Twig, fill, release
-from pathcast.memory.vectors cimport Ints, Table, discard, drop, find, insert, joined, push
+from pathcast.vectors cimport Ints, Table, discard, drop, find, insert, joined, push
 
 
 cdef class Features:

@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t
 
-from pathcast.memory.vectors cimport Ints, Table
+from pathcast.vectors cimport Ints, Table
 
 
 cdef enum:

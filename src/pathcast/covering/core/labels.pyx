@@ -6,7 +6,7 @@ once for each pair and remembered.
 
 from libc.stdint cimport int32_t
 
-from pathcast.memory.vectors cimport discard, drop, find, insert, joined, push
+from pathcast.vectors cimport discard, drop, find, insert, joined, push
 
 
 cdef class Labels:

@@ -6,6 +6,6 @@ merging        a table that is merged at once, or kept merged                   
 """
 
 from pathcast.covering.merging.distribution import PathDistribution
-from pathcast.covering.merging.merging import Change, Merged, Merger, Order, merge
+from pathcast.covering.merging.merged_table import Change, Merged, Merger, Order, merge
 
 __all__ = ["Change", "Merged", "Merger", "Order", "PathDistribution", "merge"]

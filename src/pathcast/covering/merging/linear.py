@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from pathcast.pattern import Pattern, parse
-from pathcast.pattern.syntax import Axis, TestKind
-from pathcast.pattern.tree import Exists, Step
+from pathcast.xpath import Pattern, parse
+from pathcast.xpath.syntax import Axis, TestKind
+from pathcast.xpath.tree import Exists, Step
 
 __all__ = ["Machine", "Steps", "alone", "covers", "deep", "linear", "name", "normal", "text"]
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from pathcast.errors import FormatError
-from pathcast.formats.draft import file_draft
+from pathcast.files.atomic_write import file_draft
 
 __all__ = ["read_sections", "write_sections"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from pathcast.errors import FormatError, PipelineError
-from pathcast.formats.draft import file_draft
+from pathcast.files.atomic_write import file_draft
 from pathcast.pipeline.report.content import gather
 from pathcast.pipeline.report.page import rendered
 from pathcast.pipeline.report.plots import require

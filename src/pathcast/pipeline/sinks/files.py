@@ -21,7 +21,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.sinks.names import file_name
+from pathcast.pipeline.sinks.file_names import file_name
 from pathcast.pipeline.storage import local_path
 
 __all__ = ["FileOutboxes"]

@@ -32,10 +32,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.failures import told
 from pathcast.pipeline.hadoop import literal
 from pathcast.pipeline.jetstream import PATIENCE, Line, Link, OutboxAddress, to_stderr
-from pathcast.pipeline.sinks.nats_post import REPORT, Task, post_batches
+from pathcast.pipeline.sinks.nats_publisher import REPORT, Task, post_batches
+from pathcast.pipeline.spark_errors import told
 from pathcast.pipeline.storage import Storage, open_storage
 
 __all__ = ["WINDOW", "NatsOutbox"]

@@ -24,16 +24,16 @@ from typing import Final, Literal, get_args
 from pyspark.sql import DataFrame, SparkSession
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.failures import told
 from pathcast.pipeline.hadoop import qualified
 from pathcast.pipeline.sources import unpacking
-from pathcast.pipeline.sources.empties import empty_documents, empty_in_batch
+from pathcast.pipeline.sources.empty_files import empty_documents, empty_in_batch
 from pathcast.pipeline.sources.files import file_documents
 from pathcast.pipeline.sources.kafka import KafkaAddress, kafka_documents
 from pathcast.pipeline.sources.rows import ENDINGS, Bodies, Form, Rows, read_rows
-from pathcast.pipeline.sources.sheets import Style, transformed
 from pathcast.pipeline.sources.tables import table_documents, without_repeated_ids
 from pathcast.pipeline.sources.unpacking import Unpack, Unpacked
+from pathcast.pipeline.sources.xslt import Style, transformed
+from pathcast.pipeline.spark_errors import told
 from pathcast.pipeline.storage import Storage
 
 __all__ = ["KINDS", "Kind", "Source", "kind_of"]

@@ -25,7 +25,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pathcast.pipeline.hadoop import PLAINLY, literal, qualified
-from pathcast.pipeline.sources.empties import empty_documents, empty_in_folder
+from pathcast.pipeline.sources.empty_files import empty_documents, empty_in_folder
 from pathcast.pipeline.sources.unpacking import ROWS, Unpack, unpack_batches
 
 __all__ = ["file_documents"]

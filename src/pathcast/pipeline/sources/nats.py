@@ -36,7 +36,7 @@ from pyspark.sql.types import StructType
 
 from pathcast.errors import PipelineError
 from pathcast.pipeline.jetstream import PATIENCE, Line, StreamAddress
-from pathcast.pipeline.sources.nats_reading import Gone, Reading, Survey, survey
+from pathcast.pipeline.sources.nats_reader import Gone, Reading, Survey, survey
 from pathcast.pipeline.sources.unpacking import FAULT, ROWS
 
 __all__ = ["NatsSource", "nats_documents"]

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import IO, Any, Final, NamedTuple, TypeAlias
 
 from pathcast.errors import WorkloadError
-from pathcast.workload.feeds.sheets import row_xml
+from pathcast.xslt import row_xml
 
 __all__ = ["Lines", "Record", "Refusal", "Value", "csv_records"]
 

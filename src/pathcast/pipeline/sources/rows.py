@@ -36,10 +36,10 @@ from datetime import UTC, datetime
 from typing import IO, Final, cast
 
 from pathcast.errors import WorkloadError
-from pathcast.pipeline.sources.jsons import array_records, line_records
+from pathcast.pipeline.sources.json_records import array_records, line_records
 from pathcast.pipeline.sources.records import Record, Refusal, Value, csv_records
 from pathcast.pipeline.sources.unpacking import Unpacked
-from pathcast.workload.feeds.sheets import row_xml
+from pathcast.xslt import row_xml
 
 __all__ = ["ENDINGS", "LARGEST", "Bodies", "Form", "Rows", "read_rows"]
 

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
 from pathcast.pipeline.hadoop import literal
+from pathcast.pipeline.parallel_jobs import together
 from pathcast.pipeline.statistics.counts import errors_by_kind, outcomes, sources, traffic
 from pathcast.pipeline.statistics.overlap import alone, chosen, overlap
 from pathcast.pipeline.statistics.rates import delivered, grouped, rates
@@ -26,7 +27,6 @@ from pathcast.pipeline.statistics.summary import Summary, dumped, loaded, summed
 from pathcast.pipeline.statistics.tables import Tables, own_session, read_tables, storage_of
 from pathcast.pipeline.statistics.windows import Axis, axis_of, placed, seen
 from pathcast.pipeline.storage import Storage
-from pathcast.pipeline.together import together
 
 __all__ = ["TABLES", "Statistics", "compute", "read_statistics", "swap"]
 

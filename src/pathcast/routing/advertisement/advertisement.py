@@ -33,13 +33,13 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
+from pathcast.documents import Document
 from pathcast.errors import FormatError
 from pathcast.routing.advertisement.bits import bits, closure, mask, turned
 from pathcast.routing.advertisement.labels import ANY, Label
 from pathcast.schema import PathAutomaton, Schema
 from pathcast.schema.paths import START
 from pathcast.schema.satisfiability.names import Names
-from pathcast.stream import Document
 
 if TYPE_CHECKING:
     from pathcast.routing.advertisement.machine import Machine

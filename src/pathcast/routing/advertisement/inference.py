@@ -20,10 +20,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pathcast.documents import Document
 from pathcast.routing.advertisement.advertisement import Advertisement
 from pathcast.routing.advertisement.labels import Label, split
 from pathcast.routing.advertisement.reading import elements
-from pathcast.stream import Document
 
 __all__ = ["infer", "widened"]
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pathcast.errors import FormatError
-from pathcast.pattern.syntax import Test, TestKind
+from pathcast.xpath.syntax import Test, TestKind
 
 __all__ = ["ANY", "Label", "split"]
 

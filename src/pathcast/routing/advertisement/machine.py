@@ -23,8 +23,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
-from pathcast.pattern.syntax import Axis, Test, TestKind
-from pathcast.pattern.tree import (
+from pathcast.documents import Document
+from pathcast.routing.advertisement.bits import bits, closure, gathered, turned
+from pathcast.routing.advertisement.labels import split
+from pathcast.routing.advertisement.reading import elements
+from pathcast.xpath.syntax import Axis, Test, TestKind
+from pathcast.xpath.tree import (
     Always,
     And,
     Condition,
@@ -36,10 +40,6 @@ from pathcast.pattern.tree import (
     Path,
     Step,
 )
-from pathcast.routing.advertisement.bits import bits, closure, gathered, turned
-from pathcast.routing.advertisement.labels import split
-from pathcast.routing.advertisement.reading import elements
-from pathcast.stream import Document
 
 if TYPE_CHECKING:
     from pathcast.routing.advertisement.advertisement import Advertisement

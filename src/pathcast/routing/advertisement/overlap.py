@@ -4,7 +4,7 @@ Li, Hou and Jacobsen (2008, sections 3.2 and 3.3) have a case for each sort of a
 (`AbsExprAndSimRecAdv`, figure 3), and so is its search by failure functions (a wildcard is no letter). Here all cases are one: the product of
 automaton and pattern. `machine` tells how, and what is exact.
 
->>> from pathcast.pattern import parse
+>>> from pathcast.xpath import parse
 >>> from pathcast.routing.advertisement.notation import parse_advertisement
 >>> advertised = parse_advertisement("/a(/b)+/c/d")
 >>> [overlaps(advertised, parse(text)) for text in ("/a/b/b/c/d", "/a/c", "b//d", "//b[b][c]", "//c[b]")]
@@ -13,8 +13,8 @@ automaton and pattern. `machine` tells how, and what is exact.
 
 from __future__ import annotations
 
-from pathcast.pattern import Pattern
 from pathcast.routing.advertisement.advertisement import Advertisement
+from pathcast.xpath import Pattern
 
 __all__ = ["overlaps"]
 

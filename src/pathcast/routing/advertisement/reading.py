@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pathcast.stream import Document, parse_tree
+from pathcast.documents import Document, parse_tree
 
 __all__ = ["elements"]
 

@@ -9,10 +9,10 @@ Every row is a value with `cells` for a text (`text(rows)` aligns them) and `as_
 may take a while: reasons are found by asking the tables again, not kept.
 """
 
+from pathcast.routing.inspect.document_trace import Verdict, Way, why_document
 from pathcast.routing.inspect.entries import Reason, Told, why_entry
 from pathcast.routing.inspect.tables import Advertised, How, Passed, Wish, prt, srt
 from pathcast.routing.inspect.text import Row, text
-from pathcast.routing.inspect.ways import Verdict, Way, why_document
 
 __all__ = [
     "Advertised",

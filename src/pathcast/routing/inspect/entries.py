@@ -10,11 +10,11 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pathcast.pattern import Pattern
 from pathcast.routing.inspect.text import but, place, text
 from pathcast.routing.interests import HERE, Concern
 from pathcast.routing.messages import Interest, Origins
 from pathcast.routing.router import Router
+from pathcast.xpath import Pattern
 
 __all__ = ["Reason", "Told", "why_entry"]
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from pathcast.pattern.syntax import Axis, Test, TestKind
-from pathcast.pattern.text import CLARK, condition_text, test_text
-from pathcast.pattern.tree import And, Condition, Exists, Not, Or, Path, Position, Step, Value
 from pathcast.schema.model import Attribute
 from pathcast.schema.near import near
 from pathcast.schema.satisfiability.demands import Steps, TooMany
 from pathcast.schema.satisfiability.solve import DOCUMENT, Solver
 from pathcast.schema.schema import Schema
+from pathcast.xpath.syntax import Axis, Test, TestKind
+from pathcast.xpath.text import CLARK, condition_text, test_text
+from pathcast.xpath.tree import And, Condition, Exists, Not, Or, Path, Position, Step, Value
 
 __all__ = ["Culprit", "culprit"]
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from pathcast.pattern.syntax import Axis, Test, TestKind
-from pathcast.pattern.tree import (
+from pathcast.xpath.syntax import Axis, Test, TestKind
+from pathcast.xpath.tree import (
     Always,
     And,
     Condition,

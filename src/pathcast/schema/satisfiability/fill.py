@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from pathcast.pattern.syntax import Test, TestKind
-from pathcast.pattern.tree import Condition
 from pathcast.schema.model import Attribute, AttributeType, Default, Element, Kind
 from pathcast.schema.satisfiability.demands import Want, Way
 from pathcast.schema.satisfiability.names import Names
 from pathcast.schema.satisfiability.strings import could_be_blank, find_string, holds
+from pathcast.xpath.syntax import Test, TestKind
+from pathcast.xpath.tree import Condition
 
 __all__ = ["Filling", "fill"]
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pathcast.pattern.namespaces import XML_NAMESPACE
-from pathcast.pattern.syntax import Test, TestKind
 from pathcast.schema.model import Attribute, Default, Element
+from pathcast.xpath.namespaces import XML_NAMESPACE
+from pathcast.xpath.syntax import Test, TestKind
 
 __all__ = ["Names"]
 

@@ -34,15 +34,15 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from pathcast.pattern import Pattern, parse
-from pathcast.pattern.syntax import Axis, Test, TestKind
-from pathcast.pattern.tree import Condition, Exists, Or, Path, Step
 from pathcast.schema.model import AttributeType
 from pathcast.schema.satisfiability.culprit import Culprit, culprit
 from pathcast.schema.satisfiability.demands import TooMany
 from pathcast.schema.satisfiability.example import write
 from pathcast.schema.satisfiability.solve import Goal, Solver
 from pathcast.schema.schema import Schema
+from pathcast.xpath import Pattern, parse
+from pathcast.xpath.syntax import Axis, Test, TestKind
+from pathcast.xpath.tree import Condition, Exists, Or, Path, Step
 
 __all__ = ["Satisfiability", "satisfiable"]
 

@@ -15,13 +15,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pathcast.pattern.syntax import Axis, Test, TestKind
 from pathcast.schema.model import Child, Choice, Content, Element, Kind, Occurs
 from pathcast.schema.satisfiability.demands import Demand, Steps, TooMany, Want, Way, ways
 from pathcast.schema.satisfiability.fill import Filling, fill
 from pathcast.schema.satisfiability.names import Names
 from pathcast.schema.schema import Schema
 from pathcast.schema.words import Table, Vector, reach
+from pathcast.xpath.syntax import Axis, Test, TestKind
 
 __all__ = ["DOCUMENT", "Goal", "Plan", "Solver"]
 

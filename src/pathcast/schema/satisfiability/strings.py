@@ -10,8 +10,8 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator
 
-from pathcast.pattern.numbers import number
-from pathcast.pattern.tree import Always, And, Condition, Not, Or, Value, ValueKind
+from pathcast.xpath.numbers import number
+from pathcast.xpath.tree import Always, And, Condition, Not, Or, Value, ValueKind
 
 __all__ = ["could_be_blank", "find_string", "holds"]
 

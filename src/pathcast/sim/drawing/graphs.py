@@ -16,8 +16,8 @@ from itertools import combinations, product
 from math import floor, hypot
 from typing import TypeAlias
 
+from pathcast.rng import Chance
 from pathcast.sim.drawing.trees import Near, Point, Tree, middle, on_rings, spanning
-from pathcast.workload.chance import Chance
 
 __all__ = ["by_stress", "crossings", "pushed", "untwisted"]
 

@@ -5,9 +5,9 @@ text -> words -> statements (setup, actions, checks) -> Scenario -> run_scenario
 docs/guide/overlay.md tells the language.
 """
 
-from pathcast.sim.scenario.expecting import Failure
+from pathcast.sim.scenario.check import Failure
 from pathcast.sim.scenario.reading import read_scenario
-from pathcast.sim.scenario.running import Changes, Outcome, run_scenario
+from pathcast.sim.scenario.runner import Changes, Outcome, run_scenario
 from pathcast.sim.scenario.scenario import Scenario, Statement
 
 __all__ = [

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from pathcast.sim.scenario.quantities import chance_text, time_text
 from pathcast.sim.scenario.statement import Line
+from pathcast.sim.scenario.units import chance_text, time_text
 
 __all__ = [
     "EVERYWHERE",

@@ -31,10 +31,10 @@ from collections.abc import Callable, Iterator
 from pathcast.errors import RoutingError
 from pathcast.routing.strategy import strategy
 from pathcast.schema.near import near
-from pathcast.sim.scenario import actions, checks, setup
-from pathcast.sim.scenario.quantities import NAME
+from pathcast.sim.scenario import actions, checks, header
 from pathcast.sim.scenario.scenario import Scenario, Statement
-from pathcast.sim.scenario.words import Words
+from pathcast.sim.scenario.tokens import Words
+from pathcast.sim.scenario.units import NAME
 
 __all__ = ["STATEMENTS", "numbers", "read_scenario"]
 
@@ -44,11 +44,11 @@ _NUMBERED = re.compile(r"(.*?)(\d+)", re.ASCII)
 
 def read_scenario(text: str) -> Scenario:
     """The scenario that a text tells; raises ScenarioError."""
-    head: list[setup.Setup] = []
+    head: list[header.Setup] = []
     body: list[actions.Action | checks.Check] = []
     for words in _lines(text):
         statement = _statement(words)
-        if isinstance(statement, setup.Setup):
+        if isinstance(statement, header.Setup):
             if body:
                 hint = "move it up, before the first that happens"
                 raise words.error("something that happens, or is expected", hint, at=0)
@@ -90,93 +90,93 @@ def _statement(words: Words) -> Statement:
 # --- the head ---------------------------------------------------------------------------------
 
 
-def _seed(words: Words) -> setup.Seed:
-    return setup.Seed(words.number("a number"), line=words.line)
+def _seed(words: Words) -> header.Seed:
+    return header.Seed(words.number("a number"), line=words.line)
 
 
-def _topology(words: Words) -> setup.TopologyOf:
+def _topology(words: Words) -> header.TopologyOf:
     expected = "a shape such as line 3, binary 3, random 10 2"
-    return setup.TopologyOf(tuple(words.rest(expected).split()), line=words.line)
+    return header.TopologyOf(tuple(words.rest(expected).split()), line=words.line)
 
 
-def _link(words: Words) -> setup.LinkOf:
+def _link(words: Words) -> header.LinkOf:
     one, other = words.pair()
     latency = words.time() if words.peek() else None
-    return setup.LinkOf(one, other, latency, line=words.line)
+    return header.LinkOf(one, other, latency, line=words.line)
 
 
-def _latency(words: Words) -> setup.Latency:
-    return setup.Latency(words.time(), line=words.line)
+def _latency(words: Words) -> header.Latency:
+    return header.Latency(words.time(), line=words.line)
 
 
-def _bandwidth(words: Words) -> setup.Bandwidth:
-    return setup.Bandwidth(words.number("bytes a second", 1), line=words.line)
+def _bandwidth(words: Words) -> header.Bandwidth:
+    return header.Bandwidth(words.number("bytes a second", 1), line=words.line)
 
 
-def _strategy(words: Words) -> setup.StrategyOf:
+def _strategy(words: Words) -> header.StrategyOf:
     begin = words.at
     name = words.next("the name of a strategy")
     try:
         strategy(name)
     except RoutingError as error:
         raise words.error("the name of a strategy", error.hint or error.message, at=begin) from None
-    return setup.StrategyOf(name, line=words.line)
+    return header.StrategyOf(name, line=words.line)
 
 
-def _mergers(words: Words) -> setup.MergersByDtd | setup.MergersByPath:
+def _mergers(words: Words) -> header.MergersByDtd | header.MergersByPath:
     words.must("by")
     if words.take("dtd"):
-        return setup.MergersByDtd(words.next("a DTD"), line=words.line)
+        return header.MergersByDtd(words.next("a DTD"), line=words.line)
     words.must("path", hint="mergers by dtd NAME, or mergers by path /a/b RATE")
     begin = words.at
     root, *path = words.next("a path such as /a/b").split("/")
     if root or not path or not all(map(NAME.fullmatch, path)):
         raise words.error("a path such as /a/b", at=begin)
-    return setup.MergersByPath(tuple(path), words.number("a rate", 1), line=words.line)
+    return header.MergersByPath(tuple(path), words.number("a rate", 1), line=words.line)
 
 
-def _costs(words: Words) -> setup.CostsOf:
-    return setup.CostsOf(words.next("the name of recorded costs"), line=words.line)
+def _costs(words: Words) -> header.CostsOf:
+    return header.CostsOf(words.next("the name of recorded costs"), line=words.line)
 
 
-def _refuse(words: Words) -> setup.RefuseOutside:
+def _refuse(words: Words) -> header.RefuseOutside:
     words.must("outside")
-    return setup.RefuseOutside(line=words.line)
+    return header.RefuseOutside(line=words.line)
 
 
-def _keep(words: Words) -> setup.KeepTables:
+def _keep(words: Words) -> header.KeepTables:
     words.must("tables")
-    return setup.KeepTables(line=words.line)
+    return header.KeepTables(line=words.line)
 
 
-def _patience(words: Words) -> setup.PatienceOf:
+def _patience(words: Words) -> header.PatienceOf:
     first = words.time()
     begin = words.at
     most = words.time()
     if most < first:
         raise words.error("a time that is not shorter than the first", at=begin)
     window = words.number("how many messages may be on their way", 1) if words.peek() else None
-    return setup.PatienceOf(first, most, window, line=words.line)
+    return header.PatienceOf(first, most, window, line=words.line)
 
 
-def _perfect(words: Words) -> setup.PerfectLinks:
+def _perfect(words: Words) -> header.PerfectLinks:
     words.must("links")
-    return setup.PerfectLinks(line=words.line)
+    return header.PerfectLinks(line=words.line)
 
 
-def _namespace(words: Words) -> setup.NamespaceOf:
+def _namespace(words: Words) -> header.NamespaceOf:
     prefix = words.name("a prefix")
-    return setup.NamespaceOf(prefix, words.next("the name of a namespace"), line=words.line)
+    return header.NamespaceOf(prefix, words.next("the name of a namespace"), line=words.line)
 
 
-def _schema(words: Words) -> setup.SchemaOf:
+def _schema(words: Words) -> header.SchemaOf:
     name = words.name("a name for the schema")
-    return setup.SchemaOf(name, words.rest("the declarations of a DTD"), line=words.line)
+    return header.SchemaOf(name, words.rest("the declarations of a DTD"), line=words.line)
 
 
-def _sample(words: Words) -> setup.Sample:
+def _sample(words: Words) -> header.Sample:
     name = words.name("a name for the document")
-    return setup.Sample(name, _xml(words), line=words.line)
+    return header.Sample(name, _xml(words), line=words.line)
 
 
 # --- what happens -----------------------------------------------------------------------------

@@ -9,7 +9,10 @@ from functools import cached_property
 from pathlib import Path
 
 from pathcast.covering.merging import PathDistribution
+from pathcast.documents.limits import Limits
 from pathcast.errors import RoutingError
+from pathcast.generators.bundled import NAMES, bundled
+from pathcast.generators.documents import Documents
 from pathcast.routing.advertisement import (
     ANYTHING,
     Advertisement,
@@ -18,11 +21,8 @@ from pathcast.routing.advertisement import (
     union,
 )
 from pathcast.schema import Schema, load_dtd, parse_dtd
-from pathcast.sim.scenario import actions, setup
+from pathcast.sim.scenario import actions, header
 from pathcast.sim.scenario.scenario import Scenario
-from pathcast.stream.limits import Limits
-from pathcast.workload.bundled import NAMES, bundled
-from pathcast.workload.documents import Documents
 
 __all__ = ["Resources"]
 
@@ -36,9 +36,9 @@ class Resources:
         self._seed = seed
         self._schemas: dict[str, Schema] = {}
         self._documents: dict[str, Documents] = {}
-        self._texts = {one.name: one.text for one in scenario.all(setup.SchemaOf)}
-        self._samples = {one.name: one.body.encode() for one in scenario.all(setup.Sample)}
-        self.namespaces = {one.prefix: one.uri for one in scenario.all(setup.NamespaceOf)}
+        self._texts = {one.name: one.text for one in scenario.all(header.SchemaOf)}
+        self._samples = {one.name: one.body.encode() for one in scenario.all(header.Sample)}
+        self.namespaces = {one.prefix: one.uri for one in scenario.all(header.NamespaceOf)}
 
     def schema(self, name: str) -> Schema:
         """Raises SchemaError."""
@@ -105,10 +105,10 @@ class Resources:
     @cached_property
     def distribution(self) -> PathDistribution | None:
         """The paths by which mergers are judged: as the scenario says, else those of the first DTD that a publisher advertises."""
-        named = self._scenario.one(setup.MergersByDtd)
+        named = self._scenario.one(header.MergersByDtd)
         if named is not None:
             return PathDistribution.uniform(self.schema(named.name))
-        rates = self._scenario.all(setup.MergersByPath)
+        rates = self._scenario.all(header.MergersByPath)
         if rates:
             return PathDistribution.observed({one.path: one.rate for one in rates})
         for one in self._scenario.body:

@@ -12,7 +12,7 @@ from typing import TypeAlias, TypeVar
 from pathcast.errors import RoutingError
 from pathcast.sim.scenario.actions import Action
 from pathcast.sim.scenario.checks import Check
-from pathcast.sim.scenario.setup import (
+from pathcast.sim.scenario.header import (
     LinkOf,
     MergersByDtd,
     MergersByPath,

@@ -1,0 +1,163 @@
+"""Arrival processes: when messages come, as rising times in seconds.
+
+    poisson:0.85            independent messages, 0.85 a second on average (Cao 2012, table 5.5)
+    fixed:30                one every 30 seconds
+    bursts:2,size=10        2 a second on average, but ten at once
+    bursts:2,size=10,spacing=0.1    ten that follow each other by 0.1 s, and then a pause
+
+Every process has a mean rate, and the text above is its canonical form. Times start after 0 and never fall; a
+process is a value, and its `times` are drawn from the chance it is given, so that a run can be repeated. No
+logarithm is involved (`Chance.exponential`), so the times are the same everywhere. Rates and intervals are from 1e-9 to
+1e9, so that times stay finite, however many messages there are.
+
+The pause after a burst is exponential, with the mean that makes the long-run rate come out as asked.
+
+>>> from itertools import islice
+>>> list(islice(parse_arrivals("fixed:30").times(Chance(1)), 3))
+[30.0, 60.0, 90.0]
+>>> print(parse_arrivals("bursts:2,size=10"))
+bursts:2,size=10
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pathcast.errors import WorkloadError
+from pathcast.rng import Chance
+
+__all__ = ["Arrivals", "Bursts", "Fixed", "Poisson", "parse_arrivals"]
+
+_HINT = "write poisson:RATE, fixed:SECONDS or bursts:RATE,size=N[,spacing=SECONDS]"
+_LEAST, _MOST = 1e-9, 1e9  # of rates and seconds
+_BIGGEST = 1_000_000_000  # messages of a burst
+
+
+@dataclass(frozen=True, slots=True)
+class Poisson:
+    """Independent arrivals, `rate` a second on average."""
+
+    rate: float
+
+    def __post_init__(self) -> None:
+        _check("the rate", self.rate)
+
+    def times(self, chance: Chance) -> Iterator[float]:
+        now = 0.0
+        while True:
+            now += chance.exponential() / self.rate
+            yield now
+
+    def __str__(self) -> str:
+        return f"poisson:{_text(self.rate)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """One arrival every `interval` seconds."""
+
+    interval: float
+
+    def __post_init__(self) -> None:
+        _check("the interval", self.interval)
+
+    @property
+    def rate(self) -> float:
+        return 1.0 / self.interval
+
+    def times(self, chance: Chance) -> Iterator[float]:  # noqa: ARG002 -- all processes are asked alike
+        # Multiplied, not added up: errors of rounding do not gather.
+        return (number * self.interval for number in itertools.count(1))
+
+    def __str__(self) -> str:
+        return f"fixed:{_text(self.interval)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bursts:
+    """`size` arrivals, `spacing` seconds apart, then a pause; `rate` a second on average over all."""
+
+    rate: float
+    size: int
+    spacing: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check("the rate", self.rate)
+        if not 1 <= self.size <= _BIGGEST:
+            raise WorkloadError("arrivals", f"a burst has 1 to {_BIGGEST} messages")
+        if not 0.0 <= self.spacing <= _MOST:
+            raise WorkloadError("arrivals", f"the spacing must be from 0 to {_MOST:g} seconds")
+        if self._pause <= 0.0:
+            said = f"bursts of {self.size}, {self.spacing} s apart, are slower than {self.rate} a second"
+            hint = "lower the rate or the spacing"
+            raise WorkloadError("arrivals", said, hint=hint)
+
+    @property
+    def _pause(self) -> float:
+        return self.size / self.rate - (self.size - 1) * self.spacing
+
+    def times(self, chance: Chance) -> Iterator[float]:
+        end = 0.0
+        while True:
+            start = end + chance.exponential() * self._pause
+            for number in range(self.size):
+                end = start + number * self.spacing
+                yield end
+
+    def __str__(self) -> str:
+        spacing = f",spacing={_text(self.spacing)}" if self.spacing else ""
+        return f"bursts:{_text(self.rate)},size={self.size}{spacing}"
+
+
+Arrivals = Poisson | Fixed | Bursts
+
+
+def parse_arrivals(text: str) -> Arrivals:
+    """The process that a text names; see the module's docstring."""
+    kind, colon, rest = text.strip().partition(":")
+    first, *others = (part.strip() for part in rest.split(","))
+    if not colon:
+        raise WorkloadError("arrivals", f"{text!r} is no arrival process", hint=_HINT)
+    match kind.strip(), others:
+        case "poisson", []:
+            return Poisson(_number(first))
+        case "fixed", []:
+            return Fixed(_number(first))
+        case "bursts", _:
+            named = _named(others)
+            size = named.get("size", "")
+            if not (size.isascii() and size.isdigit() and len(size) <= len(str(_BIGGEST))):
+                said = f"a burst needs a whole number to {_BIGGEST} as its size, not {size[:20]!r}"
+                raise WorkloadError("arrivals", said, hint=_HINT)
+            return Bursts(_number(first), int(size), _number(named.get("spacing", "0")))
+    raise WorkloadError("arrivals", f"{text!r} is no arrival process", hint=_HINT)
+
+
+def _named(parts: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for part in parts:
+        name, equals, value = (one.strip() for one in part.partition("="))
+        if not equals or name in found or name not in ("size", "spacing"):
+            raise WorkloadError("arrivals", f"{part!r} is not understood", hint=_HINT)
+        found[name] = value
+    return found
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise WorkloadError("arrivals", f"{text!r} is no number", hint=_HINT) from None
+
+
+def _check(what: str, number: float) -> None:
+    if not _LEAST <= number <= _MOST:
+        said = f"{what} must be from {_LEAST:g} to {_MOST:g}"
+        raise WorkloadError("arrivals", said, hint=_HINT)
+
+
+def _text(number: float) -> str:
+    """The shortest text that reads as this very number."""
+    return repr(number).removesuffix(".0")

@@ -1,0 +1,54 @@
+"""What documents should be like: the options, checked when they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pathcast.documents.limits import DEEPEST, Limits
+from pathcast.errors import WorkloadError
+from pathcast.generators.values import Values
+
+__all__ = ["DocumentOptions"]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentOptions:
+    """All have defaults.
+
+    - `max_depth`: levels of elements, up to the 256 that our parser takes.
+    - `repetition`: the most times that a part with * or + is repeated; children beside text are one such part.
+      With a `size` it is exceeded where the document would stay too small.
+    - `optional`: the probability that a part with ? or * is there, and an attribute that is not required.
+    - `recursion`: the most times that an element may stand on one path from the root; 1 means never inside itself,
+      directly or not. It is never exceeded. None sets no limit but `max_depth`.
+    - `size`: bytes to come close to. Without it a document is as big as chance makes it.
+    - `repeat`: element -> exactly so many of it in every part that lets it repeat (`repeats`), unless depth
+      or recursion leave no room for it there.
+    - `values`: what stands in texts and attributes.
+    """
+
+    max_depth: int = 10
+    repetition: int = 3
+    optional: float = 0.5
+    recursion: int | None = None
+    size: int | None = None
+    repeat: Mapping[str, int] = field(default_factory=dict)
+    values: Values = field(default_factory=Values)
+
+    def __post_init__(self) -> None:
+        _check("max_depth", self.max_depth, 1, DEEPEST, "that many levels our parser takes")
+        _check("repetition", self.repetition, 1, None)
+        _check("optional", self.optional, 0, 1, "a probability")
+        _check("recursion", self.recursion, 1, None, "1: never inside itself")
+        _check("size", self.size, 1, Limits().size, "bytes; that many our parser takes")
+        for name, count in self.repeat.items():
+            _check(f"repeat of {name}", count, 0, None)
+
+
+def _check(
+    name: str, value: float | None, low: int, high: int | None, hint: str | None = None
+) -> None:
+    if value is not None and not low <= value <= (value if high is None else high):
+        allowed = f"{low} or more" if high is None else f"from {low} to {high}"
+        raise WorkloadError("options", f"{name} must be {allowed}, not {value}", hint=hint)

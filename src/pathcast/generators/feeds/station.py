@@ -1,0 +1,288 @@
+"""One city's weather: readings that stand still between events, whoever looks and however often.
+
+A station is a process in continuous time. Events come at random, and each moves one reading a little: something
+between a random walk and a walk towards where the hour and the day pull it (temperature follows a table of the
+day's course, pressure the passing front, cloud, wind and dew point the kind of day). Between two events nothing
+changes. So a feed that asks every 15 seconds and one that asks every five minutes see the same weather, and the
+share of repeated messages falls with the period, as it does in real traces.
+
+`variability` is the number of events: a station has 20 a day at 0 and 1000 more at 1. It also makes the day windier
+and wetter. Some hours are livelier than others: eight spells of three hours share out the day's events, always the
+same eight shares, in an order that the day draws for all its stations.
+
+Readings are integers in the unit that a station reports (half degrees, tenths of a millimetre), and nothing is
+asked of the C library's mathematics, so the bytes are the same everywhere. They agree with each other: the dew
+point is never above the temperature, humidity follows from both (Magnus), what it feels like from these and the
+wind (Steadman), a gust is never below the wind, rain falls from clouds only. A very quiet day lags behind its
+hours, since only an event makes a station look: the UV index of the afternoon may stand into the evening.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from decimal import Context, Decimal
+
+from pathcast.generators.feeds.rows import DAY
+from pathcast.rng import Chance
+
+__all__ = ["READINGS", "Day", "Place", "Station"]
+
+# What `Station.read` gives, in its order.
+READINGS = (
+    "temperature",
+    "feels-like",
+    "condition",
+    "code",
+    "humidity",
+    "dew-point",
+    "wind",
+    "from",
+    "wind-gust",
+    "pressure",
+    "trend",
+    "visibility",
+    "uv",
+    "clouds",
+    "rainfall",
+)
+
+_QUIET, _LIVELY = 20, 1000  # events a day: at variability 0, and how many more at 1
+_SPELLS = (40, 60, 80, 100, 100, 120, 140, 160)  # percent of the day's mean; their mean is 100
+
+# The course of temperature over a day, hour by hour, in hundredths of half the day's range.
+_NIGHT_TO_NOON = (-60, -70, -79, -87, -94, -100, -92, -72, -45, -16, 14, 42)
+_NOON_TO_NIGHT = (65, 83, 95, 100, 96, 84, 64, 38, 12, -12, -32, -47)
+_COURSE = _NIGHT_TO_NOON + _NOON_TO_NIGHT
+_WARMTH = (-9, -8, -2, 6, 13, 18, 21, 20, 15, 8, 2, -5)  # degrees, by month
+_SUN = (1, 2, 4, 5, 7, 8, 8, 7, 5, 3, 1, 1)  # the highest UV index, by month
+_CLOUDS = (0, 10, 25, 40, 50, 60, 75, 90, 100)  # percent, by eighths of the sky
+_VIEWS = ("0.2", "0.5", "1.0", "2.0", "4.0", "6.0", "8.0", "10.0", "12.0", "16.0", "24.0")
+_WINDS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a station stands: latitude and longitude in hundredths of a degree, elevation in metres."""
+
+    city: str
+    latitude: int
+    longitude: int
+    elevation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What all stations of a day share."""
+
+    variability: float
+    month: int
+    spells: tuple[int, ...]  # percent of the mean number of events, for every three hours
+    warmth: int  # half degrees above the month's mean
+    swing: int  # half degrees, half the range of the day
+    drought: int  # half degrees that the dew point tends to lie below the night's temperature
+    cloud: int  # eighths
+    wind: int  # km/h
+    source: int  # where the wind comes from, one of eight
+    front: int  # half hectopascals that the pressure rises
+
+    @classmethod
+    def of(cls, chance: Chance, variability: float, month: int) -> Day:
+        """Draw a day."""
+        spells = list(_SPELLS)
+        for last in range(len(spells) - 1, 0, -1):
+            other = chance.below(last + 1)
+            spells[last], spells[other] = spells[other], spells[last]
+        return cls(
+            variability,
+            month,
+            tuple(spells),
+            warmth=chance.between(-8, 8),
+            swing=chance.between(6, 12),
+            drought=chance.between(2, 10),
+            cloud=chance.between(1, 4 + int(4 * variability)),
+            wind=chance.between(5, 9) + int(14 * variability),
+            source=chance.below(8),
+            front=chance.between(-8, 8) - int(6 * variability),
+        )
+
+
+@functools.cache
+def _saturation(half_degrees: int) -> int:
+    """The vapour pressure over water at a temperature, in tenths of a pascal.
+
+    Decimal arithmetic rounds correctly, so it is the same on every machine.
+    """
+    exact = Context(prec=20)
+    degrees = Decimal(half_degrees) / 2
+    power = exact.divide(Decimal("17.62") * degrees, Decimal("243.12") + degrees)
+    return int(exact.multiply(Decimal(6112), exact.exp(power)))
+
+
+def _walk(value: int, target: int, low: int, high: int, chance: Chance) -> int:
+    """One step: at random near the target, the more surely back to it the further away, and by longer steps."""
+    gap = target - value
+    size = max(1, abs(gap) // 3)
+    up = chance.below(100) < 50 + 10 * gap
+    if not low <= value + (size if up else -size) <= high:
+        up = not up
+    return min(max(value + (size if up else -size), low), high)
+
+
+class Station:
+    """A place and the state of its weather. `begin` a day, then `read` at seconds that do not go backwards."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        # Further north is colder, further up as well.
+        self._offset = (4400 - place.latitude) // 150 - place.elevation // 150
+        self._day: Day | None = None
+        self._view = len(_VIEWS) - 2
+        self._rain = 0  # tenths of a millimetre in an hour
+        self._shown: tuple[str, ...] | None = None
+
+    def begin(self, day: Day, chance: Chance) -> None:
+        """The weather goes on from where it was; the first day starts from what is usual."""
+        if self._day is not None:
+            self.read(DAY - 1)  # yesterday ends the same whenever it was last read
+        self._chance = chance
+        self._due = 0.0  # when the next event comes; each event draws the pause after it
+        self._second = 0
+        if self._day is None:
+            self._day = day
+            self._start = 2026 - self.place.elevation // 100 + chance.between(-12, 12)
+            self._temperature = self._pull()
+            self._dew = self._temperature - day.drought // 2 - 1
+            self._wind = day.wind
+            self._gust = day.wind // 2
+            self._source = day.source
+            self._pressure = self._start
+            self._clouds = day.cloud
+        else:
+            self._start = self._pressure
+        self._day = day
+        self._pause()
+
+    def read(self, second: int) -> tuple[str, ...]:
+        """The readings at a second of the day, in the order of `READINGS`."""
+        while self._due <= second:
+            self._second = int(self._due)
+            self._event()
+            self._pause()
+            self._shown = None
+        if self._shown is None:
+            self._shown = self._report()
+        return self._shown
+
+    @property
+    def day(self) -> Day:
+        assert self._day is not None, "begin comes before read"
+        return self._day
+
+    def _pause(self) -> None:
+        day = self.day
+        spell = day.spells[min(int(self._due), DAY - 1) * len(day.spells) // DAY]
+        events = (_QUIET + _LIVELY * day.variability) * spell / 100
+        self._due += self._chance.exponential() * DAY / events
+
+    def _pull(self) -> int:
+        """The temperature that the hour asks for."""
+        day = self.day
+        hour, rest = divmod(self._second, 3600)
+        here, there = _COURSE[hour], _COURSE[(hour + 1) % 24]
+        course = here * 3600 + (there - here) * rest
+        return (
+            2 * _WARMTH[day.month - 1] + self._offset + day.warmth + day.swing * course // 360_000
+        )
+
+    def _event(self) -> None:
+        """Move one reading; what depends on it follows."""
+        day, chance = self.day, self._chance
+        turn = chance.below(20)
+        if turn < 4:
+            self._temperature = _walk(self._temperature, self._pull(), -90, 90, chance)
+            self._dew = min(self._dew, self._temperature)
+        elif turn < 6:
+            target = self._pull() - day.swing // 2 - day.drought + self._rain // 4
+            self._dew = _walk(self._dew, target, -110, self._temperature, chance)
+        elif turn < 9:
+            # Wind is up by day and down by night, as the temperature is.
+            target = max(0, day.wind + day.wind * _COURSE[self._second // 3600] // 250)
+            self._wind = _walk(self._wind, target, 0, 120, chance)
+        elif turn < 12:
+            self._gust = _walk(self._gust, self._wind // 2, 0, 60, chance)
+        elif turn < 13:
+            self._source = (self._source + chance.pick((-1, 1))) % 8
+        elif turn < 15:
+            target = self._start + day.front * self._second // DAY
+            self._pressure = _walk(self._pressure, target, 1880, 2120, chance)
+        elif turn < 17:
+            self._clouds = _walk(self._clouds, day.cloud, 0, 8, chance)
+        elif turn < 18 or self._clouds < 6:
+            self._view = _walk(self._view, self._haze(), 0, len(_VIEWS) - 1, chance)
+        else:
+            heavy = int(20 * day.variability)
+            self._rain = max(0, _walk(self._rain // 2, heavy // 4, 0, 60, chance) * 2)
+        if self._clouds < 6:
+            self._rain = 0
+
+    def _haze(self) -> int:
+        """How far one can see tends to be less in rain, and in air that is nearly saturated."""
+        spread = self._temperature - self._dew
+        return len(_VIEWS) - 2 - min(5, self._rain // 8) - (4 - spread if spread < 4 else 0)
+
+    def _report(self) -> tuple[str, ...]:
+        day = self.day
+        temperature, wind = self._temperature, self._wind
+        vapour = _saturation(self._dew)
+        felt = temperature * 500 + 33 * vapour // 100 - 7000 * wind // 36 - 4000
+        # Noon is at 13:00; the sun stands for six hours before and after it.
+        high = max(0, 21_600**2 - (self._second - 46_800) ** 2)
+        sun = _SUN[day.month - 1] * high * (16 - self._clouds) // (16 * 21_600**2)
+        condition, code = self._condition()
+        trend = "rising" if day.front > 3 else "falling" if day.front < -3 else "steady"
+        return (
+            _tenths(temperature * 5),
+            str((felt + 500) // 1000),
+            condition,
+            code,
+            str(min(100, 100 * vapour // _saturation(temperature))),
+            _tenths(self._dew * 5),
+            str(wind),
+            _WINDS[self._source] if wind > 3 else "variable",
+            str(wind + self._gust),
+            _tenths(self._pressure * 5),
+            trend,
+            _VIEWS[self._view],
+            str(sun),
+            str(_CLOUDS[self._clouds]),
+            _tenths(self._rain),
+        )
+
+    def _condition(self) -> tuple[str, str]:
+        """What people call it, and its code."""
+        if self._rain:
+            if self._temperature <= 0:
+                return ("Snow" if self._rain > 6 else "Light Snow"), "snow"
+            if self._temperature <= 3:
+                return "Sleet", "sleet"
+            if self._rain >= 60 and self._gust >= 20:
+                return "Thunderstorm", "storm"
+            if self._rain <= 6:
+                return "Drizzle", "drizzle"
+            return ("Heavy Rain" if self._rain > 40 else "Rain"), "rain"
+        if self._view <= 2:
+            return "Fog", "fog"
+        if self._view <= 4:
+            return "Mist", "mist"
+        if self._clouds <= 1:
+            return "Clear", "clear"
+        if self._clouds <= 4:
+            return ("Scattered Clouds" if self._clouds > 2 else "Fair"), "fair"
+        return ("Overcast", "overcast") if self._clouds == 8 else ("Mostly Cloudy", "cloudy")
+
+
+def _tenths(number: int) -> str:
+    """A number of tenths, with its point."""
+    sign = "-" if number < 0 else ""
+    return f"{sign}{abs(number) // 10}.{abs(number) % 10}"

@@ -1,0 +1,149 @@
+"""The weather feed: what stations report, asked for at a steady pace, as rows.
+
+Section 3.5 of Cao 2012 collected the weather of three cities of Ontario on three days of August 2011: some 3000
+messages a day in all, about one every 30 seconds. So the cities take turns here: every `period` seconds the next
+one reports, which makes 2880 rows a day at 30 seconds for however many cities (`together` lets all of them report
+every time). The weather itself (`pathcast.generators.feeds.station`) knows nothing of the period.
+
+Every day has a variability, a number from 0 to 1. The named days come out near the share of repeated messages
+that table 3.8 gives for an infinite cache, with the default cities and period:
+
+    calm        84.74%   (August 5)
+    mixed       50.92%   (August 3)
+    changeable  47.90%   (August 4)
+
+The paper gives no data beyond that and the fields' names. Which hours are lively, how the readings are rounded and
+what each moves like are ours. More cities in turn, or a longer period, mean fewer repeats.
+
+>>> rows = list(rows(WeatherOptions(days=("calm",)), seed=1))
+>>> len(rows), rows[0].values[:2], rows[1].values[:2]
+(2880, ('2011-08-03T00:00:00', 'Toronto'), ('2011-08-03T00:00:30', 'Ottawa'))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+
+from pathcast.errors import WorkloadError
+from pathcast.generators.feeds.rows import DAY, Row, moment, stamp
+from pathcast.generators.feeds.station import READINGS, Day, Place, Station
+from pathcast.rng import Chance
+
+__all__ = ["CITIES", "DAYS", "FIELDS", "WeatherOptions", "cities", "rows"]
+
+CITIES = ("Toronto", "Ottawa", "Sudbury")
+DAYS = {"calm": 0.15, "mixed": 0.73, "changeable": 0.8}
+FIELDS: tuple[str, ...] = (
+    *("time", "city", "country", "station", "name", "latitude", "longitude", "elevation"),
+    *READINGS,
+)
+
+_PLACES = {
+    "Toronto": Place("Toronto", 4368, -7963, 173),
+    "Ottawa": Place("Ottawa", 4532, -7567, 114),
+    "Sudbury": Place("Sudbury", 4662, -8080, 348),
+}
+_FIRST = "Maple Cedar Stone River Silver North Birch Granite Heron Copper Pine Falcon".split()
+_SECOND = "Falls Harbour Bay Ridge Lake Landing Mills Point Narrows Corners Hill Creek".split()
+
+
+@dataclass(frozen=True, slots=True)
+class WeatherOptions:
+    """What to collect. A day is a name of `DAYS` or a variability; there are as many days as are given."""
+
+    cities: tuple[str, ...] = CITIES
+    period: int = 30  # seconds from one report to the next
+    days: tuple[str | float, ...] = ("mixed",)
+    start: date = date(2011, 8, 3)
+    since: int = 0  # the second of each day that starts it
+    until: int = DAY  # the second that is no longer part of it
+    together: bool = False  # all cities every time, instead of one after the other
+
+    def __post_init__(self) -> None:
+        if not self.cities or len(set(self.cities)) != len(self.cities):
+            raise WorkloadError("cities", "there must be cities, each given once")
+        if not self.days:
+            hint = f"give names ({', '.join(DAYS)}) or numbers from 0 to 1"
+            raise WorkloadError("days", "there must be a day", hint=hint)
+        for name in self.cities:
+            if not name.strip() or not name.isprintable():
+                raise WorkloadError("cities", f"{name!r} is no name of a city")
+        if not 1 <= self.period <= DAY:
+            said = f"the period must be 1 to {DAY} seconds, not {self.period}"
+            raise WorkloadError("period", said)
+        if not 0 <= self.since < self.until <= DAY:
+            said = f"a day cannot go from second {self.since} to {self.until}"
+            raise WorkloadError("time", said, hint=f"0 <= since < until <= {DAY}")
+        for day in self.days:
+            _variability(day)
+        if self.start.toordinal() + len(self.days) - 1 > date.max.toordinal():
+            said = f"{len(self.days)} days from {self.start} go beyond {date.max}"
+            raise WorkloadError("start", said, hint="an earlier start, or fewer days")
+
+
+def cities(count: int) -> tuple[str, ...]:
+    """So many names: the paper's three cities, then made-up ones."""
+    most = len(CITIES) + len(_FIRST) * len(_SECOND) * 100
+    if not 1 <= count <= most:
+        raise WorkloadError("cities", f"there can be 1 to {most} cities, not {count}")
+    names = list(CITIES[:count])
+    for number in range(count - len(names)):
+        first, rest = number % len(_FIRST), number // len(_FIRST)
+        second, lap = (first + rest) % len(_SECOND), rest // len(_SECOND)
+        names.append(f"{_FIRST[first]} {_SECOND[second]}" + (f" {lap + 1}" if lap else ""))
+    return tuple(names)
+
+
+def rows(options: WeatherOptions, seed: int) -> Iterator[Row]:
+    """The rows in the order of their times."""
+    stations = [Station(_place(city, seed)) for city in options.cities]
+    fixed = [_about(station.place, number) for number, station in enumerate(stations, 1)]
+    for number, kind in enumerate(options.days):
+        today = date.fromordinal(options.start.toordinal() + number)
+        day = Day.of(Chance(seed, "weather", "day", number), _variability(kind), today.month)
+        for station in stations:
+            station.begin(day, Chance(seed, "weather", "events", station.place.city, number))
+        for turn, second in enumerate(range(options.since, options.until, options.period)):
+            at = moment(today, second)
+            time = stamp(at)
+            first = turn % len(stations)
+            for which in range(len(stations)) if options.together else (first,):
+                yield Row(at, (time, *fixed[which], *stations[which].read(second)))
+
+
+def _variability(day: str | float) -> float:
+    known = DAYS.get(day) if isinstance(day, str) else day
+    if known is None or not 0.0 <= known <= 1.0:
+        hint = f"give one of {', '.join(DAYS)}, or a variability from 0 to 1"
+        raise WorkloadError("days", f"{day!r} is no kind of day", hint=hint)
+    return known
+
+
+def _place(city: str, seed: int) -> Place:
+    if city in _PLACES:
+        return _PLACES[city]
+    chance = Chance(seed, "weather", "place", city)
+    return Place(
+        city, chance.between(4250, 5100), -chance.between(7000, 9500), chance.between(1, 450)
+    )
+
+
+def _about(place: Place, number: int) -> tuple[str, ...]:
+    """What a station says of itself."""
+    letters = "".join(one for one in place.city.upper() if "A" <= one <= "Z")
+    return (
+        place.city,
+        "CA",
+        f"{letters[:3] or 'X'}{number:03}",
+        f"{place.city} Weather Station",
+        _degrees(place.latitude),
+        _degrees(place.longitude),
+        str(place.elevation),
+    )
+
+
+def _degrees(hundredths: int) -> str:
+    sign = "-" if hundredths < 0 else ""
+    return f"{sign}{abs(hundredths) // 100}.{abs(hundredths) % 100:02}"

@@ -1,0 +1,98 @@
+"""Placement: which node every publisher and every subscriber is at.
+
+A client is placed independently of the others, so a client's node does not depend on how many there are. With
+`theta` 0 all nodes are alike; a higher one makes a few nodes popular, by Zipf's law, and the seed draws which.
+`ROUND_ROBIN` instead deals clients out in the order of the nodes, as even as can be.
+
+Where clients belong at the edge only, give `leaves` of the network as the nodes.
+
+>>> place(5, range(3), seed=1, how=How.ROUND_ROBIN)
+(0, 1, 2, 0, 1)
+>>> leaves([(0, 1), (0, 2), (2, 3)])
+(1, 3)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from pathcast.errors import WorkloadError
+from pathcast.rng import Chance, Zipf
+
+__all__ = ["How", "Placement", "leaves", "place"]
+
+
+class How(Enum):
+    """How a node is found for the next client."""
+
+    RANDOM = "random"
+    ROUND_ROBIN = "round-robin"
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The node of each publisher and of each subscriber."""
+
+    publishers: tuple[int, ...]
+    subscribers: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls,
+        publishers: int,
+        subscribers: int,
+        nodes: Sequence[int],
+        seed: int,
+        *,
+        theta: float = 0.0,
+        how: How = How.RANDOM,
+    ) -> Placement:
+        """Place both kinds on the same nodes; the skew is that of the subscribers."""
+        return cls(
+            place(publishers, nodes, seed, how=how, kind="publishers"),
+            place(subscribers, nodes, seed, theta=theta, how=how, kind="subscribers"),
+        )
+
+
+def place(
+    count: int,
+    nodes: Sequence[int],
+    seed: int,
+    *,
+    theta: float = 0.0,
+    how: How = How.RANDOM,
+    kind: str = "clients",
+) -> tuple[int, ...]:
+    """The nodes of `count` clients; clients of another `kind` are placed independently of these."""
+    if count < 0:
+        raise WorkloadError("placement", f"there cannot be {count} {kind}")
+    if not nodes or len(set(nodes)) != len(nodes):
+        raise WorkloadError("placement", "there must be nodes, each given once")
+    if not 0.0 <= theta <= 100.0:
+        said = f"theta must be 0 to 100, not {theta}"
+        raise WorkloadError("placement", said, hint="0 is even; 1 is strongly skewed")
+    if how is How.ROUND_ROBIN:
+        if theta:
+            said = "clients that are dealt out in turn cannot be skewed"
+            raise WorkloadError("placement", said, hint="leave theta out, or place at random")
+        return tuple(nodes[number % len(nodes)] for number in range(count))
+    ranked = list(nodes)
+    if theta:
+        shuffle = Chance(seed, "placement", kind, "ranks")
+        for last in range(len(ranked) - 1, 0, -1):
+            other = shuffle.below(last + 1)
+            ranked[last], ranked[other] = ranked[other], ranked[last]
+    zipf, chance = Zipf(len(ranked), theta), Chance(seed, "placement", kind)
+    return tuple(ranked[zipf.pick(chance)] for _ in range(count))
+
+
+def leaves(edges: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+    """The nodes of a network that have one neighbour, in rising order."""
+    near: dict[int, set[int]] = {}
+    for one, other in edges:
+        if one != other:
+            near.setdefault(one, set()).add(other)
+            near.setdefault(other, set()).add(one)
+    return tuple(sorted(node for node, others in near.items() if len(others) == 1))

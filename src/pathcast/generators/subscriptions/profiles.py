@@ -1,0 +1,87 @@
+"""Profiles that never overlap: no document matches two different ones.
+
+SemCast (2004, section 5) has no XPath workload. Its profiles are abstract, and its one parameter, the *profile selectivity factor*,
+"determines the number of distinct non-overlapping profiles". The plainest subscriptions of that kind compare one value with
+different constants: `/weather[@city = 17]`. They do not overlap if a document has that value once at most, so the *place* must be
+an attribute or text of the root, or of an element that the content models let stand only once, all the way from the root. Of
+these places that one is taken which every document has, if there is one, then the one nearest to the root, then the first in the DTD.
+
+The constants are the integers from 1 to the number of profiles, so documents should draw their values from these.
+
+>>> from pathcast.generators.bundled import bundled
+>>> place(bundled("weather")), place(bundled("book"))
+('/weather[@city = {}]', '/book/title[. = {}]')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pathcast.errors import WorkloadError
+from pathcast.generators.subscriptions.walk import START, Walks
+from pathcast.rng import Chance, Zipf
+from pathcast.schema import AttributeType, Default, Element, Kind, Schema, cheapest
+
+__all__ = ["place", "profiles"]
+
+_NUMERIC = (AttributeType.CDATA, AttributeType.NMTOKEN)
+
+
+def profiles(schema: Schema, different: int, theta: float, chance: Chance) -> Iterator[str]:
+    """Endless draws from so many profiles that do not overlap, the n-th with weight 1 / n ** theta."""
+    form = place(schema)
+    zipf = Zipf(different, theta)
+    while True:
+        yield form.format(1 + zipf.pick(chance))
+
+
+def place(schema: Schema) -> str:
+    """The subscription to a value that a document has once at most, with {} for the constant."""
+    walks = Walks(schema)
+    roots = walks.choices[START][0]
+    if len(roots) > 1:
+        raise WorkloadError(
+            "disjoint",
+            f"{schema.name} has {len(roots)} roots, and a profile speaks of one",
+            hint=f"choose one: {', '.join(roots)}",
+        )
+    found: str | None = None
+    level = [(roots[0], f"/{roots[0]}", True)]
+    seen = set(roots)
+    while level:
+        for name, path, always in level:
+            for form, certain in _forms(schema.elements[name], path):
+                if always and certain:
+                    return form
+                found = found or form
+        level = [
+            (child, f"{path}/{child}", always and _required(schema, name, child))
+            for name, path, always in level
+            for child in walks.choices[name][0]
+            if child not in seen and not walks.fits(name, {child: 2})
+        ]
+        seen.update(name for name, _, _ in level)
+    if found is None:
+        raise WorkloadError(
+            "disjoint",
+            f"{schema.name} has no value that stands in a document only once",
+            hint="profiles that do not overlap need an attribute of the root, say",
+        )
+    return found
+
+
+def _forms(element: Element, path: str) -> Iterator[tuple[str, bool]]:
+    """The places at an element, and whether it always has them."""
+    for one in element.attributes:
+        if one.type in _NUMERIC and one.default is not Default.FIXED and ":" not in one.name:
+            if not one.declares_namespace:
+                yield f"{path}[@{one.name} = {{}}]", one.default is Default.REQUIRED
+    if element.kind is Kind.MIXED and element.content is None:
+        yield f"{path}[. = {{}}]", True
+
+
+def _required(schema: Schema, name: str, child: str) -> bool:
+    """Whether every valid `name` has this child."""
+    size = schema.graph.size
+    without = {other: cost for other, cost in size.items() if other != child}
+    return cheapest(schema.elements[name].content, {}, without.get) is None

@@ -1,0 +1,209 @@
+"""Walks through the element graph of a DTD: the random trees that subscriptions are made from.
+
+A *walk* starts at a root and goes to a child at every level, along productive edges only, so every prefix of it is
+a root path of some valid document. A *tree* is a walk with further walks that start at its elements. Siblings of a
+tree can stand side by side in one valid document: each is a child of its own, and the content model has a word with all of
+them (`fits`). So whatever is derived from a tree by dropping demands can be satisfied.
+
+The next element is chosen by Zipf's law among the children in the order in which the content model first names them: the
+first named has rank 1, and weight 1; the n-th has weight 1 / n ** theta. Theta 0 makes all alike. Roots are ranked
+in the order in which the schema has them. A walk that must have a least number of levels passes over the
+children below which there are too few.
+
+>>> from pathcast.schema import parse_dtd
+>>> from pathcast.rng import Chance
+>>> book = parse_dtd("<!ELEMENT book (title, section*)><!ELEMENT section (title, section*)><!ELEMENT title (#PCDATA)>")
+>>> walks = Walks(book)
+>>> walks.path(Chance(2), walks.rows(4, 4))
+['book', 'section', 'section', 'title']
+>>> walks.fits("book", {"title": 1, "section": 2}), walks.fits("book", {"title": 2})
+(True, False)
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from pathcast.errors import WorkloadError
+from pathcast.rng import Chance
+from pathcast.schema import Kind, Schema, cheapest
+
+__all__ = ["START", "Choices", "Link", "Node", "Walks"]
+
+START = ""  # the document node: its children are the roots
+_DRAWS = 4  # how often a sibling is drawn that may fit beside those that are there
+_SECTORS = 8
+_KEPT = 100_000  # answers of `fits` that are kept
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """One element of a tree. `wanted` is how many children of each name it must have at least."""
+
+    name: str
+    parent: Node | None
+    level: int  # the root is at 1
+    kids: list[Node] = field(default_factory=list)
+    wanted: dict[str, int] = field(default_factory=dict)
+
+    def add(self, name: str) -> Node:
+        kid = Node(name, self, self.level + 1)
+        self.kids.append(kid)
+        self.wanted[name] = self.wanted.get(name, 0) + 1
+        return kid
+
+
+Choices = dict[str, tuple[tuple[str, ...], list[float]]]
+"""Of each element what may come next, and what to look a random number up in to choose among it."""
+
+
+class Link:
+    """An element at a level of a walk, and those that may come next; `shares` is None if all are alike."""
+
+    __slots__ = ("kids", "name", "shares")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.kids: list[Link] = []
+        self.shares: list[float] | None = None
+
+
+class Walks:
+    """The walks of one schema, for one theta."""
+
+    __slots__ = ("_fits", "_theta", "choices", "schema")
+
+    def __init__(self, schema: Schema, theta: float = 0.0) -> None:
+        graph = schema.graph
+        roots = tuple(root for root in schema.roots if root in graph.size)
+        if not roots:
+            raise WorkloadError(
+                "schema",
+                f"no valid document exists under {schema.name}: none of its roots can be finished",
+                hint="every root needs itself, or an element that is not declared",
+            )
+        self.schema = schema
+        self._theta = theta
+        self._fits: dict[tuple[str, tuple[tuple[str, int], ...]], bool] = {}
+        below = {START: roots, **{name: graph.children[name] for name in graph.depth}}
+        self.choices: Choices = {
+            name: (names, _shares(range(1, len(names) + 1), theta)) for name, names in below.items()
+        }
+
+    def rows(self, least: int, most: int) -> list[Choices]:
+        """The choices at each of so many levels, for walks of so many levels at least."""
+        rows = []
+        reach = dict.fromkeys(self.choices, 0)  # levels below, counted up to what is needed
+        deep: list[set[str]] = [set(self.choices)]  # those with 0, 1, 2, ... levels below
+        for level in range(1, least + 1):
+            above = {n for n, (names, _) in self.choices.items() if not deep[-1].isdisjoint(names)}
+            deep.append(above)
+            reach.update(dict.fromkeys(above, level))
+        if START not in deep[least]:
+            raise WorkloadError(
+                "depth",
+                f"no path of {self.schema.name} has {least} steps: the longest has {reach[START]}",
+                hint="ask for a lower least depth",
+            )
+        for level in range(least - 1):
+            enough = deep[least - 1 - level]
+            rows.append({name: self._among(name, enough) for name in self.choices})
+        return rows + [self.choices] * (most - len(rows))
+
+    def _among(self, name: str, enough: set[str]) -> tuple[tuple[str, ...], list[float]]:
+        """The choices that are good enough, with the weights of their ranks."""
+        ranked = [(rank, n) for rank, n in enumerate(self.choices[name][0], 1) if n in enough]
+        return tuple(n for _, n in ranked), _shares([rank for rank, _ in ranked], self._theta)
+
+    def linked(self, rows: Sequence[Choices]) -> Link:
+        """The same choices as places that know what may come next, from the document node on."""
+        after: dict[str, Link] = {}
+        done: Choices | None = None
+        for row in reversed(rows):
+            if row is done:  # the same choices at every level from here on
+                continue
+            places = {name: Link(name) for name in row}
+            for name, (names, shares) in row.items():
+                places[name].kids = [(after or places)[kid] for kid in names]
+                places[name].shares = shares if self._theta else None
+            after, done = places, row
+        return after[START]
+
+    def sectors(self, start: Link, levels: int) -> list[tuple[tuple[Link, ...], float]]:
+        """The beginnings of walks, of as few levels as make some `_SECTORS`, each with its probability."""
+        found: list[tuple[tuple[Link, ...], float]] = [((), 1.0)]
+        for level in range(levels):
+            longer: list[tuple[tuple[Link, ...], float]] = []
+            for begun, share in found:
+                place = begun[-1] if begun else start
+                if len(begun) < level or not place.kids:  # it has ended
+                    longer.append((begun, share))
+                    continue
+                ends = place.shares or [n / len(place.kids) for n in range(1, len(place.kids))]
+                for kid, low, high in zip(place.kids, [0.0, *ends], [*ends, 1.0], strict=True):
+                    longer.append(((*begun, kid), share * (high - low)))
+            found = longer
+            if len(found) >= _SECTORS:
+                break
+        return found
+
+    def path(self, chance: Chance, rows: Sequence[Choices], start: str = START) -> list[str]:
+        """A walk of so many levels below `start`, or fewer where it ends in an element without children."""
+        random = chance.random
+        found = []
+        name = start
+        for choices in rows:
+            names, shares = choices[name]
+            if not names:
+                break
+            name = names[bisect_right(shares, random())]
+            found.append(name)
+        return found
+
+    def tree(self, path: list[str]) -> Node:
+        """The document node of a tree that is just this walk."""
+        top = node = Node(START, None, 0)
+        for name in path:
+            node = node.add(name)
+        return top
+
+    def grow(self, chance: Chance, node: Node, levels: int) -> Node | None:
+        """A further walk below a node of a tree: its first element, or None if nothing that was drawn fits."""
+        for _ in range(_DRAWS):
+            path = self.path(chance, [self.choices] * levels, node.name)
+            if path and self.fits(
+                node.name, {**node.wanted, path[0]: node.wanted.get(path[0], 0) + 1}
+            ):
+                first = tip = node.add(path[0])
+                for name in path[1:]:
+                    tip = tip.add(name)
+                return first
+        return None
+
+    def fits(self, name: str, wanted: Mapping[str, int]) -> bool:
+        """Whether an element may have at least these children, side by side."""
+        if name == START:
+            return sum(wanted.values()) <= 1
+        element = self.schema.elements[name]
+        if (
+            element.kind is not Kind.CHILDREN
+        ):  # mixed content and ANY take any number of what they take
+            return all(child in self.choices[name][0] for child in wanted)
+        key = (name, tuple(sorted(wanted.items())))
+        known = self._fits.get(key)
+        if known is None:
+            if len(self._fits) >= _KEPT:
+                self._fits.clear()
+            known = cheapest(element.content, wanted, self.schema.graph.size.get) is not None
+            self._fits[key] = known
+        return known
+
+
+def _shares(ranks: Sequence[int], theta: float) -> list[float]:
+    """The upper ends of the shares of [0, 1) that these ranks have, but the last."""
+    # Rounded: another C library's power may differ in its last bit.
+    sums = list(accumulate(round(1.0 / rank**theta, 12) for rank in ranks))
+    return [one / sums[-1] for one in sums[:-1]]

@@ -1,0 +1,141 @@
+"""What stands in texts and attributes: integers, or words, all alike or some far more often than others.
+
+The papers' messages hold "integers between 1 and 100" (Cao, section 3.3.1), which is the default; words are there for
+what looks like prose. `theta` is the exponent of Zipf's law: the first integer or word is the commonest, and 0 makes
+all alike.
+
+A `Values` is a *table*: drawing is picking a line of it, all lines alike, so that a skewed domain costs no more than a
+flat one. The table of a flat domain has every value once; that of a skewed one has 65,536 lines, and each value as many
+of them as its share, to within one line. So where the tail of a domain has less than a line for each value, some of
+its values have one and the others none. A domain of more than 65,536 integers is thinned out to that many, evenly.
+
+>>> Values().table[:3], Values(low=0, high=10**9).table[1]
+(('1', '2', '3'), '15258')
+>>> Values(kind="words", vocabulary=("rain", "sun")).table
+('rain', 'sun')
+>>> from pathcast.rng import Chance
+>>> Values(kind="words", theta=1.0).draw(Chance(1))
+'loso'
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, pairwise
+from typing import Literal
+
+from pathcast.errors import WorkloadError
+from pathcast.rng import Chance
+
+__all__ = ["LINES", "Values"]
+
+LINES = 65_536
+"""The most lines that a table has."""
+
+_LONGEST = 1000  # values in one text
+_CONSONANTS = "bdfgklmnprst"
+_VOWELS = "aeiou"
+_PLAIN = re.compile(
+    r"[^\x00-\x20\x7f-\x9f\ud800-\udfff\ufffe\uffff]+(?: [^\x00-\x20\x7f-\x9f\ud800-\udfff\ufffe\uffff]+)*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """A value domain; `vocabulary` is how many words there are, or the words themselves, the commonest first."""
+
+    kind: Literal["integers", "words"] = "integers"
+    low: int = 1
+    high: int = 100
+    vocabulary: int | tuple[str, ...] = 1000
+    theta: float = 0.0
+    length: int = (
+        1  # a text has 1 to so many values, with spaces between them; an attribute has one
+    )
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("integers", "words"):
+            hint = "integers or words"
+            raise WorkloadError("values", f"no kind of values is called {self.kind!r}", hint=hint)
+        if self.low > self.high:
+            message = f"there is no integer from {self.low} to {self.high}"
+            raise WorkloadError("values", message, hint="low must not be above high")
+        if not 0.0 <= self.theta <= 10.0:
+            message = f"theta must be from 0 to 10, not {self.theta}"
+            raise WorkloadError("values", message, hint="0 makes all values alike; 1 is Zipf's own")
+        if not 1 <= self.length <= _LONGEST:
+            message = f"a text can have 1 to {_LONGEST} values, not {self.length}"
+            raise WorkloadError("values", message)
+        if isinstance(self.vocabulary, int):
+            if not 1 <= self.vocabulary <= LINES:
+                message = f"a vocabulary can have 1 to {LINES} words, not {self.vocabulary}"
+                raise WorkloadError("values", message)
+            return
+        if not 1 <= len(self.vocabulary) <= LINES:
+            message = f"a vocabulary can have 1 to {LINES} words, not {len(self.vocabulary)}"
+            raise WorkloadError("values", message)
+        for word in self.vocabulary:
+            if not _PLAIN.fullmatch(word):
+                hint = "visible characters, single spaces between them"
+                raise WorkloadError("values", f"{word!r} cannot be a value", hint=hint)
+
+    @property
+    def domain(self) -> tuple[str, ...]:
+        """The different values, the commonest first."""
+        return _domain(self)
+
+    @property
+    def table(self) -> tuple[str, ...]:
+        """Lines to draw from, all alike."""
+        return _table(self)
+
+    def draw(self, chance: Chance) -> str:
+        """One value, as plain text."""
+        return chance.pick(_table(self))
+
+
+@lru_cache(maxsize=64)
+def _domain(values: Values) -> tuple[str, ...]:
+    if values.kind == "words":
+        if isinstance(values.vocabulary, tuple):
+            return tuple(dict.fromkeys(values.vocabulary))
+        return _words(values.vocabulary)
+    span = values.high - values.low + 1
+    if span <= LINES:
+        return tuple(map(str, range(values.low, values.high + 1)))
+    return tuple(str(values.low + line * span // LINES) for line in range(LINES))
+
+
+@lru_cache(maxsize=64)
+def _table(values: Values) -> tuple[str, ...]:
+    domain = _domain(values)
+    if not values.theta:
+        return domain
+    weights = [round(1.0 / (rank + 1) ** values.theta, 12) for rank in range(len(domain))]
+    total = sum(weights)
+    ends = [round(LINES * one / total) for one in accumulate(weights, initial=0.0)]
+    lines: list[str] = []
+    for value, (begin, end) in zip(domain, pairwise(ends), strict=True):
+        lines += [value] * (end - begin)
+    return tuple(lines)
+
+
+@lru_cache(maxsize=64)
+def _words(count: int) -> tuple[str, ...]:
+    """So many words, all different: the first 3,600 have two syllables, the others three.
+
+    The strides have no divisor in common with the number of words that there are, so none comes twice.
+    """
+    syllables = [consonant + vowel for consonant in _CONSONANTS for vowel in _VOWELS]
+    some = len(syllables)
+    found: list[str] = []
+    for rank in range(count):
+        if rank < some**2:
+            first, second = divmod(rank * 1597 % some**2, some)
+            found.append(syllables[first] + syllables[second])
+        else:
+            first, rest = divmod((rank - some**2) * 75011 % some**3, some**2)
+            found.append(syllables[first] + syllables[rest // some] + syllables[rest % some])
+    return tuple(found)

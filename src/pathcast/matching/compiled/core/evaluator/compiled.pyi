@@ -1,0 +1,18 @@
+"""Conditions compiled once, for the evaluation of any number of documents."""
+
+from typing import final
+
+from pathcast.xpath.tree import Condition
+
+__all__ = ["Conditions"]
+
+@final
+class Conditions:
+    """Conditions by number, ready to be evaluated."""
+    def __len__(self) -> int:
+        """How many distinct conditions there are, those inside others included."""
+    def add(self, condition: Condition) -> int:
+        """The number of a condition: a handle for evaluations. Equal conditions have one number."""
+    @property
+    def memory(self) -> int:
+        """Bytes, roughly."""

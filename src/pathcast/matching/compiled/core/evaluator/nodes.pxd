@@ -1,0 +1,89 @@
+"""The nodes of one document, numbered; see nodes.pyx."""
+
+cimport cython
+from libc.stdint cimport int32_t
+from lxml.includes cimport etreepublic as cetree
+from lxml.includes cimport tree
+
+from pathcast.matching.compiled.core.evaluator.arena cimport Arena
+from pathcast.matching.compiled.core.evaluator.compiled cimport Conditions, Program
+from pathcast.matching.compiled.core.evaluator.sets cimport Set
+from pathcast.vectors cimport Table
+
+# As in pathcast.documents.document.
+cdef enum NodeKind:
+    DOCUMENT_NODE = 0
+    ELEMENT_NODE = 1
+    ATTRIBUTE_NODE = 2
+    TEXT_NODE = 3
+    COMMENT_NODE = 4
+    PI_NODE = 5
+    NODE_KINDS = 6
+
+
+cdef struct Node:
+    void *at  # xmlNode, or xmlAttr; of a text, its first piece
+    int32_t parent
+    int32_t right
+    int32_t name  # elements and attributes: which `Name`; texts: whether there are more pieces
+    int32_t kind
+
+
+# A name as it is written in this document. Two may be one and the same label.
+cdef struct Name:
+    const tree.xmlChar *local
+    tree.xmlNs *ns
+    bint attribute
+    int32_t label  # -1: no condition asks for it
+    int32_t space  # NO_SPACE; -1: no condition asks for it
+    int32_t slot  # where its nodes are listed; 0: nowhere
+    int32_t count
+
+
+cdef struct Text:
+    const char *at
+    Py_ssize_t size
+
+
+@cython.final
+cdef class Nodes:
+    cdef cetree._Element root
+    cdef Conditions conditions
+    cdef const Program *program
+    cdef Arena arena
+    cdef Node *at
+    cdef Py_ssize_t size
+    cdef Py_ssize_t room
+    cdef Py_ssize_t counts[NODE_KINDS]
+    cdef Set kinds[NODE_KINDS]
+    cdef Name *names
+    cdef Py_ssize_t name_count
+    cdef Py_ssize_t name_room
+    cdef Table name_numbers
+    cdef Table slots
+    cdef Set *listed
+    cdef Text *strings
+    cdef double *numbers
+    cdef int32_t *ranks  # how many texts there are up to each node
+    cdef Py_ssize_t memo
+    cdef Set none
+
+    cdef int number(self) except -1 nogil
+    cdef const Set *of_kind(self, int32_t kind) except NULL nogil
+    cdef const Set *of_label(self, int32_t label, bint attribute) except NULL nogil
+    cdef int string(self, int32_t node, Arena *scratch, Text *found) except -1 nogil
+
+    cdef double number_at(self, int32_t node, Arena *scratch) except? -1.0 nogil
+    cdef bint begins(
+        self, int32_t node, const char *text, Py_ssize_t size, bint whole, Arena *scratch
+    ) except -1 nogil
+
+    cdef const Set *_ranked_texts(self) except NULL nogil
+    cdef int32_t _push(self, int32_t kind, void *at, int32_t parent, int32_t name) except -1 nogil
+    cdef int _attributes(self, tree.xmlNode *element, int32_t parent) except -1 nogil
+    cdef int32_t _name(
+        self, const tree.xmlChar *local, tree.xmlNs *ns, bint attribute
+    ) except -1 nogil
+    cdef int _list(self) except -1 nogil
+    cdef int _element_string(self, int32_t node, Arena *scratch, Text *found) except -1 nogil
+    cdef int _pieces(self, tree.xmlNode *first, bint attribute, Text *found) except -1 nogil

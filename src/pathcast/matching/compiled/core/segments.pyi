@@ -1,0 +1,4 @@
+from pathcast.matching.compiled.core.automaton import Automaton
+
+class Segments:
+    automaton: Automaton

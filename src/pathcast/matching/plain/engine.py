@@ -1,0 +1,267 @@
+"""The engine in plain Python: the oracle of the compiled one, and what runs where that is missing.
+
+    bytes -> Document -> states reached -> alternatives complete -> joined by regions -> residual -> numbers
+
+Equal patterns are one entry with many numbers, so everything below is done once for each distinct pattern. Linear
+paths are decided by the automaton; twigs, values and places wait until all their paths were reached and are
+then joined; residuals wait until their skeleton holds. Not for use by several threads at once.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from typing import Literal
+
+from pathcast.documents import Document, Limits
+from pathcast.documents import parse as parse_document
+from pathcast.errors import EvaluationError
+from pathcast.matching.automaton import Automaton, Memo
+from pathcast.matching.draw import draw
+from pathcast.matching.encode import FIRST_NAME, Encoder, PlainWords, path_text
+from pathcast.matching.id_table import Register
+from pathcast.matching.matches import Batch, Hops, Id, Matches, gathered
+from pathcast.matching.paths import Requirement, requirements
+from pathcast.matching.plain.evaluate import Evaluator
+from pathcast.matching.plan import only_path, plan
+from pathcast.matching.residual import Check, Residuals
+from pathcast.matching.snapshot import SavedEntry, Snapshot, saved_entry, snapshot_ints
+from pathcast.xpath import Pattern, parse
+
+__all__ = ["PlainEngine"]
+
+_Key = tuple[str, tuple[tuple[str, str], ...]]
+
+
+class _Entry:
+    """A distinct pattern and the subscriptions that have it: their numbers, each with its hop."""
+
+    __slots__ = ("alternatives", "check", "key", "numbers")
+
+    def __init__(self, key: _Key, pattern: Pattern, check: Check | None) -> None:
+        self.key = key
+        self.numbers: dict[int, int | None] = {}
+        self.check = check
+        self.alternatives = [_Alternative(self, one) for one in requirements(pattern.condition)]
+
+
+class _Alternative:
+    """One way in which an entry may match."""
+
+    __slots__ = ("entry", "needs", "requirement")
+
+    def __init__(self, entry: _Entry, requirement: Requirement) -> None:
+        self.entry = entry
+        self.requirement = requirement
+        self.needs = len(requirement.paths)
+
+
+class PlainEngine:
+    """One automaton, one memo, and a join for what is left."""
+
+    name = "plain"
+
+    def __init__(
+        self,
+        register: Register,
+        limits: Limits,
+        residuals: Residuals,
+        lock: AbstractContextManager[object],
+    ) -> None:
+        self._register = register
+        self._lock = lock  # matching remembers things, too: one at a time
+        self._limits = limits
+        self._residuals = residuals
+        self._entries: dict[_Key, _Entry] = {}
+        self._entry_of: dict[int, _Entry] = {}
+        self._automaton: Automaton[_Alternative] = Automaton()
+        self._memo: Memo[_Alternative] = Memo()
+        self._always: dict[_Alternative, None] = {}  # need no path at all: not(//a)
+        self._documents = self._matches = self._joins = self._join_work = 0
+
+    # subscriptions
+
+    def add(
+        self,
+        xpath: str,
+        namespaces: Mapping[str, str] | None,
+        hop: int | None,
+        allow_expensive: bool,
+    ) -> None:
+        pattern = parse(xpath, namespaces)
+        check = self._residuals.admit(pattern, xpath, allow_expensive)
+        self._enter(len(self._register.ids), pattern, check, hop)
+
+    def _enter(self, number: int, pattern: Pattern, check: Check | None, hop: int | None) -> None:
+        key = (pattern.text, pattern.namespaces)
+        entry = self._entries.get(key)
+        if entry is None:
+            entry = self._entries[key] = _Entry(key, pattern, check)
+            for alternative in entry.alternatives:
+                for path in alternative.requirement.paths:
+                    self._automaton.add(path, alternative)
+                if not alternative.needs:
+                    self._always[alternative] = None
+        entry.numbers[number] = hop
+        self._entry_of[number] = entry
+
+    def remove(self, number: int) -> None:
+        entry = self._entry_of.pop(number)
+        del entry.numbers[number]
+        if entry.numbers:
+            return
+        del self._entries[entry.key]
+        for alternative in entry.alternatives:
+            for path in alternative.requirement.paths:
+                self._automaton.remove(path, alternative)
+            self._always.pop(alternative, None)
+
+    def renumber(self, kept: list[int]) -> None:
+        new = {old: number for number, old in enumerate(kept)}
+        for entry in self._entries.values():
+            entry.numbers = {new[old]: hop for old, hop in entry.numbers.items()}
+        self._entry_of = {new[old]: entry for old, entry in self._entry_of.items()}
+
+    def settle(self) -> None:
+        """Nothing to do: there is one automaton, always up to date."""
+
+    def snapshot(self) -> Snapshot:
+        words = PlainWords()
+        encoder = Encoder(words)
+        labels, ends, hops, entries = array("i"), array("i"), array("i"), array("i")
+        places: dict[_Key, int] = {}
+        saved: list[SavedEntry] = []
+        for number in range(len(self._entry_of)):
+            entry = self._entry_of[number]
+            pattern = parse(entry.key[0], dict(entry.key[1]))
+            alternatives = plan(pattern.condition)
+            path = None if entry.check else only_path(alternatives)
+            if path is not None:
+                labels.extend(encoder.labels(path))
+            elif entry.key not in places:
+                places[entry.key] = len(saved)
+                saved.append(
+                    saved_entry(*entry.key, entry.check, encoder.alternatives(alternatives))
+                )
+            ends.append(len(labels))
+            hop = entry.numbers[number]
+            hops.append(-1 if hop is None else hop)
+            entries.append(-1 if path is not None else places[entry.key])
+        return Snapshot(
+            ids=list(self._register.ids),
+            names=words.keys[FIRST_NAME:],
+            values=words.value_tests,
+            labels=labels.tobytes(),
+            ends=ends.tobytes(),
+            hops=hops.tobytes(),
+            entries=entries.tobytes(),
+            patterns=saved,
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        words = PlainWords()
+        for name in snapshot.names:
+            words.code(name)
+        encoder = Encoder(words)
+        labels, ends = snapshot_ints(snapshot.labels), snapshot_ints(snapshot.ends)
+        before = 0
+        for number, (end, hop, known) in enumerate(
+            zip(ends, snapshot_ints(snapshot.hops), snapshot_ints(snapshot.entries), strict=True)
+        ):
+            if known < 0:
+                text, namespaces = path_text(encoder.decoded(labels[before:end]))
+            else:
+                text, namespaces = (
+                    snapshot.patterns[known].text,
+                    dict(snapshot.patterns[known].namespaces),
+                )
+            before = end
+            pattern = parse(text, namespaces)
+            check = self._residuals.admit(pattern, text, allowed=True)
+            self._enter(number, pattern, check, None if hop < 0 else hop)
+
+    # documents
+
+    def match(self, body: bytes) -> Matches:
+        with self._lock:
+            matched, errors = self._matched(body)
+            numbers = array("i", sorted(number for entry in matched for number in entry.numbers))
+            self._matches += len(numbers)
+            return Matches(self._register.ids, numbers, errors)
+
+    def batch(self, bodies: Iterable[bytes]) -> Batch:
+        with self._lock:
+            return gathered(self._register.ids, bodies, self.match)
+
+    def hops(self, body: bytes) -> Hops:
+        with self._lock:
+            matched, errors = self._matched(body)
+            hops = {hop for entry in matched for hop in entry.numbers.values() if hop is not None}
+            return Hops(sorted(hops), errors)
+
+    def _matched(self, body: bytes) -> tuple[list[_Entry], dict[Id, EvaluationError]]:
+        """The entries that hold altogether, and the subscriptions that could not be decided."""
+        document = parse_document(body, self._limits)
+        self._documents += 1
+        passed = self._structural(document)
+        matched = [entry for entry in passed if entry.check is None]
+        asked = [(entry, entry.check) for entry in passed if entry.check is not None]
+        errors: dict[Id, EvaluationError] = {}
+        if asked:
+            checks = [check for _, check in asked]
+            tree, runs = document.tree, document.longest_run
+            answers = self._residuals.decide(checks, tree, runs, bytes(body))
+            for (entry, _), answer in zip(asked, answers, strict=True):
+                if isinstance(answer, EvaluationError):
+                    errors |= {self._register.ids[number]: answer for number in entry.numbers}
+                elif answer:
+                    matched.append(entry)
+        return matched, errors
+
+    def _structural(self, document: Document) -> list[_Entry]:
+        """The entries whose condition (or skeleton) holds."""
+        matched: dict[_Entry, None] = {}
+        complete: dict[_Alternative, None] = dict(self._always)
+        reached: dict[_Alternative, int] = {}
+        for state in self._memo.run(self._automaton, document):
+            for alternative in state.waiting:
+                if alternative.requirement.exact:
+                    matched[alternative.entry] = None
+                    continue
+                count = reached.get(alternative, 0) + 1
+                reached[alternative] = count
+                if count == alternative.needs:
+                    complete[alternative] = None
+        evaluator = Evaluator(document)
+        for alternative in complete:
+            if alternative.entry not in matched:
+                self._joins += 1
+                if evaluator.holds(alternative.requirement.condition):
+                    matched[alternative.entry] = None
+        self._join_work += evaluator.work
+        return list(matched)
+
+    # what it looks like
+
+    def draw(self, style: Literal["text", "dot"]) -> str:
+        return draw(self._automaton, style, lambda one: len(one.entry.numbers))
+
+    def figures(self) -> dict[str, int | Mapping[str, int]]:
+        checks = [entry.check for entry in self._entries.values() if entry.check is not None]
+        return {
+            "patterns": len(self._entries),
+            "residuals": len(checks),
+            "expensive": sum(check.expensive for check in checks),
+            "automata": 1,
+            "states": self._automaton.size,
+            "memo": self._memo.size,
+            "memo_hits": self._memo.hits,
+            "memo_misses": self._memo.misses,
+            "memo_flushes": self._memo.flushes,
+            "documents": self._documents,
+            "matches": self._matches,
+            "joins": self._joins,
+            "join_work": self._join_work,
+            "memory": {},
+        }

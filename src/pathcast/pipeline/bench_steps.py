@@ -1,0 +1,181 @@
+"""What the benchmark of the pipeline does with Spark: tables of documents, and the steps that are measured.
+
+    bodies -> write_documents -> a table in several files -> Trial.take(step, files) -> a sink
+
+A step is the whole of it, from the files to the sink: what is not in a step is not measured. So each begins with reading the
+table, and nothing is kept from one to the next but what a worker keeps anyway, its engine. `read` only reads, for the others
+to be compared with; `noop` throws the answers away, ids as arrays; `matches` writes them; `deliveries` gives each its rows.
+
+What went into matching itself is known from the workers, which leave a note of it for every task: it is not Spark's.
+
+>>> sorted(STEPS)
+['deliveries', 'matches', 'noop', 'read']
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from pathcast.pipeline.matching import matched, matches
+from pathcast.pipeline.partitioning import Assignment
+from pathcast.pipeline.routes import ROUTES, deliveries
+from pathcast.pipeline.session import open_session
+from pathcast.pipeline.strategy import Strategy, Wanted
+from pathcast.pipeline.versions import Version
+from pathcast.pipeline.worker import Task, engine, match_batches
+
+__all__ = ["STEPS", "Trial", "read_bodies", "write_documents"]
+
+_TIME: Final = datetime(2024, 1, 1, tzinfo=UTC)
+_COLUMNS: Final = (
+    "id string, body binary, source string, time timestamp, "
+    "fault struct<kind:string,message:string>"
+)
+_SCHEMA: Final = pa.schema(
+    [
+        ("id", pa.string()),
+        ("body", pa.binary()),
+        ("source", pa.string()),
+        ("time", pa.timestamp("us", tz="UTC")),
+        ("fault", pa.struct([("kind", pa.string()), ("message", pa.string())])),
+    ]
+)
+
+
+def write_documents(bodies: Sequence[bytes], folder: Path, files: int) -> list[str]:
+    """Write documents as a table; the names of its files, each with as many as the others, or one less.
+
+    They are not compressed: to undo that (10 us for a document, where Snappy did it) is no work of Spark's.
+    """
+    names = []
+    for number in range(files):
+        places = range(number * len(bodies) // files, (number + 1) * len(bodies) // files)
+        columns = [
+            pa.array([f"document-{place}" for place in places], pa.string()),
+            pa.array([bodies[place] for place in places], pa.binary()),
+            pa.array(["bench"] * len(places), pa.string()),
+            pa.array([_TIME] * len(places), _SCHEMA.field("time").type),
+            pa.nulls(len(places), _SCHEMA.field("fault").type),
+        ]
+        names.append(str(folder / f"{number:03}.parquet"))
+        pq.write_table(pa.table(columns, schema=_SCHEMA), names[-1], compression="none")
+    return names
+
+
+def read_bodies(files: Sequence[str]) -> list[bytes]:
+    """The documents of a table, in their order."""
+    return [
+        body
+        for file in files
+        for body in pq.read_table(file, columns=["body"]).column("body").to_pylist()
+    ]
+
+
+@dataclass(slots=True)
+class Trial:
+    """A Spark application that takes steps with one version; `chosen` is how its documents are matched."""
+
+    session: SparkSession
+    version: Version
+    out: Path
+    wanted: Wanted
+    chosen: Strategy | None = None
+    _assignment: Assignment = field(init=False)
+    _tables: dict[tuple[str, ...], DataFrame] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._assignment = Assignment(self.session, self.wanted, self._note)
+
+    @classmethod
+    def start(cls, version: Version, out: Path, wanted: Wanted, master: str) -> Trial:
+        return cls(open_session(master), version, out, wanted)
+
+    def _note(self, _: Version, strategy: Strategy) -> None:
+        self.chosen = strategy
+
+    def take(self, step: str, files: Sequence[str]) -> float:
+        """One of `STEPS`, with the documents of some files; seconds of CPU that went into matching."""
+        with TemporaryDirectory(prefix="pathcast-") as notes:
+            STEPS[step](self, self._table(files), Path(notes))
+            return sum(float(note.read_text()) for note in Path(notes).iterdir())
+
+    def count(self, files: Sequence[str]) -> int:
+        """How many matches there are in all."""
+        row = self.matches(self._table(files)).agg(F.sum(F.size("subscriptions")))
+        return int(row.collect()[0][0] or 0)
+
+    def _table(self, files: Sequence[str]) -> DataFrame:
+        """The table of some files; they are listed once."""
+        key = tuple(files)
+        if key not in self._tables:
+            self._tables[key] = self.session.read.schema(_COLUMNS).parquet(*files)
+        return self._tables[key]
+
+    def matches(self, documents: DataFrame) -> DataFrame:
+        task = Task(self.version.name, self.version.file)
+        return matches(self._assignment.matched(documents, self.version, task))
+
+    def noted(self, documents: DataFrame, notes: Path) -> DataFrame:
+        """Matches, by workers that have all subscriptions and leave notes."""
+        self.version.ship(self.session.sparkContext)
+        task = Task(self.version.name, self.version.file)
+        return matches(matched(documents, task, partial(_noted, folder=str(notes))))
+
+    def deliveries(self, documents: DataFrame, notes: Path) -> DataFrame:
+        routes = self.session.read.schema(ROUTES).parquet(str(self.version.routes))
+        return deliveries(self.noted(documents, notes), routes)
+
+    def stop(self) -> None:
+        self.session.stop()
+
+
+def _noted(batches: Iterator[pa.RecordBatch], task: Task, folder: str) -> Iterator[pa.RecordBatch]:
+    """In a worker: match, and leave a note of the CPU time that it took."""
+    past = engine(task.file, task.limits, task.deadline).past
+    before = past.seconds
+    yield from match_batches(batches, task)
+    Path(folder, secrets.token_hex(8)).write_text(repr(past.seconds - before))
+
+
+def _read(_: Trial, documents: DataFrame, __: Path) -> None:
+    _nowhere(documents)
+
+
+def _noop(trial: Trial, documents: DataFrame, notes: Path) -> None:
+    _nowhere(trial.noted(documents, notes))
+
+
+def _matches(trial: Trial, documents: DataFrame, notes: Path) -> None:
+    _written(trial.noted(documents, notes), trial.out / "matches")
+
+
+def _deliveries(trial: Trial, documents: DataFrame, notes: Path) -> None:
+    _written(trial.deliveries(documents, notes), trial.out / "deliveries")
+
+
+def _nowhere(rows: DataFrame) -> None:
+    rows.write.format("noop").mode("overwrite").save()
+
+
+def _written(rows: DataFrame, folder: Path) -> None:
+    rows.write.mode("overwrite").parquet(str(folder))
+
+
+STEPS: Final[Mapping[str, Callable[[Trial, DataFrame, Path], None]]] = {
+    "read": _read,
+    "noop": _noop,
+    "matches": _matches,
+    "deliveries": _deliveries,
+}

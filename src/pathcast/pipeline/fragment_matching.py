@@ -1,0 +1,186 @@
+"""Documents -> matches where no worker has room for all subscriptions: the automaton is spread, and documents travel to it.
+
+After Miliaraki et al., section 5.2, as one step of a Spark job with one shuffle: instead of following states from peer to peer,
+a document is sent at once, whole, to all fragments (`fragments`) that may have a match for it.
+
+    documents -> parsed once, with the router -> (fragment, document) rows -> shuffle -> matched, fragment by fragment -> rows
+
+Rows are those of `matching.matched`, told apart by `part` in another way: a subscription is in one fragment only, so each
+match is found once, and the parts of fragment n begin with n * `PARTS`. The first row of a document is made by the first fragment
+it is sent to. What is sent nowhere (nothing can match, or it was refused) has its one row already, and travels as that.
+
+A partition has documents of one fragment, so a worker holds one fragment at a time, beside the router; where there are more
+workers than fragments, several partitions share a fragment.
+
+Cost: each document is parsed once for the router and once for each fragment it goes to, and its bytes are shuffled as often.
+"""
+
+from __future__ import annotations
+
+import gc
+from array import array
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+from zlib import crc32
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import SparkFiles
+from pyspark.sql import DataFrame
+
+from pathcast.documents import Limits
+from pathcast.errors import DocumentError
+from pathcast.matching import Matcher
+from pathcast.matching.matches import Batch
+from pathcast.pipeline import rows
+from pathcast.pipeline.fragments import Fragments
+from pathcast.pipeline.worker import Task, answered, engine, facts_of, without_lost
+
+__all__ = ["PARTS", "matched_spread"]
+
+PARTS: Final = 32_768  # a fragment's rows for a document: more than its subscriptions can fill
+_ROUTED: Final = f"target int, fragment int, body binary, {rows.RESULT}"
+_SENT: Final = pa.schema(
+    [("target", pa.int32()), ("fragment", pa.int32()), ("body", pa.binary()), *rows.SCHEMA]
+)
+
+
+def matched_spread(documents: DataFrame, fragments: Fragments, task: Task) -> DataFrame:
+    """What `matching.matched` gives; every worker has the fragments by now. The task's own file is not needed."""
+    slots = documents.sparkSession.sparkContext.defaultParallelism
+    job = _Job(
+        task,
+        fragments.router.name,
+        tuple(path.name for path in fragments.paths),
+        sharers=-(-slots // len(fragments)),
+    )
+    return (
+        documents.select("id", "body", "source", "time", "fault")
+        .mapInArrow(partial(_route, job=job), _ROUTED)
+        .repartitionById(job.targets, "target")
+        .mapInArrow(partial(_match, job=job), rows.RESULT)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What the workers need to know; `sharers` partitions have documents of the same fragment."""
+
+    task: Task
+    router: str
+    files: tuple[str, ...]
+    sharers: int
+
+    @property
+    def targets(self) -> int:
+        return len(self.files) * self.sharers
+
+
+_routers: dict[tuple[str, Limits], Matcher] = {}
+
+
+def _router(job: _Job) -> Matcher:
+    """The router, kept until another one is needed."""
+    key = (job.router, job.task.limits)
+    if key not in _routers:
+        _routers.clear()
+        gc.collect()
+        _routers[key] = Matcher.load(SparkFiles.get(job.router), limits=job.task.limits)
+    return _routers[key]
+
+
+def _route(batches: Iterator[pa.RecordBatch], job: _Job) -> Iterator[pa.RecordBatch]:
+    """Documents, once for each fragment that they are to be sent to, and rows of those that are sent nowhere."""
+    router = _router(job)
+    for batch in batches:
+        batch, lost = without_lost(batch, job.task)
+        yield from (_finished(one, job) for one in lost)
+        facts = facts_of(batch, job.task)
+        found = _fragments(router, batch.column("body"))
+        yield from (_finished(one, job) for one in found.nowhere(facts, job.task.version))
+        for fragment, places in sorted(found.places.items()):
+            first = pa.array([found.first[place] == fragment for place in places], pa.bool_())
+            chosen = pa.array(places, pa.int32())
+            yield _sent(facts.take(chosen), first, batch.column("body").take(chosen), fragment, job)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Where the documents of a batch go, by their places in it."""
+
+    places: dict[int, list[int]]
+    """For each fragment, those that go there."""
+    first: dict[int, int]
+    """For those that go anywhere, the first fragment."""
+    errors: dict[int, DocumentError]
+    documents: int
+
+    def nowhere(self, facts: pa.RecordBatch, version: str) -> Iterator[pa.RecordBatch]:
+        """The rows of those that go nowhere."""
+        staying = [place for place in range(self.documents) if place not in self.first]
+        if staying:
+            errors = {at: self.errors[one] for at, one in enumerate(staying) if one in self.errors}
+            none = Batch((), array("i", [0] * (len(staying) + 1)), array("i"), errors, {})
+            stay = facts.take(pa.array(staying, pa.int32()))
+            yield from rows.answers(none, stay, pa.array([], pa.string()), version)
+            yield from rows.refusals(none, stay, version)
+
+
+def _fragments(router: Matcher, bodies: pa.Array) -> _Found:
+    found = _Found(defaultdict(list), {}, {}, len(bodies))
+    for place, body in enumerate(bodies):
+        try:
+            wanted = router.match_hops(body.as_py() or b"")
+        except DocumentError as error:
+            found.errors[place] = error
+            continue
+        for fragment in wanted:
+            found.places[fragment].append(place)
+            found.first.setdefault(place, fragment)
+    return found
+
+
+def _sent(
+    facts: pa.RecordBatch, first: pa.BooleanArray, bodies: pa.Array, fragment: int, job: _Job
+) -> pa.RecordBatch:
+    """Documents on their way to a fragment."""
+    known = dict(zip(facts.schema.names, facts.columns, strict=True)) | {"first": first}
+    known["target"] = _targets(facts, job.sharers, fragment * job.sharers)
+    known["fragment"] = pa.repeat(pa.scalar(fragment, pa.int32()), len(facts))
+    known["body"] = bodies
+    return _filled(known, len(facts))
+
+
+def _finished(done: pa.RecordBatch, job: _Job) -> pa.RecordBatch:
+    """Rows that need no fragment; they go anywhere."""
+    known = dict(zip(done.schema.names, done.columns, strict=True))
+    return _filled(known | {"target": _targets(done, job.targets)}, len(done))
+
+
+def _targets(batch: pa.RecordBatch, among: int, start: int = 0) -> pa.Int32Array:
+    """Partitions, chosen by the ids of documents: a batch that is run again has the same."""
+    ids = batch.column("document").to_pylist()
+    return pa.array([start + crc32(id.encode()) % among for id in ids], pa.int32())
+
+
+def _filled(known: dict[str, pa.Array], length: int) -> pa.RecordBatch:
+    columns = [known.get(field.name, pa.nulls(length, field.type)) for field in _SENT]
+    return pa.RecordBatch.from_arrays(columns, schema=_SENT)
+
+
+def _match(batches: Iterator[pa.RecordBatch], job: _Job) -> Iterator[pa.RecordBatch]:
+    """The rows of documents that were sent to fragments, and those that were there already."""
+    task = job.task
+    for batch in batches:
+        fragments = batch.column("fragment")
+        if fragments.null_count:
+            yield batch.filter(fragments.is_null()).select(rows.SCHEMA.names)
+        for fragment in fragments.drop_null().unique():  # it is one, if there is any
+            chosen = batch.filter(pc.equal(fragments, fragment))
+            known = engine(job.files[fragment.as_py()], task.limits, task.deadline)
+            facts, parts = chosen.select(rows.FACTS.names), fragment.as_py() * PARTS
+            yield from answered(known, chosen.column("body"), facts, task.version, parts)
+            del known  # the next fragment needs its room

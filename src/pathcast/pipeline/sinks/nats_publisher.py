@@ -1,0 +1,207 @@
+"""Mail -> messages of NATS JetStream, in a worker: what `sinks.nats` has decided is done here.
+
+    subject   the prefix, and the subscriber as one token
+    headers   Nats-Msg-Id, Pathcast-Document, Pathcast-Subscriber, Pathcast-Version; the last three percent-encoded
+    body      the document
+
+Several hundred messages are on their way at a time, and all of them are acknowledged before the next go out. When the connection breaks among them
+nobody knows which arrived: the ids that the stream has from `Task.begin` on are read (once; later only what came since), and
+those are left out. The same is done at the start by whoever takes the place of another.
+
+>>> token("ann"), token("desk 7.fr/*"), token("")
+('ann', 'desk%207%2Efr%2F%2A', '=')
+>>> subscriber_of(token("desk 7.fr/*"))
+'desk 7.fr/*'
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote, unquote
+
+import pyarrow as pa
+from nats.js.api import Header
+from pyspark import TaskContext
+
+from pathcast.pipeline.jetstream import Line, Link, OutboxAddress, StreamAddress
+from pathcast.pipeline.sources.nats_reader import Reading
+
+__all__ = ["REPORT", "Task", "message_id", "post_batches", "subscriber_of", "token"]
+
+REPORT: Final = "sent bigint, document string, subscribers array<string>, kind string, message string, version string"
+"""Rows with `sent` count deliveries; the others name those that are too large."""
+
+_SCHEMA: Final = pa.schema(
+    [
+        ("sent", pa.int64()),
+        ("document", pa.string()),
+        ("subscribers", pa.list_(pa.string())),
+        ("kind", pa.string()),
+        ("message", pa.string()),
+        ("version", pa.string()),
+    ]
+)
+_HASHED: Final = "="  # never in a percent-encoded name
+_LONGEST: Final = 512  # characters of a token: with the prefix and the rest it must fit into a line
+_TOGETHER: Final = 500  # messages on their way
+_TOGETHER_BYTES: Final = 8 << 20  # far below what the broker holds back for a stream
+_SENDING: Final = 30.0  # seconds for these
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a worker needs; if the batch was begun before, its messages are in the stream, after `begin`."""
+
+    address: OutboxAddress
+    stream: str
+    begin: int
+    again: bool
+    most: int
+    patience: float
+
+
+def token(subscriber: str) -> str:
+    """A subscriber as one token of a subject: percent-encoded; if that is too long, `=` and a hash (the header has the name)."""
+    found = quote(subscriber, safe="").replace(".", "%2E")
+    if not found:
+        return _HASHED
+    return found if len(found) <= _LONGEST else _HASHED + sha256(subscriber.encode()).hexdigest()
+
+
+def subscriber_of(token: str) -> str | None:
+    """The subscriber that a token stands for; None if it is a hash."""
+    if token.startswith(_HASHED):
+        return None if token != _HASHED else ""
+    return unquote(token)
+
+
+def message_id(document: str, subscriber: str) -> str:
+    """The id of a delivery, by which the broker knows it again: short, however long the names are."""
+    return sha256(json.dumps([document, subscriber]).encode()).hexdigest()
+
+
+class _Letter(NamedTuple):
+    subject: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def id(self) -> str:
+        return self.headers[Header.MSG_ID.value]
+
+    @property
+    def size(self) -> int:
+        """As the broker counts it: with the headers, a line before and a line after them."""
+        return (
+            len(self.body) + 12 + sum(len(key) + len(self.headers[key]) + 4 for key in self.headers)
+        )
+
+
+def _letters(row: dict[str, Any], task: Task) -> Iterator[_Letter]:
+    """The deliveries of a row of mail."""
+    for subscriber in row["subscribers"]:
+        yield _Letter(
+            f"{task.address.prefix}.{token(subscriber)}",
+            {
+                Header.MSG_ID.value: message_id(row["document"], subscriber),
+                Header.EXPECTED_STREAM.value: task.stream,
+                "Pathcast-Document": quote(row["document"], safe="/:!"),
+                "Pathcast-Subscriber": quote(subscriber, safe="/:!"),
+                "Pathcast-Version": quote(row["version"] or "", safe="/:!"),
+            },
+            row["body"],
+        )
+
+
+def post_batches(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
+    """Send rows of mail; what comes out says how many deliveries were sent, and which were not."""
+    context = TaskContext.get()
+    again = task.again or (context is not None and context.attemptNumber() > 0)
+    post = _Post(task, again)
+    with Line(task.address.broker, task.patience) as line:
+        for batch in batches:
+            refused: list[dict[str, Any]] = []
+            sent = 0
+            for together in _portions(_fitting(batch.to_pylist(), task, refused)):
+                line.ask(partial(post.send, letters=together))
+                sent += len(together)
+            yield pa.RecordBatch.from_pylist([{"sent": sent}, *refused], schema=_SCHEMA)
+
+
+def _fitting(
+    rows: Sequence[dict[str, Any]], task: Task, refused: list[dict[str, Any]]
+) -> Iterator[_Letter]:
+    """The deliveries of mail; those that are too large go to `refused`, one row of the report for a row of mail."""
+    for row in rows:
+        large: dict[str, int] = {}
+        for subscriber, letter in zip(row["subscribers"], _letters(row, task), strict=True):
+            if letter.size <= task.most:
+                yield letter
+            else:
+                large[subscriber] = letter.size
+        if large:
+            size = max(large.values())
+            why = f"{size:,} bytes with its headers, and the broker takes {task.most:,}: not sent"
+            refused.append(
+                {
+                    "document": row["document"],
+                    "subscribers": list(large),
+                    "kind": "size",
+                    "message": why,
+                    "version": row["version"],
+                }
+            )
+
+
+def _portions(letters: Iterator[_Letter]) -> Iterator[list[_Letter]]:
+    held: list[_Letter] = []
+    size = 0
+    for letter in letters:
+        held.append(letter)
+        size += letter.size
+        if len(held) >= _TOGETHER or size >= _TOGETHER_BYTES:
+            yield held
+            held, size = [], 0
+    if held:
+        yield held
+
+
+class _Post:
+    """Sends letters, and after trouble only those that have not arrived."""
+
+    def __init__(self, task: Task, again: bool) -> None:
+        self._doubtful = again
+        self._link: Link | None = None
+        self._stream = task.stream
+        self._arrived: set[str] = set()
+        below = StreamAddress(task.address.broker, task.stream, f"{task.address.prefix}.>")
+        self._reading = Reading(below, task.begin + 1, task.begin, headers_only=True)
+
+    async def send(self, link: Link, letters: list[_Letter]) -> None:
+        """A question for a line: answered when the broker has them all."""
+        if link is not self._link:
+            if self._doubtful:
+                await self._catch_up(link)
+            self._link, self._doubtful = link, True  # on the next one nobody knows what got through
+        async with asyncio.timeout(_SENDING):
+            waiting = [
+                await link.jetstream.publish_async(one.subject, one.body, headers=one.headers)
+                for one in letters
+                if one.id not in self._arrived
+            ]
+            await asyncio.gather(*waiting)
+
+    async def _catch_up(self, link: Link) -> None:
+        """Learn what has arrived since the batch was begun, or since this was asked last."""
+        found = await link.jetstream.stream_info(self._stream)
+        self._reading.last = found.state.last_seq
+        while not self._reading.done:
+            portion = await self._reading.portion(link)
+            ids = ((one.headers or {}).get(Header.MSG_ID.value) for one in portion.messages)
+            self._arrived.update(id for id in ids if id is not None)

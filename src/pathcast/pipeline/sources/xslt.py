@@ -1,0 +1,146 @@
+"""Documents -> documents, as a style sheet says, in a process that can be stopped.
+
+Rows of CSV or JSON are documents already (`<rows><row .../></rows>`, see `rows`), so one step serves them and XML that
+is to be turned into other XML. It keeps ids, sources and times. A document that the sheet makes nothing of
+is a row with a fault: of kind `sheet`, `deadline`, `size` or `memory`, or of the kind that says why it was no XML. What
+had a fault before passes through.
+
+The sheet travels as its text, and is checked before anything is read (`Style.load`). Each worker has a `SheetRunner` for it, and
+keeps the last few. If there can be no helper process at all, that is the worker's trouble and no document's: the task fails and
+is tried again.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from pathcast.errors import EvaluationError, PipelineError, WorkloadError
+from pathcast.pipeline.sources.unpacking import FAULT, ROWS
+from pathcast.sandbox.xslt import SheetRunner
+from pathcast.xslt import row_xml
+
+__all__ = ["Style", "transform_batches", "transformed"]
+
+_KEPT: Final = 4
+_PORTION: Final = 2 << 20  # bytes in a batch
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """A style sheet, with what it may take for a document and what it is told."""
+
+    text: bytes
+    name: str
+    most: int
+    """Bytes of what it makes of a document."""
+    deadline: float = 1.0
+    """Seconds."""
+    parameters: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        try:
+            SheetRunner(self.text, self.name, self.deadline, self.most)  # starts nothing
+            row_xml(dict(self.parameters))  # they are named, and have texts, as attributes do
+        except WorkloadError as error:
+            raise PipelineError("sheet", error.message, hint=error.hint) from None
+        except ValueError as error:
+            raise PipelineError("sheet", str(error)) from None
+
+    @classmethod
+    def load(
+        cls,
+        path: Path,
+        most: int,
+        deadline: float = 1.0,
+        parameters: tuple[tuple[str, str], ...] = (),
+    ) -> Style:
+        """The sheet in a file; PipelineError (kind `sheet`) if it is none, or cannot be read."""
+        try:
+            text = path.read_bytes()
+        except OSError as error:
+            raise PipelineError("sheet", f"{path}: {error.strerror or error}") from None
+        return cls(text, path.name, most, deadline, parameters)
+
+
+def transformed(documents: DataFrame, style: Style) -> DataFrame:
+    """What the sheet makes of documents (id, body, source, time, fault)."""
+    return documents.select("id", "body", "source", "time", "fault").mapInArrow(
+        partial(transform_batches, style=style), ROWS
+    )
+
+
+def transform_batches(batches: Iterator[pa.RecordBatch], style: Style) -> Iterator[pa.RecordBatch]:
+    """The same for batches of a worker, in batches of a few megabytes."""
+    runner = _runner(style)
+    parameters = dict(style.parameters)
+    for batch in batches:
+        bodies, faults = batch.column("body").to_pylist(), batch.column("fault").to_pylist()
+        whole = [place for place, fault in enumerate(faults) if fault is None]
+        answers = runner.transforms([bodies[place] or b"" for place in whole], parameters)
+        start = size = 0
+        for place, answer in zip(whole, _told(answers), strict=True):
+            if isinstance(answer, EvaluationError):
+                bodies[place], faults[place] = (
+                    None,
+                    {"kind": answer.kind, "message": answer.message},
+                )
+            else:
+                bodies[place] = answer
+                size += len(answer)
+            if size > _PORTION:
+                yield _rows(batch, bodies, faults, start, place + 1)
+                bodies[start : place + 1] = [None] * (place + 1 - start)
+                start, size = place + 1, 0
+        if start < len(batch):
+            yield _rows(batch, bodies, faults, start, len(batch))
+
+
+def _told(answers: Iterator[bytes | EvaluationError]) -> Iterator[bytes | EvaluationError]:
+    try:
+        yield from answers
+    except EvaluationError as error:
+        raise PipelineError("helper", error.message) from None
+
+
+def _rows(
+    batch: pa.RecordBatch,
+    bodies: list[bytes | None],
+    faults: list[dict[str, str] | None],
+    start: int,
+    end: int,
+) -> pa.RecordBatch:
+    """The rows of a batch from `start` to `end`, with new bodies and faults."""
+    some = batch.slice(start, end - start)
+    return pa.RecordBatch.from_arrays(
+        [
+            some.column("id"),
+            pa.array(bodies[start:end], pa.binary()),
+            some.column("source"),
+            some.column("time"),
+            pa.array(faults[start:end], FAULT),
+        ],
+        names=["id", "body", "source", "time", "fault"],
+    )
+
+
+_runners: OrderedDict[Style, SheetRunner] = OrderedDict()
+
+
+def _runner(style: Style) -> SheetRunner:
+    """The runner of this worker for a sheet; the oldest is let go when there are too many."""
+    found = _runners.get(style)
+    if found is None:
+        while len(_runners) >= _KEPT:
+            _runners.popitem(last=False)[1].close()
+        found = SheetRunner(style.text, style.name, style.deadline, style.most)
+        _runners[style] = found
+    _runners.move_to_end(style)
+    return found

@@ -1,0 +1,388 @@
+"""Tokens -> syntax tree, or an error that points at the place and says what to try.
+
+Precedence climbing over the grammar of XPath 1.0, written as generators: `yield from` is an ordinary
+call, `yield` hands what stands in brackets to `_run`, which keeps its own stack, so that deep nesting
+never meets Python's recursion limit. Abbreviations are expanded here (`//` is a step
+descendant-or-self::node(), `@x` is attribute::x, `..` is parent::node()), prefixes are resolved, and types are
+checked, so nothing further in has to look again.
+
+Limits: 64 KB of text, 1,000 steps (the // before a relative path is one), brackets and operators nested 200 deep (`a[b and not(c)]` has
+them four deep). The last one bounds the depth of the syntax tree, so what comes after may be recursive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from typing import Any, NoReturn, TypeAlias, TypeVar
+
+from pathcast.errors import SubscriptionError
+from pathcast.xpath.cursor import Cursor, near
+from pathcast.xpath.functions import FUNCTIONS, NEWER_FUNCTIONS, Type
+from pathcast.xpath.lexer import Token
+from pathcast.xpath.namespaces import XML_NAMESPACE, check_namespace
+from pathcast.xpath.numbers import spelled
+from pathcast.xpath.syntax import (
+    NO_TARGET,
+    Axis,
+    Call,
+    Chain,
+    Expression,
+    Filter,
+    Literal,
+    LocationPath,
+    Negation,
+    Number,
+    Rank,
+    Step,
+    Test,
+    TestKind,
+    Union,
+    children,
+    type_of,
+)
+
+__all__ = ["MAX_NESTING", "MAX_STEPS", "MAX_TEXT", "parse_expression"]
+
+MAX_TEXT = 64 * 1024
+MAX_STEPS = 1_000
+MAX_NESTING = 200
+
+_AXES = {axis.value: axis for axis in Axis}
+_RANKS = {
+    "or": Rank.OR,
+    "and": Rank.AND,
+    "=": Rank.EQUALITY,
+    "!=": Rank.EQUALITY,
+    "<": Rank.RELATION,
+    "<=": Rank.RELATION,
+    ">": Rank.RELATION,
+    ">=": Rank.RELATION,
+    "+": Rank.SUM,
+    "-": Rank.SUM,
+    "*": Rank.PRODUCT,
+    "div": Rank.PRODUCT,
+    "mod": Rank.PRODUCT,
+}
+_NODE_TYPES = {
+    "node": TestKind.NODE,
+    "text": TestKind.TEXT,
+    "comment": TestKind.COMMENT,
+    "processing-instruction": TestKind.INSTRUCTION,
+}
+
+_T = TypeVar("_T")
+# yields what to parse next, is sent what came of it, returns its own part of the tree
+_Part: TypeAlias = Generator["_Part[Expression]", Expression, _T]
+
+_ANY_STEP = (Axis.DESCENDANT_OR_SELF, Test(TestKind.NODE))
+
+
+def parse_expression(text: str, namespaces: Mapping[str, str]) -> Expression:
+    """The syntax tree of `text`; raises SubscriptionError."""
+    _check_type(text)
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT:
+        raise SubscriptionError("too-long", f"an expression may have {MAX_TEXT // 1024} KB of text")
+    for prefix, uri in namespaces.items():
+        check_namespace(prefix, uri)
+    return _Parser(text, namespaces).parse()
+
+
+def _check_type(text: object) -> None:
+    if not isinstance(text, str):
+        raise TypeError(f"an expression is a str, not {type(text).__name__}")
+
+
+class _Parser(Cursor):
+    def __init__(self, text: str, namespaces: Mapping[str, str]) -> None:
+        super().__init__(text)
+        self._namespaces = {"xml": XML_NAMESPACE, **namespaces}
+        self._nesting = 0
+        self._deepest = 0
+        self._open_predicates = 0
+        self._steps = 0
+
+    def parse(self) -> Expression:
+        if self.peek.kind == "end":
+            self.fail("an empty expression", expected="a path, e.g. /news//title")
+        expression = self._run(self._expression(Rank.OR.value))
+        if self.peek.kind != "end":
+            self.unexpected()
+        if self._deepest * len(Rank) > MAX_NESTING // 2:  # a few brackets cannot hold a deep tree
+            self._check_depth(expression)
+        return expression
+
+    @staticmethod
+    def _run(part: _Part[Expression]) -> Expression:
+        stack = [part]
+        value: Any = None  # None starts a generator; after that, the expression it waits for
+        while True:
+            try:
+                stack.append(stack[-1].send(value))
+                value = None
+            except StopIteration as finished:
+                stack.pop()
+                value = finished.value
+                if not stack:
+                    return value  # type: ignore[no-any-return]
+
+    # expressions, loosest operators first
+
+    def _expression(self, rank: int) -> _Part[Expression]:
+        first = yield from self._unary()
+        while True:
+            found = _RANKS.get(self.peek.text) if self.peek.kind == "operator" else None
+            if found is None or found.value < rank:
+                return first
+            rest = []
+            while self.peek.kind == "operator" and _RANKS.get(self.peek.text) is found:
+                operator = self.take().text
+                rest.append((operator, (yield from self._expression(found.value + 1))))
+            first = Chain(found, first, tuple(rest), first.at)
+
+    def _unary(self) -> _Part[Expression]:
+        at = self.peek.at
+        minuses = 0
+        while self.at("-"):
+            self.take()
+            minuses += 1
+        operand = yield from self._union()
+        if isinstance(operand, Number):
+            minuses += operand.spelling.startswith("-")
+            spelling = operand.spelling.removeprefix("-")
+            return Number("-" + spelling if minuses % 2 else spelling, at)
+        if minuses == 0:
+            return operand
+        return Negation(operand, at) if minuses % 2 else Negation(Negation(operand, at), at)
+
+    def _union(self) -> _Part[Expression]:
+        first = yield from self._path()
+        if not self.at("|"):
+            return first
+        parts = [first]
+        while self.at("|"):
+            self.take()
+            parts.append((yield from self._path()))
+        for part in parts:
+            self._need_nodes(part, "a union joins paths")
+        return Union(tuple(parts), first.at)
+
+    def _path(self) -> _Part[Expression]:
+        token = self.peek
+        if token.kind in ("number", "literal") or self.at("("):
+            return (yield from self._filter())
+        if token.kind == "symbol" and token.text == "$":
+            self.fail(
+                "variables have no value here",
+                kind="variable",
+                hint="write the value itself into the expression",
+            )
+        if token.kind == "function" and token.text not in _NODE_TYPES:
+            return (yield from self._filter())
+        if self.at("/"):
+            self.take()
+            steps = (yield from self._relative()) if self._starts_step() else ()
+            return LocationPath(True, steps, token.at)
+        if self.at("//"):
+            return LocationPath(True, (yield from self._tail()), token.at)
+        if self._starts_step():
+            if not self._open_predicates:  # it will start with //, which is a step
+                self._count(Step(*_ANY_STEP, at=token.at))
+            return LocationPath(False, (yield from self._relative()), token.at)
+        return self.unexpected()
+
+    def _filter(self) -> _Part[Expression]:
+        token = self.take()
+        primary: Expression
+        if token.kind == "number":
+            primary = Number(spelled(token.text), token.at)
+        elif token.kind == "literal":
+            primary = Literal(token.text[1:-1], token.at)
+        elif token.kind == "function":
+            primary = yield from self._call(token)
+        else:
+            primary = yield from self._bracketed(token)
+            self.close(token)
+        predicates = yield from self._predicates()
+        steps = yield from self._tail()
+        if not predicates and not steps:
+            return primary
+        self._need_nodes(primary, "only a node-set has predicates or a path that goes on")
+        return Filter(primary, predicates, steps, token.at)
+
+    def _call(self, name: Token) -> _Part[Call]:
+        signature = FUNCTIONS.get(name.text)
+        if signature is None:
+            self._unknown_function(name)
+        opening = self.take()
+        arguments: list[Expression] = []
+        if not self.at(")"):
+            arguments.append((yield from self._bracketed(opening)))
+            while self.at(","):
+                self.take()
+                arguments.append((yield from self._bracketed(opening)))
+        self.close(opening)
+        given = len(arguments)
+        if given < signature.least or (signature.most is not None and given > signature.most):
+            if signature.least == signature.most:
+                takes = str(signature.least) if signature.least else "no"
+            elif signature.most is None:
+                takes = f"at least {signature.least}"
+            else:
+                takes = f"{signature.least} to {signature.most}"
+            self.fail(
+                f"{name.text}() takes {takes} argument{'' if takes == '1' else 's'}, not {given}",
+                kind="arguments",
+                at=name.at,
+            )
+        if signature.nodes:
+            for argument in arguments:
+                self._need_nodes(argument, f"{name.text}() takes a path")
+        return Call(name.text, tuple(arguments), name.at)
+
+    # paths
+
+    def _starts_step(self) -> bool:
+        token = self.peek
+        return (
+            token.kind in ("name", "wildcard", "axis")
+            or (token.kind == "function" and token.text in _NODE_TYPES)
+            or self.at(".", "..", "@")
+        )
+
+    def _relative(self) -> _Part[tuple[Step, ...]]:
+        first = yield from self._step()
+        return (first, *(yield from self._tail()))
+
+    def _tail(self) -> _Part[tuple[Step, ...]]:
+        steps: list[Step] = []
+        while self.at("/", "//"):
+            token = self.take()
+            if token.text == "//":
+                steps.append(self._count(Step(*_ANY_STEP, at=token.at)))
+            if not self._starts_step():
+                self.fail(
+                    f"a path does not end with {token.text}"
+                    if self.peek.kind == "end"
+                    else f"no step after {token.text}",
+                    at=token.at,
+                    expected="a name, *, @name, ., .. or an axis",
+                )
+            steps.append((yield from self._step()))
+        return tuple(steps)
+
+    def _step(self) -> _Part[Step]:
+        token = self.take()
+        if token.kind == "symbol" and token.text in (".", ".."):
+            axis = Axis.SELF if token.text == "." else Axis.PARENT
+            if self.at("["):
+                self.fail(
+                    f"{token.text} takes no predicate",
+                    hint=f"write {axis.value}::node()[...]",
+                )
+            return self._count(Step(axis, Test(TestKind.NODE), at=token.at))
+        axis = Axis.CHILD
+        named = token
+        if token.kind == "axis":
+            axis = self._axis(token)
+            self.take()
+            named = self.take()
+        elif token.kind == "symbol" and token.text == "@":
+            axis = Axis.ATTRIBUTE
+            named = self.take()
+        test = self._test(named)
+        return self._count(Step(axis, test, (yield from self._predicates()), token.at))
+
+    def _axis(self, token: Token) -> Axis:
+        axis = _AXES.get(token.text)
+        if axis is None:
+            self.fail(
+                f"no axis is called {token.text!r}", at=token.at, hint=near(token.text, _AXES)
+            )
+        return axis
+
+    def _test(self, token: Token) -> Test:
+        if token.kind == "wildcard":
+            return Test(TestKind.ANY)
+        if token.kind == "function" and token.text in _NODE_TYPES:
+            opening = self.take()
+            target = ""
+            if token.text == "processing-instruction" and self.peek.kind == "literal":
+                target = self.take().text[1:-1] or NO_TARGET
+            self.close(opening)
+            return Test(_NODE_TYPES[token.text], target)
+        if token.kind != "name":
+            self.back()
+            self.unexpected(expected="a name, * or a node type such as text()")
+        prefix, colon, local = token.text.partition(":")
+        if not colon:
+            return Test(TestKind.NAME, prefix)
+        uri = self._namespaces.get(prefix)
+        if uri is None:
+            self.fail(
+                f"prefix {prefix!r} is not declared",
+                kind="undeclared-prefix",
+                at=token.at,
+                hint=near(prefix, self._namespaces)
+                or f"give its namespace, e.g. {{{prefix!r}: 'http://...'}} or --namespace {prefix}=uri",
+            )
+        if local == "*":
+            return Test(TestKind.ANY_IN, uri)
+        return Test(TestKind.NAME, f"{{{uri}}}{local}")
+
+    def _predicates(self) -> _Part[tuple[Expression, ...]]:
+        predicates = []
+        while self.at("["):
+            opening = self.take()
+            self._open_predicates += 1
+            predicates.append((yield from self._bracketed(opening)))
+            self._open_predicates -= 1
+            self.close(opening)
+        return tuple(predicates)
+
+    # brackets and limits
+
+    def _bracketed(self, opening: Token) -> _Part[Expression]:
+        self._nesting += 1
+        self._deepest = max(self._deepest, self._nesting)
+        if self._nesting > MAX_NESTING:
+            self._too_deep(opening.at)
+        expression = yield self._expression(Rank.OR.value)
+        self._nesting -= 1
+        return expression
+
+    def _check_depth(self, expression: Expression) -> None:
+        """Refuse a tree that operators make deeper than its brackets allow; see the limits above."""
+        waiting = [(expression, 1)]
+        while waiting:
+            node, depth = waiting.pop()
+            if depth > MAX_NESTING + 1:
+                self._too_deep(node.at)
+            waiting += [(child, depth + 1) for child in children(node)]
+
+    def _too_deep(self, at: int) -> NoReturn:
+        message = f"brackets and operators may be nested {MAX_NESTING} deep"
+        self.fail(message, kind="too-deep", at=at)
+
+    def _count(self, step: Step) -> Step:
+        self._steps += 1
+        if self._steps > MAX_STEPS:
+            self.fail(
+                f"an expression may have {MAX_STEPS:,} steps", kind="too-many-steps", at=step.at
+            )
+        return step
+
+    # errors
+
+    def _need_nodes(self, expression: Expression, rule: str) -> None:
+        found = type_of(expression)
+        if found is not Type.NODES:
+            self.fail(f"{rule}, not a {found.value}", kind="type", at=expression.at)
+
+    def _unknown_function(self, name: Token) -> NoReturn:
+        prefix, colon, _ = name.text.partition(":")
+        hint = NEWER_FUNCTIONS.get(name.text) or near(name.text, FUNCTIONS)
+        if colon:
+            hint = f"there are no extension functions, so nothing in {prefix!r} can be called"
+        self.fail(
+            f"no function is called {name.text}()", kind="unknown-function", at=name.at, hint=hint
+        )

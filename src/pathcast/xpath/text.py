@@ -1,0 +1,248 @@
+"""Conditions and syntax trees -> XPath text that reads back as the same value.
+
+One text for each pattern: abbreviated where that says the same, one space around operators, single quotes
+unless the string has one. `Names` chooses how a Clark name is written; the canonical order of conditions
+is made with CLARK, which does not depend on anybody's prefixes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pathcast.xpath.syntax import (
+    NO_TARGET,
+    Axis,
+    Call,
+    Chain,
+    Expression,
+    Filter,
+    Literal,
+    LocationPath,
+    Negation,
+    Number,
+    Rank,
+    Test,
+    TestKind,
+    Union,
+)
+from pathcast.xpath.syntax import Step as SyntaxStep
+from pathcast.xpath.tree import (
+    Always,
+    And,
+    Condition,
+    Count,
+    Exists,
+    First,
+    Is,
+    Not,
+    Or,
+    Path,
+    Position,
+    Step,
+    Value,
+    ValueKind,
+)
+
+__all__ = ["CLARK", "Names", "condition_text", "expression_text", "path_text", "test_text"]
+
+_ANY = Test(TestKind.NODE)
+
+
+class Names:
+    """How names are written: by the prefix that `prefixes` gives for their namespace."""
+
+    def __init__(self, prefixes: Mapping[str, str] | None) -> None:
+        self._prefixes = prefixes
+
+    def __call__(self, clark: str) -> str:
+        if self._prefixes is None or not clark.startswith("{"):
+            return clark
+        uri, _, local = clark[1:].rpartition("}")
+        return f"{self._prefixes[uri]}:{local}"
+
+
+CLARK = Names(None)
+
+
+def quoted(value: str) -> str:
+    """A string as XPath writes it."""
+    return f'"{value}"' if "'" in value else f"'{value}'"
+
+
+def test_text(test: Test, names: Names) -> str:
+    """A node test."""
+    match test.kind:
+        case TestKind.NAME:
+            return names(test.name)
+        case TestKind.ANY_IN:
+            return names(f"{{{test.name}}}*")
+        case TestKind.INSTRUCTION if test.name:
+            target = "" if test.name == NO_TARGET else test.name
+            return f"processing-instruction({quoted(target)})"
+        case _:
+            return str(test.kind.value)
+
+
+# conditions
+
+
+def condition_text(condition: Condition, names: Names = CLARK, *, top: bool = False) -> str:
+    """A condition as it stands in a predicate or, with `top`, as a whole subscription."""
+    match condition:
+        case Exists(path=path):
+            return path_text(path, names)
+        case Is(test=test):
+            return f"self::{test_text(test, names)}"
+        case Value():
+            # a relative path means something else outside predicates, string() does not
+            return _value(condition, "string()" if top else ".", "number()" if top else ".")
+        case First(path=path, value=value):
+            inner = path_text(path, names)
+            if value.kind in (ValueKind.STRING, ValueKind.NUMBER):
+                return _value(value, f"string({inner})", f"number({inner})")
+            return _value(value, inner, inner)
+        case Count(path=path, op=op, operand=operand):
+            return f"count({path_text(path, names)}) {op} {operand}"
+        case Position(left=left, op=op, right=right):
+            return f"{left}() {op} {'last()' if right == 'last' else right}"
+        case Always(holds=holds):
+            return "true()" if holds else "false()"
+        case Not(part=part):
+            return f"not({condition_text(part, names, top=top)})"
+        case And(parts=parts):
+            texts = []
+            for part in parts:
+                text = condition_text(part, names, top=top)
+                texts.append(f"({text})" if isinstance(part, Or) else text)
+            return " and ".join(texts)
+        case Or(parts=parts):
+            union = top and all(isinstance(part, Exists) for part in parts)
+            texts = []
+            for part in parts:
+                texts.append(condition_text(part, names, top=top))
+            return (" | " if union else " or ").join(texts)
+    raise AssertionError(condition)
+
+
+def _value(value: Value, string: str, numeric: str) -> str:
+    match value.kind:
+        case ValueKind.NUMBER:
+            return f"{numeric} {value.op} {value.operand}"
+        case ValueKind.STRING:
+            return f"{string} {value.op} {quoted(value.operand)}"
+        case ValueKind.LENGTH:
+            inner = "" if string in (".", "string()") else string
+            return f"string-length({inner}) {value.op} {value.operand}"
+        case _:
+            return f"{value.kind.value}({string}, {quoted(value.operand)})"
+
+
+def path_text(path: Path, names: Names = CLARK) -> str:
+    """A path, with // where it says the same as the axis."""
+    written = ""
+    deep = False  # a bare descendant-or-self::node() waits to become //
+    steps = path.steps
+    for index, step in enumerate(steps):
+        if step.only_deeper and index + 1 < len(steps) and _abbreviates(steps[index + 1]):
+            deep = True
+            continue
+        name = test_text(step.test, names)
+        if step.axis is Axis.CHILD:
+            text = name
+        elif step.axis is Axis.ATTRIBUTE:
+            text = f"@{name}"
+        elif step.axis is Axis.DESCENDANT and not step.positional:
+            text, deep = name, True
+        else:
+            text = f"{step.axis.value}::{name}"
+        first = index == 0 or (deep and index == 1 and steps[0].only_deeper)
+        if deep:
+            lead = "//" if path.absolute or not first else ".//"
+        else:
+            lead = "/" if path.absolute or not first else ""
+        written += lead + text
+        for condition in step.conditions:
+            written += f"[{_predicate(condition, names)}]"
+        deep = False
+    return written or "/"
+
+
+def _abbreviates(step: Step) -> bool:
+    return step.axis is Axis.ATTRIBUTE or (step.axis is Axis.CHILD and step.positional)
+
+
+def _predicate(condition: Condition, names: Names) -> str:
+    if isinstance(condition, Position) and (condition.left, condition.op) == ("position", "="):
+        return "last()" if condition.right == "last" else condition.right
+    return condition_text(condition, names)
+
+
+# syntax trees
+
+
+def expression_text(expression: Expression, names: Names = CLARK) -> str:
+    """A syntax tree as text."""
+    match expression:
+        case Number(spelling=spelling):
+            return spelling
+        case Literal(value=value):
+            return quoted(value)
+        case Negation(operand=operand):
+            return "-" + _operand(operand, names, isinstance(operand, Chain))
+        case Call(name=name, arguments=arguments):
+            texts = [expression_text(argument, names) for argument in arguments]
+            return f"{name}({', '.join(texts)})"
+        case Union(parts=parts):
+            texts = []
+            for part in parts:
+                texts.append(_operand(part, names, isinstance(part, Union)))
+            return " | ".join(texts)
+        case Chain(rank=rank):
+            return _chain(expression, rank, names)
+        case LocationPath(absolute=absolute, steps=steps):
+            if not steps:
+                return "(/)"  # without brackets, a name after it would be a step
+            return _steps(steps, names, "/" if absolute else "")
+        case Filter(primary=primary, predicates=predicates, steps=steps):
+            written = _operand(primary, names, not isinstance(primary, Call))
+            for predicate in predicates:
+                written += f"[{expression_text(predicate, names)}]"
+            return written + (_steps(steps, names, "/") if steps else "")
+
+
+def _operand(expression: Expression, names: Names, brackets: bool) -> str:
+    text = expression_text(expression, names)
+    return f"({text})" if brackets else text
+
+
+def _chain(chain: Chain, rank: Rank, names: Names) -> str:
+    def looser(operand: Expression) -> bool:
+        # a chain takes in all operands of its rank: one of equal rank inside it came in brackets
+        return isinstance(operand, Chain) and operand.rank.value <= rank.value
+
+    written = _operand(chain.first, names, looser(chain.first))
+    for op, operand in chain.rest:
+        written += f" {op} {_operand(operand, names, looser(operand))}"
+    return written
+
+
+def _steps(steps: tuple[SyntaxStep, ...], names: Names, lead: str) -> str:
+    written = ""
+    for index, step in enumerate(steps):
+        bare = step.axis is Axis.DESCENDANT_OR_SELF and step.test == _ANY and not step.predicates
+        if bare and lead and index + 1 < len(steps) and lead != "//":
+            lead = "//"
+            continue
+        if step.axis in (Axis.SELF, Axis.PARENT) and step.test == _ANY and not step.predicates:
+            text = "." if step.axis is Axis.SELF else ".."
+        elif step.axis is Axis.CHILD:
+            text = test_text(step.test, names)
+        elif step.axis is Axis.ATTRIBUTE:
+            text = f"@{test_text(step.test, names)}"
+        else:
+            text = f"{step.axis.value}::{test_text(step.test, names)}"
+        written += lead + text
+        for predicate in step.predicates:
+            written += f"[{expression_text(predicate, names)}]"
+        lead = "/"
+    return written

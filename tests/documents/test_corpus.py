@@ -1,0 +1,71 @@
+"""Real documents: what lxml accepts is accepted and seen alike, what it rejects is our error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from pathcast.documents import KINDS, label_paths, parse, regions, summary
+from pathcast.errors import DocumentError
+
+QUESTIONS = (
+    "count(//*)",
+    "count(//@*)",
+    "count(//text())",
+    "count(/descendant::*/comment()) + count(/comment())",
+    "count(/descendant::*/processing-instruction()) + count(/processing-instruction())",
+    "string(/)",
+    "string(/*)",
+)
+
+
+def files(folder: Path) -> list[Path]:
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    assert found
+    return found
+
+
+def rejection(body: bytes) -> DocumentError | None:
+    try:
+        parse(body)
+    except DocumentError as error:
+        return error
+    return None
+
+
+def test_every_document_is_parsed_or_rejected_as_lxml_does(corpus: Path) -> None:
+    accepted = 0
+    for path in files(corpus / "docs"):
+        body = path.read_bytes()
+        if error := rejection(body):
+            assert error.kind in KINDS, path
+            with pytest.raises(etree.XMLSyntaxError):
+                etree.fromstring(body)
+            continue
+        accepted += 1
+        document = parse(body)
+        ours = (
+            len(document.all_elements),
+            len(document.all_attributes),
+            len(document.texts),
+            len(document.comments),
+            len(document.instructions),
+            document.string(0),
+            document.string(document.all_elements[0]),
+        )
+        tree = etree.fromstring(body).getroottree()
+        tree.docinfo.clear()
+        assert ours == tuple(tree.xpath(question) for question in QUESTIONS), path
+        assert len(regions(document)) >= len(label_paths(document))
+        assert summary(document) == summary(parse(body))
+    assert accepted > 100
+
+
+def test_every_malformed_document_is_rejected(corpus: Path) -> None:
+    for path in files(corpus / "docs-malformed"):
+        error = rejection(path.read_bytes())
+        assert error is not None, path
+        assert error.kind in KINDS, path
+        assert error.line is not None, path

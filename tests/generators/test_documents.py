@@ -1,0 +1,325 @@
+"""Documents from DTDs: valid, within the limits, as big as asked for, and the same again for the same seed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from pathcast.documents import parse
+from pathcast.errors import SchemaError, WorkloadError
+from pathcast.generators.bundled import NAMES, bundled
+from pathcast.generators.documents import DocumentOptions, Documents, documents
+from pathcast.generators.values import Values
+from pathcast.schema import Schema, load_dtd, parse_dtd
+from tests.generators.document_dtds import dtds
+
+_OPTIONS = st.builds(
+    DocumentOptions,
+    max_depth=st.integers(1, 8),
+    repetition=st.integers(1, 4),
+    optional=st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.0]),
+    recursion=st.none() | st.integers(1, 3),
+    size=st.none() | st.integers(300, 3000),
+    values=st.sampled_from(
+        [Values(), Values(kind="words", vocabulary=("a", "<&>", '"é"', "]]>"), length=3)]
+    ),
+)
+
+
+def _paths(document: bytes) -> Iterator[list[str]]:
+    for element in etree.fromstring(document).iter():
+        yield [str(element.tag), *(str(one.tag) for one in element.iterancestors())]
+
+
+def _depth(document: bytes) -> int:
+    return max(map(len, _paths(document)))
+
+
+def _check(schema: Schema, options: DocumentOptions, document: bytes) -> None:
+    assert schema.faults(document) == [], document
+    for path in _paths(document):
+        assert len(path) <= options.max_depth
+        if options.recursion is not None:
+            assert max(Counter(path).values()) <= options.recursion
+    if options.size is not None:
+        assert len(document) == pytest.approx(options.size, rel=0.15), document
+
+
+# --- any DTD, any options -----------------------------------------------------------------------
+
+
+@given(dtds(), _OPTIONS, st.integers(0, 3))
+def test_documents_of_any_dtd(text: str, options: DocumentOptions, seed: int) -> None:
+    schema = parse_dtd(text, root="e0")
+    height = schema.graph.height.get("e0")
+    if height is None or height > options.max_depth:
+        with pytest.raises(WorkloadError) as caught:
+            Documents(schema, options, seed)
+        assert caught.value.kind == ("infinite" if height is None else "depth")
+        return
+    try:
+        made = Documents(schema, options, seed)
+        several = [made[number] for number in range(3)]
+    except WorkloadError as error:
+        reasons = {"references": "IDREF #REQUIRED" in text, "size": options.size is not None}
+        if reasons.get(error.kind):
+            return
+        raise
+    for document in several:
+        assert schema.faults(document) == [], document
+        _check(schema, _unsized(options), document)
+    again = Documents(schema, options, seed)
+    assert [again[number] for number in (2, 0, 1)] == [several[2], several[0], several[1]]
+
+
+def _unsized(options: DocumentOptions) -> DocumentOptions:
+    """Parts of a random DTD may be too big for any size to be met."""
+    return DocumentOptions(max_depth=options.max_depth, recursion=options.recursion)
+
+
+@given(dtds(), st.integers(1, 4), st.integers(0, 3))
+def test_a_part_is_repeated_no_more_than_so_many_times(text: str, most: int, seed: int) -> None:
+    schema = parse_dtd(text, root="e0")
+    try:
+        document = Documents(schema, DocumentOptions(repetition=most, max_depth=6), seed)[0]
+    except WorkloadError:
+        return
+    for element in etree.fromstring(document).iter():
+        count = Counter(child.tag for child in element)
+        # A name stands once in a model here, and inside three marks at most: those of its groups and its own.
+        assert max(count.values(), default=0) <= most**3
+        if schema.elements[str(element.tag)].kind.text:
+            assert len(element) <= most
+
+
+# --- the bundled schemas ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "options",
+    [
+        DocumentOptions(),
+        DocumentOptions(size=5000),
+        DocumentOptions(size=10_000, recursion=1, max_depth=12),
+        DocumentOptions(size=20_000, recursion=2, optional=0.9, repetition=5),
+        DocumentOptions(size=4000, optional=0.0),
+        DocumentOptions(optional=1.0, repetition=1, max_depth=7, recursion=1),
+        DocumentOptions(size=6000, values=Values(kind="words", theta=1.0, length=8)),
+    ],
+    ids=["free", "5k", "10k-r1", "20k-r2", "bare", "full", "words"],
+)
+def test_documents_of_bundled_schemas(name: str, options: DocumentOptions, deep: bool) -> None:
+    schema = bundled(name)
+    several = list(documents(schema, options, 7, 60 if deep else 4))
+    for document in several:
+        _check(schema, options, document)
+        parse(document)  # our own parser takes it
+    if options.size is not None:
+        assert len(set(several)) == len(several)
+
+
+@pytest.mark.parametrize("size", [1000, 2000, 7000, 20_000])
+def test_books_of_any_size(size: int) -> None:
+    book = bundled("book")
+    for document in documents(book, DocumentOptions(size=size), 3, 20):
+        assert len(document) == pytest.approx(size, rel=0.05)
+
+
+@pytest.mark.parametrize(("recursion", "depth"), [(1, 4), (2, 5), (3, 6), (6, 9)])
+def test_depths_of_table_3_1_of_cao(recursion: int, depth: int) -> None:
+    """book(r=1) to book(r=6): about 7 KB, "max. depth" 4, 5, 6 and 9."""
+    options = DocumentOptions(size=7000, recursion=recursion)
+    several = list(documents(bundled("book"), options, 1, 8))
+    assert max(map(_depth, several)) == depth
+    assert all(abs(len(document) - 7000) < 700 for document in several)
+
+
+def test_bib_of_table_3_1_of_cao() -> None:
+    """16 KB, all of it shallow; the paper's has 3 levels, and no vendor above its books."""
+    for document in documents(bundled("bib"), DocumentOptions(size=16_000), 1, 5):
+        assert _depth(document) in (3, 4)
+        assert len(document) == pytest.approx(16_000, rel=0.05)
+
+
+def test_the_bytes_are_pinned() -> None:
+    """Whoever changes them changes every workload that was generated before: say so in the changelog."""
+    found = {
+        f"{name} {size}": blake2b(
+            Documents(bundled(name), options, 1)[3], digest_size=6
+        ).hexdigest()
+        for name, size, options in [
+            ("news", 7500, DocumentOptions(size=7500)),
+            ("news", None, DocumentOptions()),
+            ("bib", 16_000, DocumentOptions(size=16_000)),
+            ("book", 7000, DocumentOptions(size=7000, recursion=2)),
+            ("auction", 5000, DocumentOptions(size=5000, values=Values(kind="words", theta=0.8))),
+        ]
+    }
+    assert found == {
+        "news 7500": "61b69528559c",
+        "news None": "e784dc979ce8",
+        "bib 16000": "38e7e3734d32",
+        "book 7000": "cf2ff8c7416e",
+        "auction 5000": "74ac4fd6806a",
+    }
+
+
+def test_another_number_or_seed_is_another_document() -> None:
+    made, other = (Documents(bundled("news"), DocumentOptions(size=3000), seed) for seed in (1, 2))
+    several = [made[number] for number in range(5)] + [other[number] for number in range(5)]
+    assert len(set(several)) == 10
+    assert made[10**9] == made[10**9]
+    with pytest.raises(IndexError):
+        made[-1]
+
+
+# --- shapes -------------------------------------------------------------------------------------
+
+
+def test_as_deep_as_our_parser_goes() -> None:
+    chain = [f"<!ELEMENT e{level} (e{level + 1} | x)>" for level in range(255)]
+    schema = parse_dtd("".join(reversed(chain)) + "<!ELEMENT e255 EMPTY>", root="e0")
+    document = Documents(schema, DocumentOptions(max_depth=256))[0]
+    assert _depth(document) == 256
+    parse(document)
+    schema = parse_dtd(
+        "<!ELEMENT a (#PCDATA | b)*><!ELEMENT b (c?, a?)><!ELEMENT c EMPTY>", root="a"
+    )
+    document = Documents(schema, DocumentOptions(max_depth=256, optional=1.0, repetition=1))[0]
+    assert schema.faults(document) == []
+    assert _depth(document) == 256
+
+
+def test_recursion_is_kept_where_a_model_asks_for_more() -> None:
+    """b needs an a: with r = 1 it cannot stand below one, though it could below the root."""
+    schema = parse_dtd("<!ELEMENT r (a | b)*><!ELEMENT a (b?, c)><!ELEMENT b (a)><!ELEMENT c (b*)>")
+    options = DocumentOptions(size=2000, recursion=1)
+    for document in documents(schema, options, 1, 10):
+        _check(schema, options, document)
+        assert b"<b><a>" in document
+    assert any(
+        b"<a><b><a>" in document
+        for document in documents(schema, DocumentOptions(size=2000, recursion=2), 1, 10)
+    )
+
+
+def test_a_document_is_not_left_at_its_smallest() -> None:
+    for document in documents(bundled("bib"), DocumentOptions(), 1, 30):
+        assert b"<vendor" in document
+    assert set(documents(bundled("bib"), DocumentOptions(optional=0.0), 1, 3)) == {b"<bib></bib>"}
+
+
+def test_any_and_several_roots() -> None:
+    schema = parse_dtd("<!ELEMENT a ANY><!ELEMENT b EMPTY><!ELEMENT c (b, b?)>")
+    several = list(documents(schema, DocumentOptions(), 1, 40))
+    assert all(schema.faults(document) == [] for document in several)
+    assert {etree.fromstring(document).tag for document in several} == set(schema.roots)
+    assert len(schema.roots) > 1
+    # Of several roots, a size takes those that can grow.
+    sized = documents(schema, DocumentOptions(size=1000), 1, 10)
+    assert {etree.fromstring(document).tag for document in sized} == {"a"}
+
+
+# --- what cannot be -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_depth": 0}, "max_depth must be from 1 to 256, not 0"),
+        ({"max_depth": 257}, "max_depth must be from 1 to 256, not 257"),
+        ({"repetition": 0}, "repetition must be 1 or more, not 0"),
+        ({"optional": 1.5}, "optional must be from 0 to 1, not 1.5"),
+        ({"optional": float("nan")}, "optional must be"),
+        ({"recursion": 0}, "recursion must be 1 or more, not 0"),
+        ({"size": 0}, "size must be from 1 to"),
+        ({"repeat": {"b": -1}}, "repeat of b must be 0 or more, not -1"),
+    ],
+)
+def test_options_out_of_range(options: dict[str, object], message: str) -> None:
+    with pytest.raises(WorkloadError, match=message) as caught:
+        DocumentOptions(**options)  # type: ignore[arg-type]
+    assert caught.value.kind == "options"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "kind", "message", "hint"),
+    [
+        (
+            "book",
+            DocumentOptions(max_depth=2),
+            "depth",
+            "2 levels or fewer; the lowest has 3",
+            "max_depth of 3",
+        ),
+        (
+            "book",
+            DocumentOptions(size=40),
+            "size",
+            "the smallest document has 8. bytes, not 40",
+            "size of 8",
+        ),
+        (
+            "book",
+            DocumentOptions(repeat={"sektion": 3}),
+            "repeat",
+            "nothing in book declares it",
+            "near names: section",
+        ),
+        (
+            "book",
+            DocumentOptions(repeat={"image": 3}),
+            "repeat",
+            "nothing in book lets it repeat",
+            "an element with",
+        ),
+    ],
+)
+def test_parameters_that_no_document_meets(
+    name: str, options: DocumentOptions, kind: str, message: str, hint: str
+) -> None:
+    with pytest.raises(WorkloadError, match=message) as caught:
+        documents(bundled(name), options, 1, 1)
+    assert caught.value.kind == kind
+    assert caught.value.hint is not None
+    assert hint in caught.value.hint
+
+
+def test_endless_recursion_and_growth_without_end() -> None:
+    with pytest.raises(WorkloadError, match="no finite document has the root a"):
+        Documents(parse_dtd("<!ELEMENT a (a)>"))
+    with pytest.raises(WorkloadError, match="no document grew to 5000 bytes, the biggest has"):
+        Documents(parse_dtd("<!ELEMENT a (b?)><!ELEMENT b EMPTY>"), DocumentOptions(size=5000))[0]
+    wild = DocumentOptions(max_depth=20, repetition=50, optional=1.0)
+    with pytest.raises(
+        WorkloadError, match="more than 3000000 tags and texts, and is not finished"
+    ):
+        Documents(parse_dtd("<!ELEMENT a (a*)>"), wild)[0]
+
+
+# --- public DTDs --------------------------------------------------------------------------------
+
+
+def test_documents_of_public_dtds(corpus: Path) -> None:
+    made = 0
+    for path in sorted(corpus.glob("dtd/**/*.dtd")):
+        try:
+            schema = load_dtd(path)
+        except SchemaError:
+            continue
+        for options in (
+            DocumentOptions(size=6000),
+            DocumentOptions(recursion=1, repetition=2, max_depth=12),
+        ):
+            for document in documents(schema, options, 1, 4):
+                _check(schema, options, document)
+        made += 1
+    assert made > 25

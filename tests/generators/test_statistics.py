@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from lxml import etree
+
+from pathcast.generators import statistics
+from pathcast.generators.bundled import bundled
+from pathcast.generators.documents import DocumentOptions, documents
+from pathcast.generators.statistics import (
+    Distinct,
+    DocumentStatistics,
+    Extent,
+    SubscriptionStatistics,
+)
+from pathcast.generators.subscriptions import PredicateKinds, SubscriptionOptions, subscriptions
+from pathcast.xpath.parser import parse_expression
+from pathcast.xpath.syntax import Axis, Chain, Expression, LocationPath, Number, TestKind
+
+
+class Slow:
+    """The twin: counts in the syntax tree."""
+
+    def __init__(self) -> None:
+        self.steps = self.wildcards = self.descendants = self.predicates = self.branches = 0
+        self.deepest = 0
+
+    def path(self, path: Expression, depth: int) -> None:
+        assert isinstance(path, LocationPath)
+        for step in path.steps:
+            if step.axis is Axis.DESCENDANT_OR_SELF:
+                self.descendants += 1
+            elif step.axis is Axis.CHILD and step.test.kind in (TestKind.NAME, TestKind.ANY):
+                depth += 1
+                self.steps += 1
+                self.wildcards += step.test.kind is TestKind.ANY
+                self.deepest = max(self.deepest, depth)
+            for inner in step.predicates:
+                if _is_predicate(inner):
+                    self.predicates += 1
+                else:
+                    self.branches += 1
+                    self.path(inner, depth)
+
+
+def _is_predicate(inner: Expression) -> bool:
+    if isinstance(inner, Chain | Number):
+        return True
+    return isinstance(inner, LocationPath) and inner.steps[0].axis is Axis.ATTRIBUTE
+
+
+ALL = PredicateKinds(position=1.0, existence=1.0)
+
+
+@pytest.mark.parametrize("name", ["news", "auction", "alert"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        SubscriptionOptions(distinct=False, relative=0.3),
+        SubscriptionOptions(distinct=False, branch=0.6, branches=4, relative=0.2),
+        SubscriptionOptions(distinct=False, predicate=0.7, predicates=2, kinds=ALL),
+        SubscriptionOptions(distinct=False, branch=0.5, predicate=0.5, kinds=ALL, relative=0.5),
+    ],
+)
+def test_what_is_counted_in_the_text_is_what_the_parser_finds(
+    name: str, options: SubscriptionOptions
+) -> None:
+    for text in subscriptions(bundled(name), options, 3, 300):
+        found, slow = SubscriptionStatistics(), Slow()
+        found.add(text)
+        slow.path(parse_expression(text, {}), 0)
+        relative = not text.startswith("/")
+        assert (
+            found.steps,
+            found.wildcards,
+            found.descendants,
+            found.relative,
+            found.predicates,
+            found.predicated,
+            found.branched,
+            found.depths,
+        ) == (
+            slow.steps,
+            slow.wildcards,
+            slow.descendants + relative,
+            relative,
+            slow.predicates,
+            slow.predicates > 0,
+            slow.branches > 0,
+            Counter({slow.deepest: 1}),
+        ), text
+
+
+@pytest.mark.parametrize(
+    ("text", "steps", "stars", "deep", "predicates"),
+    [
+        ("/a[@href = '//b/*[c]']/d", 2, 0, 0, 1),
+        ('/a[@n != "*"]', 1, 0, 0, 1),
+        ("/a.b-c_d/é", 2, 0, 0, 0),
+        ("/a[text() = 7][2]//*", 2, 1, 1, 2),
+        ("*[@a]", 1, 1, 1, 1),
+        ("/a/b[. = 7][.//c][./d]", 4, 0, 1, 1),
+        ("/div[.//mod[or/and]]", 4, 0, 1, 0),
+    ],
+)
+def test_odd_texts(text: str, steps: int, stars: int, deep: int, predicates: int) -> None:
+    found = SubscriptionStatistics()
+    found.add(text)
+    counts = (found.steps, found.wildcards, found.descendants, found.predicates)
+    assert counts == (steps, stars, deep, predicates)
+
+
+def test_documents_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(statistics, "LOOKED_INTO", 20)
+    bodies = list(documents(bundled("book"), DocumentOptions(size=1500), 1, 30))
+    found = DocumentStatistics()
+    for body in [*bodies, bodies[0]]:
+        found.add(body)
+    trees = [etree.fromstring(body) for body in bodies[:20]]
+    depths = Counter(
+        max(
+            int(str(one.xpath("count(ancestor-or-self::*)")).partition(".")[0])
+            for one in tree.iter()
+        )
+        for tree in trees
+    )
+    elements = [sum(1 for _ in tree.iter()) for tree in trees]
+    assert (found.count, found.distinct) == (31, len(set(bodies)))
+    assert found.sizes.total == sum(map(len, bodies)) + len(bodies[0])
+    assert (found.sizes.least, found.sizes.most) == (min(map(len, bodies)), max(map(len, bodies)))
+    assert found.depths == depths
+    assert found.elements.as_dict() == {
+        "least": min(elements),
+        "most": max(elements),
+        "mean": round(sum(elements) / 20, 2),
+    }
+
+
+def test_nothing_at_all() -> None:
+    assert (SubscriptionStatistics().distinct, DocumentStatistics().distinct) == (0, 0)
+    assert str(Extent()) == "0 to 0, mean 0.0"
+
+
+def test_distinct_things() -> None:
+    found = Distinct()
+    for one in (b"", b"a", b"a", b"b", b""):
+        found.add(one)
+    assert (len(found), found.different) == (5, 3)

@@ -1,0 +1,230 @@
+"""Streams of subscriptions: the same every time, distinct, from several schemas, as many as there are; and what cannot be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from pathcast.errors import SchemaError, WorkloadError
+from pathcast.generators.bundled import NAMES, bundled
+from pathcast.generators.subscriptions import PredicateKinds, SubscriptionOptions, subscriptions
+from pathcast.generators.subscriptions import stream as module
+from pathcast.generators.subscriptions.twigs import Twigs
+from pathcast.generators.subscriptions.walk import Walks
+from pathcast.rng import Chance
+from pathcast.schema import Schema, load_dtd, parse_dtd, satisfiable
+from pathcast.xpath import parse
+
+RICH = SubscriptionOptions(
+    branch=0.4,
+    branches=4,
+    predicate=0.7,
+    predicates=2,
+    kinds=PredicateKinds(attribute=1, value=1, position=1, existence=1),
+    distinct=False,
+)
+
+
+def some(schema: Schema, options: SubscriptionOptions, count: int, seed: int = 1) -> list[str]:
+    return list(subscriptions(schema, options, seed, count))
+
+
+def test_the_stream_is_the_same_for_any_count() -> None:
+    steered = SubscriptionOptions(match_ratio=0.3)
+    for options in (SubscriptionOptions(), replace(RICH, distinct=True), steered):
+        made = [some(bundled("alert"), options, count, seed=5) for count in (3, 20, 60)]
+        assert made[0] == made[2][:3]
+        assert made[1] == made[2][:20]
+        assert made[1] != some(bundled("alert"), options, 20, seed=6)
+
+
+def test_these_very_texts() -> None:
+    """The same on any machine: a change here changes everybody's workloads."""
+    schema = parse_dtd(
+        "<!ELEMENT a (b+, c?)> <!ELEMENT b (c | d)*> <!ELEMENT c (#PCDATA | d)*> <!ELEMENT d (b?)>"
+        "<!ATTLIST b x CDATA #IMPLIED y (p | q) #IMPLIED>"
+    )
+    assert some(schema, SubscriptionOptions(theta=0.5), 4, seed=3) == [
+        "/a/c",
+        "/a/*",
+        "/a/b/c",
+        "/a//b/d",
+    ]
+    assert some(schema, replace(RICH, distinct=True), 4, seed=3) == [
+        "//b[c[text() <= 98]]/c[text() > 42]",
+        "/*[*[@y]//c/d]//c[1]",
+        "/a//d/*[@x]/d[1]",
+        "//a[b[@y = 'q'][*]/d]/c/d/b[@x]",
+    ]
+
+
+@pytest.mark.parametrize(
+    "options", [SubscriptionOptions(max_depth=8), replace(RICH, distinct=True)]
+)
+def test_distinct_ones_are_distinct_patterns(options: SubscriptionOptions, deep: bool) -> None:
+    count = 20_000 if deep else 1500
+    texts = some(bundled("news"), options, count)
+    assert len({parse(text).text for text in texts}) == count
+
+
+def test_without_distinct_there_are_duplicates() -> None:
+    assert len(set(some(bundled("bib"), SubscriptionOptions(distinct=False), 2000))) < 1000
+
+
+def test_a_schema_runs_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PATIENCE", 500)
+    schema = parse_dtd("<!ELEMENT a (b, c?)><!ELEMENT b EMPTY><!ELEMENT c EMPTY>")
+    options = SubscriptionOptions(wildcard=0, descendant=0)
+    all_ = set(subscriptions(schema, options, 1))
+    assert all_ == {"/a", "/a/b", "/a/c"}
+    stream = subscriptions(schema, options, 1, 5)
+    assert set(islice(stream, 3)) == all_
+    with pytest.raises(WorkloadError, match=r"only 3 distinct .* not 5") as caught:
+        next(stream)
+    assert caught.value.kind == "exhausted"
+    assert caught.value.hint is not None
+
+
+@pytest.mark.parametrize("theta", [0.0, 1.0])
+def test_it_is_as_if_known_ones_were_thrown_away(theta: float) -> None:
+    """The twin draws lengths alike and walks from the top, and keeps what is new."""
+    options = SubscriptionOptions(max_depth=10, theta=theta)
+    count = 6000
+    texts = some(bundled("news"), options, count, seed=2)
+    chance = Chance(2, "twin")
+    twigs = Twigs(bundled("news"), options)
+    twin: dict[str, None] = {}
+    while len(twin) < count:
+        text = twigs.draw(chance, chance.between(1, 10), (False, False))
+        twin.setdefault(text or "/news")
+    features: tuple[Callable[[str], int], ...] = (
+        lambda text: text.replace("//", "/").count("/"),
+        lambda text: int("head" in text),
+        lambda text: int("body.content" in text),
+        lambda text: text.count("*"),
+        lambda text: text.count("//"),
+    )
+    for feature in features:
+        ours, theirs = (sum(map(feature, one)) / count for one in (texts, twin))
+        assert ours == pytest.approx(theirs, rel=0.1, abs=0.02)
+
+
+def test_beginnings_share_out_all_walks() -> None:
+    for name in NAMES:
+        for theta in (0.0, 1.0):
+            walks = Walks(bundled(name), theta)
+            sectors = walks.sectors(walks.linked(walks.rows(1, 8)), 8)
+            assert sum(share for _, share in sectors) == pytest.approx(1)
+            begun = [tuple(place.name for place in begin) for begin, _ in sectors]
+            assert len(set(begun)) == len(begun)
+
+
+@pytest.mark.deep
+def test_how_many_the_small_schemas_have() -> None:
+    """Cao 2012, section 3.4: at most 910 for book.dtd and 747 for bib.dtd, with depth 6; ours are other DTDs."""
+    options = SubscriptionOptions(max_depth=6, full=True, wildcard=0.1, descendant=0.2)
+    assert 600 < len(list(subscriptions(bundled("bib"), options, 1))) < 1200
+    assert 900 < len(list(subscriptions(bundled("book"), options, 1))) < 6000
+
+
+def test_schemas_take_turns_and_the_large_make_up_for_the_small(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "PATIENCE", 500)
+    small = parse_dtd("<!ELEMENT x EMPTY>")
+    options = SubscriptionOptions(wildcard=0, descendant=0)  # the root tells which schema it is of
+    schemas = [bundled("news"), small, bundled("auction")]
+    texts = list(subscriptions(schemas, options, 1, 101))
+    roots = [text.split("/")[1] for text in texts]
+    assert roots[:3] == ["news", "x", "market"]
+    counts = Counter(roots)
+    assert counts["x"] == 1
+    assert abs(counts["news"] - counts["market"]) <= 2
+
+
+@pytest.mark.deep
+def test_a_million_distinct_ones() -> None:
+    options = SubscriptionOptions(max_depth=10, full=True)
+    texts = set(subscriptions(bundled("news"), options, 1, 1_000_000))
+    assert len(texts) == 1_000_000
+
+
+def test_public_dtds(corpus: Path, deep: bool) -> None:
+    seen = 0
+    for path in sorted(corpus.rglob("*.dtd")):
+        try:
+            schema = load_dtd(path)
+        except SchemaError:  # its reasons are another test's business
+            continue
+        if len(schema.elements) > 125 and not deep:  # deciding takes long
+            continue
+        seen += 1
+        for text in some(schema, RICH, 3):
+            assert satisfiable(text, schema).answer is not False, (path, text)
+    assert seen > 20
+
+
+# errors
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"max_depth": 0},
+        {"max_depth": 3, "min_depth": 4},
+        {"max_depth": 201},
+        {"wildcard": 1.1},
+        {"descendant": -0.1},
+        {"relative": float("nan")},
+        {"branch": 2},
+        {"branches": 0},
+        {"branching": "tree"},
+        {"predicate": -1},
+        {"predicates": 0},
+        {"theta": -1},
+        {"match_ratio": 1.5},
+        {"disjoint": 0},
+    ],
+)
+def test_bad_options(wrong: dict[str, object]) -> None:
+    with pytest.raises(WorkloadError) as caught:
+        SubscriptionOptions(**wrong)  # type: ignore[arg-type]
+    assert caught.value.kind == "option"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"attribute": -1.0},
+        {"attribute": 0, "value": 0},
+        {"operators": ()},
+        {"operators": ("~",)},
+        {"positions": 0},
+    ],
+)
+def test_bad_predicates(wrong: dict[str, object]) -> None:
+    with pytest.raises(WorkloadError) as caught:
+        PredicateKinds(**wrong)  # type: ignore[arg-type]
+    assert caught.value.kind == "option"
+
+
+def test_what_cannot_be_made() -> None:
+    flat = parse_dtd("<!ELEMENT a EMPTY>")
+    endless = parse_dtd("<!ELEMENT a (a)>", root="a")
+    with pytest.raises(WorkloadError, match="the longest has 1"):
+        subscriptions(flat, SubscriptionOptions(min_depth=2), 1, 1)
+    with pytest.raises(WorkloadError, match="no valid document"):
+        subscriptions(endless, None, 1, 1)
+    with pytest.raises(WorkloadError, match="gave no subscription"):
+        next(subscriptions(flat, SubscriptionOptions(predicate=1), 1, 1))
+    with pytest.raises(WorkloadError, match="gave no subscription"):
+        next(subscriptions(flat, SubscriptionOptions(branch=1, branching="query"), 1, 1))
+    with pytest.raises(WorkloadError, match="no schema"):
+        subscriptions([], None, 1, 1)
+    with pytest.raises(WorkloadError, match="-1"):
+        subscriptions(flat, None, 1, -1)

@@ -1,0 +1,84 @@
+"""Walks and trees: only what valid documents have, and siblings that fit."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pathcast.errors import WorkloadError
+from pathcast.generators.bundled import bundled
+from pathcast.generators.subscriptions.walk import Walks
+from pathcast.rng import Chance
+from pathcast.schema import PathAutomaton, parse_dtd
+from tests.generators.document_dtds import dtds
+
+
+@given(dtds(), st.integers(1, 6), st.integers(0, 5))
+def test_a_walk_is_a_root_path(dtd: str, levels: int, seed: int) -> None:
+    schema = parse_dtd(dtd, root="e0")
+    if "e0" not in schema.graph.size:
+        with pytest.raises(WorkloadError):
+            Walks(schema)
+        return
+    walks = Walks(schema, theta=0.5)
+    path = walks.path(Chance(seed), walks.rows(1, levels))
+    machine = PathAutomaton.of(schema)
+    assert machine.prefix(path)
+    assert len(path) == levels or not machine.transitions[path[-1]]
+
+
+@given(dtds(), st.integers(1, 5), st.integers(0, 5))
+def test_a_least_number_of_levels(dtd: str, least: int, seed: int) -> None:
+    schema = parse_dtd(dtd, root="e0")
+    if "e0" not in schema.graph.size:
+        return
+    machine = PathAutomaton.of(schema)
+    level = {"e0"}
+    for _ in range(least - 1):
+        level = {child for name in level for child in machine.transitions[name]}
+    walks = Walks(schema)
+    if not level:
+        with pytest.raises(WorkloadError, match="the longest has"):
+            walks.rows(least, 5)
+        return
+    path = walks.path(Chance(seed), walks.rows(least, 5))
+    assert machine.prefix(path)
+    assert least <= len(path) <= 5
+
+
+def test_siblings_fit_if_a_word_has_them() -> None:
+    """All words of up to five children, checked by lxml, say which multisets there are room for."""
+    schema = parse_dtd(
+        "<!ELEMENT a (b?, (c | d)+, (e, b)?)>"
+        + "".join(f"<!ELEMENT {name} EMPTY>" for name in "bcde"),
+        root="a",
+    )
+    walks = Walks(schema)
+    words = [word for length in range(6) for word in product("bcde", repeat=length)]
+    valid = [
+        word
+        for word in words
+        if not schema.faults(f"<a>{''.join(f'<{name}/>' for name in word)}</a>".encode())
+    ]
+    for counts in product(range(3), repeat=4):
+        wanted = dict(zip("bcde", counts, strict=True))
+        if sum(counts) <= 3:
+            room = any(all(word.count(n) >= k for n, k in wanted.items()) for word in valid)
+            assert walks.fits("a", {n: k for n, k in wanted.items() if k}) == room, wanted
+
+
+def test_further_walks_stand_beside_the_first() -> None:
+    walks = Walks(bundled("bib"))
+    chance = Chance(3)
+    for _ in range(300):
+        top = walks.tree(walks.path(chance, walks.rows(4, 4)))
+        book = top.kids[0].kids[0].kids[0]
+        assert book.name == "book"
+        for _ in range(3):
+            walks.grow(chance, book, 1)
+        names = [kid.name for kid in book.kids]
+        assert not {"author", "editor"} <= set(names)
+        assert names.count("title") <= 1

@@ -1,0 +1,158 @@
+"""The kit that many routers share gives the answers that each would get from a kit of its own."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pathcast.broker.broker import Settings
+from pathcast.matching.matcher import MOST_HOPS
+from pathcast.routing.advertisement import ANYTHING
+from pathcast.routing.backend import Kit
+from pathcast.routing.matcher_backend import EngineKit
+from pathcast.routing.messages import Interest
+from pathcast.routing.shared_backend import SharedKit
+from pathcast.routing.strategy import strategy
+from pathcast.sim import Simulation
+from pathcast.sim.topology import random_graph
+from pathcast.xpath import parse
+
+STEPS = ["/a", "/b", "/*", "//a", "//b", "//*"]
+TEXTS = [
+    *(one + two for one in STEPS for two in STEPS),
+    *STEPS,
+    "//a[b][*]",
+    "//a[b]",
+    "//*[a]/b",
+    "/a[b/a]/b",
+    "//a[@x]",
+    "//a[@x > 3]",
+    "//a[@x > 5]",
+    "/a[b or @x]",
+]
+BODIES = [
+    b"<a/>",
+    b"<a x='4'><b/></a>",
+    b"<b><a x='9'><b><a/></b></a></b>",
+    b"<a><b><a/></b><b/></a>",
+    b"<c><a/></c>",
+]
+
+operations = st.lists(st.tuples(st.sampled_from(TEXTS), st.booleans()), min_size=1, max_size=40)
+
+
+class Table:
+    """A summary, with the texts that are exposed at the moment."""
+
+    def __init__(self, kit: Kit) -> None:
+        self.kit = kit
+        self.summary = kit.summary()
+        self.exposed: set[str] = set()
+        self.present: set[str] = set()
+
+    def toggle(self, text: str) -> None:
+        interest = self.kit.interest(parse(text))
+        name = interest.pattern.text
+        (self.summary.remove if name in self.present else self.summary.add)(interest)
+        self.present ^= {name}
+
+    def settle(self) -> None:
+        change = self.summary.changes()
+        assert {_text(one) for one in change.hidden} <= self.exposed
+        assert not {_text(one) for one in change.exposed} & self.exposed
+        self.exposed -= {_text(one) for one in change.hidden}
+        self.exposed |= {_text(one) for one in change.exposed}
+
+
+def _text(interest: Interest) -> str:
+    return interest.pattern.text
+
+
+@given(operations)
+def test_the_same_number_of_roots_and_each_covers_the_same(
+    chosen: list[tuple[str, bool]],
+) -> None:
+    covering = strategy("no-Adv-with-Cov")
+    ours, theirs = Table(SharedKit(covering)), Table(EngineKit(covering))
+    for text, settle in chosen:
+        ours.toggle(text)
+        theirs.toggle(text)
+        if settle:
+            ours.settle()
+            theirs.settle()
+            # of patterns that cover each other either may stand for both
+            assert len(ours.exposed) == len(theirs.exposed)
+            assert ours.exposed <= ours.present
+    for table in (ours, theirs):
+        for text in list(table.present):
+            table.toggle(text)
+        table.settle()
+        assert not table.exposed
+
+
+@given(operations, st.sampled_from(BODIES))
+def test_filters_and_selectors_find_the_same(chosen: list[tuple[str, bool]], body: bytes) -> None:
+    plain = strategy("no-Adv-no-Cov")
+    kits: list[Kit] = [SharedKit(plain), EngineKit(plain)]
+    answers = []
+    for kit in kits:
+        hops, ids = kit.filter(), kit.selector()
+        there: set[tuple[Interest, int]] = set()
+        names: set[str] = set()
+        for text, second in chosen:
+            entry = (kit.interest(parse(text)), int(second))
+            (hops.remove if entry in there else hops.add)(*entry)
+            there ^= {entry}
+            if text in names:
+                ids.remove(text)
+            else:
+                ids.add(text, entry[0])
+            names ^= {text}
+        assert len(hops) == len(there)
+        assert len(ids) == len(names)
+        answers.append((sorted(hops.hops(body)), sorted(map(str, ids.match(body)))))
+    assert answers[0] == answers[1]
+
+
+@given(
+    st.integers(0, 1_000),
+    st.sampled_from(["no-Adv-no-Cov", "with-Adv-no-Cov", "with-Adv-with-Cov"]),
+    st.lists(st.tuples(st.integers(1, 6), st.sampled_from(TEXTS)), max_size=12),
+)
+def test_an_overlay_delivers_the_same(
+    seed: int, name: str, subscriptions: list[tuple[int, str]]
+) -> None:
+    chosen = strategy(name)
+    found = []
+    kits: list[Kit] = [SharedKit(chosen), EngineKit(chosen)]
+    for kit in kits:
+        topology = random_graph(6, seed % 4, seed)
+        run = Simulation(topology, Settings(chosen, reliable=False), kit)
+        run.announce("b1", "P", ANYTHING)
+        run.announce("b4", "Q", ANYTHING)
+        for number, (home, text) in enumerate(subscriptions):
+            run.subscribe(f"b{home}", f"s{number}", text)
+        assert run.quiet()
+        for number, body in enumerate(BODIES):
+            run.publish("b1", "P", f"p{number}", body)
+            run.publish("b4", "Q", f"q{number}", body)
+        assert run.quiet()
+        delivered = sorted((one.document, one.subscriber) for one in run.metrics.deliveries)
+        found.append((delivered, run.metrics.crossings))
+    assert found[0] == found[1]
+
+
+def test_more_hops_than_a_matcher_has() -> None:
+    """A broker on a graph with thousands of origins."""
+    kit = EngineKit(strategy("no-Adv-no-Cov"))
+    entries = kit.filter()
+    interest, other = kit.interest(parse("/a")), kit.interest(parse("/b"))
+    hops = [0, 1, MOST_HOPS - 1, MOST_HOPS, 3 * MOST_HOPS + 7]
+    for hop in hops:
+        entries.add(interest, hop)
+        entries.add(other, hop + 1_000_000)
+    assert sorted(entries.hops(b"<a/>")) == hops
+    for hop in hops[2:]:
+        entries.remove(interest, hop)
+    assert sorted(entries.hops(b"<a/>")) == [0, 1]
+    assert len(entries) == 2 + len(hops)

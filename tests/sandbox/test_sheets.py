@@ -1,0 +1,398 @@
+"""Style sheets in a process of their own: what they make, deadlines, sizes, and helpers that come to grief."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from pathcast.documents import Limits
+from pathcast.errors import EvaluationError, WorkloadError
+from pathcast.generators.feeds import Sheet, stock, weather
+from pathcast.generators.feeds.stock import StockOptions
+from pathcast.generators.feeds.weather import WeatherOptions
+from pathcast.sandbox.child import Child
+from pathcast.sandbox.xslt import _TOGETHER, SheetRunner
+from pathcast.xslt import rows_xml
+
+XSL = "http://www.w3.org/1999/XSL/Transform"
+PLENTY = 60.0  # seconds; only what is meant to run into its deadline has a short one
+SHORT = 0.5
+
+
+def sheet(inside: str, spaces: str = "") -> bytes:
+    return (
+        f'<xsl:stylesheet version="1.0" xmlns:xsl="{XSL}"{spaces}>\n{inside}\n</xsl:stylesheet>'
+    ).encode()
+
+
+def body(inside: str, spaces: str = "") -> bytes:
+    return sheet(f'<xsl:template match="/">\n{inside}\n</xsl:template>', spaces)
+
+
+def doubled(inside: str, times: int) -> bytes:
+    """A sheet that does something 2 ** times; //@n changes how many, if it is there."""
+    again = (
+        '<xsl:call-template name="d"><xsl:with-param name="n" select="$n - 1"/></xsl:call-template>'
+    )
+    return sheet(
+        f"""<xsl:template name="d"><xsl:param name="n"/>
+              <xsl:choose><xsl:when test="$n &gt; 0">{again}{again}</xsl:when>
+              <xsl:otherwise>{inside}</xsl:otherwise></xsl:choose></xsl:template>
+            <xsl:template match="/"><m><xsl:call-template name="d">
+              <xsl:with-param name="n" select="sum(//@n) + {times} * not(//@n)"/>
+            </xsl:call-template></m></xsl:template>"""
+    )
+
+
+COPY = body('<m><xsl:copy-of select="/*/node()|/*/@*"/></m>')
+ENDLESS = doubled("", 60)
+
+
+def bundled(name: str) -> bytes:
+    return (resources.files("pathcast.generators") / "sheets" / f"{name}.xsl").read_bytes()
+
+
+def pid_of(runner: SheetRunner) -> int:
+    assert runner._child is not None
+    return runner._child.pid
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def kinds(answers: Iterator[bytes | EvaluationError]) -> list[str]:
+    return ["" if isinstance(answer, bytes) else answer.kind for answer in answers]
+
+
+def refusal(runner: SheetRunner, document: bytes) -> EvaluationError:
+    with pytest.raises(EvaluationError) as caught:
+        runner.transform(document)
+    return caught.value
+
+
+@pytest.fixture(scope="module")
+def copier() -> Iterator[SheetRunner]:
+    with SheetRunner(COPY, "copy.xsl", PLENTY, 10_000_000) as runner:
+        yield runner
+
+
+def test_weather_is_as_it_is_in_process() -> None:
+    rows = [row.values for row in weather.rows(WeatherOptions(until=6000), 1)]
+    assert len(rows) > 2 * _TOGETHER
+    own = Sheet.bundled("weather")
+    with SheetRunner(bundled("weather"), "weather.xsl", PLENTY) as runner:
+        expected = [own.message(weather.FIELDS, [row], timed="yes") for row in rows]
+        given = [rows_xml(weather.FIELDS, [row]) for row in rows]
+        assert list(runner.transforms(given, {"timed": "yes"})) == expected
+        assert runner.message(weather.FIELDS, rows[:1], timed="yes") == expected[0]
+        assert runner.message(weather.FIELDS, rows[:1]) == own.message(weather.FIELDS, rows[:1])
+
+
+def test_stock_is_as_it_is_in_process() -> None:
+    rows = [row.values for row in stock.rows(StockOptions(symbols=60, period=7000), 1)]
+    groups = [rows[start : start + 60] for start in range(0, len(rows), 60)]
+    own = Sheet.bundled("stock")
+    with SheetRunner(bundled("stock"), "stock.xsl", PLENTY) as runner:
+        for group in groups:
+            assert runner.message(stock.FIELDS, group) == own.message(stock.FIELDS, group)
+
+
+def test_documents_of_any_kind(copier: SheetRunner) -> None:
+    text = "é東<&>"
+    document = f'<a b="1"><c>{text.replace("&", "&amp;").replace("<", "&lt;")}</c></a>'
+    for encoding in ("utf-8", "utf-16"):
+        root = etree.fromstring(copier.transform(document.encode(encoding)))
+        assert (root.tag, root.get("b"), root.findtext("c")) == ("m", "1", text)
+    entities = b"<!DOCTYPE a [<!ENTITY e 'inside'>]><a>&e;</a>"
+    assert etree.fromstring(copier.transform(entities)).text == "inside"
+    with SheetRunner(
+        body('<m c="{count(/comment())}"/>'), "c.xsl", deadline=PLENTY
+    ) as runner:  # what stands before the root element is part of it
+        assert b'c="2"' in runner.transform(b"<!--1--><a/><!--2-->")
+
+
+def test_what_is_no_document(copier: SheetRunner, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    outside = f"<!DOCTYPE a [<!ENTITY e SYSTEM '{secret}'>]><a>&e;</a>".encode()
+    error = refusal(copier, b"<a>\n<b></a>")
+    assert (error.kind, "line 2" in error.message) == ("malformed", True)
+    assert kinds(copier.transforms([b"", b"<a/>", b"<a>\xff</a>"])) == ["empty", "", "encoding"]
+    assert b"secret" not in b"".join(
+        one for one in copier.transforms([outside]) if isinstance(one, bytes)
+    )
+    with SheetRunner(COPY, "copy.xsl", PLENTY, limits=Limits(size=10)) as runner:
+        assert refusal(runner, b"<abcdefghijk/>").kind == "size"
+
+
+def test_no_documents(copier: SheetRunner) -> None:
+    assert list(copier.transforms([])) == []
+
+
+def test_rows_that_cannot_be_xml_are_the_callers(copier: SheetRunner) -> None:
+    with pytest.raises(WorkloadError, match="a row cannot be XML"):
+        copier.message(("a b",), [("1",)])
+
+
+def test_big_documents_go_there_and_back(copier: SheetRunner) -> None:
+    bodies = [b"<a>" + bytes([letter]) * 9_000_000 + b"</a>" for letter in b"xyz"]
+    for document, answer in zip(bodies, copier.transforms(bodies), strict=True):
+        assert isinstance(answer, bytes)
+        assert etree.fromstring(answer).text == document[3:-4].decode()
+
+
+def test_many_answers_that_are_large_come_in_portions() -> None:
+    with SheetRunner(doubled("<x>0123456789</x>", 15), "grow.xsl", PLENTY) as runner:
+        answers = runner.transforms([b"<a/>"] * 12)
+        sizes = [len(answer) for answer in answers if isinstance(answer, bytes)]
+        assert len(sizes) == 12
+        assert min(sizes) == max(sizes) > 500_000
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"<a", "own.xsl, line 1: "),
+        (sheet('<xsl:include href="/x.xsl"/>'), "own.xsl, line 2: xsl:include is refused"),
+        (body('<m a="{b[}"/>'), "own.xsl, line 3: "),
+    ],
+)
+def test_a_bad_sheet_is_told_before_anything_runs(text: bytes, said: str) -> None:
+    with pytest.raises(WorkloadError, match=said) as caught:
+        SheetRunner(text, "own.xsl", PLENTY)
+    assert caught.value.kind == "sheet"
+
+
+def test_a_large_process_may_start_the_helper() -> None:
+    """What it has itself is not taken for what the helper has."""
+    held = bytearray(b"x") * (700 << 20)
+    with SheetRunner(body("text"), "own.xsl", PLENTY) as runner:
+        assert refusal(runner, b"<a/>").kind == "sheet"
+    assert len(held) == 700 << 20
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            sheet('<xsl:template match="/"><xsl:apply-templates select="/"/></xsl:template>'),
+            "recursion",
+        ),
+        (body("""<m><xsl:copy-of select="document('/etc/passwd')"/></m>"""), "own.xsl, line 3: "),
+        (body('<xsl:message terminate="yes">not like this</xsl:message>'), "not like this"),
+        (body("<m/><m/>"), "makes no XML document"),
+        (body("text"), "makes no XML document"),
+    ],
+)
+def test_what_a_sheet_fails_on(text: bytes, said: str) -> None:
+    with SheetRunner(text, "own.xsl", PLENTY) as runner:
+        error = refusal(runner, b"<a/>")
+        assert error.kind == "sheet"
+        assert said in error.message
+        pid = pid_of(runner)
+        assert kinds(runner.transforms([b"<a/>", b"<b/>"])) == ["sheet", "sheet"]
+        assert pid_of(runner) == pid
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ENDLESS,
+        doubled("<x/>", 60),
+        doubled("<xsl:message>hello</xsl:message>", 60),
+        doubled('<xsl:value-of select="//*[//*[//*]]"/>', 60),
+    ],
+)
+def test_a_sheet_that_does_not_end(text: bytes) -> None:
+    with SheetRunner(text, "own.xsl", SHORT) as runner:
+        error = refusal(runner, b"<a/>")
+        assert (error.kind, error.message) == ("deadline", "own.xsl took longer than 0.5 s")
+
+
+def test_a_deadline_is_for_one_document_only() -> None:
+    slow, quick = b"<a n='60'/>", b"<a n='1'/>"
+    with SheetRunner(doubled("<x/>", 1), "own.xsl", 1.0) as runner:
+        runner.transform(quick)
+        pid = pid_of(runner)
+        found = runner.transforms([quick, slow, slow, quick])
+        assert kinds(found) == ["", "deadline", "deadline", ""]
+        assert is_gone(pid)
+        assert runner.transform(quick) == b'<?xml version="1.0"?>\n<m><x/><x/></m>\n'
+
+
+def test_too_much_is_refused_and_the_next_is_not() -> None:
+    with SheetRunner(doubled("<x/>", 1), "own.xsl", PLENTY, most=1000) as runner:
+        bodies = [b"<a n='2'/>", b"<a n='12'/>", b"<a n='2'/>"]
+        assert kinds(runner.transforms(bodies)) == ["", "size", ""]
+        assert "more than 1,000" in refusal(runner, bodies[1]).message
+
+
+STRING = sheet(
+    """<xsl:template name="s"><xsl:param name="s"/><xsl:param name="n"/>
+         <xsl:choose><xsl:when test="$n &gt; 0"><xsl:call-template name="s">
+           <xsl:with-param name="s" select="concat($s, $s)"/><xsl:with-param name="n" select="$n - 1"/>
+         </xsl:call-template></xsl:when>
+         <xsl:otherwise><xsl:value-of select="string-length($s)"/></xsl:otherwise></xsl:choose>
+       </xsl:template>
+       <xsl:template match="/"><m><xsl:call-template name="s">
+         <xsl:with-param name="s" select="'0123456789'"/><xsl:with-param name="n" select="//@n"/>
+       </xsl:call-template></m></xsl:template>"""
+)
+
+
+def test_memory_has_an_end() -> None:
+    with SheetRunner(STRING, "own.xsl", PLENTY, memory=200 << 20) as runner:
+        assert b"<m>40</m>" in runner.transform(b"<a n='2'/>")
+        pid = pid_of(runner)
+        bodies = [b"<a n='2'/>", b"<a n='60'/>", b"<a n='3'/>"]
+        answers = list(runner.transforms(bodies))
+        assert kinds(iter(answers)) == ["", "memory", ""]
+        assert is_gone(pid)
+        assert "200 MB allowed" in str(answers[1])
+
+
+def test_the_helper_stays() -> None:
+    with SheetRunner(COPY, "copy.xsl", PLENTY) as runner:
+        runner.transform(b"<a/>")
+        pid = pid_of(runner)
+        refusal(runner, b"<a>")
+        runner.transform(b"<a/>")
+        assert pid_of(runner) == pid
+    assert is_gone(pid)
+    with pytest.raises(ValueError, match="closed"):
+        runner.transform(b"<a/>")
+
+
+def test_a_helper_that_died_in_between_is_replaced_without_a_word() -> None:
+    with SheetRunner(COPY, "copy.xsl", PLENTY) as runner:
+        runner.transform(b"<a/>")
+        pid = pid_of(runner)
+        os.kill(pid, signal.SIGKILL)
+        assert b"<m>1</m>" in runner.transform(b"<a>1</a>")
+        assert pid_of(runner) != pid
+
+
+def test_a_helper_that_is_killed_in_the_middle_costs_no_document(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is shot between two answers, the second of which is more than a pipe holds."""
+    shot: list[int] = []
+    hear = Child.hear
+
+    def shoot(child: Child, seconds: float, longest: int) -> bytes:
+        answer = hear(child, seconds, longest)
+        if not shot:
+            shot.append(child.pid)
+            os.kill(child.pid, signal.SIGKILL)
+        return answer
+
+    with SheetRunner(doubled("<x/>", 1), "own.xsl", PLENTY) as runner:
+        monkeypatch.setattr(Child, "hear", shoot)
+        answers = list(runner.transforms([b"<a n='1'/>", b"<a n='15'/>", b"<a n='1'/>"]))
+        assert len(shot) == 1
+        assert shot != [pid_of(runner)]
+        sizes = [answer.count(b"<x/>") for answer in answers if isinstance(answer, bytes)]
+        assert sizes == [2, 1 << 15, 2]
+
+
+def test_a_document_that_kills_its_helper_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The helper's own alarm strikes in the middle of the work, long before the deadline."""
+    monkeypatch.setattr("pathcast.sandbox.xslt.GRACE", 0.3 - PLENTY)
+    with SheetRunner(doubled("<x/>", 1), "own.xsl", PLENTY) as runner:
+        bodies = [b"<a n='1'/>", b"<a n='60'/>", b"<a n='1'/>"]
+        answers = list(runner.transforms(bodies))
+        assert kinds(iter(answers)) == ["", "helper", ""]
+        assert "SIGALRM" in str(answers[1])
+
+
+def test_a_helper_that_stands_still() -> None:
+    with SheetRunner(COPY, "copy.xsl", 1.0) as runner:
+        runner.transform(b"<a/>")
+        pid = pid_of(runner)
+        os.kill(pid, signal.SIGSTOP)
+        assert refusal(runner, b"<a/>").kind == "deadline"
+        assert is_gone(pid)
+        assert runner.transform(b"<a/>")
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ("#!/bin/sh\necho no such luck >&2; exit 1", "no such luck"),
+        ("#!/bin/sh\necho this is no frame at all; exec cat >/dev/null", "makes no sense"),
+        ("#!/nowhere/to/be/found", "No such file"),
+    ],
+)
+def test_no_helper_at_all_is_no_documents_fault(
+    program: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = tmp_path / "python"
+    fake.write_text(program)
+    fake.chmod(0o755)
+    with SheetRunner(COPY, "copy.xsl", PLENTY) as runner:
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "executable", str(fake))
+            with pytest.raises(EvaluationError, match=reason) as caught:
+                list(runner.transforms([b"<a/>"]))
+        assert caught.value.kind == "helper"
+        assert runner.transform(b"<a/>")
+
+
+def test_threads_take_turns(copier: SheetRunner) -> None:
+    found: dict[int, list[bytes | EvaluationError]] = {}
+
+    def work(number: int) -> None:
+        found[number] = list(copier.transforms([b"<a>%d</a>" % number] * (2 * _TOGETHER)))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number in range(4):
+        assert set(found[number]) == {b'<?xml version="1.0"?>\n<m>%d</m>\n' % number}
+
+
+def test_an_iteration_that_is_left_leaves_nothing_behind(copier: SheetRunner) -> None:
+    answers = copier.transforms([b"<a>%d</a>" % number for number in range(3 * _TOGETHER)])
+    assert b"<m>0</m>" in next(answers)  # type: ignore[operator]
+    assert b"<m>new</m>" in copier.transform(b"<a>new</a>")
+    assert b"<m>1</m>" in next(answers)  # type: ignore[operator]
+    del answers
+    assert b"<m>new</m>" in copier.transform(b"<a>new</a>")
+
+
+def test_after_a_fork_each_process_has_its_own(copier: SheetRunner) -> None:
+    copier.transform(b"<a/>")
+    pid = pid_of(copier)
+    forked = os.fork()
+    if forked == 0:  # in here nothing may reach pytest
+        status = 1
+        try:
+            right = b"<m>1</m>" in copier.transform(b"<a>1</a>")
+            status = 0 if right and pid_of(copier) != pid else 2
+            copier.close()
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(forked, 0)[1]) == 0
+    assert b"<m>2</m>" in copier.transform(b"<a>2</a>")
+    assert pid_of(copier) == pid
+
+
+@pytest.mark.parametrize("deadline", [0, -1, float("nan")])
+def test_a_deadline_must_be_positive(deadline: float) -> None:
+    with pytest.raises(ValueError, match="deadline"):
+        SheetRunner(COPY, "copy.xsl", deadline)

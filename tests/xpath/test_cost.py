@@ -1,0 +1,110 @@
+"""The cost class of a subscription, told by its text."""
+
+from __future__ import annotations
+
+import pytest
+
+from pathcast.xpath import Cost, parse
+from pathcast.xpath.libxml2_form import nest
+from pathcast.xpath.parser import parse_expression
+from pathcast.xpath.text import expression_text
+
+INDEXED = [
+    "/a/b",
+    "//a[@x = 1][b > 2 and not(c)]/text()",
+    "//a[2]/b[last()]",
+    "count(//a) > 3 or contains(//b, 'x')",
+    "//a/../b",
+    "//a[../@x = 'y']",
+    "//a[/b/c]",
+    "//a | /b/@c",
+    "//comment()",
+]
+LINEAR = [
+    "//a/following-sibling::*[1][. + 1 > 6]",
+    "//a[ancestor::r[@x]/@y = 1 + 1]",
+    "//a[concat(b, ' ', c) = 'x y']",
+    "//p[normalize-space(text()) = 'x']",
+    "//a[b + 1] | //c[d + 1]",
+    "//a[b + 1 > 3]",
+    "//a[normalize-space(b) = 'x']",
+    "//a[ancestor::b]",
+    "//a//b[sum(c) > 3]",
+    "//a[sum(.//b) > 3]",
+    "//a[following-sibling::*[1]/b]",
+    "(//a)[2]/b",
+    "id('x')",
+    "//a[lang('en')]",
+    "//*[name() = 'x']",
+    "//*[@a = @b]",
+    "sum(//a) > 3",
+    "/a/following::b",
+    "//a[position() mod 2 = 0]",
+]
+EXPENSIVE = [
+    # from many nodes: what is above them, beside them, or in the text of either
+    "//a[ancestor::r[c]]",
+    "//a[ancestor::*[. > 5 + 1]]",
+    "//a[parent::*[normalize-space() = 'x']]",
+    "//a[(..)[1] > 5]",
+    "//a[(.. | @x) > 5]",
+    "//a[string-length(../following-sibling::*[1]) = 3 + 1]",
+    "//b/..//c[. * 1 = 2]",
+    "//b/../following-sibling::c[. * 1 = 2]",
+    "//comment()[following-sibling::*[1][. + 1 = 5]]",
+    # the whole document, or all that is declared, from many nodes
+    "//a[id('k') > 5]",
+    "//a[count(id('k')/b) = 5]",
+    "id(//l)",
+    "//a[namespace::* = 'x']",
+    # sets that are merged by comparing all pairs
+    "count(//@x/..) * 2 = 3",
+    "count(//b[. + 1 > 0]/..) = 3",
+    # texts that meet texts
+    "//t[contains(., @x)]",
+    "//t[translate(., @x, '') = 'q']",
+    "//r[* > concat(., 'x')]",
+    "string-length(concat(" + ", ".join(["/"] * 20) + ")) = 3",
+    "//*[//* = //*]",
+    "//a[following-sibling::b]",
+    "//a/following::b",
+    "//a/preceding::b",
+    "//a[count(//b) > sum(c)]",
+    "//a[string(..) = 'x' and name() = 'a']",
+    "//a[b = c]",
+    "count(//a | //b) > 2",
+    "//a//b//c[sum(d) > 3]",
+    "//a[.//b[.//c + 1 > 2]]",
+    "//a[../b + 1 > 3 or c]",
+]
+
+
+@pytest.mark.parametrize("text", INDEXED)
+def test_indexed(text: str) -> None:
+    assert parse(text).cost is Cost.INDEXED
+
+
+@pytest.mark.parametrize("text", LINEAR)
+def test_linear(text: str) -> None:
+    assert parse(text).cost is Cost.LINEAR
+
+
+@pytest.mark.parametrize("text", EXPENSIVE)
+def test_expensive(text: str) -> None:
+    assert parse(text).cost is Cost.EXPENSIVE
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("//a//b[c + 1]", "//a[descendant-or-self::node()/b[c + 1]]"),
+        ("//a/ancestor::b/c", "//a[ancestor::b/c]"),
+        ("//a/..//b[c + 1]", "//a[parent::node()[descendant-or-self::node()/b[c + 1]]]"),
+        ("//a/following-sibling::*[1][b]/c", "//a[following-sibling::*[1]/self::node()[b]/c]"),
+        ("//a | //b[c | d]", "//a or //b[c or d]"),
+        ("//a/b", "//a/b"),
+        ("count(//a//b)", "count(//a//b)"),
+    ],
+)
+def test_steps_into_many_subtrees_are_nested(text: str, expected: str) -> None:
+    assert expression_text(nest(parse_expression(text, {}))) == expected
