@@ -29,7 +29,7 @@ def test_the_guide_to_advertisements(tmp_path: Path) -> None:
 
 
 def test_the_page_on_workloads(tmp_path: Path) -> None:
-    markdown = (README.parent / "docs" / "workloads.md").read_text(encoding="utf-8")
+    markdown = (README.parent / "docs" / "guide" / "workloads.md").read_text(encoding="utf-8")
     assert not run(markdown, tmp_path)
     table = markdown.partition("## Presets")[2].partition("## ")[0]
     named = re.findall(r"`([a-z]+[0-9]{4}-?[a-z]*)`", table)

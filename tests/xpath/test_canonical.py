@@ -1,4 +1,4 @@
-"""The equivalences that docs/language.md lists for users."""
+"""The equivalences that docs/reference/language.md lists for users."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def report(
 ) -> None:
     """Compute the statistics of a run: selectivity, overlap, rates, structures; and write a report.
 
-    The tables go to OUT/statistics; docs/statistics.md tells what is in them.
+    The tables go to OUT/statistics; docs/reference/statistics.md tells what is in them.
 
     Exit code: 0; 2 for a bad call, or a folder that is no run's.
 

@@ -1,6 +1,6 @@
 """Smart constructors: every pattern that means the same in a listed way becomes the same value.
 
-What is unified (docs/language.md lists it for users): the order and repetition of conditions where it cannot
+What is unified (docs/reference/language.md lists it for users): the order and repetition of conditions where it cannot
 matter, `[a][b]` and `[a and b]`, `[a]` at the end of a path and `/a`, `descendant-or-self::node()/child::a` and
 `descendant::a`, double negation, conditions that are always or never true, branches of a twig in any
 order. Places among siblings are left alone: nothing moves across a condition that looks at them.

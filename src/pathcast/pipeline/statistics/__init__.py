@@ -6,7 +6,7 @@
       -> job: written together, and swapped for those of the last time
 
 Each statistic is a function from tables to a table, lazy as all of Spark is; nothing that grows with subscriptions or
-documents comes to the driver. docs/statistics.md has the formulas.
+documents comes to the driver. docs/reference/statistics.md has the formulas.
 """
 
 from pathcast.pipeline.statistics.job import TABLES, Statistics, compute, read_statistics
