@@ -8,7 +8,8 @@ missed                   what exact containment would add to that
 aggregate                the patterns that stand for all the others, while they come and go        `Aggregate`
 """
 
-from pathcast.covering.aggregate import Aggregate, Change
+from pathcast.covering.aggregate import Aggregate
+from pathcast.covering.change import Change
 from pathcast.covering.containment import Verdict, covers
 
 __all__ = ["Aggregate", "Change", "Verdict", "covers"]

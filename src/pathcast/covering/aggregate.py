@@ -24,6 +24,7 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from pathcast.covering.change import Change
 from pathcast.covering.core.labels import Labels
 from pathcast.covering.core.twigs import Mapper
 from pathcast.covering.encode import Encoded, Encoder
@@ -31,17 +32,9 @@ from pathcast.covering.exactness_gap import missed
 from pathcast.covering.indexes import Index, features
 from pathcast.xpath import Pattern, parse
 
-__all__ = ["Aggregate", "Change"]
+__all__ = ["Aggregate"]
 
 Id = TypeVar("Id", bound=Hashable)
-
-
-@dataclass(frozen=True, slots=True)
-class Change(Generic[Id]):
-    """Ids that became roots, and ids that are roots no more."""
-
-    exposed: frozenset[Id]
-    hidden: frozenset[Id]
 
 
 @dataclass(slots=True, eq=False)
@@ -104,7 +97,7 @@ class Aggregate(Generic[Id]):
         if entry is not None:
             entry.ids[id] = self._clock
             self._holding[id] = entry
-            return Change(frozenset(), frozenset())
+            return Change()
         self._keys += 1
         entry = _Entry(self._keys, name, self._encoder.encoded(pattern), {id: self._clock})
         self._named[name] = self._holding[id] = entry

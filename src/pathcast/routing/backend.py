@@ -7,22 +7,14 @@ A router decides what goes into which table; how a table is searched is the kit'
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
 from typing import Protocol
 
+from pathcast.covering import Change
 from pathcast.routing.advertisement import Advertisement
 from pathcast.routing.messages import Interest
 from pathcast.xpath import Pattern
 
-__all__ = ["Change", "Filter", "Kit", "Selector", "Summary"]
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """Interests that have to be told now, and those that need not be told any more."""
-
-    exposed: frozenset[Interest] = frozenset()
-    hidden: frozenset[Interest] = frozenset()
+__all__ = ["Filter", "Kit", "Selector", "Summary"]
 
 
 class Summary(Protocol):
@@ -30,7 +22,7 @@ class Summary(Protocol):
 
     def add(self, interest: Interest) -> None: ...
     def remove(self, interest: Interest) -> None: ...
-    def changes(self) -> Change:
+    def changes(self) -> Change[Interest]:
         """What has changed since it was last asked."""
         ...
 

@@ -15,12 +15,13 @@ from collections.abc import Hashable, Iterable, Iterator
 
 from pyroaring import BitMap
 
+from pathcast.covering import Change
 from pathcast.covering.encode import Encoder
 from pathcast.covering.indexes import features
 from pathcast.covering.merging import PathDistribution
 from pathcast.matching import Matcher
 from pathcast.routing.advertisement import Advertisement, overlaps
-from pathcast.routing.backend import Change, Summary
+from pathcast.routing.backend import Summary
 from pathcast.routing.matcher_backend import summary_of
 from pathcast.routing.messages import Interest, Interests
 from pathcast.routing.strategy import Strategy
@@ -194,7 +195,7 @@ class _Covering:
         earlier = BitMap(one for one in alike if one < number)
         return below - earlier
 
-    def changes(self) -> Change:
+    def changes(self) -> Change[Interest]:
         return self._net.take()
 
     def standing_for(self, interest: Interest) -> list[Interest]:

@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from fractions import Fraction
 
-from pathcast.covering import Aggregate
-from pathcast.covering import Change as Roots
+from pathcast.covering import Aggregate, Change
 from pathcast.covering.merging import Merged, PathDistribution
 from pathcast.covering.merging.linear import Steps, linear
-from pathcast.routing.backend import Change, Summary
+from pathcast.routing.backend import Summary
 from pathcast.routing.messages import Interest, Interests
 from pathcast.xpath import Pattern, parse
 
@@ -36,7 +35,7 @@ class Net:
     def hide(self, interest: Interest) -> None:
         (self._exposed.remove if interest in self._exposed else self._hidden.add)(interest)
 
-    def take(self) -> Change:
+    def take(self) -> Change[Interest]:
         change = Change(frozenset(self._exposed), frozenset(self._hidden))
         self._exposed, self._hidden = set(), set()
         return change
@@ -60,7 +59,7 @@ class Plain:
         self._size -= 1
         self._net.hide(interest)
 
-    def changes(self) -> Change:
+    def changes(self) -> Change[Interest]:
         return self._net.take()
 
     def standing_for(self, interest: Interest) -> list[Interest]:
@@ -83,13 +82,13 @@ class Covering:
     def remove(self, interest: Interest) -> None:
         self._count(self._aggregate.remove(interest))
 
-    def _count(self, change: Roots[Interest]) -> None:
+    def _count(self, change: Change[Interest]) -> None:
         for one in change.exposed:
             self._net.expose(one)
         for one in change.hidden:
             self._net.hide(one)
 
-    def changes(self) -> Change:
+    def changes(self) -> Change[Interest]:
         return self._net.take()
 
     def standing_for(self, interest: Interest) -> list[Interest]:
@@ -120,7 +119,7 @@ class Merging:
     def remove(self, interest: Interest) -> None:
         self._roots.remove(interest)
 
-    def changes(self) -> Change:
+    def changes(self) -> Change[Interest]:
         change = self._roots.changes()
         net = Net()
         self._members = None

@@ -5,7 +5,8 @@ rules          the three merging rules
 merging        a table that is merged at once, or kept merged                       `merge`, `Merged`
 """
 
+from pathcast.covering.change import Change
 from pathcast.covering.merging.distribution import PathDistribution
-from pathcast.covering.merging.merged_table import Change, Merged, Merger, Order, merge
+from pathcast.covering.merging.merged_table import Merged, Merger, Order, merge
 
 __all__ = ["Change", "Merged", "Merger", "Order", "PathDistribution", "merge"]

@@ -43,6 +43,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from pathcast.covering.change import Change
 from pathcast.covering.merging.distribution import PathDistribution
 from pathcast.covering.merging.linear import Steps, linear, text
 from pathcast.covering.merging.merge_selection import Order, Table
@@ -50,17 +51,9 @@ from pathcast.covering.merging.uncovered import Uncovered
 from pathcast.errors import SubscriptionError
 from pathcast.xpath import Pattern, parse
 
-__all__ = ["Change", "Entry", "Merged", "Merger", "Order", "merge"]
+__all__ = ["Entry", "Merged", "Merger", "Order", "merge"]
 
 Entry: TypeAlias = str | Pattern  # the text of a linear pattern, or a pattern that is left alone
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """The entries that a table has now and had not before, and the other way round."""
-
-    exposed: frozenset[Entry] = frozenset()
-    hidden: frozenset[Entry] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +125,11 @@ class Merged:
         """The linear subscriptions that a pattern covers."""
         return self._patterns.covered(steps)
 
-    def add(self, id: Hashable, pattern: str | Pattern) -> Change:
+    def add(self, id: Hashable, pattern: str | Pattern) -> Change[Entry]:
         """Take a subscription; raises SubscriptionError."""
         return self.add_all({id: pattern})
 
-    def add_all(self, patterns: Mapping[Hashable, str | Pattern]) -> Change:
+    def add_all(self, patterns: Mapping[Hashable, str | Pattern]) -> Change[Entry]:
         """Take many and merge once. If one of them is wrong, none is taken."""
         read = {id: _read(pattern) for id, pattern in patterns.items()}
         for id in read:
@@ -158,7 +151,7 @@ class Merged:
                 come += more
         return self._changed(before, gone, come)
 
-    def remove(self, id: Hashable) -> Change:
+    def remove(self, id: Hashable) -> Change[Entry]:
         """Let a subscription go; raises KeyError if there is none of this id."""
         pattern = self._ids.pop(id)
         self._alike[pattern] -= 1
@@ -172,7 +165,7 @@ class Merged:
 
     def _changed(
         self, before: Mapping[Pattern, None], gone: list[Steps], come: list[Steps]
-    ) -> Change:
+    ) -> Change[Entry]:
         exposed, hidden = self._table.change(gone, come)
         others = self._other.keys() - before.keys()
         return Change(frozenset([*map(text, exposed), *others]), frozenset(map(text, hidden)))
