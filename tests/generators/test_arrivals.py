@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pathcast.errors import WorkloadError
 from pathcast.generators.arrivals import Arrivals, Bursts, Fixed, Poisson, parse_arrivals
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 
 RATES = st.floats(1e-3, 1e3)
 PROCESSES: st.SearchStrategy[Arrivals] = st.one_of(
@@ -26,7 +26,7 @@ PROCESSES: st.SearchStrategy[Arrivals] = st.one_of(
 
 
 def first(process: Arrivals, count: int, seed: int) -> list[float]:
-    return list(itertools.islice(process.times(Chance(seed, "arrivals")), count))
+    return list(itertools.islice(process.times(SeededRandom(seed, "arrivals")), count))
 
 
 def gaps(times: list[float]) -> list[float]:
@@ -186,6 +186,6 @@ def test_bad_texts_say_what_to_write(text: str) -> None:
 def test_any_text_is_a_process_or_an_error_of_ours(text: str) -> None:
     for one in (text, f"poisson:{text}", f"bursts:1,size={text}"):
         try:
-            next(parse_arrivals(one).times(Chance(1)))
+            next(parse_arrivals(one).times(SeededRandom(1)))
         except WorkloadError:
             pass

@@ -16,7 +16,7 @@ from pathcast.generators.subscriptions import PredicateKinds, SubscriptionOption
 from pathcast.generators.subscriptions import stream as module
 from pathcast.generators.subscriptions.twigs import Twigs
 from pathcast.generators.subscriptions.walk import Walks
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 from pathcast.schema import Schema, load_dtd, parse_dtd, satisfiable
 from pathcast.xpath import parse
 
@@ -96,11 +96,11 @@ def test_it_is_as_if_known_ones_were_thrown_away(theta: float) -> None:
     options = SubscriptionOptions(max_depth=10, theta=theta)
     count = 6000
     texts = some(bundled("news"), options, count, seed=2)
-    chance = Chance(2, "twin")
+    rng = SeededRandom(2, "twin")
     twigs = Twigs(bundled("news"), options)
     twin: dict[str, None] = {}
     while len(twin) < count:
-        text = twigs.draw(chance, chance.between(1, 10), (False, False))
+        text = twigs.draw(rng, rng.between(1, 10), (False, False))
         twin.setdefault(text or "/news")
     features: tuple[Callable[[str], int], ...] = (
         lambda text: text.replace("//", "/").count("/"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pathcast.errors import WorkloadError
 from pathcast.generators.values import LINES, Values
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 
 
 def test_the_default_is_the_integers_of_cao_section_3_3_1() -> None:
@@ -22,8 +22,8 @@ def test_the_default_is_the_integers_of_cao_section_3_3_1() -> None:
 @given(st.integers(-(10**9), 10**9), st.integers(0, 10**6), st.integers(0, 100))
 def test_integers_stay_in_their_range(low: int, span: int, seed: int) -> None:
     values = Values(low=low, high=low + span)
-    chance = Chance(seed)
-    assert all(low <= int(values.draw(chance)) <= low + span for _ in range(20))
+    rng = SeededRandom(seed)
+    assert all(low <= int(values.draw(rng)) <= low + span for _ in range(20))
     assert len(values.domain) == len(set(values.domain)) == min(span + 1, LINES)
 
 
@@ -76,8 +76,8 @@ def test_big_domains_are_skewed_as_well(values: Values, theta: float) -> None:
 
 def test_draws_follow_the_table() -> None:
     values = Values(kind="words", vocabulary=10, theta=1.0)
-    chance = Chance(5)
-    drawn = Counter(values.draw(chance) for _ in range(20_000))
+    rng = SeededRandom(5)
+    drawn = Counter(values.draw(rng) for _ in range(20_000))
     lines = Counter(values.table)
     for word in values.domain:
         assert drawn[word] / 20_000 == pytest.approx(lines[word] / LINES, abs=0.01)

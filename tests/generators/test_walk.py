@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pathcast.errors import WorkloadError
 from pathcast.generators.bundled import bundled
 from pathcast.generators.subscriptions.walk import Walks
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 from pathcast.schema import PathAutomaton, parse_dtd
 from tests.generators.document_dtds import dtds
 
@@ -24,7 +24,7 @@ def test_a_walk_is_a_root_path(dtd: str, levels: int, seed: int) -> None:
             Walks(schema)
         return
     walks = Walks(schema, theta=0.5)
-    path = walks.path(Chance(seed), walks.rows(1, levels))
+    path = walks.path(SeededRandom(seed), walks.rows(1, levels))
     machine = PathAutomaton.of(schema)
     assert machine.prefix(path)
     assert len(path) == levels or not machine.transitions[path[-1]]
@@ -44,7 +44,7 @@ def test_a_least_number_of_levels(dtd: str, least: int, seed: int) -> None:
         with pytest.raises(WorkloadError, match="the longest has"):
             walks.rows(least, 5)
         return
-    path = walks.path(Chance(seed), walks.rows(least, 5))
+    path = walks.path(SeededRandom(seed), walks.rows(least, 5))
     assert machine.prefix(path)
     assert least <= len(path) <= 5
 
@@ -72,13 +72,13 @@ def test_siblings_fit_if_a_word_has_them() -> None:
 
 def test_further_walks_stand_beside_the_first() -> None:
     walks = Walks(bundled("bib"))
-    chance = Chance(3)
+    rng = SeededRandom(3)
     for _ in range(300):
-        top = walks.tree(walks.path(chance, walks.rows(4, 4)))
+        top = walks.tree(walks.path(rng, walks.rows(4, 4)))
         book = top.kids[0].kids[0].kids[0]
         assert book.name == "book"
         for _ in range(3):
-            walks.grow(chance, book, 1)
+            walks.grow(rng, book, 1)
         names = [kid.name for kid in book.kids]
         assert not {"author", "editor"} <= set(names)
         assert names.count("title") <= 1

@@ -16,7 +16,7 @@ from pathcast.generators.feeds import repeated, weather_feed
 from pathcast.generators.feeds.rows import DAY, Row, stamp
 from pathcast.generators.feeds.station import Day, Place, Station, _saturation
 from pathcast.generators.feeds.weather import CITIES, DAYS, FIELDS, WeatherOptions, cities, rows
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 
 SEEDS = range(8)
 # Table 3.8: hit ratio of a cache without limits, in percent, on August 3, 4 and 5.
@@ -283,8 +283,8 @@ def test_events_come_as_often_as_the_variability_says() -> None:
         events = 0
         for seed in range(5):
             station = Station(Place("Ottawa", 4532, -7567, 114))
-            day = Day.of(Chance(seed, "day"), variability, 8)
-            station.begin(day, Chance(seed, "events"))
+            day = Day.of(SeededRandom(seed, "day"), variability, 8)
+            station.begin(day, SeededRandom(seed, "events"))
             due = -1.0
             for second in range(0, DAY, 2):
                 station.read(second)

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 from pathcast.sim.wires import Faults, Wire
 
 
 def wire(bandwidth: float | None = None, **faults: float) -> Wire:
-    found = Wire(0.01, bandwidth, Chance(1, "wire"))
+    found = Wire(0.01, bandwidth, SeededRandom(1, "wire"))
     found.faults = Faults(**faults)
     return found
 

@@ -1,6 +1,6 @@
 """A feed for the demonstration: generated news and alerts, the weather and stock quotes, and readers of it.
 
-It is the generators of `workload` at work, mixed by chance, and a few readers who wrote their XPath by hand. Everything
+It is the generators of `workload` at work, mixed by rng, and a few readers who wrote their XPath by hand. Everything
 follows from the seed. A few documents are broken on purpose, each in a way that real feeds are: cut off, an ampersand that
 is not escaped, tags that cross, a wrong encoding.
 
@@ -28,18 +28,18 @@ _BROKEN = 500  # one in so many, and two more
 
 def feed(count: int, seed: int) -> Iterator[tuple[str, bytes]]:
     """The names and bytes of `count` documents; two of them (and one in 500) are broken."""
-    from pathcast.rng import Chance
+    from pathcast.rng import SeededRandom
 
-    chance = Chance(seed, "demo")
+    rng = SeededRandom(seed, "demo")
     broken: set[int] = set()
     while len(broken) < min(count, 2 + count // _BROKEN):
-        broken.add(chance.below(count))
+        broken.add(rng.below(count))
     streams = {kind: _stream(kind, seed) for kind in dict.fromkeys(_MIX)}
     for number in range(count):
-        kind = chance.pick(_MIX)
+        kind = rng.pick(_MIX)
         body = next(streams[kind])
         if number in broken:
-            body = chance.pick(_BREAKS)(body)
+            body = rng.pick(_BREAKS)(body)
         yield f"{kind}-{number + 1}.xml", body
 
 

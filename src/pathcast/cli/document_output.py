@@ -26,9 +26,9 @@ def arriving(process: Arrivals | None, seed: int) -> Iterator[str] | None:
     """When documents come: the seconds from the start, as their ids have them."""
     if process is None:
         return None
-    from pathcast.rng import Chance
+    from pathcast.rng import SeededRandom
 
-    return (f"{second:.3f}" for second in process.times(Chance(seed, "arrivals")))
+    return (f"{second:.3f}" for second in process.times(SeededRandom(seed, "arrivals")))
 
 
 def document_format(out: str | None, given: str | None) -> DocumentFormat:

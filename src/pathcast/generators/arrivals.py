@@ -6,14 +6,14 @@
     bursts:2,size=10,spacing=0.1    ten that follow each other by 0.1 s, and then a pause
 
 Every process has a mean rate, and the text above is its canonical form. Times start after 0 and never fall; a
-process is a value, and its `times` are drawn from the chance it is given, so that a run can be repeated. No
-logarithm is involved (`Chance.exponential`), so the times are the same everywhere. Rates and intervals are from 1e-9 to
+process is a value, and its `times` are drawn from the generator that the caller passes, so a run can be repeated. No
+logarithm is involved (`SeededRandom.exponential`), so the times are the same everywhere. Rates and intervals are from 1e-9 to
 1e9, so that times stay finite, however many messages there are.
 
 The pause after a burst is exponential, with the mean that makes the long-run rate come out as asked.
 
 >>> from itertools import islice
->>> list(islice(parse_arrivals("fixed:30").times(Chance(1)), 3))
+>>> list(islice(parse_arrivals("fixed:30").times(SeededRandom(1)), 3))
 [30.0, 60.0, 90.0]
 >>> print(parse_arrivals("bursts:2,size=10"))
 bursts:2,size=10
@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pathcast.errors import WorkloadError
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 
 __all__ = ["Arrivals", "Bursts", "Fixed", "Poisson", "parse_arrivals"]
 
@@ -44,10 +44,10 @@ class Poisson:
     def __post_init__(self) -> None:
         _check("the rate", self.rate)
 
-    def times(self, chance: Chance) -> Iterator[float]:
+    def times(self, rng: SeededRandom) -> Iterator[float]:
         now = 0.0
         while True:
-            now += chance.exponential() / self.rate
+            now += rng.exponential() / self.rate
             yield now
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class Fixed:
     def rate(self) -> float:
         return 1.0 / self.interval
 
-    def times(self, chance: Chance) -> Iterator[float]:  # noqa: ARG002 -- all processes are asked alike
+    def times(self, rng: SeededRandom) -> Iterator[float]:  # noqa: ARG002 -- all processes are asked alike
         # Multiplied, not added up: errors of rounding do not gather.
         return (number * self.interval for number in itertools.count(1))
 
@@ -98,10 +98,10 @@ class Bursts:
     def _pause(self) -> float:
         return self.size / self.rate - (self.size - 1) * self.spacing
 
-    def times(self, chance: Chance) -> Iterator[float]:
+    def times(self, rng: SeededRandom) -> Iterator[float]:
         end = 0.0
         while True:
-            start = end + chance.exponential() * self._pause
+            start = end + rng.exponential() * self._pause
             for number in range(self.size):
                 end = start + number * self.spacing
                 yield end

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from pathcast.errors import WorkloadError
-from pathcast.rng import Chance, Zipf
+from pathcast.rng import SeededRandom, Zipf
 
 __all__ = ["How", "Placement", "leaves", "place"]
 
@@ -80,12 +80,12 @@ def place(
         return tuple(nodes[number % len(nodes)] for number in range(count))
     ranked = list(nodes)
     if theta:
-        shuffle = Chance(seed, "placement", kind, "ranks")
+        shuffle = SeededRandom(seed, "placement", kind, "ranks")
         for last in range(len(ranked) - 1, 0, -1):
             other = shuffle.below(last + 1)
             ranked[last], ranked[other] = ranked[other], ranked[last]
-    zipf, chance = Zipf(len(ranked), theta), Chance(seed, "placement", kind)
-    return tuple(ranked[zipf.pick(chance)] for _ in range(count))
+    zipf, rng = Zipf(len(ranked), theta), SeededRandom(seed, "placement", kind)
+    return tuple(ranked[zipf.pick(rng)] for _ in range(count))
 
 
 def leaves(edges: Iterable[tuple[int, int]]) -> tuple[int, ...]:

@@ -13,8 +13,8 @@ its values have one and the others none. A domain of more than 65,536 integers i
 (('1', '2', '3'), '15258')
 >>> Values(kind="words", vocabulary=("rain", "sun")).table
 ('rain', 'sun')
->>> from pathcast.rng import Chance
->>> Values(kind="words", theta=1.0).draw(Chance(1))
+>>> from pathcast.rng import SeededRandom
+>>> Values(kind="words", theta=1.0).draw(SeededRandom(1))
 'loso'
 """
 
@@ -27,7 +27,7 @@ from itertools import accumulate, pairwise
 from typing import Literal
 
 from pathcast.errors import WorkloadError
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 
 __all__ = ["LINES", "Values"]
 
@@ -91,9 +91,9 @@ class Values:
         """Lines to draw from, all alike."""
         return _table(self)
 
-    def draw(self, chance: Chance) -> str:
+    def draw(self, rng: SeededRandom) -> str:
         """One value, as plain text."""
-        return chance.pick(_table(self))
+        return rng.pick(_table(self))
 
 
 @lru_cache(maxsize=64)

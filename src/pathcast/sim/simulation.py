@@ -31,7 +31,7 @@ from pathcast.broker import (
 )
 from pathcast.broker.broker import Settings
 from pathcast.errors import RoutingError
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 from pathcast.routing.advertisement import Advertisement
 from pathcast.routing.backend import Kit
 from pathcast.routing.interests import HERE
@@ -83,7 +83,7 @@ class Simulation:
         self.metrics = Metrics()
         self.hosts = {name: Host(Saved(memory=settings.memory)) for name in topology.brokers}
         self.wires = {
-            (one, other): Wire(link.latency, bandwidth, Chance(seed, "wire", one, other))
+            (one, other): Wire(link.latency, bandwidth, SeededRandom(seed, "wire", one, other))
             for link in topology.links
             for one, other in ((link.one, link.other), (link.other, link.one))
         }

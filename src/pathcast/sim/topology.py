@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pathcast.errors import RoutingError
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 
 __all__ = [
     "Link",
@@ -163,8 +163,8 @@ def cao_2(latency: float = LATENCY) -> Topology:
 def random_graph(count: int, extra: int, seed: int, latency: float = LATENCY) -> Topology:
     """A tree in which each broker hangs on a random earlier one, and further links between any two."""
     names = _names(count)
-    chance = Chance(seed, "topology", "random", count, extra)
-    pairs = {(chance.below(number), number): None for number in range(1, count)}
+    rng = SeededRandom(seed, "topology", "random", count, extra)
+    pairs = {(rng.below(number), number): None for number in range(1, count)}
     room = count * (count - 1) // 2 - len(pairs)
     if not 0 <= extra <= room:
         raise RoutingError(
@@ -173,11 +173,11 @@ def random_graph(count: int, extra: int, seed: int, latency: float = LATENCY) ->
     wanted = len(pairs) + extra
     _bounded(count, wanted)
     while len(pairs) < wanted:
-        one, other = sorted((chance.below(count), chance.below(count)))
+        one, other = sorted((rng.below(count), rng.below(count)))
         if one != other:
             pairs[one, other] = None
     links = [
-        Link(names[one], names[other], latency * (1 + chance.below(8)) if extra else latency)
+        Link(names[one], names[other], latency * (1 + rng.below(8)) if extra else latency)
         for one, other in pairs
     ]
     return Topology.of(f"random {count} {extra}", links, names)
@@ -188,13 +188,13 @@ def transit_stub(transits: int, stubs: int, size: int, seed: int) -> Topology:
     if min(transits, stubs, size) < 1:
         raise RoutingError("topology", "a transit-stub overlay needs at least one of each")
     _bounded(transits + transits * stubs * size)
-    chance = Chance(seed, "topology", "transit-stub", transits, stubs, size)
+    rng = SeededRandom(seed, "topology", "transit-stub", transits, stubs, size)
     core = [f"t{number}" for number in range(1, transits + 1)]
     links = [Link(one, other, 0.02) for one, other in itertools.pairwise(core)]
     if transits > 2:
         links.append(Link(core[-1], core[0], 0.02))
     for number in range(transits // 4):  # chords over a third of the ring or so
-        one, other = number * 4, (number * 4 + 2 + chance.below(max(transits // 3, 1))) % transits
+        one, other = number * 4, (number * 4 + 2 + rng.below(max(transits // 3, 1))) % transits
         if other not in (one, (one + 1) % transits, (one - 1) % transits):
             links.append(Link(core[one], core[other], 0.02))
     count = 0
@@ -203,8 +203,8 @@ def transit_stub(transits: int, stubs: int, size: int, seed: int) -> Topology:
             count += 1
             names = [f"s{count}.{place}" for place in range(1, size + 1)]
             links.append(Link(transit, names[0], 0.005))
-            pairs = {(chance.below(place), place): None for place in range(1, size)}
-            one, other = sorted((chance.below(size), chance.below(size)))
+            pairs = {(rng.below(place), place): None for place in range(1, size)}
+            one, other = sorted((rng.below(size), rng.below(size)))
             if one != other:
                 pairs[one, other] = None
             links += [Link(names[one], names[other]) for one, other in pairs]

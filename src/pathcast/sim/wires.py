@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 
 __all__ = ["Faults", "Wire"]
 
@@ -33,7 +33,7 @@ class Faults:
 class Wire:
     """One direction of a link."""
 
-    def __init__(self, latency: float, bandwidth: float | None, chance: Chance) -> None:
+    def __init__(self, latency: float, bandwidth: float | None, rng: SeededRandom) -> None:
         self.latency = latency
         self.faults = Faults()
         self.cut = False
@@ -42,7 +42,7 @@ class Wire:
         self.bytes = 0
         self.lost = 0
         self._bandwidth = bandwidth
-        self._chance = chance
+        self._rng = rng
         self._free = 0.0
         self._last = 0.0
 
@@ -60,15 +60,15 @@ class Wire:
             self._last = max(self._last, sent + self.latency)
             return [self._last]
         found = []
-        faults, chance = self.faults, self._chance.random
-        for _ in range(2 if chance() < faults.double else 1):
-            if chance() < faults.lose:
+        faults, uniform = self.faults, self._rng.random
+        for _ in range(2 if uniform() < faults.double else 1):
+            if uniform() < faults.lose:
                 self.lost += 1
                 continue
             arrives = sent + self.latency
-            if chance() < faults.reorder:
-                arrives += 3 * self.latency * chance()
-            if chance() < faults.delay:
-                arrives += faults.longer * chance()
+            if uniform() < faults.reorder:
+                arrives += 3 * self.latency * uniform()
+            if uniform() < faults.delay:
+                arrives += faults.longer * uniform()
             found.append(arrives)
         return found

@@ -30,7 +30,7 @@ from pathcast.generators.documents.plans import Plans
 from pathcast.generators.documents.repeats import check_repeats
 from pathcast.generators.documents.tags import Tags, texts
 from pathcast.generators.documents.writers import Items, Part, Point, Random
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 from pathcast.schema import AttributeType, Default, Schema
 
 __all__ = ["DocumentOptions", "Documents", "documents"]
@@ -75,7 +75,7 @@ class Documents:
     def __getitem__(self, number: int) -> bytes:
         if number < 0:
             raise IndexError("documents are numbered from 0")
-        random = Chance(self.seed, "documents", number).random
+        random = SeededRandom(self.seed, "documents", number).random
         source = self._source
         for _ in range(_SEARCHES):
             text = "".join(self._strings(source, random))

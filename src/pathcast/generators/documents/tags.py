@@ -33,7 +33,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from pathcast.generators.values import Values
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 from pathcast.schema import Attribute, AttributeType, Default, Kind, Schema
 
 __all__ = ["Tags", "octets", "texts"]
@@ -74,9 +74,9 @@ def texts(values: Values, seed: int) -> Sequence[str]:
     table = [octets(value) for value in values.table]
     if values.length == 1:
         return table
-    chance = Chance(seed, "texts")
+    rng = SeededRandom(seed, "texts")
     return [
-        " ".join(chance.pick(table) for _ in range(chance.between(1, values.length)))
+        " ".join(rng.pick(table) for _ in range(rng.between(1, values.length)))
         for _ in range(_PHRASES)
     ]
 
@@ -188,16 +188,16 @@ class Tags:
     def _pool(self, name: str) -> list[str]:
         bare = self.bare(name)
         if not self._orders:
-            random = Chance(self._seed, "orders").random
+            random = SeededRandom(self._seed, "orders").random
             self._orders += [_order(random) for _ in range(_ORDERS)]
         columns = []
         varies = False
-        chance = Chance(self._seed, "attributes", name)
-        first = chance.below(_ORDERS)
+        rng = SeededRandom(self._seed, "attributes", name)
+        first = rng.below(_ORDERS)
         for turn, one in enumerate(self._attributes(name), first):
             present = round(self._share(one) * _DRAWN)
             column = self._column(one, self._orders[turn % _ORDERS][:present])
-            shift = chance.below(_DRAWN)
+            shift = rng.below(_DRAWN)
             columns.append(column[shift:] + column[:shift])
             varies = varies or 0 < present < _DRAWN or len(self._choices(one)) > 1
         if not varies:

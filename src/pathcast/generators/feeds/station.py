@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 
 from pathcast.generators.feeds.rows import DAY
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 
 __all__ = ["READINGS", "Day", "Place", "Station"]
 
@@ -87,23 +87,23 @@ class Day:
     front: int  # half hectopascals that the pressure rises
 
     @classmethod
-    def of(cls, chance: Chance, variability: float, month: int) -> Day:
+    def of(cls, rng: SeededRandom, variability: float, month: int) -> Day:
         """Draw a day."""
         spells = list(_SPELLS)
         for last in range(len(spells) - 1, 0, -1):
-            other = chance.below(last + 1)
+            other = rng.below(last + 1)
             spells[last], spells[other] = spells[other], spells[last]
         return cls(
             variability,
             month,
             tuple(spells),
-            warmth=chance.between(-8, 8),
-            swing=chance.between(6, 12),
-            drought=chance.between(2, 10),
-            cloud=chance.between(1, 4 + int(4 * variability)),
-            wind=chance.between(5, 9) + int(14 * variability),
-            source=chance.below(8),
-            front=chance.between(-8, 8) - int(6 * variability),
+            warmth=rng.between(-8, 8),
+            swing=rng.between(6, 12),
+            drought=rng.between(2, 10),
+            cloud=rng.between(1, 4 + int(4 * variability)),
+            wind=rng.between(5, 9) + int(14 * variability),
+            source=rng.below(8),
+            front=rng.between(-8, 8) - int(6 * variability),
         )
 
 
@@ -119,11 +119,11 @@ def _saturation(half_degrees: int) -> int:
     return int(exact.multiply(Decimal(6112), exact.exp(power)))
 
 
-def _walk(value: int, target: int, low: int, high: int, chance: Chance) -> int:
+def _walk(value: int, target: int, low: int, high: int, rng: SeededRandom) -> int:
     """One step: at random near the target, the more surely back to it the further away, and by longer steps."""
     gap = target - value
     size = max(1, abs(gap) // 3)
-    up = chance.below(100) < 50 + 10 * gap
+    up = rng.below(100) < 50 + 10 * gap
     if not low <= value + (size if up else -size) <= high:
         up = not up
     return min(max(value + (size if up else -size), low), high)
@@ -141,16 +141,16 @@ class Station:
         self._rain = 0  # tenths of a millimetre in an hour
         self._shown: tuple[str, ...] | None = None
 
-    def begin(self, day: Day, chance: Chance) -> None:
+    def begin(self, day: Day, rng: SeededRandom) -> None:
         """The weather goes on from where it was; the first day starts from what is usual."""
         if self._day is not None:
             self.read(DAY - 1)  # yesterday ends the same whenever it was last read
-        self._chance = chance
+        self._rng = rng
         self._due = 0.0  # when the next event comes; each event draws the pause after it
         self._second = 0
         if self._day is None:
             self._day = day
-            self._start = 2026 - self.place.elevation // 100 + chance.between(-12, 12)
+            self._start = 2026 - self.place.elevation // 100 + rng.between(-12, 12)
             self._temperature = self._pull()
             self._dew = self._temperature - day.drought // 2 - 1
             self._wind = day.wind
@@ -183,7 +183,7 @@ class Station:
         day = self.day
         spell = day.spells[min(int(self._due), DAY - 1) * len(day.spells) // DAY]
         events = (_QUIET + _LIVELY * day.variability) * spell / 100
-        self._due += self._chance.exponential() * DAY / events
+        self._due += self._rng.exponential() * DAY / events
 
     def _pull(self) -> int:
         """The temperature that the hour asks for."""
@@ -197,32 +197,32 @@ class Station:
 
     def _event(self) -> None:
         """Move one reading; what depends on it follows."""
-        day, chance = self.day, self._chance
-        turn = chance.below(20)
+        day, rng = self.day, self._rng
+        turn = rng.below(20)
         if turn < 4:
-            self._temperature = _walk(self._temperature, self._pull(), -90, 90, chance)
+            self._temperature = _walk(self._temperature, self._pull(), -90, 90, rng)
             self._dew = min(self._dew, self._temperature)
         elif turn < 6:
             target = self._pull() - day.swing // 2 - day.drought + self._rain // 4
-            self._dew = _walk(self._dew, target, -110, self._temperature, chance)
+            self._dew = _walk(self._dew, target, -110, self._temperature, rng)
         elif turn < 9:
             # Wind is up by day and down by night, as the temperature is.
             target = max(0, day.wind + day.wind * _COURSE[self._second // 3600] // 250)
-            self._wind = _walk(self._wind, target, 0, 120, chance)
+            self._wind = _walk(self._wind, target, 0, 120, rng)
         elif turn < 12:
-            self._gust = _walk(self._gust, self._wind // 2, 0, 60, chance)
+            self._gust = _walk(self._gust, self._wind // 2, 0, 60, rng)
         elif turn < 13:
-            self._source = (self._source + chance.pick((-1, 1))) % 8
+            self._source = (self._source + rng.pick((-1, 1))) % 8
         elif turn < 15:
             target = self._start + day.front * self._second // DAY
-            self._pressure = _walk(self._pressure, target, 1880, 2120, chance)
+            self._pressure = _walk(self._pressure, target, 1880, 2120, rng)
         elif turn < 17:
-            self._clouds = _walk(self._clouds, day.cloud, 0, 8, chance)
+            self._clouds = _walk(self._clouds, day.cloud, 0, 8, rng)
         elif turn < 18 or self._clouds < 6:
-            self._view = _walk(self._view, self._haze(), 0, len(_VIEWS) - 1, chance)
+            self._view = _walk(self._view, self._haze(), 0, len(_VIEWS) - 1, rng)
         else:
             heavy = int(20 * day.variability)
-            self._rain = max(0, _walk(self._rain // 2, heavy // 4, 0, 60, chance) * 2)
+            self._rain = max(0, _walk(self._rain // 2, heavy // 4, 0, 60, rng) * 2)
         if self._clouds < 6:
             self._rain = 0
 

@@ -25,7 +25,7 @@ from datetime import date
 
 from pathcast.errors import WorkloadError
 from pathcast.generators.feeds.rows import DAY, Row, moment, stamp
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 
 __all__ = ["FIELDS", "StockOptions", "rows", "symbols"]
 
@@ -75,10 +75,10 @@ class StockOptions:
 
 def symbols(count: int, seed: int) -> tuple[str, ...]:
     """So many distinct symbols of four letters."""
-    chance = Chance(seed, "stock", "symbols")
+    rng = SeededRandom(seed, "stock", "symbols")
     found: dict[str, None] = {}
     while len(found) < count:
-        letters = (chance.pick(kind) for kind in (_CONSONANTS, _VOWELS, _CONSONANTS, _VOWELS))
+        letters = (rng.pick(kind) for kind in (_CONSONANTS, _VOWELS, _CONSONANTS, _VOWELS))
         found["".join(letters)] = None
     return tuple(found)
 
@@ -119,28 +119,28 @@ class _Company:
     """A company and its price. `begin` a day, then `read` at seconds that do not go backwards."""
 
     def __init__(self, symbol: str, seed: int) -> None:
-        chance = Chance(seed, "stock", "company", symbol)
-        price = chance.between(*chance.pick(_PRICES))
+        rng = SeededRandom(seed, "stock", "company", symbol)
+        price = rng.between(*rng.pick(_PRICES))
         self._symbol, self._seed = symbol, seed
-        self._sector = chance.pick(_SECTORS)
+        self._sector = rng.pick(_SECTORS)
         self._last = price - price % _tick(price)
-        self._shares = chance.between(20, 5_000) * 100_000
-        self._earned = chance.between(-price // 20, price // 8)  # cents a share in a year
-        self._paid = max(0, chance.between(0, 3) * self._earned // 10)
-        self._volume = chance.between(50, 20_000) * 1_000
-        self._liveliness = chance.pick(_LIVELINESS)
-        self._target = price * chance.between(90, 135) // 100
-        self._rating = chance.pick(_RATINGS)
+        self._shares = rng.between(20, 5_000) * 100_000
+        self._earned = rng.between(-price // 20, price // 8)  # cents a share in a year
+        self._paid = max(0, rng.between(0, 3) * self._earned // 10)
+        self._volume = rng.between(50, 20_000) * 1_000
+        self._liveliness = rng.pick(_LIVELINESS)
+        self._target = price * rng.between(90, 135) // 100
+        self._rating = rng.pick(_RATINGS)
 
     def begin(self, day: int, options: StockOptions) -> None:
-        self._chance = Chance(self._seed, "stock", "trades", self._symbol, day)
+        self._rng = SeededRandom(self._seed, "stock", "trades", self._symbol, day)
         trades = options.trades * self._liveliness / 100
         self._pause = (options.closes - options.opens) / trades if trades else None
         self._closed = self._last
         self._due = float(options.opens)
         if self._pause is not None:
             self._trade()
-            self._due += self._chance.exponential() * self._pause
+            self._due += self._rng.exponential() * self._pause
         self._open = self._last
         self._quote()
         self._shown = self._report()
@@ -150,14 +150,14 @@ class _Company:
         if self._pause is not None and self._due <= second:
             while self._due <= second:
                 self._trade()
-                self._due += self._chance.exponential() * self._pause
+                self._due += self._rng.exponential() * self._pause
             self._shown = self._report()
         return self._shown
 
     def _trade(self) -> None:
         tick = _tick(self._last)
         step = max(tick, self._last // 1000 // tick * tick)  # a thousandth of the price, in ticks
-        moved = self._last + self._chance.pick(_STEPS) * step
+        moved = self._last + self._rng.pick(_STEPS) * step
         if moved < 100:  # a penny stock would leave the market
             moved = self._last + tick
         self._last = moved - moved % _tick(moved)
@@ -165,9 +165,9 @@ class _Company:
 
     def _quote(self) -> None:
         tick = _tick(self._last)
-        below = self._chance.below(3)
+        below = self._rng.below(3)
         self._bid = self._last - below * tick
-        self._ask = self._last + (self._chance.below(3) if below else 1) * tick
+        self._ask = self._last + (self._rng.below(3) if below else 1) * tick
 
     def _report(self) -> tuple[str, ...]:
         last, closed = self._last, self._closed

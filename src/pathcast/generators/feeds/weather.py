@@ -29,7 +29,7 @@ from datetime import date
 from pathcast.errors import WorkloadError
 from pathcast.generators.feeds.rows import DAY, Row, moment, stamp
 from pathcast.generators.feeds.station import READINGS, Day, Place, Station
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 
 __all__ = ["CITIES", "DAYS", "FIELDS", "WeatherOptions", "cities", "rows"]
 
@@ -102,9 +102,9 @@ def rows(options: WeatherOptions, seed: int) -> Iterator[Row]:
     fixed = [_about(station.place, number) for number, station in enumerate(stations, 1)]
     for number, kind in enumerate(options.days):
         today = date.fromordinal(options.start.toordinal() + number)
-        day = Day.of(Chance(seed, "weather", "day", number), _variability(kind), today.month)
+        day = Day.of(SeededRandom(seed, "weather", "day", number), _variability(kind), today.month)
         for station in stations:
-            station.begin(day, Chance(seed, "weather", "events", station.place.city, number))
+            station.begin(day, SeededRandom(seed, "weather", "events", station.place.city, number))
         for turn, second in enumerate(range(options.since, options.until, options.period)):
             at = moment(today, second)
             time = stamp(at)
@@ -124,10 +124,8 @@ def _variability(day: str | float) -> float:
 def _place(city: str, seed: int) -> Place:
     if city in _PLACES:
         return _PLACES[city]
-    chance = Chance(seed, "weather", "place", city)
-    return Place(
-        city, chance.between(4250, 5100), -chance.between(7000, 9500), chance.between(1, 450)
-    )
+    rng = SeededRandom(seed, "weather", "place", city)
+    return Place(city, rng.between(4250, 5100), -rng.between(7000, 9500), rng.between(1, 450))
 
 
 def _about(place: Place, number: int) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathcast.errors import WorkloadError
 from pathcast.generators.subscriptions.options import PredicateKinds
 from pathcast.generators.subscriptions.walk import START, Node, Walks
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 from pathcast.schema import AttributeType, Default, Element
 
 __all__ = ["Predicates", "Step", "quoted"]
@@ -68,65 +68,65 @@ class Predicates:
             if name != START
         }
 
-    def put(self, chance: Chance, steps: list[Step], count: int) -> bool:
+    def put(self, rng: SeededRandom, steps: list[Step], count: int) -> bool:
         """Put so many predicates on these steps; False if there is no place for them, as far as was tried."""
-        return all(self._one(chance, steps) for _ in range(count))
+        return all(self._one(rng, steps) for _ in range(count))
 
-    def _one(self, chance: Chance, steps: list[Step]) -> bool:
+    def _one(self, rng: SeededRandom, steps: list[Step]) -> bool:
         makers = (self._attribute, self._value, self._position, self._existence)
         for _ in range(_TRIES):
-            step = chance.pick(steps)
-            drawn = chance.random() * sum(self._weights)
+            step = rng.pick(steps)
+            drawn = rng.random() * sum(self._weights)
             for weight, make in zip(self._weights, makers, strict=True):
                 drawn -= weight
                 if drawn < 0:
-                    if make(chance, step):
+                    if make(rng, step):
                         return True
                     break
         return False
 
-    def _attribute(self, chance: Chance, step: Step) -> bool:
+    def _attribute(self, rng: SeededRandom, step: Step) -> bool:
         choices = self._attributes[step.node.name][0]
         if not choices:
             return False
-        name, values = chance.pick(choices)
+        name, values = rng.pick(choices)
         if name in step.conditions:
             return False
-        how = f"= {chance.pick(values)}" if values else self._comparison(chance)
+        how = f"= {rng.pick(values)}" if values else self._comparison(rng)
         step.conditions[name] = f"[{name} {how}]"
         return True
 
-    def _value(self, chance: Chance, step: Step) -> bool:
+    def _value(self, rng: SeededRandom, step: Step) -> bool:
         kind = self._walks.schema.elements[step.node.name].kind
         if not kind.text or _TEXT in step.conditions:
             return False
-        step.conditions[_TEXT] = f"[{_TEXT} {self._comparison(chance)}]"
+        step.conditions[_TEXT] = f"[{_TEXT} {self._comparison(rng)}]"
         return True
 
-    def _existence(self, chance: Chance, step: Step) -> bool:
+    def _existence(self, rng: SeededRandom, step: Step) -> bool:
         choices = self._attributes[step.node.name][1]
         if not choices:
             return False
-        name = chance.pick(choices)
+        name = rng.pick(choices)
         if name in step.conditions:
             return False
         step.conditions[name] = f"[{name}]"
         return True
 
-    def _position(self, chance: Chance, step: Step) -> bool:
+    def _position(self, rng: SeededRandom, step: Step) -> bool:
         parent, name = step.node.parent, step.node.name
         if step.place or step.test == "*" or parent is None or parent.name == START:
             return False
         if parent.wanted[name] != 1:  # another branch asks for the same name: who is which one?
             return False
-        place = chance.between(1, self._positions)
+        place = rng.between(1, self._positions)
         while place > 1 and not self._walks.fits(parent.name, {**parent.wanted, name: place}):
-            place = chance.between(1, place - 1)
+            place = rng.between(1, place - 1)
         step.place = parent.wanted[name] = place
         return True
 
-    def _comparison(self, chance: Chance) -> str:
-        return f"{chance.pick(self._operators)} {chance.pick(self._operands)}"
+    def _comparison(self, rng: SeededRandom) -> str:
+        return f"{rng.pick(self._operators)} {rng.pick(self._operands)}"
 
 
 def quoted(value: str) -> str | None:

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from pathcast.errors import WorkloadError
 from pathcast.generators.subscriptions.walk import START, Walks
-from pathcast.rng import Chance, Zipf
+from pathcast.rng import SeededRandom, Zipf
 from pathcast.schema import AttributeType, Default, Element, Kind, Schema, cheapest
 
 __all__ = ["place", "profiles"]
@@ -27,12 +27,12 @@ __all__ = ["place", "profiles"]
 _NUMERIC = (AttributeType.CDATA, AttributeType.NMTOKEN)
 
 
-def profiles(schema: Schema, different: int, theta: float, chance: Chance) -> Iterator[str]:
+def profiles(schema: Schema, different: int, theta: float, rng: SeededRandom) -> Iterator[str]:
     """Endless draws from so many profiles that do not overlap, the n-th with weight 1 / n ** theta."""
     form = place(schema)
     zipf = Zipf(different, theta)
     while True:
-        yield form.format(1 + zipf.pick(chance))
+        yield form.format(1 + zipf.pick(rng))
 
 
 def place(schema: Schema) -> str:

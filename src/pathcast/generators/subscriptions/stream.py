@@ -41,7 +41,7 @@ from pathcast.generators.subscriptions.options import PredicateKinds, Subscripti
 from pathcast.generators.subscriptions.profiles import profiles
 from pathcast.generators.subscriptions.ratio import Steered, samples_for
 from pathcast.generators.subscriptions.twigs import Twigs
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 from pathcast.schema import Schema
 
 __all__ = [
@@ -94,8 +94,8 @@ class Subscriptions:
         self.given = 0
         self._count = count
         self._options = options
-        chance = Chance(seed, "subscriptions")
-        self._sources = [_Source(one, options, chance) for one in schemas]
+        rng = SeededRandom(seed, "subscriptions")
+        self._sources = [_Source(one, options, rng) for one in schemas]
         self._stream: Iterator[str] = _stream(self._sources, options.distinct)
         self._steered: Steered | None = None
         if options.match_ratio is not None:
@@ -138,13 +138,13 @@ class Subscriptions:
 class _Source:
     """One schema, and what its draws brought."""
 
-    def __init__(self, schema: Schema, options: SubscriptionOptions, chance: Chance) -> None:
+    def __init__(self, schema: Schema, options: SubscriptionOptions, rng: SeededRandom) -> None:
         self.name = schema.name
         self.given = 0
-        self._chance = chance
+        self._rng = rng
         self._profiles: Iterator[str] | None = None
         if options.disjoint is not None:
-            self._profiles = profiles(schema, options.disjoint, options.theta, chance)
+            self._profiles = profiles(schema, options.disjoint, options.theta, rng)
         self._twigs = Twigs(schema, options)
         low = options.max_depth if options.full else options.min_depth
         self._lengths = range(low, options.max_depth + 1)
@@ -162,10 +162,10 @@ class _Source:
         """The next, new or not."""
         if self._profiles is not None:
             return next(self._profiles)
-        chance = self._chance
-        wish = self._twigs.wish(chance)
+        rng = self._rng
+        wish = self._twigs.wish(rng)
         for _ in range(PATIENCE):
-            text = self._twigs.draw(chance, chance.pick(self._lengths), wish)
+            text = self._twigs.draw(rng, rng.pick(self._lengths), wish)
             if text is not None:
                 return text
         raise self._impossible()
@@ -175,17 +175,17 @@ class _Source:
         if self._profiles is not None:
             drawn = (next(self._profiles) for _ in range(PATIENCE))
             return next((text for text in drawn if text not in seen), None)
-        chance, twigs = self._chance, self._twigs
+        rng, twigs = self._rng, self._twigs
         if twigs.plain:
             return self._plain(seen)
-        wish = twigs.wish(chance)
+        wish = twigs.wish(rng)
         made = False
         for _ in range(PATIENCE):
             if not self._left:
                 self._weigh()
             self._left -= 1
-            which = bisect_right(self._sums, chance.random())
-            text = twigs.draw(chance, self._arms[which][0], wish)
+            which = bisect_right(self._sums, rng.random())
+            text = twigs.draw(rng, self._arms[which][0], wish)
             self._drawn[which] += 1
             if text is None:
                 continue
@@ -193,21 +193,21 @@ class _Source:
                 self._brought[which] += 1
                 return text
             made = True
-            wish = twigs.wish(chance)
+            wish = twigs.wish(rng)
         if not made:
             raise self._impossible()
         return None
 
     def _plain(self, seen: set[str]) -> str | None:
         """The same for paths without branches and predicates, several tries at a time."""
-        chance, twigs = self._chance, self._twigs
+        rng, twigs = self._rng, self._twigs
         spent = 0
         while spent < PATIENCE:
             if self._left <= 0:
                 self._weigh()
-            which = bisect_right(self._sums, chance.random())
+            which = bisect_right(self._sums, rng.random())
             length, begin = self._arms[which]
-            text = twigs.fresh(chance, length, seen, _TRIES, begin)
+            text = twigs.fresh(rng, length, seen, _TRIES, begin)
             spent += twigs.spent
             self._left -= twigs.spent
             self._drawn[which] += twigs.spent

@@ -28,7 +28,7 @@ from itertools import pairwise
 from pathcast.generators.subscriptions.options import SubscriptionOptions
 from pathcast.generators.subscriptions.predicates import Predicates, Step
 from pathcast.generators.subscriptions.walk import Link, Node, Walks
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 from pathcast.schema import Schema
 
 __all__ = ["Twigs"]
@@ -74,25 +74,21 @@ class Twigs:
         self.sectors = self._walks.sectors(self._start, options.max_depth)
         self.spent = 0
 
-    def wish(self, chance: Chance) -> Wish:
+    def wish(self, rng: SeededRandom) -> Wish:
         """What the next subscription must have: (branches, predicates). It is kept until one has it."""
         if self.plain:
             return _NOTHING
         options = self._options
-        branches = options.branching == "query" and chance.random() < options.branch
-        return branches, chance.random() < options.predicate
+        branches = options.branching == "query" and rng.random() < options.branch
+        return branches, rng.random() < options.predicate
 
-    def draw(self, chance: Chance, levels: int, wish: Wish) -> str | None:
+    def draw(self, rng: SeededRandom, levels: int, wish: Wish) -> str | None:
         """A subscription from a walk that is to go so many levels down; None if it cannot have what it must."""
-        return (
-            self.fresh(chance, levels, (), 1, ())
-            if self.plain
-            else self._twig(chance, levels, wish)
-        )
+        return self.fresh(rng, levels, (), 1, ()) if self.plain else self._twig(rng, levels, wish)
 
     def fresh(
         self,
-        chance: Chance,
+        rng: SeededRandom,
         levels: int,
         seen: Container[str],
         tries: int,
@@ -105,7 +101,7 @@ class Twigs:
         The same as `_twig` without branches and predicates, many in one go: most of the time of a distinct stream
         goes into drawing what was drawn before.
         """
-        random = chance.random
+        random = rng.random
         named, near, star = self._bounds
         least = self._options.min_depth
         relation = self._options.relative
@@ -168,57 +164,57 @@ class Twigs:
 
     # with branches and predicates
 
-    def _twig(self, chance: Chance, levels: int, wish: Wish) -> str | None:
+    def _twig(self, rng: SeededRandom, levels: int, wish: Wish) -> str | None:
         options = self._options
         branches, predicates = wish
-        root = self._walks.tree(self._walks.path(chance, self._rows[:levels])).kids[0]
+        root = self._walks.tree(self._walks.path(rng, self._rows[:levels])).kids[0]
         if options.branching == "node":
-            self._branch_nodes(chance, root)
-        elif branches and not self._branch_query(chance, root):
+            self._branch_nodes(rng, root)
+        elif branches and not self._branch_query(rng, root):
             return None
-        relative = options.relative > 0 and chance.random() < options.relative
+        relative = options.relative > 0 and rng.random() < options.relative
         steps: list[Step] = []
-        first = self._step(chance, root, levels, levels - options.min_depth, steps, relative)
-        if predicates and not self._predicates.put(chance, steps, options.predicates):
+        first = self._step(rng, root, levels, levels - options.min_depth, steps, relative)
+        if predicates and not self._predicates.put(rng, steps, options.predicates):
             return None
         text, paths, depth = _written(first)
         if depth < options.min_depth or (branches and paths != options.branches):
             return None  # too much was skipped, or two branches became equal
         return text[2:] if relative else text
 
-    def _branch_nodes(self, chance: Chance, root: Node) -> None:
+    def _branch_nodes(self, rng: SeededRandom, root: Node) -> None:
         """Let branches grow, each node deciding for itself."""
         options = self._options
         forks = _inner(root)
         paths = 1
         for node in forks:  # grows while it is read: branches may branch
-            if paths < options.branches and chance.random() < options.branch:
-                side = self._walks.grow(chance, node, self._levels(chance, node))
+            if paths < options.branches and rng.random() < options.branch:
+                side = self._walks.grow(rng, node, self._levels(rng, node))
                 if side is not None:
                     paths += 1
                     forks += _inner(side)
 
-    def _branch_query(self, chance: Chance, root: Node) -> bool:
+    def _branch_query(self, rng: SeededRandom, root: Node) -> bool:
         """Let branches grow until there are as many paths as there must be; False if they cannot."""
         forks = _inner(root)
         paths = 1
         for _ in range(4 * self._options.branches):
             if paths == self._options.branches or not forks:
                 break
-            node = chance.pick(forks)
-            side = self._walks.grow(chance, node, self._levels(chance, node))
+            node = rng.pick(forks)
+            side = self._walks.grow(rng, node, self._levels(rng, node))
             if side is not None:
                 paths += 1
                 forks += _inner(side)
         return paths == self._options.branches
 
-    def _levels(self, chance: Chance, node: Node) -> int:
+    def _levels(self, rng: SeededRandom, node: Node) -> int:
         left = self._options.max_depth - node.level
-        return left if self._options.full else chance.between(1, left)
+        return left if self._options.full else rng.between(1, left)
 
     def _step(
         self,
-        chance: Chance,
+        rng: SeededRandom,
         node: Node,
         levels: int,
         spare: int,
@@ -234,14 +230,14 @@ class Twigs:
         at = 0
         while at < len(run):
             axis = "/"
-            if forced or chance.random() < options.descendant:
+            if forced or rng.random() < options.descendant:
                 forced = False
                 axis = "//"
-                skip = chance.below(min(levels - at - 1, spare) + 1)
+                skip = rng.below(min(levels - at - 1, spare) + 1)
                 spare -= skip
                 at = min(at + skip, len(run) - 1)
             name = run[at].name
-            star = chance.random() < options.wildcard or ":" in name
+            star = rng.random() < options.wildcard or ":" in name
             found.append(Step(run[at], axis, "*" if star else name))
             at += 1
         for above, step in pairwise(found):
@@ -253,7 +249,7 @@ class Twigs:
         ):  # the first goes on with the walk, the others are sides
             below = options.max_depth - run[-1].level
             room = (below, below) if rank else (levels, spare)
-            found[-1].kids.append(self._step(chance, kid, *room, steps))
+            found[-1].kids.append(self._step(rng, kid, *room, steps))
         return found[0]
 
 

@@ -11,10 +11,10 @@ in the order in which the schema has them. A walk that must have a least number 
 children below which there are too few.
 
 >>> from pathcast.schema import parse_dtd
->>> from pathcast.rng import Chance
+>>> from pathcast.rng import SeededRandom
 >>> book = parse_dtd("<!ELEMENT book (title, section*)><!ELEMENT section (title, section*)><!ELEMENT title (#PCDATA)>")
 >>> walks = Walks(book)
->>> walks.path(Chance(2), walks.rows(4, 4))
+>>> walks.path(SeededRandom(2), walks.rows(4, 4))
 ['book', 'section', 'section', 'title']
 >>> walks.fits("book", {"title": 1, "section": 2}), walks.fits("book", {"title": 2})
 (True, False)
@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from pathcast.errors import WorkloadError
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 from pathcast.schema import Kind, Schema, cheapest
 
 __all__ = ["START", "Choices", "Link", "Node", "Walks"]
@@ -150,9 +150,9 @@ class Walks:
                 break
         return found
 
-    def path(self, chance: Chance, rows: Sequence[Choices], start: str = START) -> list[str]:
+    def path(self, rng: SeededRandom, rows: Sequence[Choices], start: str = START) -> list[str]:
         """A walk of so many levels below `start`, or fewer where it ends in an element without children."""
-        random = chance.random
+        random = rng.random
         found = []
         name = start
         for choices in rows:
@@ -170,10 +170,10 @@ class Walks:
             node = node.add(name)
         return top
 
-    def grow(self, chance: Chance, node: Node, levels: int) -> Node | None:
+    def grow(self, rng: SeededRandom, node: Node, levels: int) -> Node | None:
         """A further walk below a node of a tree: its first element, or None if nothing that was drawn fits."""
         for _ in range(_DRAWS):
-            path = self.path(chance, [self.choices] * levels, node.name)
+            path = self.path(rng, [self.choices] * levels, node.name)
             if path and self.fits(
                 node.name, {**node.wanted, path[0]: node.wanted.get(path[0], 0) + 1}
             ):

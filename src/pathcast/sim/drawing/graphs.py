@@ -16,7 +16,7 @@ from itertools import combinations, product
 from math import floor, hypot
 from typing import TypeAlias
 
-from pathcast.rng import Chance
+from pathcast.rng import SeededRandom
 from pathcast.sim.drawing.trees import Near, Point, Tree, middle, on_rings, spanning
 
 __all__ = ["by_stress", "crossings", "pushed", "untwisted"]
@@ -45,14 +45,14 @@ def untwisted(near: Near, links: Pairs) -> Tree:
     parent = {child: one for one, below in tree.children.items() for child in below}
     others = [(one, other) for one, other in links if other not in (parent.get(one), one)]
     others = [(one, other) for one, other in others if parent.get(other) != one]
-    chance = Chance(0, "drawing", len(near), len(links))
+    rng = SeededRandom(0, "drawing", len(near), len(links))
     forks = [one for one in tree.order if len(tree.children[one]) > 1]
     fewest = crossings(on_rings(tree, 0.4, 1.0), links, others)
     for turn in range(min(_MOST_TURNS, _LOOKS // max(1, len(others) * len(links)))):
         if not fewest or not forks:
             break
         fork = forks[turn % len(forks)]
-        branches = sorted(tree.children[fork], key=lambda _: chance.random())
+        branches = sorted(tree.children[fork], key=lambda _: rng.random())
         tried = replace(tree, children={**tree.children, fork: branches})
         many = crossings(on_rings(tried, 0.4, 1.0), links, others)
         if many <= fewest:
