@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast import Matcher
-from pathcast.matching.automaton import Automaton as PlainAutomaton
 from pathcast.matching.compiled.core import automaton as automaton_module
 from pathcast.matching.compiled.core.automaton import Automaton
 from pathcast.matching.compiled.core.labels import Paths, Vocabulary
+from pathcast.matching.nfa import Nfa
 from pathcast.matching.paths import requirements
 from pathcast.xpath import parse
-from tests.matching.test_automaton import FIGURE_1
+from tests.matching.test_nfa import FIGURE_1
 
 paths_of = st.lists(
     st.tuples(st.sampled_from(["/", "//"]), st.sampled_from("abc*")), min_size=1, max_size=6
@@ -31,7 +31,7 @@ def read(texts: list[str]) -> Paths:
 
 
 def plain_size(texts: list[str]) -> int:
-    automaton: PlainAutomaton[int] = PlainAutomaton()
+    automaton: Nfa[int] = Nfa()
     for number, text in enumerate(texts):
         (requirement,) = requirements(parse(text).condition)
         automaton.add(requirement.paths[0], number)

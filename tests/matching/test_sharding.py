@@ -18,7 +18,7 @@ from lxml import etree
 from pathcast.documents import Document, label_paths
 from pathcast.documents import parse as parse_document
 from pathcast.errors import SubscriptionError
-from pathcast.matching.automaton import Automaton, Edge, Label
+from pathcast.matching.nfa import Edge, Label, Nfa
 from pathcast.matching.paths import requirements
 from pathcast.matching.plain.evaluate import Evaluator
 from pathcast.matching.sharding import (
@@ -61,8 +61,8 @@ FIGURE_1 = (
 )
 
 
-def built(queries: Iterable[str]) -> Automaton[str]:
-    automaton: Automaton[str] = Automaton()
+def built(queries: Iterable[str]) -> Nfa[str]:
+    automaton: Nfa[str] = Nfa()
     for text in queries:
         (requirement,) = requirements(parse(text).condition)
         automaton.add(requirement.paths[0], text)
@@ -91,7 +91,7 @@ def test_the_keys_of_figure_1() -> None:
 def test_the_fragments_of_figure_2() -> None:
     """Section 3.1, l = 1: what each peer stores, p3.states = {0, 1, 9, 10} first; figure 2 has no q2.
 
-    State 9 is the one behind ε, "because the ε-transition does not contribute to the specified length".
+    NfaState 9 is the one behind ε, "because the ε-transition does not contribute to the specified length".
     """
     automaton = built(text for text in FIGURE_1 if "www" not in text)
     state = {

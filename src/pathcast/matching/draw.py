@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeVar
 
-from pathcast.matching.automaton import Automaton, Edge, Label, State
+from pathcast.matching.nfa import Edge, Label, Nfa, NfaState
 from pathcast.xpath.text import CLARK, test_text
 
 __all__ = ["draw"]
@@ -17,7 +17,7 @@ __all__ = ["draw"]
 T = TypeVar("T")
 
 
-def draw(automaton: Automaton[T], style: Literal["text", "dot"], weight: Callable[[T], int]) -> str:
+def draw(automaton: Nfa[T], style: Literal["text", "dot"], weight: Callable[[T], int]) -> str:
     """The automaton as text; `weight` says how many subscriptions stand behind what waits."""
     match style:
         case "text":
@@ -31,13 +31,13 @@ def _written(label: Label) -> str:
     return label.edge.value + test_text(label.test, CLARK)
 
 
-def _waiting(state: State[T], weight: Callable[[T], int]) -> int:
-    return sum(weight(one) for one in state.waiting)
+def _waiting(state: NfaState[T], weight: Callable[[T], int]) -> int:
+    return sum(weight(one) for one in state.outputs)
 
 
-def _tree(automaton: Automaton[T], weight: Callable[[T], int]) -> str:
+def _tree(automaton: Nfa[T], weight: Callable[[T], int]) -> str:
     lines = []
-    stack: list[tuple[State[T], str, str]] = [(automaton.start, "", "")]
+    stack: list[tuple[NfaState[T], str, str]] = [(automaton.start, "", "")]
     while stack:
         state, lead, rest = stack.pop()
         written = "start" if state.label is None else _written(state.label)
@@ -56,7 +56,7 @@ def _tree(automaton: Automaton[T], weight: Callable[[T], int]) -> str:
     return "\n".join(lines)
 
 
-def _dot(automaton: Automaton[T], weight: Callable[[T], int]) -> str:
+def _dot(automaton: Nfa[T], weight: Callable[[T], int]) -> str:
     lines = ["digraph automaton {", "  rankdir=LR;", '  node [shape=circle, label=""];']
     for state in automaton.states():
         count = _waiting(state, weight)

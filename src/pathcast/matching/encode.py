@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-from pathcast.matching.automaton import Edge, Label
+from pathcast.matching.nfa import Edge, Label
 from pathcast.matching.plan import Alternative, Branch, Exact, Part, Twig
 from pathcast.xpath.numbers import number
 from pathcast.xpath.syntax import NO_TARGET, Test, TestKind

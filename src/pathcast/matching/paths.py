@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pathcast.matching.automaton import Edge, Label
+from pathcast.matching.nfa import Edge, Label
 from pathcast.xpath.syntax import Axis
 from pathcast.xpath.tree import And, Condition, Count, Exists, First, Or, Path
 

@@ -18,7 +18,7 @@ import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pathcast.matching.automaton import Edge, Label
+from pathcast.matching.nfa import Edge, Label
 from pathcast.matching.paths import requirements
 from pathcast.xpath.numbers import number
 from pathcast.xpath.syntax import Axis

@@ -27,7 +27,6 @@ from lxml import etree
 from pathcast.documents import Limits, Tree, parse_tree
 from pathcast.documents import parse as parse_document
 from pathcast.errors import EvaluationError
-from pathcast.matching.automaton import Automaton as DrawnAutomaton
 from pathcast.matching.compiled.core.evaluator.evaluate import Conditions, Evaluation
 from pathcast.matching.compiled.core.labels import Paths, Vocabulary
 from pathcast.matching.compiled.core.run import Run
@@ -37,6 +36,7 @@ from pathcast.matching.draw import draw
 from pathcast.matching.encode import FIRST_NAME, Encoder
 from pathcast.matching.id_table import Register
 from pathcast.matching.matches import Batch, Hops, Id, Matches, gathered
+from pathcast.matching.nfa import Nfa
 from pathcast.matching.paths import requirements
 from pathcast.matching.plan import only_path, plan
 from pathcast.matching.residual import Check, Residuals
@@ -350,7 +350,7 @@ class CompiledEngine:
     # what it looks like
 
     def draw(self, style: Literal["text", "dot"]) -> str:
-        automaton: DrawnAutomaton[int] = DrawnAutomaton()
+        automaton: Nfa[int] = Nfa()
         paths = self._paths
         for number in self._register.numbers():
             known = paths.entry(number)

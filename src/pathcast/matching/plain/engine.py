@@ -17,11 +17,11 @@ from typing import Literal
 from pathcast.documents import Document, Limits
 from pathcast.documents import parse as parse_document
 from pathcast.errors import EvaluationError
-from pathcast.matching.automaton import Automaton, Memo
 from pathcast.matching.draw import draw
 from pathcast.matching.encode import FIRST_NAME, Encoder, PlainWords, path_text
 from pathcast.matching.id_table import Register
 from pathcast.matching.matches import Batch, Hops, Id, Matches, gathered
+from pathcast.matching.nfa import DfaMemo, Nfa
 from pathcast.matching.paths import Requirement, requirements
 from pathcast.matching.plain.evaluate import Evaluator
 from pathcast.matching.plan import only_path, plan
@@ -75,8 +75,8 @@ class PlainEngine:
         self._residuals = residuals
         self._entries: dict[_Key, _Entry] = {}
         self._entry_of: dict[int, _Entry] = {}
-        self._automaton: Automaton[_Alternative] = Automaton()
-        self._memo: Memo[_Alternative] = Memo()
+        self._automaton: Nfa[_Alternative] = Nfa()
+        self._memo: DfaMemo[_Alternative] = DfaMemo()
         self._always: dict[_Alternative, None] = {}  # need no path at all: not(//a)
         self._documents = self._matches = self._joins = self._join_work = 0
 
@@ -225,7 +225,7 @@ class PlainEngine:
         complete: dict[_Alternative, None] = dict(self._always)
         reached: dict[_Alternative, int] = {}
         for state in self._memo.run(self._automaton, document):
-            for alternative in state.waiting:
+            for alternative in state.outputs:
                 if alternative.requirement.exact:
                     matched[alternative.entry] = None
                     continue

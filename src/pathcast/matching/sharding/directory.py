@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from pathcast.documents import Document
-from pathcast.matching.automaton import Automaton, Memo
+from pathcast.matching.nfa import DfaMemo, Nfa
 from pathcast.matching.sharding.key import Key, told
 from pathcast.matching.sharding.tags import Tags
 
@@ -20,14 +20,14 @@ __all__ = ["Directory"]
 class Directory:
     """The keys in use, each with the number of queries at it, and which of them a document activates.
 
-    `limit` bounds what it remembers of earlier documents, as in `Memo`. Not for several threads at once.
+    `limit` bounds what it remembers of earlier documents, as in `DfaMemo`. Not for several threads at once.
     """
 
     def __init__(self, counts: Mapping[Key, int] | None = None, limit: int = 2_000_000) -> None:
         self._limit = limit
         self._counts: Counter[Key] = Counter()
-        self._automaton: Automaton[Key] = Automaton()
-        self._memo: Memo[Key] = Memo(limit)
+        self._automaton: Nfa[Key] = Nfa()
+        self._memo: DfaMemo[Key] = DfaMemo(limit)
         self._tags = Tags(limit)
         for key, count in ({} if counts is None else counts).items():
             if count < 1:
@@ -79,7 +79,7 @@ class Directory:
     def activated(self, document: Document) -> frozenset[Key]:
         """The keys in use that are the path of some node of the document."""
         states = self._memo.run(self._automaton, document)
-        return frozenset(key for state in states for key in state.waiting)
+        return frozenset(key for state in states for key in state.outputs)
 
     def possible(self, paths: Iterable[Iterable[str]]) -> frozenset[Key]:
         """The keys in use that a document with these label paths may activate.
@@ -87,4 +87,4 @@ class Directory:
         Paths are those of `stream.label_paths`, names as `{uri}local`; what begins a path need not be given
         again. Attributes, texts, comments and processing instructions are taken to be everywhere.
         """
-        return frozenset(key for state in self._tags.run(paths) for key in state.waiting)
+        return frozenset(key for state in self._tags.run(paths) for key in state.outputs)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from pathcast.matching.automaton import Automaton, Edge, Label
+from pathcast.matching.nfa import Edge, Label, Nfa
 from pathcast.matching.paths import requirements
 from pathcast.matching.sharding.key import START, Key, told
 from pathcast.xpath import Pattern
@@ -45,7 +45,7 @@ def rarity(key: Key) -> tuple[int, int, int, int, str]:
     return (-named, deep, -len(key), -len(told(key)), str(key))
 
 
-def fragment(automaton: Automaton[T], key: Key, length: int) -> frozenset[Key]:
+def fragment(automaton: Nfa[T], key: Key, length: int) -> frozenset[Key]:
     """The states that the owner of a state stores: it, and all that `length` labels lead to from it.
 
     Raises KeyError if the automaton has no such state.

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pathcast.matching.automaton import Edge, Label
+from pathcast.matching.nfa import Edge, Label
 from pathcast.xpath.syntax import NO_TARGET, Test, TestKind
 
 __all__ = ["START", "Key", "told"]

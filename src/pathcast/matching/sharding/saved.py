@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pathcast.matching.automaton import Label
 from pathcast.matching.encode import FIRST_NAME, Encoder, PlainWords
+from pathcast.matching.nfa import Label
 from pathcast.matching.sharding.homes import home, rarity
 from pathcast.matching.sharding.key import Key
 from pathcast.matching.snapshot import Snapshot, snapshot_ints

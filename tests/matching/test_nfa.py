@@ -1,4 +1,4 @@
-"""The shared automaton, with the papers' own examples."""
+"""Tests of the shared NFA and its lazy DFA, on the examples of the papers."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast.documents import parse as parse_document
-from pathcast.matching.automaton import Automaton, Memo
 from pathcast.matching.draw import draw
 from pathcast.matching.matcher import Matcher
+from pathcast.matching.nfa import DfaMemo, Nfa
 from pathcast.matching.paths import requirements
 from pathcast.xpath import parse
 from tests.oracle import oracle
 
-# Miliaraki et al., figure 1
+# Miliaraki 2008, figure 1
 FIGURE_1 = {
     "q1": "/dblp/phdthesis/year",
     "q2": "/dblp/www/title",
@@ -24,25 +24,28 @@ FIGURE_1 = {
 }
 
 
-def built(queries: dict[str, str]) -> Automaton[str]:
-    automaton: Automaton[str] = Automaton()
+def build_nfa(queries: dict[str, str]) -> Nfa[str]:
+    nfa: Nfa[str] = Nfa()
     for name, text in queries.items():
         (requirement,) = requirements(parse(text).condition)
         assert requirement.exact
-        automaton.add(requirement.paths[0], name)
-    return automaton
+        nfa.add(requirement.paths[0], name)
+    return nfa
 
 
-def reached(automaton: Automaton[str], memo: Memo[str], body: bytes) -> set[str]:
-    states = memo.run(automaton, parse_document(body))
-    return {name for state in states for name in state.waiting}
+def run_nfa(nfa: Nfa[str], memo: DfaMemo[str], body: bytes) -> set[str]:
+    states = memo.run(nfa, parse_document(body))
+    return {name for state in states for name in state.outputs}
 
 
 def test_figure_1_shares_prefixes() -> None:
-    """Miliaraki et al., section 2.2: the states 0-13; the one behind ε is an edge here, not a state."""
-    automaton = built(FIGURE_1)
-    assert automaton.size == 13
-    assert draw(automaton, "text", lambda _: 1).splitlines() == [
+    """Miliaraki 2008, section 2.2: states 0 to 13, less the target of the ε-transition.
+
+    Here an ε-transition with its self-loop is a descendant edge, not a state.
+    """
+    nfa = build_nfa(FIGURE_1)
+    assert nfa.size == 13
+    assert draw(nfa, "text", lambda _: 1).splitlines() == [
         "start",
         "├─ /dblp",
         "│  ├─ /phdthesis",
@@ -59,40 +62,39 @@ def test_figure_1_shares_prefixes() -> None:
     ]
 
 
-def test_figure_1_runs() -> None:
-    """Section 5.1: active states per open element; the end of one goes back to its parent's."""
-    automaton, memo = built(FIGURE_1), Memo[str]()
+def test_figure_1_run_reaches_the_accepting_states() -> None:
+    """Miliaraki 2008, section 5.1: a state set per open element, restored at its end."""
+    nfa, memo = build_nfa(FIGURE_1), DfaMemo[str]()
     thesis = b"<dblp><phdthesis><author/><year/></phdthesis><www><cite/></www></dblp>"
-    assert reached(automaton, memo, thesis) == {"q1", "q5", "q6"}
-    assert reached(automaton, memo, b"<dblp><www><title/></www><title/></dblp>") == {"q2"}
-    assert reached(automaton, memo, b"<x><dblp><www><title/></www></dblp></x>") == set()
-    assert reached(automaton, memo, b"<cite/>") == set()
+    assert run_nfa(nfa, memo, thesis) == {"q1", "q5", "q6"}
+    assert run_nfa(nfa, memo, b"<dblp><www><title/></www><title/></dblp>") == {"q2"}
+    assert run_nfa(nfa, memo, b"<x><dblp><www><title/></www></dblp></x>") == set()
+    assert run_nfa(nfa, memo, b"<cite/>") == set()
     assert memo.hits > 0
 
 
-def test_keys_do_not_collide() -> None:
-    """`/a/bc` and `/ab/c` have different states, which joined names would not show."""
-    automaton = built({"one": "/a/bc", "two": "/ab/c"})
-    assert automaton.size == 5
-    assert len({state.path() for state in automaton.states()}) == 5
+def test_paths_with_equal_concatenated_names_have_distinct_states() -> None:
+    nfa = build_nfa({"q1": "/a/bc", "q2": "/ab/c"})
+    assert nfa.size == 5
+    assert len({state.path() for state in nfa.states()}) == 5
 
 
-def test_removing_takes_states_back() -> None:
-    automaton = built(FIGURE_1)
+def test_remove_deletes_unused_states() -> None:
+    nfa = build_nfa(FIGURE_1)
     for name, text in FIGURE_1.items():
         (requirement,) = requirements(parse(text).condition)
-        automaton.remove(requirement.paths[0], name)
-    assert automaton.size == 1
-    assert automaton.start.edges == {}
-    assert automaton.start.deep == 0
+        nfa.remove(requirement.paths[0], name)
+    assert nfa.size == 1
+    assert nfa.start.edges == {}
+    assert nfa.start.descendant_edges == 0
 
 
-def test_the_memo_is_bounded_and_only_a_memo() -> None:
-    automaton = built({"deep": "//a//b//a", "any": "/*/*/*", "b": "//b"})
-    small, large = Memo[str](limit=3), Memo[str]()
+def test_memo_limit_bounds_its_weight_and_keeps_the_result() -> None:
+    nfa = build_nfa({"deep": "//a//b//a", "any": "/*/*/*", "b": "//b"})
+    small, large = DfaMemo[str](limit=3), DfaMemo[str]()
     bodies = [b"<a><b><c/><a/></b></a>", b"<b><a/></b>", b"<c><d><e/></d></c>", b"<f/>"] * 2
     for body in bodies:
-        assert reached(automaton, small, body) == reached(automaton, large, body)
+        assert run_nfa(nfa, small, body) == run_nfa(nfa, large, body)
         assert small.weight <= 8
         assert small.size <= 4
 
@@ -103,7 +105,7 @@ _paths = st.lists(
 
 
 @given(st.lists(_paths, min_size=1, max_size=12, unique=True), st.data())
-def test_equals_asking_one_by_one(paths: list[str], data: st.DataObject) -> None:
+def test_run_equals_the_oracle_per_path(paths: list[str], data: st.DataObject) -> None:
     trees = st.recursive(
         st.sampled_from(["<a/>", "<b/>"]),
         lambda inner: st.tuples(st.sampled_from("ab"), st.lists(inner, max_size=3)).map(
@@ -111,15 +113,15 @@ def test_equals_asking_one_by_one(paths: list[str], data: st.DataObject) -> None
         ),
     )
     body = data.draw(trees).encode()
-    automaton: Automaton[str] = Automaton()
+    nfa: Nfa[str] = Nfa()
     for text in paths:
         (requirement,) = requirements(parse(text).condition)
-        automaton.add(requirement.paths[0], text)
-    assert reached(automaton, Memo[str](), body) == {p for p in paths if oracle(p, None, body)}
+        nfa.add(requirement.paths[0], text)
+    assert run_nfa(nfa, DfaMemo[str](), body) == {p for p in paths if oracle(p, None, body)}
 
 
-def test_weather_example() -> None:
-    """Cao, figure 2.7: the query says windChill where the document has windchill, and names have case."""
+def test_names_are_case_sensitive() -> None:
+    """Cao 2012, figure 2.7: the query says windChill, the document windchill."""
     body = (
         b"<file_header><root><Toronto><temperature>-17.5</temperature></Toronto><Ottawa>"
         b"<temperature>0.2</temperature><windchill> -6</windchill></Ottawa></root></file_header>"
