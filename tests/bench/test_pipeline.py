@@ -92,7 +92,7 @@ def test_processes_are_told_apart() -> None:
 
 def test_only_children_of_daemons_are_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [Process(pid, pid - 1, "java" if pid == 2 else "python", 0.0) for pid in range(1, 6)]
-    monkeypatch.setattr(processes, "_peak", {4: 4096}.get)
+    monkeypatch.setattr(processes, "peak_memory", {4: 4096}.get)
     assert worker_peaks(found) == {4: 4096}
 
 

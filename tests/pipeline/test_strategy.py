@@ -15,7 +15,6 @@ from pyspark.sql import SparkSession
 from pathcast.errors import PipelineError
 from pathcast.files import Subscription
 from pathcast.matching import Matcher
-from pathcast.pipeline import strategy
 from pathcast.pipeline.strategy import (
     MEMO,
     MEMO_STATE,
@@ -25,6 +24,7 @@ from pathcast.pipeline.strategy import (
     room_for_worker,
 )
 from pathcast.pipeline.versions import Version, compiled
+from pathcast.sandbox.processes import proc_field
 
 MB = 1_000_000
 
@@ -139,7 +139,7 @@ def test_what_cannot_be_loaded_is_said(tmp_path: Path) -> None:
 
 def test_the_room_is_a_share_of_what_is_free(spark: SparkSession) -> None:
     found = room_for_worker(spark)
-    assert 0 < found < 0.6 * strategy._field(Path("/proc/meminfo"), "MemTotal") / 2  # type: ignore[operator]
+    assert 0 < found < 0.6 * proc_field(Path("/proc/meminfo"), "MemTotal") / 2  # type: ignore[operator]
 
 
 LIMITED = """

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-import os
 import signal
 import subprocess
-import sys
 
 import pytest
 
 from pathcast.sandbox.frames import HEADER, Message, frame, read_frame, unpack
+from pathcast.sandbox.processes import child_environment, python_module_command
 
 LIMITS = {"size": 1000, "depth": 10, "attributes": 10, "elements": 10, "attributes_total": 10}
 
@@ -24,13 +23,12 @@ def document(body: bytes) -> bytes:
 
 
 def converse(said: bytes) -> tuple[list[Message], subprocess.CompletedProcess[bytes]]:
-    paths = os.pathsep.join(path for path in sys.path if path)
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "pathcast.sandbox.worker"],
+        python_module_command("pathcast.sandbox.worker"),
         input=said,
         capture_output=True,
         check=False,
-        env={**os.environ, "PYTHONPATH": paths},
+        env=child_environment(),
     )
     source = io.BytesIO(done.stdout)
     answers = []

@@ -19,9 +19,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from pathcast.bench.children import command, environment
+from pathcast.sandbox.processes import child_environment, peak_memory, python_module_command
 
 __all__ = ["Peak", "peak", "resident_peak"]
 
@@ -39,10 +38,10 @@ def peak(function: Callable[..., object], *arguments: object) -> Peak:
     """Run the function in a child; RuntimeError with its last words if it fails."""
     name = f"{function.__module__}:{function.__qualname__}"
     done = subprocess.run(  # noqa: S603 - our own interpreter
-        command(__name__, name, json.dumps(arguments)),
+        python_module_command(__name__, name, json.dumps(arguments)),
         capture_output=True,
         check=False,
-        env=environment(),
+        env=child_environment(),
     )
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().splitlines()
@@ -54,12 +53,9 @@ def peak(function: Callable[..., object], *arguments: object) -> Peak:
 
 def resident_peak() -> int:
     """The most bytes that this process has had in memory so far."""
-    try:
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
+    peak_bytes = peak_memory()
+    if peak_bytes is not None:
+        return peak_bytes
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most * 1024
 

@@ -33,6 +33,12 @@ from pyspark.sql import SparkSession
 from pathcast.errors import PipelineError
 from pathcast.matching.matcher import MOST_HOPS
 from pathcast.pipeline.versions import Version
+from pathcast.sandbox.processes import (
+    child_environment,
+    peak_memory,
+    proc_field,
+    python_module_command,
+)
 
 __all__ = [
     "MEMO",
@@ -109,10 +115,11 @@ def _mb(size: int) -> str:
 
 def measured(version: Version) -> int:
     """Bytes that an engine of a version needs in a worker, at the most; it is loaded elsewhere to find out."""
-    command = [sys.executable, "-P", "-m", __name__, str(version.path)]
-    paths = os.pathsep.join(path for path in sys.path if path)
     done = subprocess.run(  # noqa: S603 - our own interpreter
-        command, capture_output=True, check=False, env={**os.environ, "PYTHONPATH": paths}
+        python_module_command(__name__, str(version.path)),
+        capture_output=True,
+        check=False,
+        env=child_environment(),
     )
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().splitlines()
@@ -132,7 +139,7 @@ def _measure(path: str) -> dict[str, int]:
     before = _status("VmRSS")
     engine = loaded(path, runner=ProcessRunner())  # it is asked nothing, and so starts nothing
     engine.matcher.match(b"<a/>")
-    most = _status("VmHWM")
+    most = peak_memory() or 0
     return {
         "loaded": most - before,
         "states": engine.matcher.stats().states,
@@ -173,7 +180,7 @@ def _rooms(batches: Iterator[pa.RecordBatch], slots: int | None) -> Iterator[pa.
 
 def _free() -> int:
     """Bytes that are free on this machine, or in this container if it has less."""
-    machine = _field(Path("/proc/meminfo"), "MemAvailable")
+    machine = proc_field(Path("/proc/meminfo"), "MemAvailable")
     found = [
         os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if machine is None else machine
     ]
@@ -199,17 +206,7 @@ def _number(path: Path) -> int | None:
 
 def _status(name: str) -> int:
     """Bytes that this process has, by a name of Linux; 0 where nobody says."""
-    return _field(Path("/proc/self/status"), name) or 0
-
-
-def _field(path: Path, name: str) -> int | None:
-    try:
-        for line in path.read_text().splitlines():
-            if line.startswith(f"{name}:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return None
+    return proc_field(Path("/proc/self/status"), name) or 0
 
 
 if __name__ == "__main__":

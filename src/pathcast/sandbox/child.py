@@ -15,7 +15,6 @@ import os
 import selectors
 import signal
 import subprocess
-import sys
 import time
 import weakref
 from collections.abc import Iterable
@@ -23,6 +22,7 @@ from tempfile import TemporaryFile
 from typing import IO, Final
 
 from pathcast.sandbox.frames import HEADER, Message, unpack
+from pathcast.sandbox.processes import child_environment, python_module_command
 
 __all__ = ["Child", "Died", "Overdue"]
 
@@ -45,17 +45,14 @@ class Child:
     def __init__(self, module: str) -> None:
         self.owner = os.getpid()
         errors = TemporaryFile()  # noqa: SIM115 - closed with the process
-        command = [sys.executable, "-P", "-m", module]
-        # The child finds modules where we do, but never in the working directory of the moment.
-        paths = os.pathsep.join(path for path in sys.path if path)
         try:
             process = subprocess.Popen(
-                command,
+                python_module_command(module),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 bufsize=0,
-                env={**os.environ, "PYTHONPATH": paths},
+                env=child_environment(),
             )
         except OSError:
             errors.close()

@@ -17,13 +17,13 @@ import resource
 import signal
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from pathcast.documents import Limits
 from pathcast.documents.reader import parse_tree
 from pathcast.errors import DocumentError, WorkloadError
 from pathcast.sandbox.frames import frame, read_frame, unpack
+from pathcast.sandbox.processes import peak_memory
 from pathcast.sandbox.serve_loop import serve
 from pathcast.xslt import Sheet
 
@@ -31,7 +31,6 @@ __all__ = ["SheetWorker", "main"]
 
 _PLENTY: Final = 4 << 20  # bytes of answers, after which the rest of a question is left alone
 _FILES: Final = 1 << 20  # bytes of complaints on standard error, which is a file
-_STATUS: Final = Path("/proc/self/status")
 
 
 class SheetWorker:
@@ -57,23 +56,11 @@ class SheetWorker:
             return self._refusal("memory", f"{self._sheet.name}: out of memory")
 
     def _refusal(self, kind: str, message: str) -> bytes:
-        taken = _taken()
+        taken = peak_memory() or 0
         if self.worn or (taken > self._memory // 4 and kind == "sheet"):
             kind, self.worn = "memory", True
             message += f" ({taken >> 20:,} MB taken, {self._memory >> 20:,} MB allowed)"
         return b"!" + json.dumps([kind, message]).encode()
-
-
-def _taken() -> int:
-    """The most bytes that this process has had; 0 where nobody says.
-
-    Not `ru_maxrss`: that begins with what the process had from which this one was started.
-    """
-    try:
-        lines = _STATUS.read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
 
 
 def _serve(source: BinaryIO, answers: BinaryIO) -> None:

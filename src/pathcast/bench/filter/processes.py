@@ -19,10 +19,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from pathcast.bench.children import command, environment
 from pathcast.bench.filter.bench import Bench, joined, loaded, matched
 from pathcast.bench.filter.subprocess_inputs import bodies_in, texts_in, written
 from pathcast.bench.report import Line
+from pathcast.sandbox.processes import child_environment, python_module_command
 
 __all__ = ["processes"]
 
@@ -76,10 +76,10 @@ class _Worker:
 @contextmanager
 def _worker(folder: str, passes: int) -> Iterator[_Worker]:
     with subprocess.Popen(  # noqa: S603 - our own interpreter
-        command(_MODULE, folder, str(passes)),
+        python_module_command(_MODULE, folder, str(passes)),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env=environment(),
+        env=child_environment(),
     ) as child:
         assert child.stdin is not None
         assert child.stdout is not None

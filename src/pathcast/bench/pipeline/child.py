@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import IO, NamedTuple
 
-from pathcast.bench.children import command, environment
 from pathcast.bench.pipeline.processes import Process, by_kind, tree
+from pathcast.sandbox.processes import child_environment, python_module_command
 
 __all__ = ["Answer", "Child", "Turn", "answering", "serve", "started", "turn"]
 
@@ -72,11 +72,11 @@ def started(module: str, *arguments: str) -> Iterator[Child]:
     with (
         TemporaryFile() as said,
         subprocess.Popen(  # noqa: S603 - our own interpreter
-            command(module, *arguments),
+            python_module_command(module, *arguments),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=said,
-            env=environment(),
+            env=child_environment(),
         ) as child,
     ):
         assert child.stdin is not None

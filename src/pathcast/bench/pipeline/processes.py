@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pathcast.errors import PipelineError
+from pathcast.sandbox.processes import peak_memory
 
 __all__ = ["Process", "by_kind", "parsed", "tree", "worker_peaks"]
 
@@ -89,15 +90,5 @@ def worker_peaks(processes: Iterable[Process]) -> dict[int, int]:
     known = {process.pid: process for process in processes}
     java = {pid for pid, process in known.items() if process.name == "java"}
     daemons = {pid for pid, one in known.items() if one.parent in java and pid not in java}
-    peaks = {pid: _peak(pid) for pid, one in known.items() if one.parent in daemons}
+    peaks = {pid: peak_memory(pid) for pid, one in known.items() if one.parent in daemons}
     return {pid: peak for pid, peak in peaks.items() if peak is not None}
-
-
-def _peak(pid: int) -> int | None:
-    try:
-        for line in (_PROC / str(pid) / "status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return None
