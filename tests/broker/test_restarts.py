@@ -7,8 +7,8 @@ from pathcast.broker.broker import Settings
 from pathcast.broker.effects import Accepted
 from pathcast.broker.inputs import Ask, ClientsKnown
 from pathcast.routing.advertisement import ANYTHING
-from pathcast.routing.matcher_backend import EngineKit
-from pathcast.routing.messages import Document
+from pathcast.routing.matcher_backend import MatcherBackend
+from pathcast.routing.messages import Publication
 from pathcast.routing.outputs import Deliver
 from pathcast.routing.requests import Announce, Cancel, Register, Retract
 from pathcast.routing.strategy import Strategy
@@ -21,7 +21,7 @@ KEEPING = Settings(keep_tables=True)
 
 
 def alone(saved: Saved, settings: Settings = KEEPING) -> Broker:
-    return Broker("b1", (), EngineKit(settings.strategy), settings, saved)
+    return Broker("b1", (), MatcherBackend(settings.strategy), settings, saved)
 
 
 def feed(broker: Broker, saved: Saved, *inputs: object) -> list[object]:
@@ -46,8 +46,8 @@ def test_facts_are_added_and_removed() -> None:
 def test_a_document_is_kept_before_it_is_accepted_and_forgotten_when_all_have_it() -> None:
     saved = Saved()
     flooding = Strategy(advertisements=False)
-    broker = Broker("b1", ("b2",), EngineKit(flooding), Settings(flooding), saved)
-    document = Document("d1", "b1", "P", b"<a/>")
+    broker = Broker("b1", ("b2",), MatcherBackend(flooding), Settings(flooding), saved)
+    document = Publication("d1", "b1", "P", b"<a/>")
     effects = broker.receive(Submit(document), 0.0)
     kinds = [type(one) for one in effects]
     assert kinds.index(Keep) < kinds.index(Accepted) < kinds.index(Send)
@@ -69,7 +69,7 @@ def test_tables_that_were_lost_are_no_tables_until_all_is_known_again() -> None:
     # It dies before its clients have told it all: what is written down is not all.
     broker = alone(saved)
     assert not saved.facts
-    document = Document("d1", "b1", "P", b"<a/>")
+    document = Publication("d1", "b1", "P", b"<a/>")
     effects = feed(broker, saved, Start(), Submit(document))
     assert saved.documents
     assert not any(isinstance(one, Deliver) for one in effects)
@@ -85,14 +85,14 @@ def test_ids_are_remembered_up_to_a_number() -> None:
     saved = Saved(memory=2)
     broker = alone(saved, Settings(memory=2))
     for number in range(4):
-        feed(broker, saved, Submit(Document(f"d{number}", "b1", "P", b"<a/>")))
+        feed(broker, saved, Submit(Publication(f"d{number}", "b1", "P", b"<a/>")))
     assert list(saved.seen) == ["d2", "d3"]
 
 
 def test_a_client_that_wants_something_else_after_the_restart() -> None:
     """Its broker remembers what it wanted before, under the same id."""
     settings = Settings(keep_tables=True)
-    run = Simulation(line(2), settings, EngineKit(settings.strategy))
+    run = Simulation(line(2), settings, MatcherBackend(settings.strategy))
     run.announce("b1", "P", ANYTHING)
     run.subscribe("b2", "s1", "/a")
     assert run.quiet()
@@ -134,15 +134,15 @@ def test_a_kept_document_that_nobody_can_read() -> None:
     """A disk may have changed it; the broker does without it rather than not at all."""
     saved = Saved()
     feed(alone(saved), saved, Start(), Ask(Register("s1", parse("/a"), "ann")))
-    saved.perform(Keep(Document("d1", "b1", "P", b"<a>"), ""))
-    saved.perform(Keep(Document("d2", "b1", "P", b"<a/>"), ""))
+    saved.perform(Keep(Publication("d1", "b1", "P", b"<a>"), ""))
+    saved.perform(Keep(Publication("d2", "b1", "P", b"<a/>"), ""))
     broker = alone(saved)
     effects = feed(broker, saved, Start())
     assert [one.document.id for one in effects if isinstance(one, Deliver)] == ["d2"]
     assert (broker.counts.unreadable, saved.documents) == (1, {})
     # The same where it is not known yet who wants it.
     saved.lose_tables()
-    saved.perform(Keep(Document("d3", "b1", "P", b"<a>"), ""))
+    saved.perform(Keep(Publication("d3", "b1", "P", b"<a>"), ""))
     broker = alone(saved)
     feed(broker, saved, Start(), Ask(Register("s1", parse("/a"), "ann")), ClientsKnown())
     assert (broker.counts.unreadable, saved.documents) == (1, {})
@@ -153,7 +153,7 @@ def test_a_ring_that_has_lost_all_comes_to_rely_on_what_it_writes_down() -> None
     run = Simulation(
         Topology.of("ring", [Link("b1", "b2"), Link("b2", "b3"), Link("b3", "b1")]),
         settings,
-        EngineKit(settings.strategy),
+        MatcherBackend(settings.strategy),
     )
     run.announce("b1", "P", ANYTHING)
     run.subscribe("b3", "s", "/a")

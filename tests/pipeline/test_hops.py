@@ -24,8 +24,8 @@ from pathcast.pipeline.store import Store
 from pathcast.pipeline.subscriptions import SubscriptionSource
 from pathcast.pipeline.versions import Compiler, Version, Versions, compiled
 from pathcast.routing.advertisement import parse_advertisement
-from pathcast.routing.matcher_backend import EngineKit
-from pathcast.routing.messages import Document
+from pathcast.routing.matcher_backend import MatcherBackend
+from pathcast.routing.messages import Publication
 from pathcast.routing.strategy import Strategy
 from pathcast.sim import Simulation, Topology
 from pathcast.sim.tables import write_tables
@@ -147,7 +147,7 @@ def overlay() -> Simulation:
     """Five brokers on two cycles; a publisher at the edge and another one beyond it."""
     settings = Settings(Strategy())
     links = [Link(one, other) for one, other in LINKS]
-    run = Simulation(Topology.of("cycles", links), settings, EngineKit(settings.strategy))
+    run = Simulation(Topology.of("cycles", links), settings, MatcherBackend(settings.strategy))
     offers = parse_advertisement("/a(/b)+/c"), parse_advertisement("/a/b/d")
     run.announce(EDGE, "p", offers[0])
     run.announce(EDGE, "q", offers[1])
@@ -183,7 +183,7 @@ def decided(run: Simulation, bodies: dict[str, bytes]) -> dict[tuple[str, str], 
     own = [register.pattern.text for register in run.hosts[EDGE].clients.subscriptions.values()]
     found: dict[tuple[str, str], list[str]] = {}
     for id, body in bodies.items():
-        decision = broker.router.decide(Document(id, EDGE, "p", body))
+        decision = broker.router.decide(Publication(id, EDGE, "p", body))
         wanted = any(oracle(text, None, body) for text in own)
         assert wanted == bool(decision.deliveries)
         for hop in (*decision.neighbours, *([LOCAL] if wanted else [])):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 
-from pathcast.routing.backend import Kit
-from pathcast.routing.messages import Document, Message, Publish
+from pathcast.routing.backend import Backend
+from pathcast.routing.messages import Message, Publication, Publish
 from pathcast.routing.outputs import Deliver, Effect, Tell
 from pathcast.routing.requests import Announce, Cancel, Register, Retract
 from pathcast.routing.router import Router
@@ -18,14 +18,16 @@ __all__ = ["Network"]
 
 class Network:
     def __init__(
-        self, edges: Iterable[tuple[str, str]], strategy: Strategy, kit: Callable[[], Kit]
+        self, edges: Iterable[tuple[str, str]], strategy: Strategy, backend: Callable[[], Backend]
     ) -> None:
         self.edges = list(edges)
         near: dict[str, list[str]] = {}
         for one, other in self.edges:
             near.setdefault(one, []).append(other)
             near.setdefault(other, []).append(one)
-        self.routers = {name: Router(name, near[name], strategy, kit()) for name in sorted(near)}
+        self.routers = {
+            name: Router(name, near[name], strategy, backend()) for name in sorted(near)
+        }
         self.queues: dict[tuple[str, str], deque[Message]] = {
             (one, other): deque() for one in near for other in near[one]
         }
@@ -51,7 +53,7 @@ class Network:
         self._perform(broker, self.routers[broker].request(Retract(publisher)))
 
     def publish(self, broker: str, publisher: str, id: str, body: bytes) -> None:
-        self._document(broker, "", Document(id, broker, publisher, body))
+        self._document(broker, "", Publication(id, broker, publisher, body))
 
     def busy(self) -> list[tuple[str, str]]:
         return [link for link, queue in self.queues.items() if queue]
@@ -69,7 +71,7 @@ class Network:
             for link in busy:
                 self.step(link)
 
-    def _document(self, broker: str, sender: str, document: Document) -> None:
+    def _document(self, broker: str, sender: str, document: Publication) -> None:
         if (broker, document.id) in self._seen:
             return
         self._seen.add((broker, document.id))

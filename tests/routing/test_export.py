@@ -15,12 +15,12 @@ from pathcast.errors import RoutingError
 from pathcast.files import Subscription, read_subscriptions
 from pathcast.routing.advertisement import parse_advertisement
 from pathcast.routing.export import HopEntry, hop_table
-from pathcast.routing.matcher_backend import EngineKit
+from pathcast.routing.matcher_backend import MatcherBackend
 from pathcast.routing.messages import (
     Advertise,
     Complete,
-    Document,
     Facts,
+    Publication,
     Subscribe,
     Unadvertise,
     Unsubscribe,
@@ -36,9 +36,9 @@ from tests import generate
 from tests.generate import NAMESPACES
 from tests.oracle import oracle
 from tests.pipeline.sets import admitted
-from tests.routing.test_inspect import BODIES, OFFERS, PATTERNS, kit_for, random_network
+from tests.routing.test_inspect import BODIES, OFFERS, PATTERNS, backend_for, random_network
 
-LOCAL = "our own"
+LOCAL_HOP = "our own"
 NEIGHBOURS = ("x", "y", "z")
 POOL = [
     one.xpath
@@ -62,16 +62,16 @@ class Table:
 
     @classmethod
     def of(cls, router: Router, origin: str) -> Table:
-        return cls([one.subscription() for one in hop_table(router, origin, local=LOCAL)])
+        return cls([one.subscription() for one in hop_table(router, origin, local=LOCAL_HOP)])
 
     def hops(self, body: bytes) -> set[str]:
         return {self._names[hop] for hop in self._matcher.match_hops(body)}
 
 
 def decided(router: Router, origin: str, body: bytes) -> set[str]:
-    decision = router.decide(Document("d", origin, "p", body))
+    decision = router.decide(Publication("d", origin, "p", body))
     assert not decision.undecided
-    return {*decision.neighbours, *([LOCAL] if decision.deliveries else [])}
+    return {*decision.neighbours, *([LOCAL_HOP] if decision.deliveries else [])}
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -86,7 +86,7 @@ def test_a_table_decides_as_its_broker(name: str, deep: bool) -> None:
                 for body in BODIES:
                     found = table.hops(body)
                     assert found == decided(router, origin, body)
-                    hops += len(found - {LOCAL})
+                    hops += len(found - {LOCAL_HOP})
                 for one in router.neighbours:
                     another += not router.trees.takes(one, origin)
                     excepted += any(origin in without for _, without in router.entries_of(one))
@@ -123,15 +123,15 @@ def test_any_table_decides_as_its_broker(
 ) -> None:
     """Of a broker that was told anything at all, in the whole language; our own are lxml's to decide."""
     plain = Strategy(advertisements=False, covering=False)  # what others are told does not matter
-    kit = EngineKit(plain)
-    router = Router("b", NEIGHBOURS, plain, kit)
+    backend = MatcherBackend(plain)
+    router = Router("b", NEIGHBOURS, plain, backend)
     router.start()
     for neighbour, origin, path, kept in offers:
         router.hear(neighbour, Advertise(origin, "p", tuple(path), parse_advertisement("/a")))
         if not kept:
             router.hear(neighbour, Unadvertise(origin, "p"))
     for neighbour, number, without, kept in told:
-        interest = kit.interest(parse(POOL[number], NAMESPACES))
+        interest = backend.interest(parse(POOL[number], NAMESPACES))
         router.hear(neighbour, Subscribe(interest, without))
         if not kept:
             router.hear(neighbour, Unsubscribe(interest, without))
@@ -142,14 +142,14 @@ def test_any_table_decides_as_its_broker(
         for body in bodies:
             found = table.hops(body)
             assert found == decided(router, origin, body)
-            assert (LOCAL in found) == any(oracle(POOL[one], NAMESPACES, body) for one in own)
+            assert (LOCAL_HOP in found) == any(oracle(POOL[one], NAMESPACES, body) for one in own)
 
 
 def test_a_table_is_the_same_whatever_happened_before() -> None:
     """Sorted, without what is there twice; an entry keeps its id while others come and go."""
-    kit = EngineKit(Strategy())
-    wide, narrow = (kit.interest(parse(text)) for text in ("//a", "/a/b"))
-    one, other = (Router("b", ("y", "x"), Strategy(), kit) for _ in range(2))
+    backend = MatcherBackend(Strategy())
+    wide, narrow = (backend.interest(parse(text)) for text in ("//a", "/a/b"))
+    one, other = (Router("b", ("y", "x"), Strategy(), backend) for _ in range(2))
     for message in (Subscribe(wide), Subscribe(wide, frozenset("q")), Subscribe(narrow)):
         one.hear("x", message)
     one.hear("y", Subscribe(narrow, frozenset("b")))
@@ -167,7 +167,7 @@ def test_a_table_is_the_same_whatever_happened_before() -> None:
 
 
 def test_our_own_are_one_more_hop_or_none() -> None:
-    router = Router("b", ("x",), Strategy(), EngineKit(Strategy()))
+    router = Router("b", ("x",), Strategy(), MatcherBackend(Strategy()))
     router.request(Register(1, parse("//a"), "ann"))
     router.request(Register(2, parse("//a"), "bob"))
     assert hop_table(router) == []
@@ -181,7 +181,7 @@ def test_our_own_are_one_more_hop_or_none() -> None:
 
 
 def test_what_is_not_known_is_no_table() -> None:
-    router = Router("b", ("x", "y"), Strategy(), EngineKit(Strategy()), recovering=True)
+    router = Router("b", ("x", "y"), Strategy(), MatcherBackend(Strategy()), recovering=True)
     router.request(Announce("p", parse_advertisement("/a")))
     with pytest.raises(RoutingError, match="does not know yet what x, y want from b"):
         hop_table(router)
@@ -197,7 +197,7 @@ def test_what_is_not_known_is_no_table() -> None:
 def simulated(seed: int) -> Simulation:
     rng = Random(seed)
     settings = Settings(Strategy())
-    run = Simulation(random_graph(6, 3, seed), settings, kit_for(settings.strategy), seed=seed)
+    run = Simulation(random_graph(6, 3, seed), settings, backend_for(settings.strategy), seed=seed)
     for publisher in "pq":
         run.announce(rng.choice(run.topology.brokers), publisher, rng.choice(OFFERS))
     for number in range(15):
@@ -211,7 +211,7 @@ def test_tables_of_an_overlay_as_files(tmp_path: Path, seed: int) -> None:
     run = simulated(seed)
     origins = [name for name, host in run.hosts.items() if host.clients.publishers]
     for origin in (None, *origins):
-        files = write_tables(run, tmp_path / "tables", origin=origin, local=LOCAL)
+        files = write_tables(run, tmp_path / "tables", origin=origin, local=LOCAL_HOP)
         assert files.keys() == run.hosts.keys()
         assert sorted(tmp_path.glob("tables/*")) == sorted(files.values())
         for name, file in files.items():

@@ -23,9 +23,9 @@ from pathcast.routing.inspect import (
     why_document,
     why_entry,
 )
-from pathcast.routing.interests import HERE
-from pathcast.routing.matcher_backend import EngineKit
-from pathcast.routing.messages import Document, Interest, Origins, Subscribe, Unsubscribe
+from pathcast.routing.interests import LOCAL
+from pathcast.routing.matcher_backend import MatcherBackend
+from pathcast.routing.messages import Interest, Origins, Publication, Subscribe, Unsubscribe
 from pathcast.routing.requests import Cancel, Register
 from pathcast.routing.router import Router
 from pathcast.routing.strategy import STRATEGIES, Strategy, strategy
@@ -50,18 +50,18 @@ BODIES = (
 )
 
 
-def kit_for(chosen: Strategy) -> EngineKit:
-    return EngineKit(chosen, PathDistribution.uniform(parse_dtd(DTD)))
+def backend_for(chosen: Strategy) -> MatcherBackend:
+    return MatcherBackend(chosen, PathDistribution.uniform(parse_dtd(DTD)))
 
 
 def random_network(rng: Random, name: str) -> Network:
     """A network that has been used for a while; something may still be on its way."""
     chosen = strategy(name)
-    kit = kit_for(chosen)
+    backend = backend_for(chosen)
     many = rng.randint(3, 7)
     extra = rng.randint(0, min(3, (many - 1) * (many - 2) // 2))
     graph = random_graph(many, extra, rng.randrange(1 << 30))
-    network = Network([(one.one, one.other) for one in graph.links], chosen, lambda: kit)
+    network = Network([(one.one, one.other) for one in graph.links], chosen, lambda: backend)
     homes: dict[str, str] = {}
     publishers: dict[str, str] = {}
     for number in range(rng.randint(5, 40)):
@@ -101,17 +101,17 @@ def told(router: Router, neighbour: str) -> dict[Interest, set[Origins]]:
 # --- documents ------------------------------------------------------------------------------------
 
 
-def agrees(router: Router, document: Document, came_from: str) -> Counter[Verdict]:
+def agrees(router: Router, document: Publication, came_from: str) -> Counter[Verdict]:
     ways = why_document(router, document, came_from)
     decision = router.decide(document, came_from)
     assert tuple(sorted(way.to for way in ways if way.taken and way.to)) == decision.neighbours
     undecided = [way.to for way in ways if way.verdict is Verdict.UNDECIDED]
     assert sorted(undecided) == sorted(decision.undecided)
-    here = [id for way in ways if way.to == HERE and way.taken for id in way.subscriptions]
+    here = [id for way in ways if way.to == LOCAL and way.taken for id in way.subscriptions]
     assert sorted(map(str, here)) == sorted(
         str(id) for one in decision.deliveries for id in one.subscriptions
     )
-    assert {way.to for way in ways} == {HERE, *router.neighbours}
+    assert {way.to for way in ways} == {LOCAL, *router.neighbours}
     text(ways)
     return Counter(way.verdict for way in ways)
 
@@ -124,8 +124,8 @@ def test_why_a_document_takes_a_link_is_what_the_router_decides(name: str, deep:
         for router in network.routers.values():
             for _ in range(8):
                 origin = rng.choice(sorted(network.routers))
-                document = Document("d", origin, "p", rng.choice(BODIES))
-                seen += agrees(router, document, rng.choice((HERE, *router.neighbours)))
+                document = Publication("d", origin, "p", rng.choice(BODIES))
+                seen += agrees(router, document, rng.choice((LOCAL, *router.neighbours)))
     rare = {Verdict.UNDECIDED, Verdict.UNASKED}
     if strategy(name).advertisements:
         rare.add(Verdict.EXCLUDED)  # needs many origins on a cycle
@@ -139,7 +139,9 @@ def test_what_is_not_known_yet_is_undecided(deep: bool) -> None:
     for seed in range(40 if deep else 8):
         rng = Random(seed)
         settings = Settings(Strategy())
-        run = Simulation(random_graph(5, 2, seed), settings, kit_for(settings.strategy), seed=seed)
+        run = Simulation(
+            random_graph(5, 2, seed), settings, backend_for(settings.strategy), seed=seed
+        )
         brokers = run.topology.brokers
         for publisher in "pq":
             run.announce(rng.choice(brokers), publisher, rng.choice(OFFERS))
@@ -156,8 +158,8 @@ def test_what_is_not_known_yet_is_undecided(deep: bool) -> None:
             for host in run.hosts.values():
                 assert host.broker is not None
                 router = host.broker.router
-                document = Document("d", rng.choice(brokers), "p", rng.choice(BODIES))
-                seen += agrees(router, document, rng.choice((HERE, *router.neighbours)))
+                document = Publication("d", rng.choice(brokers), "p", rng.choice(BODIES))
+                seen += agrees(router, document, rng.choice((LOCAL, *router.neighbours)))
                 hearsay += sum(row.hearsay for row in prt(router))
                 offers += sum("hearsay" in row.state for row in srt(router))
         run.quiet()
@@ -172,17 +174,17 @@ def test_what_is_not_known_yet_is_undecided(deep: bool) -> None:
 
 
 def test_what_is_no_document_is_an_error() -> None:
-    network = Network([("x", "y")], Strategy(), lambda: kit_for(Strategy()))
+    network = Network([("x", "y")], Strategy(), lambda: backend_for(Strategy()))
     network.register("x", "ann", "/a")
     with pytest.raises(DocumentError):
-        why_document(network.routers["x"], Document("d", "y", "p", b"<a>"), "y")
+        why_document(network.routers["x"], Publication("d", "y", "p", b"<a>"), "y")
 
 
 def test_prefixes_mean_what_their_subscriber_says() -> None:
-    router = Router("x", ["y"], Strategy(), kit_for(Strategy()))
+    router = Router("x", ["y"], Strategy(), backend_for(Strategy()))
     for id, space in (("one", "urn:1"), ("two", "urn:2")):
         router.request(Register(id, parse("/p:a", {"p": space}), id))
-    document = Document("d", "y", "p", b"<a xmlns='urn:2'/>")
+    document = Publication("d", "y", "p", b"<a xmlns='urn:2'/>")
     here, _ = why_document(router, document, "y")
     assert here.subscriptions == ("two",)
 
@@ -190,12 +192,12 @@ def test_prefixes_mean_what_their_subscriber_says() -> None:
 # --- entries --------------------------------------------------------------------------------------
 
 
-def remove(router: Router, kit: EngineKit, reason: Reason) -> None:
-    if reason.source == HERE:
+def remove(router: Router, backend: MatcherBackend, reason: Reason) -> None:
+    if reason.source == LOCAL:
         for id in reason.ids:
             router.request(Cancel(id))
     else:
-        interest = kit.interest(reason.pattern)
+        interest = backend.interest(reason.pattern)
         router.hear(reason.source, Unsubscribe(interest, reason.without))
 
 
@@ -205,8 +207,8 @@ def test_an_entry_goes_with_all_its_reasons_and_not_before(name: str, deep: bool
     for seed, network in enumerate(networks(name, deep)):
         rng = Random(seed)
         for router in network.routers.values():
-            kit = router.kit
-            assert isinstance(kit, EngineKit)
+            backend = router.backend
+            assert isinstance(backend, MatcherBackend)
             for neighbour in router.neighbours:
                 entries = [(one, no) for one, nos in told(router, neighbour).items() for no in nos]
                 if not entries:
@@ -220,10 +222,10 @@ def test_an_entry_goes_with_all_its_reasons_and_not_before(name: str, deep: bool
                 kept = rng.choice(entry.reasons)
                 for reason in entry.reasons:
                     if reason != kept:
-                        remove(router, kit, reason)
+                        remove(router, backend, reason)
                 # One reason is enough: the neighbour still knows of it, in one form or another.
-                assert kit.interest(kept.pattern) in router.outgoing(neighbour).standing()
-                remove(router, kit, kept)
+                assert backend.interest(kept.pattern) in router.outgoing(neighbour).standing()
+                remove(router, backend, kept)
                 assert without not in told(router, neighbour).get(interest, set())
                 checked += 1
                 several += len(entry.reasons) > 1
@@ -232,7 +234,7 @@ def test_an_entry_goes_with_all_its_reasons_and_not_before(name: str, deep: bool
 
 
 def test_no_reasons_for_what_was_never_told() -> None:
-    network = Network([("x", "y")], Strategy(), lambda: kit_for(Strategy()))
+    network = Network([("x", "y")], Strategy(), lambda: backend_for(Strategy()))
     assert why_entry(network.routers["x"], "y", parse("/a")) == ()
 
 
@@ -244,15 +246,15 @@ def test_what_became_of_each_entry(name: str, deep: bool) -> None:
     seen: Counter[How] = Counter()
     for network in networks(name, deep):
         for router in network.routers.values():
-            kit = router.kit
-            assert isinstance(kit, EngineKit)
+            backend = router.backend
+            assert isinstance(backend, MatcherBackend)
             rows = list(prt(router))
             assert sum(max(len(row.ids), 1) for row in rows) == router.entries()
             text(rows)
             entries = {one: told(router, one) for one in router.neighbours}
             idle = []
             for row in rows:
-                interest = kit.interest(parse(row.pattern))
+                interest = backend.interest(parse(row.pattern))
                 assert [one.neighbour for one in row.passed] == [
                     one for one in router.neighbours if one != row.last_hop
                 ]
@@ -262,7 +264,7 @@ def test_what_became_of_each_entry(name: str, deep: bool) -> None:
                         idle.append((interest, row.last_hop, row.without, passed.neighbour))
                         continue
                     assert passed.by is not None
-                    assert kit.interest(parse(passed.by)) in entries[passed.neighbour]
+                    assert backend.interest(parse(passed.by)) in entries[passed.neighbour]
                     assert covers(passed.by, row.pattern)
                     same = bool(covers(row.pattern, passed.by))
                     if passed.how is not How.HIDDEN:
@@ -281,7 +283,7 @@ def without_it(
 ) -> None:
     """An entry of which a neighbour need not know makes no difference to it."""
     before = told(router, neighbour)
-    if source == HERE:
+    if source == LOCAL:
         own = [(id, who) for id, one, who in router.subscriptions() if one is interest]
         for id, _ in own:
             router.request(Cancel(id))
@@ -304,7 +306,7 @@ def test_the_srt_has_everything_that_is_held(deep: bool) -> None:
                 (row.origin, row.publisher, row.last_hop) for row in rows if row.state == "in force"
             }
             assert force == {
-                (origin, publisher, hop or HERE)
+                (origin, publisher, hop or LOCAL)
                 for origin, publisher, hop, *_ in router.trees.rows()
             }
             states |= {row.state for row in rows}
@@ -314,8 +316,8 @@ def test_the_srt_has_everything_that_is_held(deep: bool) -> None:
 def test_as_text() -> None:
     """What a person reads: a line of three brokers, a publisher at x, subscribers at y and z."""
     chosen = Strategy()
-    kit = kit_for(chosen)
-    network = Network([("x", "y"), ("y", "z")], chosen, lambda: kit)
+    backend = backend_for(chosen)
+    network = Network([("x", "y"), ("y", "z")], chosen, lambda: backend)
     network.announce("x", "news", OFFERS[0])
     network.register("y", "ann", "/a/b")
     network.register("z", "bob", "/a/b/c")
@@ -341,7 +343,7 @@ def test_as_text() -> None:
         "/a/b     here       -        ann\n"
         "/a/b/c   z          -        -\n"
     )
-    document = Document("d", "x", "news", BODIES[0])
+    document = Publication("d", "x", "news", BODIES[0])
     assert text(why_document(router, document, "x")) == (
         "to    verdict                        entries  subscriptions\n"
         "----  -----------------------------  -------  -------------\n"

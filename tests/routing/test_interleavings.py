@@ -28,7 +28,7 @@ from pathcast.routing.advertisement import (
     parse_expression,
     union,
 )
-from pathcast.routing.matcher_backend import EngineKit
+from pathcast.routing.matcher_backend import MatcherBackend
 from pathcast.routing.strategy import STRATEGIES, strategy
 from pathcast.schema import parse_dtd
 from tests.oracle import oracle
@@ -83,7 +83,7 @@ class Run:
 
     def __init__(self, links: Sequence[tuple[str, str]], name: str) -> None:
         self.strategy = strategy(name)
-        self.net = Network(links, self.strategy, lambda: EngineKit(self.strategy, PATHS))
+        self.net = Network(links, self.strategy, lambda: MatcherBackend(self.strategy, PATHS))
         self.brokers = sorted(self.net.routers)
         self.subscriptions: dict[str, tuple[str, str]] = {}
         self.publishers: dict[str, tuple[str, Advertisement]] = {}

@@ -6,34 +6,34 @@ import pytest
 
 from pathcast.errors import PathcastError
 from pathcast.routing.advertisement import ANYTHING
-from pathcast.routing.backend import Kit
-from pathcast.routing.matcher_backend import EngineKit
-from pathcast.routing.messages import Advertise, Document
+from pathcast.routing.backend import Backend
+from pathcast.routing.matcher_backend import MatcherBackend
+from pathcast.routing.messages import Advertise, Publication
 from pathcast.routing.requests import Cancel, Register, Several
 from pathcast.routing.router import Router
-from pathcast.routing.shared_backend import SharedKit
+from pathcast.routing.shared_backend import SharedBackend
 from pathcast.routing.strategy import Strategy
 from pathcast.xpath import parse
 
 EXPENSIVE = "//b/ancestor::a[c]"
 BODY = b"<a><b/><c/></a>"
-KITS = [EngineKit, SharedKit]
+BACKENDS = [MatcherBackend, SharedBackend]
 
 
-def router_of(kit: Kit) -> Router:
+def router_of(backend: Backend) -> Router:
     """With a publisher behind b2."""
-    found = Router("b1", ["b2"], Strategy(), kit)
+    found = Router("b1", ["b2"], Strategy(), backend)
     found.hear("b2", Advertise("b2", "P", ("b2",), ANYTHING))
     return found
 
 
-@pytest.mark.parametrize("kit", KITS)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(
     "last",
     [Register("s3", parse(EXPENSIVE), "ann"), Register("s0", parse("/a"), "ann"), Cancel("s9")],
 )
-def test_all_or_none(kit: type[EngineKit], last: Register | Cancel) -> None:
-    router = router_of(kit(Strategy()))
+def test_all_or_none(backend: type[MatcherBackend], last: Register | Cancel) -> None:
+    router = router_of(backend(Strategy()))
     router.request(Register("s0", parse("/c"), "ann"))
     before = list(router.subscriptions())
     several = (Register("s1", parse("/a"), "ann"), Cancel("s0"), Register("s0", parse("/d"), "ann"))
@@ -51,11 +51,11 @@ def test_all_or_none(kit: type[EngineKit], last: Register | Cancel) -> None:
     assert not router.told("b2")
 
 
-@pytest.mark.parametrize("kit", KITS)
-def test_what_is_refused_once_is_refused_again(kit: type[EngineKit]) -> None:
-    router = router_of(kit(Strategy()))
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_is_refused_once_is_refused_again(backend: type[MatcherBackend]) -> None:
+    router = router_of(backend(Strategy()))
     for _ in range(2):
         with pytest.raises(PathcastError, match="square"):
             router.request(Register("s1", parse(EXPENSIVE), "ann"))
-    assert not router.decide(Document("d", "b2", "P", BODY)).deliveries
+    assert not router.decide(Publication("d", "b2", "P", BODY)).deliveries
     assert not list(router.subscriptions())

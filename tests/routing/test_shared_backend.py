@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from pathcast.broker.broker import Settings
 from pathcast.matching.matcher import MOST_HOPS
 from pathcast.routing.advertisement import ANYTHING
-from pathcast.routing.backend import Kit
-from pathcast.routing.matcher_backend import EngineKit
+from pathcast.routing.backend import Backend
+from pathcast.routing.matcher_backend import MatcherBackend
 from pathcast.routing.messages import Interest
-from pathcast.routing.shared_backend import SharedKit
+from pathcast.routing.shared_backend import SharedBackend
 from pathcast.routing.strategy import strategy
 from pathcast.sim import Simulation
 from pathcast.sim.topology import random_graph
@@ -44,14 +44,14 @@ operations = st.lists(st.tuples(st.sampled_from(TEXTS), st.booleans()), min_size
 class Table:
     """A summary, with the texts that are exposed at the moment."""
 
-    def __init__(self, kit: Kit) -> None:
-        self.kit = kit
-        self.summary = kit.summary()
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self.summary = backend.summary()
         self.exposed: set[str] = set()
         self.present: set[str] = set()
 
     def toggle(self, text: str) -> None:
-        interest = self.kit.interest(parse(text))
+        interest = self.backend.interest(parse(text))
         name = interest.pattern.text
         (self.summary.remove if name in self.present else self.summary.add)(interest)
         self.present ^= {name}
@@ -73,7 +73,7 @@ def test_the_same_number_of_roots_and_each_covers_the_same(
     chosen: list[tuple[str, bool]],
 ) -> None:
     covering = strategy("no-Adv-with-Cov")
-    ours, theirs = Table(SharedKit(covering)), Table(EngineKit(covering))
+    ours, theirs = Table(SharedBackend(covering)), Table(MatcherBackend(covering))
     for text, settle in chosen:
         ours.toggle(text)
         theirs.toggle(text)
@@ -93,14 +93,14 @@ def test_the_same_number_of_roots_and_each_covers_the_same(
 @given(operations, st.sampled_from(BODIES))
 def test_filters_and_selectors_find_the_same(chosen: list[tuple[str, bool]], body: bytes) -> None:
     plain = strategy("no-Adv-no-Cov")
-    kits: list[Kit] = [SharedKit(plain), EngineKit(plain)]
+    backends: list[Backend] = [SharedBackend(plain), MatcherBackend(plain)]
     answers = []
-    for kit in kits:
-        hops, ids = kit.filter(), kit.selector()
+    for backend in backends:
+        hops, ids = backend.filter(), backend.selector()
         there: set[tuple[Interest, int]] = set()
         names: set[str] = set()
         for text, second in chosen:
-            entry = (kit.interest(parse(text)), int(second))
+            entry = (backend.interest(parse(text)), int(second))
             (hops.remove if entry in there else hops.add)(*entry)
             there ^= {entry}
             if text in names:
@@ -124,10 +124,10 @@ def test_an_overlay_delivers_the_same(
 ) -> None:
     chosen = strategy(name)
     found = []
-    kits: list[Kit] = [SharedKit(chosen), EngineKit(chosen)]
-    for kit in kits:
+    backends: list[Backend] = [SharedBackend(chosen), MatcherBackend(chosen)]
+    for backend in backends:
         topology = random_graph(6, seed % 4, seed)
-        run = Simulation(topology, Settings(chosen, reliable=False), kit)
+        run = Simulation(topology, Settings(chosen, reliable=False), backend)
         run.announce("b1", "P", ANYTHING)
         run.announce("b4", "Q", ANYTHING)
         for number, (home, text) in enumerate(subscriptions):
@@ -144,9 +144,9 @@ def test_an_overlay_delivers_the_same(
 
 def test_more_hops_than_a_matcher_has() -> None:
     """A broker on a graph with thousands of origins."""
-    kit = EngineKit(strategy("no-Adv-no-Cov"))
-    entries = kit.filter()
-    interest, other = kit.interest(parse("/a")), kit.interest(parse("/b"))
+    backend = MatcherBackend(strategy("no-Adv-no-Cov"))
+    entries = backend.filter()
+    interest, other = backend.interest(parse("/a")), backend.interest(parse("/b"))
     hops = [0, 1, MOST_HOPS - 1, MOST_HOPS, 3 * MOST_HOPS + 7]
     for hop in hops:
         entries.add(interest, hop)

@@ -11,9 +11,9 @@ from pathcast.routing.advertisement import ANYTHING
 from pathcast.routing.messages import (
     Advertise,
     Complete,
-    Document,
     Facts,
     Interests,
+    Publication,
     Publish,
     Recall,
     Subscribe,
@@ -31,7 +31,7 @@ def test_the_papers_costs() -> None:
     costs = read_costs("li2008")
     assert costs
     assert "table 1" in costs.source
-    publish = Publish(Document("d", "b", "p", b"<a/>"))
+    publish = Publish(Publication("d", "b", "p", b"<a/>"))
     assert costs.seconds(publish, 100_000) == pytest.approx(13.96e-3)
 
 
@@ -43,7 +43,7 @@ def test_a_file(tmp_path: Path) -> None:
     )
     costs = read_costs(str(file))
     assert costs.source == str(file)
-    publish = Publish(Document("d", "b", "p", b"x" * 2048))
+    publish = Publish(Publication("d", "b", "p", b"x" * 2048))
     assert costs.seconds(publish, 4) == 3.0
     assert costs.seconds(Subscribe(INTEREST), 4) == costs.seconds(Unsubscribe(INTEREST), 4) == 2.0
     assert costs.seconds(Advertise("b", "p", ("b",), ANYTHING), 4) == 12.0

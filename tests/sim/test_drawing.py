@@ -12,7 +12,7 @@ from lxml import etree
 
 from pathcast.broker.broker import Settings
 from pathcast.routing.advertisement import parse_advertisement
-from pathcast.routing.matcher_backend import EngineKit
+from pathcast.routing.matcher_backend import MatcherBackend
 from pathcast.sim import Simulation, Topology
 from pathcast.sim.drawing import draw, write_picture
 from pathcast.sim.drawing.facts import amount
@@ -31,7 +31,7 @@ def used(overlay: Topology, faults: bool = True) -> Simulation:
     """A run with publishers, subscribers and documents, at the end a cut and a crash."""
     rng = Random(overlay.name)
     settings = Settings()
-    run = Simulation(overlay, settings, EngineKit(settings.strategy), seed=1)
+    run = Simulation(overlay, settings, MatcherBackend(settings.strategy), seed=1)
     brokers = overlay.brokers
     for publisher in "pq":
         run.announce(rng.choice(brokers), publisher, parse_advertisement("/a(/b)+/c"))
@@ -145,7 +145,7 @@ def test_names_may_be_anything() -> None:
 def test_a_thousand_brokers() -> None:
     overlay = topology("transit-stub 10 4 25".split(), 1)
     settings = Settings(reliable=False)
-    run = Simulation(overlay, settings, EngineKit(settings.strategy))
+    run = Simulation(overlay, settings, MatcherBackend(settings.strategy))
     drawn = draw(run)
     picture = etree.fromstring(drawn.encode())
     assert len(by_data(picture, "data-broker")) == len(overlay.brokers) == 1010

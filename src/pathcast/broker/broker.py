@@ -31,9 +31,9 @@ from pathcast.broker.effects import (
 from pathcast.broker.inputs import Alarm, Ask, ClientsKnown, FrameIn, Input, Start, Submit
 from pathcast.broker.saved import Saved, oldest
 from pathcast.errors import DocumentError
-from pathcast.routing.backend import Kit
-from pathcast.routing.interests import HERE
-from pathcast.routing.messages import Complete, Document, Message, Publish, Recall, Unsubscribe
+from pathcast.routing.backend import Backend
+from pathcast.routing.interests import LOCAL
+from pathcast.routing.messages import Complete, Message, Publication, Publish, Recall, Unsubscribe
 from pathcast.routing.outputs import Decision, Deliver, Drop, Refuse, Tell
 from pathcast.routing.outputs import Effect as RouterEffect
 from pathcast.routing.requests import Request, Several
@@ -68,7 +68,12 @@ class Broker:
     """One life of a broker. `saved` is what earlier lives have left."""
 
     def __init__(
-        self, name: str, neighbours: Iterable[str], kit: Kit, settings: Settings, saved: Saved
+        self,
+        name: str,
+        neighbours: Iterable[str],
+        backend: Backend,
+        settings: Settings,
+        saved: Saved,
     ) -> None:
         names = tuple(neighbours)
         session = saved.begin()
@@ -82,7 +87,7 @@ class Broker:
             name,
             names,
             settings.strategy,
-            kit,
+            backend,
             refuse_outside=settings.refuse_outside,
             recovering=lost,
         )
@@ -120,7 +125,7 @@ class Broker:
                     self._happened(neighbour, event, effects)
             case Ask(request=request):
                 self._tell(self.router.request(request), effects)
-                self._note(HERE, request, effects)
+                self._note(LOCAL, request, effects)
             case ClientsKnown():
                 self._tell(self.router.recovery.clients_known(), effects)
             case Submit(document=document):
@@ -135,7 +140,7 @@ class Broker:
     def _start(self, effects: list[Effect]) -> None:
         self._tell(self.router.start(), effects)
         for note in self._facts:
-            if note.source == HERE:
+            if note.source == LOCAL:
                 self.router.request(note.fact)  # type: ignore[arg-type]  # clients make requests
             else:
                 self.router.hear(note.source, note.fact)  # type: ignore[arg-type]  # neighbours send messages
@@ -181,7 +186,7 @@ class Broker:
 
     # documents
 
-    def _submitted(self, document: Document, effects: list[Effect]) -> None:
+    def _submitted(self, document: Publication, effects: list[Effect]) -> None:
         if document.id in self._seen:
             self.counts.doubled += 1
             effects.append(Accepted(document.id))
@@ -192,13 +197,13 @@ class Broker:
                 effects.append(admitted)
                 return
             self._tell(told, effects)
-            self._taken(admitted, HERE, effects)
+            self._taken(admitted, LOCAL, effects)
         except DocumentError as error:
             effects.append(Refuse(document, str(error)))
         else:
             effects.append(Accepted(document.id))
 
-    def _taken(self, document: Document, came_from: str, effects: list[Effect]) -> None:
+    def _taken(self, document: Publication, came_from: str, effects: list[Effect]) -> None:
         if document.id in self._seen:
             self.counts.doubled += 1
             return
@@ -209,14 +214,14 @@ class Broker:
         effects.append(keep)
         self._route(document, decision, effects)
 
-    def _route(self, document: Document, decision: Decision, effects: list[Effect]) -> None:
+    def _route(self, document: Publication, decision: Decision, effects: list[Effect]) -> None:
         self._owed[document.id] = set(decision.undecided)
         for one in decision.undecided:
             self._undecided.setdefault(one, {})[document.id] = None
         self._carry_out(document, decision, effects)
         self._settle(document.id, None, effects)
 
-    def _carry_out(self, document: Document, decision: Decision, effects: list[Effect]) -> None:
+    def _carry_out(self, document: Publication, decision: Decision, effects: list[Effect]) -> None:
         for neighbour in decision.neighbours:
             endpoint = self.endpoints[neighbour]
             if endpoint.confirms:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pathcast.routing.messages import Document, Message
+from pathcast.routing.messages import Message, Publication
 from pathcast.routing.outputs import Deliver, Refuse
 from pathcast.routing.requests import Request
 from pathcast.transport import Frame
@@ -43,7 +43,7 @@ class Wake:
 class Keep:
     """A document that has been accepted: on disk, until it is forgotten."""
 
-    document: Document
+    document: Publication
     came_from: str
 
 
@@ -64,7 +64,7 @@ class Remember:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A fact of the tables, for a broker that keeps them: what a neighbour said (or `HERE`, one of our clients asked for)."""
+    """A fact of the tables, for a broker that keeps them: what a neighbour said (or `LOCAL`, one of our clients asked for)."""
 
     source: str
     fact: Message | Request

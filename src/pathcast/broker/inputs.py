@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pathcast.routing.messages import Document, Message
+from pathcast.routing.messages import Message, Publication
 from pathcast.routing.requests import Request
 from pathcast.transport import Frame
 
@@ -39,7 +39,7 @@ class ClientsKnown:
 class Submit:
     """A publisher sends a document."""
 
-    document: Document
+    document: Publication
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from pathcast.routing.advertisement import Advertisement
 from pathcast.routing.messages import Interest
 from pathcast.xpath import Pattern
 
-__all__ = ["Filter", "Kit", "Selector", "Summary"]
+__all__ = ["Backend", "Filter", "Selector", "Summary"]
 
 
 class Summary(Protocol):
@@ -57,7 +57,7 @@ class Selector(Protocol):
     def __len__(self) -> int: ...
 
 
-class Kit(Protocol):
+class Backend(Protocol):
     """Makes the parts, and knows how a pattern relates to an advertisement."""
 
     def interest(self, pattern: Pattern) -> Interest: ...

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from pathcast.errors import RoutingError
 from pathcast.files import Subscription
-from pathcast.routing.interests import HERE
+from pathcast.routing.interests import LOCAL
 from pathcast.routing.messages import Interest
 from pathcast.routing.router import Router
 
@@ -58,7 +58,7 @@ def hop_table(
     if local is not None and (not local or local in router.neighbours):
         message = f"{local!r} is a neighbour of {router.name}, or no name"
         raise RoutingError("local", message, hint="our own subscribers are a hop of another name")
-    asked = [*router.neighbours, *([] if local is None else [HERE])]
+    asked = [*router.neighbours, *([] if local is None else [LOCAL])]
     unknown = [one or "its own clients" for one in asked if not router.recovery.knows(one, origin)]
     if unknown:
         message = f"{router.name} does not know yet what {', '.join(unknown)} want from {origin}"

@@ -1,6 +1,6 @@
 """Who wants what, and what of it each neighbour has to know.
 
-A source (a neighbour, or `HERE` for our own subscribers) wants an interest without the documents of some origins: those that the source gets along another
+A source (a neighbour, or `LOCAL` for our own subscribers) wants an interest without the documents of some origins: those that the source gets along another
 branch of the origin's tree. Towards neighbour N an interest is passed on for the origins that come from N and that some other source wants; what is left of
 N's origins is what it is wanted `without`. On a network without cycles nothing is left, ever. With advertisements it is passed on only if one of those
 origins may send something that matches.
@@ -18,13 +18,13 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import TypeAlias
 
-from pathcast.routing.backend import Kit, Summary
+from pathcast.routing.backend import Backend, Summary
 from pathcast.routing.messages import Interest, Origins, Subscribe, Unsubscribe
 from pathcast.routing.trees import Trees
 
-__all__ = ["HERE", "Concern", "Outgoing", "Wanted"]
+__all__ = ["LOCAL", "Concern", "InterestTable", "NeighbourView"]
 
-HERE = ""
+LOCAL = ""
 _EVERYTHING: Origins = frozenset()
 Sources: TypeAlias = dict[str, frozenset[Origins]]
 
@@ -45,7 +45,7 @@ class Concern(Enum):
     NOT_ADVERTISED = "no advertisement from there overlaps"
 
 
-class Wanted:
+class InterestTable:
     """Each interest with those who want it."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class Wanted:
         """One more subscriber of ours; whether it is the first."""
         count = self._here.get(interest, 0)
         self._here[interest] = count + 1
-        return not count and self.add(HERE, interest, _EVERYTHING)
+        return not count and self.add(LOCAL, interest, _EVERYTHING)
 
     def remove_here(self, interest: Interest) -> bool:
         """One subscriber less; whether it was the last."""
@@ -73,7 +73,7 @@ class Wanted:
         if self._here[interest]:
             return False
         del self._here[interest]
-        return self.remove(HERE, interest, _EVERYTHING)
+        return self.remove(LOCAL, interest, _EVERYTHING)
 
     def add(self, source: str, interest: Interest, without: Origins) -> bool:
         """Whether that is news."""
@@ -100,14 +100,16 @@ class Wanted:
         return True
 
 
-class Outgoing:
+class NeighbourView:
     """What one neighbour is told."""
 
-    def __init__(self, neighbour: str, trees: Trees, kit: Kit, by_advertisement: bool) -> None:
+    def __init__(
+        self, neighbour: str, trees: Trees, backend: Backend, by_advertisement: bool
+    ) -> None:
         self.neighbour = neighbour
         self.told: dict[Interest, frozenset[Origins]] = {}
         self._trees = trees
-        self._kit = kit
+        self._backend = backend
         self._by_advertisement = by_advertisement
         self._placed: dict[Interest, Origins] = {}
         self._groups: dict[Origins, Summary] = {}
@@ -136,7 +138,7 @@ class Outgoing:
         else:
             group = self._groups.get(now)
             if group is None:
-                group = self._groups[now] = self._kit.summary()
+                group = self._groups[now] = self._backend.summary()
             group.add(interest)
             self._placed[interest] = now
             self._dirty[now] = None
@@ -163,7 +165,7 @@ class Outgoing:
         origins = frozenset(self._trees.origins_by(self.neighbour))
         wanted: set[str] = set()
         for source, withouts in sources:
-            if source == HERE:
+            if source == LOCAL:
                 return origins, _EVERYTHING
             for origin in origins - wanted:
                 if self._trees.takes(source, origin) and any(
@@ -173,7 +175,7 @@ class Outgoing:
         return frozenset(wanted), origins - wanted
 
     def _advertised(self, interest: Interest, origins: Origins) -> bool:
-        overlaps = self._kit.overlaps
+        overlaps = self._backend.overlaps
         return any(
             overlaps(one, interest) for origin in origins for one in self._trees.advertised(origin)
         )

@@ -16,12 +16,12 @@ from pathcast.routing.strategy import Strategy
 from pathcast.routing.summaries import Covering, Merging, Plain
 from pathcast.xpath import Pattern
 
-__all__ = ["EngineFilter", "EngineKit", "EngineSelector", "summary_of"]
+__all__ = ["MatcherBackend", "MatcherFilter", "MatcherSelector", "summary_of"]
 
 _OVERLAPS = 1 << 17  # answers that are kept
 
 
-class EngineFilter:
+class MatcherFilter:
     """A matcher whose subscriptions are entries of a table, and whose hops are asked for.
 
     There is another matcher for every `MOST_HOPS` hops, which a broker on a graph with thousands of origins may come to.
@@ -55,7 +55,7 @@ class EngineFilter:
                 yield which * MOST_HOPS + number
 
 
-class EngineSelector:
+class MatcherSelector:
     """A matcher whose subscriptions have subscribers."""
 
     def __init__(self) -> None:
@@ -100,7 +100,7 @@ def summary_of(
     return Merging(covering(), interests, distribution, strategy.limit)
 
 
-class EngineKit:
+class MatcherBackend:
     """`distribution` is needed by strategies that merge."""
 
     def __init__(self, strategy: Strategy, distribution: PathDistribution | None = None) -> None:
@@ -112,11 +112,11 @@ class EngineKit:
     def interest(self, pattern: Pattern) -> Interest:
         return self._interests.of(pattern)
 
-    def filter(self) -> EngineFilter:
-        return EngineFilter()
+    def filter(self) -> MatcherFilter:
+        return MatcherFilter()
 
-    def selector(self) -> EngineSelector:
-        return EngineSelector()
+    def selector(self) -> MatcherSelector:
+        return MatcherSelector()
 
     def summary(self) -> Summary:
         return summary_of(self._strategy, Covering, self._interests, self._distribution)

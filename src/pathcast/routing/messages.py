@@ -28,12 +28,12 @@ from pathcast.xpath import Pattern
 __all__ = [
     "Advertise",
     "Complete",
-    "Document",
     "Facts",
     "Interest",
     "Interests",
     "Message",
     "Origins",
+    "Publication",
     "Publish",
     "Recall",
     "Subscribe",
@@ -93,7 +93,7 @@ class Interests:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class Publication:
     """A document on its way. `id` is what its publisher gave it, or its place in what the publisher sent.
 
     One that lies `outside` what its publisher has advertised goes to every broker: nobody was asked whether it is wanted.
@@ -146,7 +146,7 @@ class Unsubscribe:
 
 @dataclass(frozen=True, slots=True)
 class Publish:
-    document: Document
+    document: Publication
 
     def __str__(self) -> str:
         return f"publish {self.document.id} of {self.document.origin}"

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pathcast.routing.messages import Document, Message, Unadvertise, Unsubscribe
+from pathcast.routing.messages import Message, Publication, Unadvertise, Unsubscribe
 
 __all__ = ["Decision", "Deliver", "Drop", "Effect", "Refuse", "Tell"]
 
@@ -21,7 +21,7 @@ class Tell:
 class Deliver:
     """A document for one subscriber, with the subscriptions that it matches."""
 
-    document: Document
+    document: Publication
     subscriber: str
     subscriptions: tuple[Hashable, ...]
 
@@ -30,7 +30,7 @@ class Deliver:
 class Refuse:
     """A document that is not accepted."""
 
-    document: Document
+    document: Publication
     reason: str
 
 

@@ -14,13 +14,13 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from pathcast.routing.interests import HERE
+from pathcast.routing.interests import LOCAL
 from pathcast.routing.messages import (
     Complete,
-    Document,
     Facts,
     Interest,
     Origins,
+    Publication,
     Recall,
     Unadvertise,
     Unsubscribe,
@@ -59,7 +59,7 @@ class Recovery:
         self._name = tables.trees.name
         self._clients_known = not lost
         names = tuple(tables.outgoing)
-        self.lost = (HERE, *names) if lost else ()  # those whose wants were not known at first
+        self.lost = (LOCAL, *names) if lost else ()  # those whose wants were not known at first
         self._neighbours = {
             one: _Neighbour(known=not lost, sure=not lost, told_all=not lost) for one in names
         }
@@ -146,8 +146,8 @@ class Recovery:
         return all(one.known or self._sure_of_all(name) for name, one in self._neighbours.items())
 
     def knows(self, whom: str, origin: str) -> bool:
-        """Whether it is known which documents of an origin somebody wants: a neighbour, or `HERE`, our own clients."""
-        if whom == HERE:
+        """Whether it is known which documents of an origin somebody wants: a neighbour, or `LOCAL`, our own clients."""
+        if whom == LOCAL:
             return self._clients_known
         return self._told_by(whom, origin) or self._gone(origin)
 
@@ -157,18 +157,18 @@ class Recovery:
             one
             for one in self.lost
             if one not in taken
-            and (one == HERE or one != came_from)  # what a client of ours sends is for others too
+            and (one == LOCAL or one != came_from)  # what a client of ours sends is for others too
             and not self.knows(one, origin)
         ]
 
-    def unasked(self, document: Document, whom: str) -> bool:
+    def unasked(self, document: Publication, whom: str) -> bool:
         """Whether a neighbour gets a document without having asked for it: nobody will ever tell whether it wants it.
 
         The document was accepted before its publisher retracted, or changed its advertisement to one that does not allow it. What
         neighbours say they want from now on says nothing about such a document, and what they had said is lost.
         """
         origin = document.origin
-        if whom == HERE or self._told_by(whom, origin):
+        if whom == LOCAL or self._told_by(whom, origin):
             return False
         if origin not in self._trees.parent:
             return self._gone(origin)

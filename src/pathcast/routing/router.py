@@ -18,15 +18,15 @@ from dataclasses import dataclass, replace
 from pathcast.documents import parse_tree
 from pathcast.errors import PathcastError, RoutingError
 from pathcast.routing.advertisement import ANYTHING, widened
-from pathcast.routing.backend import Kit
-from pathcast.routing.interests import HERE, Outgoing
+from pathcast.routing.backend import Backend
+from pathcast.routing.interests import LOCAL, NeighbourView
 from pathcast.routing.messages import (
     Advertise,
     Complete,
-    Document,
     Interest,
     Message,
     Origins,
+    Publication,
     Publish,
     Recall,
     Subscribe,
@@ -60,24 +60,24 @@ class Router:
         name: str,
         neighbours: Iterable[str],
         strategy: Strategy,
-        kit: Kit,
+        backend: Backend,
         *,
         refuse_outside: bool = False,
         recovering: bool = False,
     ) -> None:
         names = tuple(neighbours)
-        if HERE in names or name in names or len(set(names)) < len(names):
+        if LOCAL in names or name in names or len(set(names)) < len(names):
             raise RoutingError("topology", f"{name} has odd neighbours: {', '.join(names)}")
         self.name = name
         self.neighbours = names
         self.strategy = strategy
-        self.kit = kit
+        self.backend = backend
         self.counters = Counters()
-        self._tables = Tables(name, names, kit, strategy.advertisements)
+        self._tables = Tables(name, names, backend, strategy.advertisements)
         self.trees = self._tables.trees
         self.wanted = self._tables.wanted
         self.recovery = Recovery(self._tables, recovering)
-        self._subscribers = Subscribers(kit)
+        self._subscribers = Subscribers(backend)
         self._refuse_outside = refuse_outside
         self._widening: set[str] = set()  # publishers whose advertisement grows with what they send
 
@@ -160,7 +160,7 @@ class Router:
 
     # documents
 
-    def admit(self, document: Document) -> tuple[Document | Refuse, list[Effect]]:
+    def admit(self, document: Publication) -> tuple[Publication | Refuse, list[Effect]]:
         """What becomes of a document of one of our publishers, and what others are told because of it; raises DocumentError."""
         publisher = document.publisher
         one = self.trees.own.get(publisher)
@@ -176,38 +176,38 @@ class Router:
             told = self._tables.retold(self.trees.announce(publisher, widened(one, document.body)))
         return replace(document, outside=by_advertisement), told
 
-    def decide(self, document: Document, came_from: str = HERE) -> Decision:
+    def decide(self, document: Publication, came_from: str = LOCAL) -> Decision:
         """Where a document goes; raises DocumentError."""
         self.counters.decisions += 1
         neighbours = (self._matching(document) | self.unasked(document)) - {came_from}
         undecided = self.recovery.undecided(document.origin, came_from, neighbours)
-        if not len(self._tables.filter) and (HERE in undecided or not len(self._subscribers)):
+        if not len(self._tables.filter) and (LOCAL in undecided or not len(self._subscribers)):
             parse_tree(document.body)  # nobody else has looked at it, and it may be kept for long
-        deliveries = () if HERE in undecided else tuple(self._subscribers.deliveries(document))
-        if not neighbours and not deliveries and not undecided and came_from != HERE:
+        deliveries = () if LOCAL in undecided else tuple(self._subscribers.deliveries(document))
+        if not neighbours and not deliveries and not undecided and came_from != LOCAL:
             self.counters.vain += 1
         return Decision(tuple(sorted(neighbours)), deliveries, tuple(undecided))
 
-    def decide_for(self, document: Document, whom: str) -> Decision:
+    def decide_for(self, document: Publication, whom: str) -> Decision:
         """What a document that was undecided for somebody means to it now."""
-        if whom == HERE:
+        if whom == LOCAL:
             return Decision((), tuple(self._subscribers.deliveries(document)))
         wants = self.recovery.unasked(document, whom) or whom in self._matching(document)
         return Decision((whom,) if wants else (), ())
 
-    def decides(self, document: Document, whom: str) -> bool:
+    def decides(self, document: Publication, whom: str) -> bool:
         """Whether a document that was undecided for somebody can be decided."""
         recovery = self.recovery
         return recovery.knows(whom, document.origin) or recovery.unasked(document, whom)
 
-    def unasked(self, document: Document) -> set[str]:
+    def unasked(self, document: Publication) -> set[str]:
         """The neighbours that get a document without having asked for it."""
         if document.outside:
             origin = document.origin
             return {one for one in self.neighbours if self.trees.takes(one, origin)}
         return {one for one in self.recovery.lost if self.recovery.unasked(document, one)}
 
-    def _matching(self, document: Document) -> set[str]:
+    def _matching(self, document: Publication) -> set[str]:
         origin = document.origin
         wanted = self._tables.filter.wanted_by(document.body, origin)
         return {one for one in wanted if self.trees.takes(one, origin)}
@@ -230,7 +230,7 @@ class Router:
         """What a neighbour wants, in the order in which it said so."""
         return iter(self._tables.entries[neighbour])
 
-    def outgoing(self, neighbour: str) -> Outgoing:
+    def outgoing(self, neighbour: str) -> NeighbourView:
         """What a neighbour is told."""
         return self._tables.outgoing[neighbour]
 

@@ -28,7 +28,7 @@ from pathcast.routing.strategy import Strategy
 from pathcast.routing.summaries import Net
 from pathcast.xpath import Pattern
 
-__all__ = ["SharedKit"]
+__all__ = ["SharedBackend"]
 
 _BODIES = 256  # documents whose matches are remembered
 
@@ -204,7 +204,7 @@ class _Covering:
         return [self._interests[one] for one in below & self._table]
 
 
-class SharedKit:
+class SharedBackend:
     """One for all routers of a simulation, as long as they have one strategy."""
 
     def __init__(self, strategy: Strategy, distribution: PathDistribution | None = None) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 
 from pathcast.errors import RoutingError
-from pathcast.routing.backend import Kit
-from pathcast.routing.messages import Document, Interest
+from pathcast.routing.backend import Backend
+from pathcast.routing.messages import Interest, Publication
 from pathcast.routing.outputs import Deliver
 from pathcast.routing.requests import Cancel, Register
 
@@ -16,9 +16,9 @@ __all__ = ["Subscribers"]
 class Subscribers:
     """Subscriptions by id."""
 
-    def __init__(self, kit: Kit) -> None:
-        self._kit = kit
-        self._selector = kit.selector()
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._selector = backend.selector()
         self._known: dict[Hashable, tuple[Interest, str]] = {}
         self._uncovered: int | None = 0
 
@@ -34,7 +34,7 @@ class Subscribers:
         """Raises RoutingError."""
         if register.id in self._known:
             raise RoutingError("duplicate-id", f"there is a subscription {register.id!r} already")
-        interest = self._kit.interest(register.pattern)
+        interest = self._backend.interest(register.pattern)
         self._selector.add(register.id, interest)
         self._known[register.id] = (interest, register.subscriber)
         self._uncovered = None
@@ -54,7 +54,7 @@ class Subscribers:
         interest, subscriber = self._known[request.id]
         return Register(request.id, interest.pattern, subscriber)
 
-    def deliveries(self, document: Document) -> Iterator[Deliver]:
+    def deliveries(self, document: Publication) -> Iterator[Deliver]:
         """One for each subscriber who wants it; raises DocumentError."""
         if not self._known:
             return
@@ -67,7 +67,7 @@ class Subscribers:
     def uncovered(self) -> int:
         """How many of their interests no other covers, if the strategy looks at that."""
         if self._uncovered is None:
-            summary = self._kit.summary()
+            summary = self._backend.summary()
             for interest in {one: None for one, _ in self._known.values()}:
                 summary.add(interest)
             self._uncovered = len(summary.changes().exposed)

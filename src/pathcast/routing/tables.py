@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from pathcast.routing.backend import Kit
+from pathcast.routing.backend import Backend
 from pathcast.routing.entries import Entries
-from pathcast.routing.interests import Outgoing, Wanted
+from pathcast.routing.interests import InterestTable, NeighbourView
 from pathcast.routing.messages import Interest, Origins
 from pathcast.routing.outputs import Effect, Tell
 from pathcast.routing.trees import Trees
@@ -29,14 +29,16 @@ class Tables:
     """Facts are added and removed one at a time; `replaced` and `retold` say what neighbours have to hear because of it."""
 
     def __init__(
-        self, name: str, neighbours: Iterable[str], kit: Kit, by_advertisement: bool
+        self, name: str, neighbours: Iterable[str], backend: Backend, by_advertisement: bool
     ) -> None:
         names = tuple(neighbours)
         self.trees = Trees(name, names)
-        self.wanted = Wanted()
-        self.filter = Entries(kit.filter())
+        self.wanted = InterestTable()
+        self.filter = Entries(backend.filter())
         self.entries: dict[str, dict[Entry, None]] = {one: {} for one in names}
-        self.outgoing = {one: Outgoing(one, self.trees, kit, by_advertisement) for one in names}
+        self.outgoing = {
+            one: NeighbourView(one, self.trees, backend, by_advertisement) for one in names
+        }
 
     def add(self, neighbour: str, interest: Interest, without: Origins) -> bool:
         """An entry of a neighbour's; whether that is news."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
-from pathcast.routing.messages import Document
+from pathcast.routing.messages import Publication
 from pathcast.routing.requests import Announce, Register, Request
 
 __all__ = ["Clients", "Delivery"]
@@ -33,7 +33,7 @@ class Clients:
 
     subscriptions: dict[Hashable, Register] = field(default_factory=dict)
     publishers: dict[str, Announce] = field(default_factory=dict)
-    unaccepted: dict[str, Document] = field(default_factory=dict)
+    unaccepted: dict[str, Publication] = field(default_factory=dict)
 
     def requests(self) -> Iterator[Request]:
         """All that they want of their broker."""

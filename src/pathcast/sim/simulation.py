@@ -33,9 +33,9 @@ from pathcast.broker.broker import Settings
 from pathcast.errors import RoutingError
 from pathcast.rng import SeededRandom
 from pathcast.routing.advertisement import Advertisement
-from pathcast.routing.backend import Kit
-from pathcast.routing.interests import HERE
-from pathcast.routing.messages import Document, Publish
+from pathcast.routing.backend import Backend
+from pathcast.routing.interests import LOCAL
+from pathcast.routing.messages import Publication, Publish
 from pathcast.routing.outputs import Deliver, Refuse
 from pathcast.routing.requests import Announce, Cancel, Register, Request, Retract, Several
 from pathcast.sim.clients import Clients, Delivery
@@ -70,7 +70,7 @@ class Simulation:
         self,
         topology: Topology,
         settings: Settings,
-        kit: Kit,
+        backend: Backend,
         *,
         seed: int = 0,
         costs: Costs | None = None,
@@ -88,13 +88,13 @@ class Simulation:
             for one, other in ((link.one, link.other), (link.other, link.one))
         }
         self._near = topology.neighbours()
-        self._kit = kit
+        self._backend = backend
         self.costs = costs
         self._trace = trace
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._planned = 0
         self.published: dict[str, float] = {}
-        self.documents: dict[str, Document] = {}
+        self.documents: dict[str, Publication] = {}
         self.subscribers: dict[str, None] = {}  # all that there have been
         self._homes: dict[Hashable, str] = {}
         for name in topology.brokers:
@@ -179,7 +179,7 @@ class Simulation:
     def _checked(self, register: Register) -> Register:
         """A client does not come with what its broker would refuse; raises SubscriptionError."""
         if register.pattern.residual is not None:
-            self._kit.selector().add(register.id, self._kit.interest(register.pattern))
+            self._backend.selector().add(register.id, self._backend.interest(register.pattern))
         return register
 
     def cancel(self, id: str) -> None:
@@ -211,7 +211,7 @@ class Simulation:
 
     def publish(self, broker: str, publisher: str, id: str, body: bytes) -> None:
         """A publisher sends a document, again and again until it is accepted or refused."""
-        document = Document(id, broker, publisher, body)
+        document = Publication(id, broker, publisher, body)
         self.host(broker).clients.unaccepted[id] = document
         self.published.setdefault(id, self.now)
         self.documents[id] = document
@@ -310,9 +310,9 @@ class Simulation:
 
     def _live(self, name: str) -> None:
         host = self.hosts[name]
-        host.broker = Broker(name, self._near[name], self._kit, self.settings, host.saved)
+        host.broker = Broker(name, self._near[name], self._backend, self.settings, host.saved)
         known = {  # what it remembers by itself, in order
-            note.fact: None for note in host.saved.facts.values() if note.source == HERE
+            note.fact: None for note in host.saved.facts.values() if note.source == LOCAL
         }
         host.free = self.now
         self._handle(name, host.broker, Start())
@@ -420,7 +420,7 @@ class Simulation:
         self,
         name: str,
         host: Host,
-        document: Document,
+        document: Publication,
         subscriber: str,
         subscriptions: tuple[Hashable, ...],
     ) -> None:

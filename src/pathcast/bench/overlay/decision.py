@@ -10,8 +10,8 @@ from pathcast.generators.documents import DocumentOptions, documents
 from pathcast.generators.presets import PRESETS
 from pathcast.matching import Matcher
 from pathcast.routing.advertisement import ANYTHING
-from pathcast.routing.matcher_backend import EngineKit
-from pathcast.routing.messages import Advertise, Document, Subscribe
+from pathcast.routing.matcher_backend import MatcherBackend
+from pathcast.routing.messages import Advertise, Publication, Subscribe
 from pathcast.routing.router import Router
 from pathcast.routing.strategy import Strategy
 from pathcast.xpath import parse
@@ -26,18 +26,18 @@ def decision_ratio(entries: int, count: int, rounds: int) -> Ratio:
     """The engine's time divided by the broker's: 1 is as fast, 0.5 half as fast."""
     texts = list(islice(PRESETS["li2008-a"].texts(seed=1, count=entries), entries))
     plain = Strategy(advertisements=True, covering=False)
-    kit = EngineKit(plain)
+    backend = MatcherBackend(plain)
     names = [f"n{number}" for number in range(_NEIGHBOURS)]
-    router = Router("here", ["up", *names], plain, kit)
+    router = Router("here", ["up", *names], plain, backend)
     router.hear("up", Advertise("far", "P", ("up", "far"), ANYTHING))
     matcher = Matcher()
     for number, text in enumerate(texts):
         hop = number % _NEIGHBOURS
-        router.hear(names[hop], Subscribe(kit.interest(parse(text))))
+        router.hear(names[hop], Subscribe(backend.interest(parse(text))))
         matcher.add(number, text, hop=hop)
     options = DocumentOptions(max_depth=10, size=_BYTES)
     bodies = list(documents(bundled("news"), options, seed=3, count=count))
-    messages = [Document(f"d{n}", "far", "P", body) for n, body in enumerate(bodies)]
+    messages = [Publication(f"d{n}", "far", "P", body) for n, body in enumerate(bodies)]
 
     def decided() -> None:
         for message in messages:

@@ -11,7 +11,7 @@ from pathcast.generators.documents import DocumentOptions, documents
 from pathcast.generators.placement import place
 from pathcast.generators.presets import PRESETS
 from pathcast.routing.advertisement import Advertisement
-from pathcast.routing.shared_backend import SharedKit
+from pathcast.routing.shared_backend import SharedBackend
 from pathcast.routing.strategy import strategy
 from pathcast.sim import Simulation
 from pathcast.sim.metrics import Summary
@@ -27,7 +27,7 @@ def large(transits: int, stubs: int, size: int, subscriptions: int) -> dict[str,
     """Figures of one run with advertisements and covering."""
     chosen = strategy("with-Adv-with-Cov")
     topology = transit_stub(transits, stubs, size, seed=1)
-    run = Simulation(topology, Settings(chosen, reliable=False), SharedKit(chosen))
+    run = Simulation(topology, Settings(chosen, reliable=False), SharedBackend(chosen))
     start = time.process_time()
     edges = [name for name in topology.brokers if name.startswith("s")]
     homes = place(_PUBLISHERS, range(len(edges)), seed=1, kind="publishers")

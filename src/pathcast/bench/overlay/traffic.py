@@ -19,7 +19,7 @@ from pathcast.bench.overlay.sizes import Reading
 from pathcast.broker.broker import Settings
 from pathcast.covering.merging import PathDistribution
 from pathcast.routing.advertisement import Advertisement
-from pathcast.routing.shared_backend import SharedKit
+from pathcast.routing.shared_backend import SharedBackend
 from pathcast.routing.strategy import STRATEGIES, strategy
 from pathcast.sim import Simulation
 from pathcast.sim.costs import Costs
@@ -78,8 +78,8 @@ def runs(reading: Reading, published: list[Publications], costs: dict[str, Costs
     distribution = PathDistribution.uniform(psd())
     for name in STRATEGIES:
         chosen = strategy(name)
-        kit = SharedKit(chosen, distribution)
-        run = Simulation(topology, Settings(chosen, reliable=False), kit)
+        backend = SharedBackend(chosen, distribution)
+        run = Simulation(topology, Settings(chosen, reliable=False), backend)
         run.announce("b1", "P", advertisement)
         run.quiet()
         for leaf, each in texts.items():

@@ -14,8 +14,8 @@ from typing import ClassVar
 
 from pathcast.matching import Matcher
 from pathcast.routing.inspect.text import but, place
-from pathcast.routing.interests import HERE
-from pathcast.routing.messages import Document, Interest, Origins
+from pathcast.routing.interests import LOCAL
+from pathcast.routing.messages import Interest, Origins, Publication
 from pathcast.routing.router import Router
 
 __all__ = ["Verdict", "Way", "why_document"]
@@ -66,7 +66,7 @@ class Way:
         }
 
 
-def why_document(router: Router, document: Document, came_from: str = HERE) -> tuple[Way, ...]:
+def why_document(router: Router, document: Publication, came_from: str = LOCAL) -> tuple[Way, ...]:
     """Our subscribers, then each neighbour; raises DocumentError.
 
     After a restart our subscribers may be there twice: those who are known, and those who are not known yet.
@@ -81,7 +81,7 @@ def why_document(router: Router, document: Document, came_from: str = HERE) -> t
     ways = [
         Way(way.to, Verdict.UNASKED) if way.to in unasked and not way.taken else way for way in ways
     ]
-    taken = {way.to for way in ways if way.taken and way.to != HERE}
+    taken = {way.to for way in ways if way.taken and way.to != LOCAL}
     for unknown in router.recovery.undecided(origin, came_from, taken):
         place = next(at for at, way in enumerate(ways) if way.to == unknown)
         undecided = Way(unknown, Verdict.UNDECIDED)
@@ -109,11 +109,11 @@ def _matching(router: Router, body: bytes) -> set[Interest]:
 def _here(router: Router, matching: set[Interest]) -> Way:
     found = [(id, one) for id, one, _ in router.subscriptions() if one in matching]
     if not found:
-        return Way(HERE, Verdict.NO_MATCH)
+        return Way(LOCAL, Verdict.NO_MATCH)
     texts = dict.fromkeys(one.pattern.text for _, one in found)
     nothing: Origins = frozenset()
     ids = tuple(sorted((id for id, _ in found), key=str))
-    return Way(HERE, Verdict.TAKEN, tuple((text, nothing) for text in texts), ids)
+    return Way(LOCAL, Verdict.TAKEN, tuple((text, nothing) for text in texts), ids)
 
 
 def _way(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pathcast.routing.inspect.text import but, place, text
-from pathcast.routing.interests import HERE, Concern
+from pathcast.routing.interests import LOCAL, Concern
 from pathcast.routing.messages import Interest, Origins
 from pathcast.routing.router import Router
 from pathcast.xpath import Pattern
@@ -90,5 +90,5 @@ def _reasons(router: Router, neighbour: str, interests: list[Interest]) -> Itera
                 continue
             for without in sorted(withouts, key=sorted):
                 if outgoing.concern(interest, source, without) is Concern.CONCERNED:
-                    ids = tuple(own[interest]) if source == HERE else ()
+                    ids = tuple(own[interest]) if source == LOCAL else ()
                     yield Reason(interest.pattern, source, without, ids)

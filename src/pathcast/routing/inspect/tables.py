@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from pathcast.covering import covers
 from pathcast.routing.inspect.text import but, place, short
-from pathcast.routing.interests import HERE, Concern
+from pathcast.routing.interests import LOCAL, Concern
 from pathcast.routing.messages import Interest, Origins
 from pathcast.routing.router import Router
 
@@ -127,7 +127,7 @@ def srt(router: Router) -> Iterator[Advertised]:
     """All advertisements that are held, our own publishers' first."""
     trees = router.trees
     for publisher, one in sorted(trees.own.items(), key=lambda pair: pair[0]):
-        yield Advertised(router.name, publisher, short(one), HERE, (), "in force")
+        yield Advertised(router.name, publisher, short(one), LOCAL, (), "in force")
     held = sorted(trees.held(), key=lambda row: (row[1], row[2], row[0]))
     for neighbour, origin, publisher, path, one in held:
         if trees.parent.get(origin) == neighbour:
@@ -149,8 +149,8 @@ def prt(router: Router) -> Iterator[Wish]:
         own.setdefault(interest, []).append(id)
     nothing: Origins = frozenset()
     for interest, ids in own.items():
-        passed = passing.of(interest, HERE, nothing)
-        yield Wish(interest.pattern.text, HERE, nothing, tuple(ids), False, passed)
+        passed = passing.of(interest, LOCAL, nothing)
+        yield Wish(interest.pattern.text, LOCAL, nothing, tuple(ids), False, passed)
     for neighbour in router.neighbours:
         for interest, without in router.entries_of(neighbour):
             hearsay = router.recovery.hearsay(neighbour, interest, without)

@@ -33,7 +33,7 @@ from pathcast.errors import (
     ScenarioError,
     SubscriptionError,
 )
-from pathcast.routing.matcher_backend import EngineKit
+from pathcast.routing.matcher_backend import MatcherBackend
 from pathcast.routing.strategy import Strategy, strategy
 from pathcast.sim.costs import Costs, read_costs
 from pathcast.sim.metrics import Summary
@@ -144,7 +144,7 @@ class _Run:
         return Simulation(
             self._topology(),
             self._settings(chosen),
-            EngineKit(chosen, self._distribution(chosen, changes)),
+            MatcherBackend(chosen, self._distribution(chosen, changes)),
             seed=self.seed,
             costs=self._costs(changes.costs),
             bandwidth=None if (one := scenario.one(header.Bandwidth)) is None else float(one.rate),
