@@ -167,13 +167,15 @@ def test_a_ring_that_has_lost_all_comes_to_rely_on_what_it_writes_down() -> None
     run.subscribe("b2", "s2", "/b")
     assert run.quiet()
     before = {
-        name: host.broker and host.broker.router.entries() for name, host in run.hosts.items()
+        name: host.broker and host.broker.router.entry_count() for name, host in run.hosts.items()
     }
     for name in run.hosts:
         run.crash(name)
     for name in run.hosts:
         run.restart(name, tables=True)
-    after = {name: host.broker and host.broker.router.entries() for name, host in run.hosts.items()}
+    after = {
+        name: host.broker and host.broker.router.entry_count() for name, host in run.hosts.items()
+    }
     assert after == before
     assert run.quiet()
     run.publish("b1", "P", "d1", b"<a/>")

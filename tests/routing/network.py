@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from pathcast.routing.backend import Backend
 from pathcast.routing.messages import Message, Publication, Publish
-from pathcast.routing.outputs import Deliver, Effect, Tell
+from pathcast.routing.outputs import Deliver, RouterOutput, SendMessage
 from pathcast.routing.requests import Announce, Cancel, Register, Retract
 from pathcast.routing.router import Router
 from pathcast.routing.strategy import Strategy
@@ -64,7 +64,7 @@ class Network:
         if isinstance(message, Publish):
             self._document(receiver, sender, message.document)
         else:
-            self._perform(receiver, self.routers[receiver].hear(sender, message))
+            self._perform(receiver, self.routers[receiver].on_message(sender, message))
 
     def drain(self) -> None:
         while busy := self.busy():
@@ -77,13 +77,13 @@ class Network:
         self._seen.add((broker, document.id))
         decision = self.routers[broker].decide(document, sender)
         assert not decision.undecided
-        self._perform(broker, [Tell(one, Publish(document)) for one in decision.neighbours])
+        self._perform(broker, [SendMessage(one, Publish(document)) for one in decision.neighbours])
         self._perform(broker, decision.deliveries)
 
-    def _perform(self, broker: str, effects: Iterable[Effect]) -> None:
+    def _perform(self, broker: str, effects: Iterable[RouterOutput]) -> None:
         for effect in effects:
             match effect:
-                case Tell(neighbour=neighbour, message=message):
+                case SendMessage(neighbour=neighbour, message=message):
                     self.queues[broker, neighbour].append(message)
                     self.messages[type(message).__name__] += 1
                     if isinstance(message, Publish):

@@ -19,7 +19,7 @@ from pathcast.routing.matcher_backend import MatcherBackend
 from pathcast.routing.messages import (
     Advertise,
     Complete,
-    Facts,
+    FactKind,
     Publication,
     Subscribe,
     Unadvertise,
@@ -88,8 +88,10 @@ def test_a_table_decides_as_its_broker(name: str, deep: bool) -> None:
                     assert found == decided(router, origin, body)
                     hops += len(found - {LOCAL_HOP})
                 for one in router.neighbours:
-                    another += not router.trees.takes(one, origin)
-                    excepted += any(origin in without for _, without in router.entries_of(one))
+                    another += not router.trees.is_child(one, origin)
+                    excepted += any(
+                        origin in except_origins for _, except_origins in router.entries_of(one)
+                    )
     assert hops
     assert another
     assert excepted
@@ -127,14 +129,14 @@ def test_any_table_decides_as_its_broker(
     router = Router("b", NEIGHBOURS, plain, backend)
     router.start()
     for neighbour, origin, path, kept in offers:
-        router.hear(neighbour, Advertise(origin, "p", tuple(path), parse_advertisement("/a")))
+        router.on_message(neighbour, Advertise(origin, "p", tuple(path), parse_advertisement("/a")))
         if not kept:
-            router.hear(neighbour, Unadvertise(origin, "p"))
-    for neighbour, number, without, kept in told:
+            router.on_message(neighbour, Unadvertise(origin, "p"))
+    for neighbour, number, except_origins, kept in told:
         interest = backend.interest(parse(POOL[number], NAMESPACES))
-        router.hear(neighbour, Subscribe(interest, without))
+        router.on_message(neighbour, Subscribe(interest, except_origins))
         if not kept:
-            router.hear(neighbour, Unsubscribe(interest, without))
+            router.on_message(neighbour, Unsubscribe(interest, except_origins))
     for id, number in enumerate(own):
         router.request(Register(id, parse(POOL[number], NAMESPACES), f"s{id % 2}"))
     for origin in "bopq":
@@ -151,13 +153,13 @@ def test_a_table_is_the_same_whatever_happened_before() -> None:
     wide, narrow = (backend.interest(parse(text)) for text in ("//a", "/a/b"))
     one, other = (Router("b", ("y", "x"), Strategy(), backend) for _ in range(2))
     for message in (Subscribe(wide), Subscribe(wide, frozenset("q")), Subscribe(narrow)):
-        one.hear("x", message)
-    one.hear("y", Subscribe(narrow, frozenset("b")))
-    other.hear("y", Subscribe(wide))
-    other.hear("x", Subscribe(narrow))
-    other.hear("x", Subscribe(wide))
+        one.on_message("x", message)
+    one.on_message("y", Subscribe(narrow, frozenset("b")))
+    other.on_message("y", Subscribe(wide))
+    other.on_message("x", Subscribe(narrow))
+    other.on_message("x", Subscribe(wide))
     table = hop_table(other)
-    other.hear("y", Unsubscribe(wide))
+    other.on_message("y", Unsubscribe(wide))
     assert hop_table(one) == hop_table(other) == [HopEntry("x", "//a"), HopEntry("x", "/a/b")]
     assert [entry.id for entry in table[:2]] == [entry.id for entry in hop_table(one)]
     assert len({entry.id for entry in table}) == len(table) == 3
@@ -185,12 +187,12 @@ def test_what_is_not_known_is_no_table() -> None:
     router.request(Announce("p", parse_advertisement("/a")))
     with pytest.raises(RoutingError, match="does not know yet what x, y want from b"):
         hop_table(router)
-    router.hear("x", Complete(Facts.INTERESTS, "b"))
-    router.hear("y", Complete(Facts.INTERESTS, None))
+    router.on_message("x", Complete(FactKind.INTERESTS, "b"))
+    router.on_message("y", Complete(FactKind.INTERESTS, None))
     assert hop_table(router) == []
     with pytest.raises(RoutingError, match="its own clients"):
         hop_table(router, local="here")
-    router.recovery.clients_known()
+    router.recovery.on_clients_known()
     assert hop_table(router, local="here") == []
 
 

@@ -95,7 +95,7 @@ def networks(name: str, deep: bool) -> Iterator[Network]:
 
 
 def told(router: Router, neighbour: str) -> dict[Interest, set[Origins]]:
-    return {one: set(withouts) for one, withouts in router.outgoing(neighbour).told.items()}
+    return {one: set(exceptions) for one, exceptions in router.view(neighbour).sent.items()}
 
 
 # --- documents ------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def remove(router: Router, backend: MatcherBackend, reason: Reason) -> None:
             router.request(Cancel(id))
     else:
         interest = backend.interest(reason.pattern)
-        router.hear(reason.source, Unsubscribe(interest, reason.without))
+        router.on_message(reason.source, Unsubscribe(interest, reason.except_origins))
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -210,13 +210,17 @@ def test_an_entry_goes_with_all_its_reasons_and_not_before(name: str, deep: bool
             backend = router.backend
             assert isinstance(backend, MatcherBackend)
             for neighbour in router.neighbours:
-                entries = [(one, no) for one, nos in told(router, neighbour).items() for no in nos]
+                entries = [
+                    (one, no)
+                    for one, exceptions in told(router, neighbour).items()
+                    for no in exceptions
+                ]
                 if not entries:
                     continue
-                interest, without = rng.choice(entries)
+                interest, except_origins = rng.choice(entries)
                 found = why_entry(router, neighbour, interest.pattern)
-                assert {one.without for one in found} == told(router, neighbour)[interest]
-                entry = next(one for one in found if one.without == without)
+                assert {one.except_origins for one in found} == told(router, neighbour)[interest]
+                entry = next(one for one in found if one.except_origins == except_origins)
                 assert entry.reasons
                 assert all(covers(interest.pattern, one.pattern) for one in entry.reasons)
                 kept = rng.choice(entry.reasons)
@@ -224,9 +228,9 @@ def test_an_entry_goes_with_all_its_reasons_and_not_before(name: str, deep: bool
                     if reason != kept:
                         remove(router, backend, reason)
                 # One reason is enough: the neighbour still knows of it, in one form or another.
-                assert backend.interest(kept.pattern) in router.outgoing(neighbour).standing()
+                assert backend.interest(kept.pattern) in router.view(neighbour).representatives()
                 remove(router, backend, kept)
-                assert without not in told(router, neighbour).get(interest, set())
+                assert except_origins not in told(router, neighbour).get(interest, set())
                 checked += 1
                 several += len(entry.reasons) > 1
     assert checked > 20
@@ -249,7 +253,7 @@ def test_what_became_of_each_entry(name: str, deep: bool) -> None:
             backend = router.backend
             assert isinstance(backend, MatcherBackend)
             rows = list(prt(router))
-            assert sum(max(len(row.ids), 1) for row in rows) == router.entries()
+            assert sum(max(len(row.ids), 1) for row in rows) == router.entry_count()
             text(rows)
             entries = {one: told(router, one) for one in router.neighbours}
             idle = []
@@ -261,7 +265,7 @@ def test_what_became_of_each_entry(name: str, deep: bool) -> None:
                 for passed in row.passed:
                     seen[passed.how] += 1
                     if passed.how is How.NOT:
-                        idle.append((interest, row.last_hop, row.without, passed.neighbour))
+                        idle.append((interest, row.last_hop, row.except_origins, passed.neighbour))
                         continue
                     assert passed.by is not None
                     assert backend.interest(parse(passed.by)) in entries[passed.neighbour]
@@ -279,7 +283,7 @@ def test_what_became_of_each_entry(name: str, deep: bool) -> None:
 
 
 def without_it(
-    router: Router, interest: Interest, source: str, without: Origins, neighbour: str
+    router: Router, interest: Interest, source: str, except_origins: Origins, neighbour: str
 ) -> None:
     """An entry of which a neighbour need not know makes no difference to it."""
     before = told(router, neighbour)
@@ -291,9 +295,9 @@ def without_it(
         for id, who in own:
             router.request(Register(id, interest.pattern, who))
     else:
-        router.hear(source, Unsubscribe(interest, without))
+        router.on_message(source, Unsubscribe(interest, except_origins))
         assert told(router, neighbour) == before
-        router.hear(source, Subscribe(interest, without))
+        router.on_message(source, Subscribe(interest, except_origins))
 
 
 def test_the_srt_has_everything_that_is_held(deep: bool) -> None:
@@ -301,7 +305,7 @@ def test_the_srt_has_everything_that_is_held(deep: bool) -> None:
     for network in networks("with-Adv-with-Cov", deep):
         for router in network.routers.values():
             rows = list(srt(router))
-            assert len(rows) == router.trees.size() + len(router.trees.own)
+            assert len(rows) == router.trees.offer_count() + len(router.trees.own)
             force = {
                 (row.origin, row.publisher, row.last_hop) for row in rows if row.state == "in force"
             }

@@ -221,7 +221,7 @@ class Run:
 
     def counted(self) -> int:
         """Documents that have come to brokers in vain, by what these say themselves."""
-        return sum(router.counters.vain for router in self.net.routers.values())
+        return sum(router.counters.wasted for router in self.net.routers.values())
 
 
 @settings(max_examples=4 * settings().max_examples)
@@ -242,7 +242,7 @@ def test_what_goes_in_vain_is_counted() -> None:
         run.act("subscribe", 2, MERGED.index(xpath))
     run.act("advertise", 0, 2)
     run.quiet()
-    assert [str(one) for one in run.net.routers["b3"].told("b2") or ()] == ["/a/*"]
+    assert [str(one) for one in run.net.routers["b3"].sent_interests("b2") or ()] == ["/a/*"]
     run.probe("p0@b1")
     assert (run.vain, run.counted()) == (1, 1)
 

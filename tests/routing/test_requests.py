@@ -9,7 +9,7 @@ from pathcast.routing.advertisement import ANYTHING
 from pathcast.routing.backend import Backend
 from pathcast.routing.matcher_backend import MatcherBackend
 from pathcast.routing.messages import Advertise, Publication
-from pathcast.routing.requests import Cancel, Register, Several
+from pathcast.routing.requests import Cancel, Register, RequestBatch
 from pathcast.routing.router import Router
 from pathcast.routing.shared_backend import SharedBackend
 from pathcast.routing.strategy import Strategy
@@ -23,7 +23,7 @@ BACKENDS = [MatcherBackend, SharedBackend]
 def router_of(backend: Backend) -> Router:
     """With a publisher behind b2."""
     found = Router("b1", ["b2"], Strategy(), backend)
-    found.hear("b2", Advertise("b2", "P", ("b2",), ANYTHING))
+    found.on_message("b2", Advertise("b2", "P", ("b2",), ANYTHING))
     return found
 
 
@@ -38,17 +38,17 @@ def test_all_or_none(backend: type[MatcherBackend], last: Register | Cancel) -> 
     before = list(router.subscriptions())
     several = (Register("s1", parse("/a"), "ann"), Cancel("s0"), Register("s0", parse("/d"), "ann"))
     with pytest.raises((PathcastError, KeyError)):
-        router.request(Several((*several, last)))
+        router.request(RequestBatch((*several, last)))
     assert list(router.subscriptions()) == before
-    assert list(map(str, router.told("b2") or ())) == ["/c"]
+    assert list(map(str, router.sent_interests("b2") or ())) == ["/c"]
     # What comes after is told as if nothing had been.
     assert router.request(Register("s1", parse("/a"), "ann"))
-    assert list(map(str, router.told("b2") or ())) == ["/c", "/a"]
-    router.request(Several(several[1:]))
-    assert list(map(str, router.told("b2") or ())) == ["/a", "/d"]
+    assert list(map(str, router.sent_interests("b2") or ())) == ["/c", "/a"]
+    router.request(RequestBatch(several[1:]))
+    assert list(map(str, router.sent_interests("b2") or ())) == ["/a", "/d"]
     for id in ("s0", "s1"):
         router.request(Cancel(id))
-    assert not router.told("b2")
+    assert not router.sent_interests("b2")
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

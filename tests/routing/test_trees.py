@@ -11,15 +11,15 @@ FEW = parse_advertisement("/a/b")
 
 
 def heard(trees: Trees, neighbour: str, *path: str, publisher: str = "P") -> None:
-    trees.settle(trees.hear(neighbour, Advertise(path[-1], publisher, path, SOME)))
+    trees.choose_parent(trees.on_advertise(neighbour, Advertise(path[-1], publisher, path, SOME)))
 
 
 def advertised(trees: Trees, **own: Advertisement) -> list[str]:
     """The publishers that a neighbour hears of, all at once."""
     for publisher, one in own.items():
-        trees.settle(trees.announce(publisher, one))
+        trees.choose_parent(trees.announce(publisher, one))
     return sorted(
-        one.publisher for one in trees.news("x", trees.name) if isinstance(one, Advertise)
+        one.publisher for one in trees.updates_for("x", trees.name) if isinstance(one, Advertise)
     )
 
 
@@ -29,7 +29,7 @@ def test_the_first_word_is_taken_and_kept() -> None:
     assert trees.parent == {"o": "x"}
     heard(trees, "y", "y", "o")
     assert trees.parent == {"o": "x"}, "a shorter way is no reason to move"
-    trees.settle(trees.unhear("x", Unadvertise("o", "P")))
+    trees.choose_parent(trees.on_unadvertise("x", Unadvertise("o", "P")))
     assert trees.parent == {"o": "y"}
 
 
@@ -37,10 +37,10 @@ def test_a_way_through_ourselves_is_none() -> None:
     trees = Trees("b", ["x", "y"])
     heard(trees, "x", "x", "b", "o")
     assert trees.parent == {}
-    assert trees.news("y", "o") == []
+    assert trees.updates_for("y", "o") == []
     heard(trees, "y", "y", "m", "o")
     assert trees.parent == {"o": "y"}
-    trees.settle(trees.unhear("y", Unadvertise("o", "P")))
+    trees.choose_parent(trees.on_unadvertise("y", Unadvertise("o", "P")))
     assert trees.parent == {}, "rather none than a loop"
 
 
@@ -57,7 +57,7 @@ def test_whom_a_neighbour_gets_documents_from() -> None:
     heard(trees, "x", "x", "o")
     heard(trees, "y", "y", "b", "x", "o")
     heard(trees, "z", "z", "x", "o")
-    assert [one for one in "xyz" if trees.takes(one, "o")] == ["y"]
+    assert [one for one in "xyz" if trees.is_child(one, "o")] == ["y"]
 
 
 def test_covered_advertisements_of_one_origin_are_not_told() -> None:
@@ -65,8 +65,8 @@ def test_covered_advertisements_of_one_origin_are_not_told() -> None:
     assert advertised(Trees("b", ["x"]), narrow=FEW, other=FEW) == ["narrow"]
     trees = Trees("b", ["x"])
     assert advertised(trees, wide=SOME, narrow=FEW) == ["wide"]
-    trees.settle(trees.retract("wide"))
-    assert trees.news("x", "b") == [
+    trees.choose_parent(trees.retract("wide"))
+    assert trees.updates_for("x", "b") == [
         Advertise("b", "narrow", ("b",), FEW),
         Unadvertise("b", "wide"),
     ]

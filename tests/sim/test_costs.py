@@ -11,8 +11,8 @@ from pathcast.routing.advertisement import ANYTHING
 from pathcast.routing.messages import (
     Advertise,
     Complete,
-    Facts,
-    Interests,
+    FactKind,
+    InternedInterests,
     Publication,
     Publish,
     Recall,
@@ -23,7 +23,7 @@ from pathcast.routing.messages import (
 from pathcast.sim.costs import Costs, read_costs
 from pathcast.xpath import parse
 
-INTEREST = Interests().of(parse("/a"))
+INTEREST = InternedInterests().intern(parse("/a"))
 
 
 def test_the_papers_costs() -> None:
@@ -49,7 +49,7 @@ def test_a_file(tmp_path: Path) -> None:
     assert costs.seconds(Advertise("b", "p", ("b",), ANYTHING), 4) == 12.0
     assert costs.seconds(Unadvertise("b", "p"), 4) == 12.0
     assert costs.seconds(Recall(("b",)), 4) == 0.0
-    assert costs.seconds(Complete(Facts.OFFERS, "b"), 4) == 0.0
+    assert costs.seconds(Complete(FactKind.OFFERS, "b"), 4) == 0.0
 
 
 def test_no_costs_are_false() -> None:

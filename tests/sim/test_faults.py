@@ -63,13 +63,13 @@ def test_the_seeds_are_no_idle_talk() -> None:
 
 def test_a_failure_is_told_as_a_short_scenario(monkeypatch: pytest.MonkeyPatch) -> None:
     """A broker that takes the next best parent after it has lost its tables leaves documents behind."""
-    settle = Trees.settle
+    settle = Trees.choose_parent
 
     def hasty(self: Trees, origin: str) -> None:
-        self.favourites.clear()
+        self.expected_parents.clear()
         settle(self, origin)
 
-    monkeypatch.setattr(Trees, "settle", hasty)
+    monkeypatch.setattr(Trees, "choose_parent", hasty)
     seed = next(seed for seed in range(1_000) if failures(judged(disaster(seed))))
     text = told(seed).partition("\n\n")[2]
     again = read_scenario(text)

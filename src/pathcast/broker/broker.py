@@ -34,9 +34,8 @@ from pathcast.errors import DocumentError
 from pathcast.routing.backend import Backend
 from pathcast.routing.interests import LOCAL
 from pathcast.routing.messages import Complete, Message, Publication, Publish, Recall, Unsubscribe
-from pathcast.routing.outputs import Decision, Deliver, Drop, Refuse, Tell
-from pathcast.routing.outputs import Effect as RouterEffect
-from pathcast.routing.requests import Request, Several
+from pathcast.routing.outputs import Decision, Deliver, DropStale, Refuse, RouterOutput, SendMessage
+from pathcast.routing.requests import Request, RequestBatch
 from pathcast.routing.router import Router
 from pathcast.routing.strategy import Strategy
 from pathcast.transport import Arrived, Confirmed, Direct, Endpoint, Met, Patience
@@ -91,7 +90,7 @@ class Broker:
             refuse_outside=settings.refuse_outside,
             recovering=lost,
         )
-        self.router.trees.favourites = dict(saved.parents)
+        self.router.trees.expected_parents = dict(saved.parents)
         self.endpoints: dict[str, Endpoint[Message] | Direct[Message]] = {
             one: Endpoint(session, fresh=fresh, patience=settings.patience)
             if settings.reliable
@@ -127,7 +126,7 @@ class Broker:
                 self._tell(self.router.request(request), effects)
                 self._note(LOCAL, request, effects)
             case ClientsKnown():
-                self._tell(self.router.recovery.clients_known(), effects)
+                self._tell(self.router.recovery.on_clients_known(), effects)
             case Submit(document=document):
                 self._submitted(document, effects)
             case Alarm():
@@ -143,7 +142,7 @@ class Broker:
             if note.source == LOCAL:
                 self.router.request(note.fact)  # type: ignore[arg-type]  # clients make requests
             else:
-                self.router.hear(note.source, note.fact)  # type: ignore[arg-type]  # neighbours send messages
+                self.router.on_message(note.source, note.fact)  # type: ignore[arg-type]  # neighbours send messages
         self._facts.clear()
         for id, keep in list(self._kept.items()):
             try:
@@ -163,7 +162,7 @@ class Broker:
     ) -> None:
         match event:
             case Met(fresh=fresh):
-                told = self.router.recovery.met(neighbour, fresh and self._fresh)
+                told = self.router.recovery.on_peer_restart(neighbour, fresh and self._fresh)
                 waiting = self._undecided.get(neighbour, {})
                 for id, owed in self._owed.items():
                     if neighbour in owed and id not in waiting:
@@ -175,7 +174,7 @@ class Broker:
                 except DocumentError:
                     self.counts.unreadable += 1  # the sender takes more than we do
             case Arrived(message=message):
-                told = self.router.hear(neighbour, message)
+                told = self.router.on_message(neighbour, message)
                 if not self._hearsay(neighbour, message):
                     self._note(neighbour, message, effects)
                 self._tell(told, effects)
@@ -236,7 +235,7 @@ class Broker:
         for whom, ids in list(self._undecided.items()):
             for id in list(ids):
                 document = self._kept[id].document
-                if self.router.decides(document, whom):
+                if self.router.can_decide(document, whom):
                     del ids[id]
                     self._owed[id].discard(whom)
                     try:
@@ -267,14 +266,14 @@ class Broker:
 
     # the rest
 
-    def _tell(self, told: Iterable[RouterEffect], effects: list[Effect]) -> None:
+    def _tell(self, told: Iterable[RouterOutput], effects: list[Effect]) -> None:
         """Documents first: word of what their publishers send from now on must not overtake them."""
         self._decide_late(effects)
         for effect in told:
             match effect:
-                case Tell(neighbour=neighbour, message=message):
+                case SendMessage(neighbour=neighbour, message=message):
                     self.endpoints[neighbour].send(message)
-                case Drop(neighbour=neighbour, message=message):
+                case DropStale(neighbour=neighbour, message=message):
                     self._note(neighbour, message, effects)
                 case Deliver() | Refuse():
                     effects.append(effect)
@@ -284,33 +283,35 @@ class Broker:
         match message:
             case Recall() | Complete():
                 return True
-            case Unsubscribe(interest=interest, without=without):
-                return self.router.holds(neighbour, interest, without)
+            case Unsubscribe(interest=interest, except_origins=except_origins):
+                return self.router.has_entry(neighbour, interest, except_origins)
         return False
 
     def _note(self, source: str, fact: Message | Request, effects: list[Effect]) -> None:
         if self._settings.keep_tables:
-            facts = fact.requests if isinstance(fact, Several) else [fact]
+            facts = fact.requests if isinstance(fact, RequestBatch) else [fact]
             effects += [Note(source, one) for one in facts]
 
     def _remember(self, effects: list[Effect]) -> None:
         """Parents that have changed; those of origins that are not known again yet stay."""
         trees = self.router.trees
-        for origin in trees.moved:
+        for origin in trees.changed_parents:
             parent = trees.parent.get(origin)
-            if self._parents.get(origin) != parent and (parent or origin not in trees.favourites):
+            if self._parents.get(origin) != parent and (
+                parent or origin not in trees.expected_parents
+            ):
                 effects.append(Remember(origin, parent))
                 if parent is None:
                     del self._parents[origin]
                 else:
                     self._parents[origin] = parent
-        trees.moved.clear()
+        trees.changed_parents.clear()
         if self._lost:
             self._recovered(effects)
 
     def _recovered(self, effects: list[Effect]) -> None:
         """If all is known again, the tables may be relied on as soon as no document is left that was decided without them."""
-        if not self.router.recovery.over:
+        if not self.router.recovery.complete:
             self._doubtful = None
             return
         doubtful = self._kept.keys() if self._doubtful is None else self._doubtful

@@ -63,10 +63,10 @@ class Saved:
 
     def _note(self, source: str, fact: Message | Request, note: Note) -> None:
         match fact:
-            case Subscribe(interest=interest, without=without):
-                self.facts[source, interest, without] = note
-            case Unsubscribe(interest=interest, without=without):
-                self.facts.pop((source, interest, without), None)
+            case Subscribe(interest=interest, except_origins=except_origins):
+                self.facts[source, interest, except_origins] = note
+            case Unsubscribe(interest=interest, except_origins=except_origins):
+                self.facts.pop((source, interest, except_origins), None)
             case Advertise(origin=origin, publisher=publisher):
                 self.facts[source, origin, publisher] = note
             case Unadvertise(origin=origin, publisher=publisher):

@@ -31,28 +31,28 @@ class Entries:
         """How many hops are in use."""
         return len(self._hops)
 
-    def add(self, neighbour: str, interest: Interest, without: Origins) -> None:
-        hop = self._hops.get((neighbour, without))
+    def add(self, neighbour: str, interest: Interest, except_origins: Origins) -> None:
+        hop = self._hops.get((neighbour, except_origins))
         if hop is None:
             hop = next(
                 number for number in range(len(self._hops) + 1) if number not in self._owners
             )
-            self._hops[neighbour, without] = hop
-            self._owners[hop] = (neighbour, without)
+            self._hops[neighbour, except_origins] = hop
+            self._owners[hop] = (neighbour, except_origins)
             self._uses[hop] = 0
         self._uses[hop] += 1
         self._filter.add(interest, hop)
 
-    def remove(self, neighbour: str, interest: Interest, without: Origins) -> None:
-        hop = self._hops[neighbour, without]
+    def remove(self, neighbour: str, interest: Interest, except_origins: Origins) -> None:
+        hop = self._hops[neighbour, except_origins]
         self._filter.remove(interest, hop)
         self._uses[hop] -= 1
         if not self._uses[hop]:
-            del self._hops[neighbour, without], self._owners[hop], self._uses[hop]
+            del self._hops[neighbour, except_origins], self._owners[hop], self._uses[hop]
 
     def wanted_by(self, body: bytes, origin: str) -> Iterator[str]:
         """The neighbours, perhaps more than once, that want a document from this origin; raises DocumentError."""
         for hop in self._filter.hops(body) if len(self._filter) else ():
-            neighbour, without = self._owners[hop]
-            if origin not in without:
+            neighbour, except_origins = self._owners[hop]
+            if origin not in except_origins:
                 yield neighbour

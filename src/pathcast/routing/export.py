@@ -71,9 +71,9 @@ def hop_table(
 
 def _beyond(router: Router, origin: str) -> Iterator[HopEntry]:
     for neighbour in router.neighbours:
-        if router.trees.takes(neighbour, origin):
-            for interest, without in router.entries_of(neighbour):
-                if origin not in without:
+        if router.trees.is_child(neighbour, origin):
+            for interest, except_origins in router.entries_of(neighbour):
+                if origin not in except_origins:
                     yield _entry(interest, neighbour)
 
 

@@ -22,7 +22,7 @@ from pathcast.routing.backend import Backend, Summary
 from pathcast.routing.messages import Interest, Origins, Subscribe, Unsubscribe
 from pathcast.routing.trees import Trees
 
-__all__ = ["LOCAL", "Concern", "InterestTable", "NeighbourView"]
+__all__ = ["LOCAL", "InterestTable", "NeighbourView", "Relevance"]
 
 LOCAL = ""
 _EVERYTHING: Origins = frozenset()
@@ -36,10 +36,10 @@ def _shared(origins: frozenset[Origins]) -> frozenset[Origins]:
     return _SETS.setdefault(origins, origins)
 
 
-class Concern(Enum):
+class Relevance(Enum):
     """Whether a neighbour has to know of an entry, and if not, why."""
 
-    CONCERNED = "its documents are wanted"
+    RELEVANT = "its documents are wanted"
     NO_ORIGIN = "no documents come from there"
     OTHER_WAY = "its documents are not wanted along this way"
     NOT_ADVERTISED = "no advertisement from there overlaps"
@@ -50,7 +50,7 @@ class InterestTable:
 
     def __init__(self) -> None:
         self._sources: dict[Interest, Sources] = {}
-        self._here: dict[Interest, int] = {}
+        self._local_counts: dict[Interest, int] = {}
 
     def __len__(self) -> int:
         return len(self._sources)
@@ -61,36 +61,36 @@ class InterestTable:
     def sources(self, interest: Interest) -> Sources:
         return self._sources.get(interest, {})
 
-    def add_here(self, interest: Interest) -> bool:
+    def add_local(self, interest: Interest) -> bool:
         """One more subscriber of ours; whether it is the first."""
-        count = self._here.get(interest, 0)
-        self._here[interest] = count + 1
+        count = self._local_counts.get(interest, 0)
+        self._local_counts[interest] = count + 1
         return not count and self.add(LOCAL, interest, _EVERYTHING)
 
-    def remove_here(self, interest: Interest) -> bool:
+    def remove_local(self, interest: Interest) -> bool:
         """One subscriber less; whether it was the last."""
-        self._here[interest] -= 1
-        if self._here[interest]:
+        self._local_counts[interest] -= 1
+        if self._local_counts[interest]:
             return False
-        del self._here[interest]
+        del self._local_counts[interest]
         return self.remove(LOCAL, interest, _EVERYTHING)
 
-    def add(self, source: str, interest: Interest, without: Origins) -> bool:
+    def add(self, source: str, interest: Interest, except_origins: Origins) -> bool:
         """Whether that is news."""
         sources = self._sources.setdefault(interest, {})
         before = sources.get(source, frozenset())
-        if without in before:
+        if except_origins in before:
             return False
-        sources[source] = _shared(before | {without})
+        sources[source] = _shared(before | {except_origins})
         return True
 
-    def remove(self, source: str, interest: Interest, without: Origins) -> bool:
+    def remove(self, source: str, interest: Interest, except_origins: Origins) -> bool:
         """Whether that is news."""
         sources = self._sources.get(interest, {})
         before = sources.get(source, frozenset())
-        if without not in before:
+        if except_origins not in before:
             return False
-        after = before - {without}
+        after = before - {except_origins}
         if after:
             sources[source] = _shared(after)
         else:
@@ -107,7 +107,7 @@ class NeighbourView:
         self, neighbour: str, trees: Trees, backend: Backend, by_advertisement: bool
     ) -> None:
         self.neighbour = neighbour
-        self.told: dict[Interest, frozenset[Origins]] = {}
+        self.sent: dict[Interest, frozenset[Origins]] = {}
         self._trees = trees
         self._backend = backend
         self._by_advertisement = by_advertisement
@@ -117,19 +117,19 @@ class NeighbourView:
         self._scopes: dict[frozenset[tuple[str, frozenset[Origins]]], tuple[Origins, Origins]] = {}
 
     def __len__(self) -> int:
-        return sum(map(len, self.told.values()))
+        return sum(map(len, self.sent.values()))
 
-    def held(self) -> int:
+    def placed_count(self) -> int:
         """How many interests are held for the neighbour, told or not, and groups of them."""
         return len(self._placed) + len(self._groups)
 
-    def reconsider(self) -> None:
+    def invalidate_scopes(self) -> None:
         """The trees or advertisements are others: what was derived from them is so no more."""
         self._scopes.clear()
 
     def place(self, interest: Interest, sources: Sources) -> None:
         """Put an interest into the group where it belongs now."""
-        now = self._without(interest, sources)
+        now = self._except_origins(interest, sources)
         before = self._placed.get(interest)
         if now == before:
             return
@@ -146,7 +146,7 @@ class NeighbourView:
             self._groups[before].remove(interest)
             self._dirty[before] = None
 
-    def _without(self, interest: Interest, sources: Sources) -> Origins | None:
+    def _except_origins(self, interest: Interest, sources: Sources) -> Origins | None:
         """The origins of this neighbour that nobody else wants it from; None if it need not know the interest at all."""
         if not sources or (len(sources) == 1 and self.neighbour in sources):
             return None
@@ -154,30 +154,32 @@ class NeighbourView:
         scope = self._scopes.get(others)
         if scope is None:
             scope = self._scopes[others] = self._scope(others)
-        wanted, without = scope
+        wanted, except_origins = scope
         if not wanted:
             return None
-        if self._by_advertisement and not self._advertised(interest, wanted):
+        if self._by_advertisement and not self._is_advertised(interest, wanted):
             return None
-        return without
+        return except_origins
 
     def _scope(self, sources: Iterable[tuple[str, frozenset[Origins]]]) -> tuple[Origins, Origins]:
         origins = frozenset(self._trees.origins_by(self.neighbour))
         wanted: set[str] = set()
-        for source, withouts in sources:
+        for source, exceptions in sources:
             if source == LOCAL:
                 return origins, _EVERYTHING
             for origin in origins - wanted:
-                if self._trees.takes(source, origin) and any(
-                    origin not in without for without in withouts
+                if self._trees.is_child(source, origin) and any(
+                    origin not in except_origins for except_origins in exceptions
                 ):
                     wanted.add(origin)
         return frozenset(wanted), origins - wanted
 
-    def _advertised(self, interest: Interest, origins: Origins) -> bool:
+    def _is_advertised(self, interest: Interest, origins: Origins) -> bool:
         overlaps = self._backend.overlaps
         return any(
-            overlaps(one, interest) for origin in origins for one in self._trees.advertised(origin)
+            overlaps(one, interest)
+            for origin in origins
+            for one in self._trees.advertisements(origin)
         )
 
     def flush(self) -> list[Subscribe | Unsubscribe]:
@@ -186,62 +188,62 @@ class NeighbourView:
             return []
         come: list[Subscribe | Unsubscribe] = []
         gone: list[Subscribe | Unsubscribe] = []
-        for without in self._dirty:
-            change = self._groups[without].changes()
+        for except_origins in self._dirty:
+            change = self._groups[except_origins].changes()
             for one in sorted(change.exposed):
-                self.told[one] = _shared(self.told.get(one, frozenset()) | {without})
-                come.append(Subscribe(one, without))
+                self.sent[one] = _shared(self.sent.get(one, frozenset()) | {except_origins})
+                come.append(Subscribe(one, except_origins))
             for one in sorted(change.hidden):
-                left = self.told.pop(one) - {without}
+                left = self.sent.pop(one) - {except_origins}
                 if left:
-                    self.told[one] = _shared(left)
-                gone.append(Unsubscribe(one, without))
-            if not len(self._groups[without]):
-                del self._groups[without]
+                    self.sent[one] = _shared(left)
+                gone.append(Unsubscribe(one, except_origins))
+            if not len(self._groups[except_origins]):
+                del self._groups[except_origins]
         self._dirty.clear()
         return come + gone
 
-    def again(self) -> list[Subscribe]:
+    def resend(self) -> list[Subscribe]:
         """All that has been told: the neighbour has lost it."""
         return [
-            Subscribe(one, without)
-            for one, withouts in sorted(self.told.items(), key=_by_number)
-            for without in sorted(withouts, key=sorted)
+            Subscribe(one, except_origins)
+            for one, exceptions in sorted(self.sent.items(), key=_by_number)
+            for except_origins in sorted(exceptions, key=sorted)
         ]
 
     # for `inspect`
 
-    def reason(self, interest: Interest, without: Origins) -> list[Interest]:
+    def represented_by(self, interest: Interest, except_origins: Origins) -> list[Interest]:
         """The interests that one of the told ones stands for."""
-        group = self._groups.get(without)
-        if group is None or without not in self.told.get(interest, ()):
+        group = self._groups.get(except_origins)
+        if group is None or except_origins not in self.sent.get(interest, ()):
             return []
         return group.standing_for(interest)
 
-    def group(self, interest: Interest) -> Origins | None:
+    def group_of(self, interest: Interest) -> Origins | None:
         """What an interest is wanted without; None if the neighbour need not know it."""
         return self._placed.get(interest)
 
-    def standing(self) -> dict[Interest, Interest]:
+    def representatives(self) -> dict[Interest, Interest]:
         """Of each interest that the neighbour should know, the told one that stands for it: itself, or the first."""
         found: dict[Interest, Interest] = {}
-        for told, withouts in sorted(self.told.items(), key=_by_number):
-            for without in withouts:
-                for one in self.reason(told, without):
+        for told, exceptions in sorted(self.sent.items(), key=_by_number):
+            for except_origins in exceptions:
+                for one in self.represented_by(told, except_origins):
                     if one is told or one not in found:
                         found[one] = told
         return found
 
-    def concern(self, interest: Interest, source: str, without: Origins) -> Concern:
+    def relevance(self, interest: Interest, source: str, except_origins: Origins) -> Relevance:
         """Whether one entry alone is a reason for the neighbour to know its interest."""
         if not self._trees.origins_by(self.neighbour):
-            return Concern.NO_ORIGIN
-        wanted, _ = self._scope([(source, frozenset({without}))])
+            return Relevance.NO_ORIGIN
+        wanted, _ = self._scope([(source, frozenset({except_origins}))])
         if not wanted:
-            return Concern.OTHER_WAY
-        if self._by_advertisement and not self._advertised(interest, wanted):
-            return Concern.NOT_ADVERTISED
-        return Concern.CONCERNED
+            return Relevance.OTHER_WAY
+        if self._by_advertisement and not self._is_advertised(interest, wanted):
+            return Relevance.NOT_ADVERTISED
+        return Relevance.RELEVANT
 
 
 def _by_number(item: tuple[Interest, frozenset[Origins]]) -> int:

@@ -11,7 +11,7 @@ from pathcast.matching import Matcher
 from pathcast.matching.matcher import MOST_HOPS
 from pathcast.routing.advertisement import Advertisement, overlaps
 from pathcast.routing.backend import Summary
-from pathcast.routing.messages import Interest, Interests
+from pathcast.routing.messages import Interest, InternedInterests
 from pathcast.routing.strategy import Strategy
 from pathcast.routing.summaries import Covering, Merging, Plain
 from pathcast.xpath import Pattern
@@ -86,7 +86,7 @@ class MatcherSelector:
 def summary_of(
     strategy: Strategy,
     covering: Callable[[], Summary],
-    interests: Interests,
+    interests: InternedInterests,
     distribution: PathDistribution | None,
 ) -> Summary:
     """What a strategy makes of the interests for one neighbour."""
@@ -105,12 +105,12 @@ class MatcherBackend:
 
     def __init__(self, strategy: Strategy, distribution: PathDistribution | None = None) -> None:
         self._strategy = strategy
-        self._interests = Interests()
+        self._interests = InternedInterests()
         self._distribution = distribution
         self._overlaps = lru_cache(_OVERLAPS)(_overlaps)
 
     def interest(self, pattern: Pattern) -> Interest:
-        return self._interests.of(pattern)
+        return self._interests.intern(pattern)
 
     def filter(self) -> MatcherFilter:
         return MatcherFilter()

@@ -28,9 +28,9 @@ from pathcast.xpath import Pattern
 __all__ = [
     "Advertise",
     "Complete",
-    "Facts",
+    "FactKind",
     "Interest",
-    "Interests",
+    "InternedInterests",
     "Message",
     "Origins",
     "Publication",
@@ -44,7 +44,7 @@ __all__ = [
 Origins: TypeAlias = frozenset[str]
 
 
-class Facts(Enum):
+class FactKind(Enum):
     """The two sorts of facts: which documents come from where, and who wants which."""
 
     OFFERS = "offers"
@@ -70,14 +70,14 @@ class Interest:
         return self.pattern.text
 
 
-class Interests:
+class InternedInterests:
     """One interest for each pattern, in the order in which they were first asked for."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, tuple[tuple[str, str], ...]], Interest] = {}
         self._list: list[Interest] = []
 
-    def of(self, pattern: Pattern) -> Interest:
+    def intern(self, pattern: Pattern) -> Interest:
         name = (pattern.text, pattern.namespaces)
         found = self._known.get(name)
         if found is None:
@@ -129,19 +129,19 @@ class Unadvertise:
 @dataclass(frozen=True, slots=True)
 class Subscribe:
     interest: Interest
-    without: Origins = frozenset()
+    except_origins: Origins = frozenset()
 
     def __str__(self) -> str:
-        return f"subscribe {self.interest}{_but(self.without)}"
+        return f"subscribe {self.interest}{_but(self.except_origins)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Unsubscribe:
     interest: Interest
-    without: Origins = frozenset()
+    except_origins: Origins = frozenset()
 
     def __str__(self) -> str:
-        return f"unsubscribe {self.interest}{_but(self.without)}"
+        return f"unsubscribe {self.interest}{_but(self.except_origins)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ class Recall:
 class Complete:
     """`origin` None: of all origins, those included that are to come."""
 
-    facts: Facts
+    facts: FactKind
     origin: str | None
 
     def __str__(self) -> str:
@@ -177,5 +177,5 @@ class Complete:
 Message: TypeAlias = Advertise | Unadvertise | Subscribe | Unsubscribe | Publish | Recall | Complete
 
 
-def _but(without: Origins) -> str:
-    return f" but from {', '.join(sorted(without))}" if without else ""
+def _but(except_origins: Origins) -> str:
+    return f" but from {', '.join(sorted(except_origins))}" if except_origins else ""

@@ -8,11 +8,11 @@ from typing import TypeAlias
 
 from pathcast.routing.messages import Message, Publication, Unadvertise, Unsubscribe
 
-__all__ = ["Decision", "Deliver", "Drop", "Effect", "Refuse", "Tell"]
+__all__ = ["Decision", "Deliver", "DropStale", "Refuse", "RouterOutput", "SendMessage"]
 
 
 @dataclass(frozen=True, slots=True)
-class Tell:
+class SendMessage:
     neighbour: str
     message: Message
 
@@ -35,14 +35,14 @@ class Refuse:
 
 
 @dataclass(frozen=True, slots=True)
-class Drop:
+class DropStale:
     """Something that a neighbour said in an earlier life and has not said again: as if it had taken it back."""
 
     neighbour: str
     message: Unsubscribe | Unadvertise
 
 
-Effect: TypeAlias = Tell | Deliver | Refuse | Drop
+RouterOutput: TypeAlias = SendMessage | Deliver | Refuse | DropStale
 
 
 @dataclass(frozen=True, slots=True)

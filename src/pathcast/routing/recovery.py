@@ -17,7 +17,7 @@ from typing import TypeAlias
 from pathcast.routing.interests import LOCAL
 from pathcast.routing.messages import (
     Complete,
-    Facts,
+    FactKind,
     Interest,
     Origins,
     Publication,
@@ -25,7 +25,7 @@ from pathcast.routing.messages import (
     Unadvertise,
     Unsubscribe,
 )
-from pathcast.routing.outputs import Drop, Effect, Tell
+from pathcast.routing.outputs import DropStale, RouterOutput, SendMessage
 from pathcast.routing.tables import Entry, Tables
 
 __all__ = ["Recovery"]
@@ -58,15 +58,17 @@ class Recovery:
         self._trees = tables.trees
         self._name = tables.trees.name
         self._clients_known = not lost
-        names = tuple(tables.outgoing)
-        self.lost = (LOCAL, *names) if lost else ()  # those whose wants were not known at first
+        names = tuple(tables.views)
+        self.initially_unknown = (
+            (LOCAL, *names) if lost else ()
+        )  # those whose wants were not known at first
         self._neighbours = {
             one: _Neighbour(known=not lost, sure=not lost, told_all=not lost) for one in names
         }
 
     # what a neighbour says, besides the facts themselves
 
-    def met(self, neighbour: str, fresh: bool) -> list[Effect]:
+    def on_peer_restart(self, neighbour: str, fresh: bool) -> list[RouterOutput]:
         """A neighbour knows nothing of what it was told: tell it all again, and keep what it said as hearsay.
 
         `fresh`: neither of us has lived before, so there is nothing to remember.
@@ -74,54 +76,58 @@ class Recovery:
         known = self._neighbours[neighbour]
         known.before = set(self._tables.entries[neighbour])
         known.stale = set(known.before)
-        known.stale_offers = set(self._trees.heard(neighbour))
-        favourites = [origin for origin, by in self._trees.favourites.items() if by == neighbour]
-        recalled = {one for one, _ in known.stale_offers}.difference(favourites)
-        known.sure = known.told_all = fresh and not (known.stale or recalled or favourites)
+        known.stale_offers = set(self._trees.offers_of(neighbour))
+        expected_parents = [
+            origin for origin, by in self._trees.expected_parents.items() if by == neighbour
+        ]
+        recalled = {one for one, _ in known.stale_offers}.difference(expected_parents)
+        known.sure = known.told_all = fresh and not (known.stale or recalled or expected_parents)
         known.sure_of, known.told_of, known.asks = set(), set(), {}
-        told = self._tables.again(neighbour)
-        if favourites:
-            told.append(Tell(neighbour, Recall(tuple(sorted(favourites)), (self._name,))))
+        told = self._tables.resend_all(neighbour)
+        if expected_parents:
+            told.append(
+                SendMessage(neighbour, Recall(tuple(sorted(expected_parents)), (self._name,)))
+            )
         if recalled:
-            told.append(Tell(neighbour, Recall(tuple(sorted(recalled)))))
-        for origin in favourites:
+            told.append(SendMessage(neighbour, Recall(tuple(sorted(recalled)))))
+        for origin in expected_parents:
             for other in self._neighbours.values():
                 for waiting in sorted(other.asks.get(origin, ())):
                     told += self._chase(origin, waiting)
         return told + self.completions()
 
-    def wants(self, neighbour: str, interest: Interest, without: Origins) -> None:
+    def on_subscribe(self, neighbour: str, interest: Interest, except_origins: Origins) -> None:
         """A neighbour has said what it wants, perhaps again."""
-        self._neighbours[neighbour].stale.discard((interest, without))
+        self._neighbours[neighbour].stale.discard((interest, except_origins))
 
-    def unwanted(self, neighbour: str, interest: Interest, without: Origins) -> bool:
+    def on_unsubscribe(self, neighbour: str, interest: Interest, except_origins: Origins) -> bool:
         """A neighbour wants something no more; whether that can be believed already.
 
         What it wanted before it restarted it wants no more for the origins that it knows of; there may be others that it does not know of yet.
         """
         known = self._neighbours[neighbour]
-        if (interest, without) in known.before:
-            known.stale.add((interest, without))
+        if (interest, except_origins) in known.before:
+            known.stale.add((interest, except_origins))
             return False
         return True
 
-    def offers(self, neighbour: str, origin: str, publisher: str) -> None:
+    def on_offer_change(self, neighbour: str, origin: str, publisher: str) -> None:
         """A neighbour has advertised something, or taken it back."""
         self._neighbours[neighbour].stale_offers.discard((origin, publisher))
 
-    def asked(self, neighbour: str, recall: Recall) -> list[Effect]:
+    def on_recall(self, neighbour: str, recall: Recall) -> list[RouterOutput]:
         """A neighbour wants to be told when some origins are known here."""
         known = self._neighbours[neighbour]
-        effects: list[Effect] = []
+        effects: list[RouterOutput] = []
         for origin in recall.origins:
             known.asks.setdefault(origin, set()).add(recall.waiting)
             effects += self._chase(origin, recall.waiting)
         return effects + self.completions()
 
-    def told(self, neighbour: str, complete: Complete) -> list[Effect]:
+    def on_complete(self, neighbour: str, complete: Complete) -> list[RouterOutput]:
         """A neighbour has said all that it has, or wants, of an origin."""
         origin = complete.origin
-        if complete.facts is Facts.OFFERS and origin is not None:
+        if complete.facts is FactKind.OFFERS and origin is not None:
             return self._offered(neighbour, origin) + self.completions()
         known = self._neighbours[neighbour]
         if origin is None:
@@ -130,7 +136,7 @@ class Recovery:
             known.sure_of.add(origin)
         return self.completions()
 
-    def clients_known(self) -> list[Effect]:
+    def on_clients_known(self) -> list[RouterOutput]:
         """All our clients have said what they want, after a restart."""
         self._clients_known = True
         return self.completions()
@@ -138,9 +144,9 @@ class Recovery:
     # what is known
 
     @property
-    def over(self) -> bool:
+    def complete(self) -> bool:
         """Whether everything is known that was lost, if anything was."""
-        if self._trees.favourites or not self._clients_known:
+        if self._trees.expected_parents or not self._clients_known:
             return False
         # Round a ring of brokers that have all lost theirs nobody is the first to know all; by origin they come to know it.
         return all(one.known or self._sure_of_all(name) for name, one in self._neighbours.items())
@@ -151,17 +157,17 @@ class Recovery:
             return self._clients_known
         return self._told_by(whom, origin) or self._gone(origin)
 
-    def undecided(self, origin: str, came_from: str, taken: Container[str]) -> list[str]:
+    def undecided_hops(self, origin: str, came_from: str, taken: Container[str]) -> list[str]:
         """Those of whom it is not known whether they want a document, and who do not get it anyway."""
         return [
             one
-            for one in self.lost
+            for one in self.initially_unknown
             if one not in taken
             and (one == LOCAL or one != came_from)  # what a client of ours sends is for others too
             and not self.knows(one, origin)
         ]
 
-    def unasked(self, document: Publication, whom: str) -> bool:
+    def must_flood_to(self, document: Publication, whom: str) -> bool:
         """Whether a neighbour gets a document without having asked for it: nobody will ever tell whether it wants it.
 
         The document was accepted before its publisher retracted, or changed its advertisement to one that does not allow it. What
@@ -172,17 +178,17 @@ class Recovery:
             return False
         if origin not in self._trees.parent:
             return self._gone(origin)
-        return not any(one.allows(document.body) for one in self._trees.advertised(origin))
+        return not any(one.allows(document.body) for one in self._trees.advertisements(origin))
 
-    def hearsay(self, neighbour: str, interest: Interest, without: Origins) -> bool:
+    def is_unconfirmed(self, neighbour: str, interest: Interest, except_origins: Origins) -> bool:
         """Whether a neighbour wanted this in an earlier life, and has not said so again."""
-        return (interest, without) in self._neighbours[neighbour].stale
+        return (interest, except_origins) in self._neighbours[neighbour].stale
 
-    def hearsay_offer(self, neighbour: str, origin: str, publisher: str) -> bool:
+    def is_unconfirmed_offer(self, neighbour: str, origin: str, publisher: str) -> bool:
         """The same of an advertisement."""
         return (origin, publisher) in self._neighbours[neighbour].stale_offers
 
-    def held(self, neighbour: str) -> int:
+    def unconfirmed_count(self, neighbour: str) -> int:
         """How much hearsay there is of a neighbour's."""
         known = self._neighbours[neighbour]
         return len(known.before) + len(known.stale_offers)
@@ -190,7 +196,7 @@ class Recovery:
     def _told_by(self, neighbour: str, origin: str) -> bool:
         """Whether a neighbour has told, now or before it restarted, what it wants of an origin."""
         one = self._neighbours[neighbour]
-        return one.known or origin in one.sure_of or self._trees.offers(neighbour, origin)
+        return one.known or origin in one.sure_of or self._trees.has_offer(neighbour, origin)
 
     def _gone(self, origin: str) -> bool:
         """Whether nothing comes from an origin any more, as far as we know."""
@@ -198,84 +204,90 @@ class Recovery:
 
     def _resolved(self, origin: str) -> bool:
         """Whether it is known what comes from an origin."""
-        return self._clients_known if origin == self._name else origin not in self._trees.favourites
+        return (
+            self._clients_known
+            if origin == self._name
+            else origin not in self._trees.expected_parents
+        )
 
     def _sure_of_all(self, neighbour: str) -> bool:
         """Whether a neighbour has said what it wants of every origin that it gets from here."""
-        if self._trees.favourites or not self._clients_known:
+        if self._trees.expected_parents or not self._clients_known:
             return False  # there may be more origins than we know
         sure = self._neighbours[neighbour].sure_of
         return all(
-            one in sure or not self._trees.takes(neighbour, one) for one in self._trees.parent
+            one in sure or not self._trees.is_child(neighbour, one) for one in self._trees.parent
         )
 
     # what follows
 
-    def completions(self) -> list[Effect]:
+    def completions(self) -> list[RouterOutput]:
         """Tell each neighbour of what it has been told all by now."""
-        found: list[Effect] = []
+        found: list[RouterOutput] = []
         for name in self._neighbours:
             found += self._forget_stale(name)
-        pending = self._trees.favourites
+        pending = self._trees.expected_parents
         for name, one in self._neighbours.items():
             for origin in [asked for asked in one.asks if self._resolved(asked)]:
                 del one.asks[origin]
-                found.append(Tell(name, Complete(Facts.OFFERS, origin)))
+                found.append(SendMessage(name, Complete(FactKind.OFFERS, origin)))
             if one.told_all or not self._clients_known:
                 continue
             others = [(other, its) for other, its in self._neighbours.items() if other != name]
             if not pending and all(its.known for _, its in others):
                 one.told_all = True
-                found.append(Tell(name, Complete(Facts.INTERESTS, None)))
+                found.append(SendMessage(name, Complete(FactKind.INTERESTS, None)))
                 continue
             for origin in self._trees.origins_by(name):
                 if origin not in one.told_of and origin not in pending:
                     if all(self.knows(other, origin) for other, _ in others):
                         one.told_of.add(origin)
-                        found.append(Tell(name, Complete(Facts.INTERESTS, origin)))
+                        found.append(SendMessage(name, Complete(FactKind.INTERESTS, origin)))
         return found
 
-    def _chase(self, origin: str, waiting: Waiting) -> list[Effect]:
+    def _chase(self, origin: str, waiting: Waiting) -> list[RouterOutput]:
         """Somebody waits for what we say of an origin; if we wait ourselves, tell whom we wait for, unless that is us in the end."""
-        favourite = self._trees.favourites.get(origin)
+        favourite = self._trees.expected_parents.get(origin)
         if favourite is None or not waiting:
             return []
         if self._name in waiting:
             return self._unfavoured(origin)
-        return [Tell(favourite, Recall((origin,), (*waiting, self._name)))]
+        return [SendMessage(favourite, Recall((origin,), (*waiting, self._name)))]
 
-    def _unfavoured(self, origin: str) -> list[Effect]:
+    def _unfavoured(self, origin: str) -> list[RouterOutput]:
         """The parent of an earlier life need not be waited for any longer."""
-        del self._trees.favourites[origin]
-        self._trees.moved[origin] = None
-        return self._tables.retold(origin)
+        del self._trees.expected_parents[origin]
+        self._trees.changed_parents[origin] = None
+        return self._tables.propagate_origin(origin)
 
-    def _offered(self, neighbour: str, origin: str) -> list[Effect]:
+    def _offered(self, neighbour: str, origin: str) -> list[RouterOutput]:
         """A neighbour has said all that it has of an origin: what it has not said again is gone."""
         known = self._neighbours[neighbour]
-        effects: list[Effect] = []
+        effects: list[RouterOutput] = []
         for stale in sorted(known.stale_offers):
             if stale[0] == origin:
                 known.stale_offers.discard(stale)
                 gone = Unadvertise(*stale)
-                effects.append(Drop(neighbour, gone))
-                effects += self._tables.retold(self._trees.unhear(neighbour, gone))
-        if self._trees.favourites.get(origin) == neighbour:
+                effects.append(DropStale(neighbour, gone))
+                effects += self._tables.propagate_origin(
+                    self._trees.on_unadvertise(neighbour, gone)
+                )
+        if self._trees.expected_parents.get(origin) == neighbour:
             effects += self._unfavoured(origin)
         return effects
 
-    def _forget_stale(self, neighbour: str) -> list[Effect]:
+    def _forget_stale(self, neighbour: str) -> list[RouterOutput]:
         """What a neighbour wanted once, if all that it wants now is known."""
         known = self._neighbours[neighbour]
         if not known.before or not (known.sure or self._sure_of_all(neighbour)):
             return []
         gone = sorted(known.stale, key=_order)
         known.before, known.stale = set(), set()
-        effects: list[Effect] = []
-        for interest, without in gone:
-            self._tables.drop(neighbour, interest, without)
-            effects.append(Drop(neighbour, Unsubscribe(interest, without)))
-        return effects + self._tables.replaced([interest for interest, _ in gone])
+        effects: list[RouterOutput] = []
+        for interest, except_origins in gone:
+            self._tables.remove(neighbour, interest, except_origins)
+            effects.append(DropStale(neighbour, Unsubscribe(interest, except_origins)))
+        return effects + self._tables.propagate_interests([interest for interest, _ in gone])
 
 
 def _order(entry: Entry) -> tuple[int, list[str]]:

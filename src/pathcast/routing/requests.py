@@ -9,7 +9,7 @@ from typing import TypeAlias
 from pathcast.routing.advertisement import Advertisement
 from pathcast.xpath import Pattern
 
-__all__ = ["Announce", "Cancel", "Register", "Request", "Retract", "Several"]
+__all__ = ["Announce", "Cancel", "Register", "Request", "RequestBatch", "Retract"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,10 @@ class Retract:
 
 
 @dataclass(frozen=True, slots=True)
-class Several:
+class RequestBatch:
     """Subscriptions that come or go together: neighbours are told what it comes to."""
 
     requests: tuple[Register | Cancel, ...]
 
 
-Request: TypeAlias = Register | Cancel | Announce | Retract | Several
+Request: TypeAlias = Register | Cancel | Announce | Retract | RequestBatch

@@ -23,7 +23,7 @@ from pathcast.matching import Matcher
 from pathcast.routing.advertisement import Advertisement, overlaps
 from pathcast.routing.backend import Summary
 from pathcast.routing.matcher_backend import summary_of
-from pathcast.routing.messages import Interest, Interests
+from pathcast.routing.messages import Interest, InternedInterests
 from pathcast.routing.strategy import Strategy
 from pathcast.routing.summaries import Net
 from pathcast.xpath import Pattern
@@ -143,7 +143,7 @@ class _Selector:
 class _Covering:
     """A table's patterns and its roots. One that covers another hides it, unless it is covered as well and came later."""
 
-    def __init__(self, interests: Interests, relations: _Relations) -> None:
+    def __init__(self, interests: InternedInterests, relations: _Relations) -> None:
         self._interests = interests
         self._relations = relations
         self._table = BitMap()
@@ -210,14 +210,14 @@ class SharedBackend:
     def __init__(self, strategy: Strategy, distribution: PathDistribution | None = None) -> None:
         self._strategy = strategy
         self._distribution = distribution
-        self._interests = Interests()
+        self._interests = InternedInterests()
         self._matches = _Matches()
         self._relations = _Relations()
         self._overlaps: dict[tuple[int, int], bool] = {}
         self._advertisements: dict[Advertisement, int] = {}
 
     def interest(self, pattern: Pattern) -> Interest:
-        return self._interests.of(pattern)
+        return self._interests.intern(pattern)
 
     def filter(self) -> _Filter:
         return _Filter(self._matches)

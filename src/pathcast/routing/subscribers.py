@@ -64,7 +64,7 @@ class Subscribers:
         for subscriber, ids in sorted(by_subscriber.items()):
             yield Deliver(document, subscriber, tuple(sorted(ids, key=str)))
 
-    def uncovered(self) -> int:
+    def uncovered_count(self) -> int:
         """How many of their interests no other covers, if the strategy looks at that."""
         if self._uncovered is None:
             summary = self._backend.summary()

@@ -16,7 +16,7 @@ from pathcast.covering import Aggregate, Change
 from pathcast.covering.merging import Merged, PathDistribution
 from pathcast.covering.merging.linear import Steps, linear
 from pathcast.routing.backend import Summary
-from pathcast.routing.messages import Interest, Interests
+from pathcast.routing.messages import Interest, InternedInterests
 from pathcast.xpath import Pattern, parse
 
 __all__ = ["Covering", "Merging", "Net", "Plain"]
@@ -101,7 +101,7 @@ class Merging:
     def __init__(
         self,
         roots: Summary,
-        interests: Interests,
+        interests: InternedInterests,
         distribution: PathDistribution,
         limit: Fraction,
     ) -> None:
@@ -134,7 +134,7 @@ class Merging:
         return net.take()
 
     def _interest(self, entry: str | Pattern) -> Interest:
-        return self._interests.of(parse(entry) if isinstance(entry, str) else entry)
+        return self._interests.intern(parse(entry) if isinstance(entry, str) else entry)
 
     def standing_for(self, interest: Interest) -> list[Interest]:
         """Its members, and what they hide. What is not linear may be covered by mergers, and is told all the same."""

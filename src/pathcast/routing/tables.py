@@ -17,7 +17,7 @@ from pathcast.routing.backend import Backend
 from pathcast.routing.entries import Entries
 from pathcast.routing.interests import InterestTable, NeighbourView
 from pathcast.routing.messages import Interest, Origins
-from pathcast.routing.outputs import Effect, Tell
+from pathcast.routing.outputs import RouterOutput, SendMessage
 from pathcast.routing.trees import Trees
 
 __all__ = ["Entry", "Tables"]
@@ -33,52 +33,56 @@ class Tables:
     ) -> None:
         names = tuple(neighbours)
         self.trees = Trees(name, names)
-        self.wanted = InterestTable()
+        self.interests = InterestTable()
         self.filter = Entries(backend.filter())
         self.entries: dict[str, dict[Entry, None]] = {one: {} for one in names}
-        self.outgoing = {
+        self.views = {
             one: NeighbourView(one, self.trees, backend, by_advertisement) for one in names
         }
 
-    def add(self, neighbour: str, interest: Interest, without: Origins) -> bool:
+    def add(self, neighbour: str, interest: Interest, except_origins: Origins) -> bool:
         """An entry of a neighbour's; whether that is news."""
-        if not self.wanted.add(neighbour, interest, without):
+        if not self.interests.add(neighbour, interest, except_origins):
             return False
-        self.entries[neighbour][interest, without] = None
-        self.filter.add(neighbour, interest, without)
+        self.entries[neighbour][interest, except_origins] = None
+        self.filter.add(neighbour, interest, except_origins)
         return True
 
-    def drop(self, neighbour: str, interest: Interest, without: Origins) -> bool:
+    def remove(self, neighbour: str, interest: Interest, except_origins: Origins) -> bool:
         """Whether there was such an entry."""
-        if not self.wanted.remove(neighbour, interest, without):
+        if not self.interests.remove(neighbour, interest, except_origins):
             return False
-        del self.entries[neighbour][interest, without]
-        self.filter.remove(neighbour, interest, without)
+        del self.entries[neighbour][interest, except_origins]
+        self.filter.remove(neighbour, interest, except_origins)
         return True
 
-    def replaced(self, interests: Iterable[Interest]) -> list[Effect]:
+    def propagate_interests(self, interests: Iterable[Interest]) -> list[RouterOutput]:
         """The sources of these interests have changed: tell whom it concerns."""
-        effects: list[Effect] = []
-        for name, outgoing in self.outgoing.items():
+        effects: list[RouterOutput] = []
+        for name, outgoing in self.views.items():
             for interest in interests:
-                outgoing.place(interest, self.wanted.sources(interest))
-            effects += [Tell(name, message) for message in outgoing.flush()]
+                outgoing.place(interest, self.interests.sources(interest))
+            effects += [SendMessage(name, message) for message in outgoing.flush()]
         return effects
 
-    def retold(self, origin: str) -> list[Effect]:
+    def propagate_origin(self, origin: str) -> list[RouterOutput]:
         """Something about an origin has changed: tell of it, and see what interests it concerns."""
-        self.trees.settle(origin)
-        effects: list[Effect] = []
-        for name in self.outgoing:
-            effects += [Tell(name, message) for message in self.trees.news(name, origin)]
-        for outgoing in self.outgoing.values():
-            outgoing.reconsider()
-        return effects + self.replaced(list(self.wanted))
+        self.trees.choose_parent(origin)
+        effects: list[RouterOutput] = []
+        for name in self.views:
+            effects += [
+                SendMessage(name, message) for message in self.trees.updates_for(name, origin)
+            ]
+        for outgoing in self.views.values():
+            outgoing.invalidate_scopes()
+        return effects + self.propagate_interests(list(self.interests))
 
-    def again(self, neighbour: str) -> list[Effect]:
+    def resend_all(self, neighbour: str) -> list[RouterOutput]:
         """All that a neighbour has been told: it has lost it."""
-        self.trees.forget_said(neighbour)
-        told: list[Effect] = []
+        self.trees.forget_sent(neighbour)
+        told: list[RouterOutput] = []
         for origin in list(self.trees.parent):
-            told += [Tell(neighbour, one) for one in self.trees.news(neighbour, origin)]
-        return told + [Tell(neighbour, one) for one in self.outgoing[neighbour].again()]
+            told += [
+                SendMessage(neighbour, one) for one in self.trees.updates_for(neighbour, origin)
+            ]
+        return told + [SendMessage(neighbour, one) for one in self.views[neighbour].resend()]

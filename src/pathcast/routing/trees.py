@@ -42,10 +42,10 @@ class Trees:
         self.name = name
         self.own: dict[str, Advertisement] = {}
         self.parent: dict[str, str | None] = {}
-        self.favourites: dict[
+        self.expected_parents: dict[
             str, str
         ] = {}  # parents of an earlier life; no other is taken until they have answered
-        self.moved: dict[
+        self.changed_parents: dict[
             str, None
         ] = {}  # origins whose parent has changed; whoever looks clears it
         self._links = {neighbour: _Told() for neighbour in neighbours}
@@ -60,12 +60,12 @@ class Trees:
         del self.own[publisher]
         return self.name
 
-    def hear(self, neighbour: str, message: Advertise) -> str:
+    def on_advertise(self, neighbour: str, message: Advertise) -> str:
         offers = self._links[neighbour].heard.setdefault(message.origin, {})
         offers[message.publisher] = (message.path, message.advertisement)
         return message.origin
 
-    def unhear(self, neighbour: str, message: Unadvertise) -> str:
+    def on_unadvertise(self, neighbour: str, message: Unadvertise) -> str:
         heard = self._links[neighbour].heard
         offers = heard.get(message.origin, {})
         offers.pop(message.publisher, None)
@@ -73,11 +73,11 @@ class Trees:
             heard.pop(message.origin, None)
         return message.origin
 
-    def forget_said(self, neighbour: str) -> None:
+    def forget_sent(self, neighbour: str) -> None:
         """The neighbour has lost what it was told; `news` will tell it again."""
         self._links[neighbour].said.clear()
 
-    def settle(self, origin: str) -> None:
+    def choose_parent(self, origin: str) -> None:
         """Choose the parent of an origin again if need be."""
         before = self.parent.get(origin, "")
         if origin == self.name:
@@ -88,7 +88,7 @@ class Trees:
             return
         if before and self._path(before, origin) is not None:
             return
-        favourite = self.favourites.get(origin)
+        favourite = self.expected_parents.get(origin)
         offers = [
             (len(path), neighbour)
             for neighbour in self._links
@@ -100,17 +100,17 @@ class Trees:
         else:
             self.parent.pop(origin, None)
         if self.parent.get(origin, "") != before:
-            self.moved[origin] = None
+            self.changed_parents[origin] = None
 
     # questions
 
-    def heard(self, neighbour: str) -> Iterator[tuple[str, str]]:
+    def offers_of(self, neighbour: str) -> Iterator[tuple[str, str]]:
         """All that a neighbour has advertised, as origin and publisher."""
         for origin, offers in self._links[neighbour].heard.items():
             for publisher in offers:
                 yield origin, publisher
 
-    def advertised(self, origin: str) -> Iterable[Advertisement]:
+    def advertisements(self, origin: str) -> Iterable[Advertisement]:
         """What comes from an origin."""
         if origin == self.name:
             return self.own.values()
@@ -119,11 +119,11 @@ class Trees:
             return ()
         return [one for _, one in self._links[parent].heard[origin].values()]
 
-    def offers(self, neighbour: str, origin: str) -> bool:
+    def has_offer(self, neighbour: str, origin: str) -> bool:
         """Whether a neighbour has said that it leads to an origin."""
         return origin in self._links[neighbour].heard
 
-    def takes(self, neighbour: str, origin: str) -> bool:
+    def is_child(self, neighbour: str, origin: str) -> bool:
         """Whether a neighbour gets the documents of an origin from here."""
         if self.parent.get(origin) == neighbour:
             return False
@@ -152,20 +152,20 @@ class Trees:
                 for publisher, (path, one) in sorted(self._links[parent].heard[origin].items()):
                     yield origin, publisher, parent, path, one
 
-    def held(self) -> Iterator[tuple[str, str, str, Path, Advertisement]]:
+    def all_offers(self) -> Iterator[tuple[str, str, str, Path, Advertisement]]:
         """Neighbour, origin, publisher, path and advertisement of everything that neighbours have said."""
         for neighbour, link in self._links.items():
             for origin, offers in link.heard.items():
                 for publisher, (path, one) in offers.items():
                     yield neighbour, origin, publisher, path, one
 
-    def size(self) -> int:
+    def offer_count(self) -> int:
         """How many advertisements are held."""
         return sum(len(offers) for link in self._links.values() for offers in link.heard.values())
 
     # what others have to be told
 
-    def news(self, neighbour: str, origin: str) -> list[Advertise | Unadvertise]:
+    def updates_for(self, neighbour: str, origin: str) -> list[Advertise | Unadvertise]:
         """What a neighbour must be told about an origin, and has not been; taken as told from then on.
 
         What is new comes first: a publisher that others stood behind may go or advertise less, and at no moment may it seem as if

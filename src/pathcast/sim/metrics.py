@@ -59,10 +59,10 @@ def size_of(message: Message | None) -> int:
         case Publish(document=document):
             return HEADER + len(document.id) + len(document.body)
         case (
-            Subscribe(interest=interest, without=without)
-            | Unsubscribe(interest=interest, without=without)
+            Subscribe(interest=interest, except_origins=except_origins)
+            | Unsubscribe(interest=interest, except_origins=except_origins)
         ):
-            return HEADER + len(interest.pattern.text) + sum(map(len, without))
+            return HEADER + len(interest.pattern.text) + sum(map(len, except_origins))
         case Advertise(path=path, publisher=publisher, advertisement=advertisement):
             return HEADER + len(publisher) + sum(map(len, path)) + len(str(advertisement))
         case Unadvertise(origin=origin, publisher=publisher):
@@ -88,7 +88,7 @@ def tally(broker: Broker) -> Counter[str]:
     counters = broker.router.counters
     return Counter(
         outside=counters.outside,
-        vain=counters.vain,
+        vain=counters.wasted,
         decisions=counters.decisions,
         doubled=broker.counts.doubled,
         resent=sum(one.resent for one in broker.endpoints.values()),
@@ -149,8 +149,8 @@ class Summary:
             counted["decisions"],
             sum(wire.lost for wire in run.wires.values()),
             counted["resent"],
-            {name: one.router.entries() for name, one in live.items()},
-            {name: one.router.trees.size() for name, one in live.items()},
+            {name: one.router.entry_count() for name, one in live.items()},
+            {name: one.router.trees.offer_count() for name, one in live.items()},
             run.now,
         )
 

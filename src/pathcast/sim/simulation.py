@@ -37,7 +37,7 @@ from pathcast.routing.backend import Backend
 from pathcast.routing.interests import LOCAL
 from pathcast.routing.messages import Publication, Publish
 from pathcast.routing.outputs import Deliver, Refuse
-from pathcast.routing.requests import Announce, Cancel, Register, Request, Retract, Several
+from pathcast.routing.requests import Announce, Cancel, Register, Request, RequestBatch, Retract
 from pathcast.sim.clients import Clients, Delivery
 from pathcast.sim.costs import Costs
 from pathcast.sim.metrics import Metrics, kind_of, size_of, tally
@@ -174,7 +174,7 @@ class Simulation:
             self._homes[register.id] = broker
             self.host(broker).clients.subscriptions[register.id] = register
         self._say(f"{broker} {subscriber} subscribes {len(registers)} at once")
-        self._ask(broker, Several(tuple(registers)))
+        self._ask(broker, RequestBatch(tuple(registers)))
 
     def _checked(self, register: Register) -> Register:
         """A client does not come with what its broker would refuse; raises SubscriptionError."""
@@ -345,17 +345,17 @@ class Simulation:
     def _cost(self, costs: Costs, broker: Broker, input: Input) -> float:
         match input:
             case FrameIn(frame=frame) if isinstance(frame.message, Publish):
-                return costs.seconds(frame.message, broker.router.uncovered())
+                return costs.seconds(frame.message, broker.router.uncovered_count())
             case FrameIn(frame=frame) if frame.message is not None:
-                return costs.seconds(frame.message, broker.router.entries())
+                return costs.seconds(frame.message, broker.router.entry_count())
             case Submit(document=document):
-                return costs.seconds(Publish(document), broker.router.uncovered())
+                return costs.seconds(Publish(document), broker.router.uncovered_count())
             case Ask(request=Register() | Cancel()):
-                return costs.subscribe.seconds(broker.router.entries())
-            case Ask(request=Several(requests=requests)):
-                return len(requests) * costs.subscribe.seconds(broker.router.entries())
+                return costs.subscribe.seconds(broker.router.entry_count())
+            case Ask(request=RequestBatch(requests=requests)):
+                return len(requests) * costs.subscribe.seconds(broker.router.entry_count())
             case Ask():
-                return costs.advertise.seconds(broker.router.entries())
+                return costs.advertise.seconds(broker.router.entry_count())
         return 0.0
 
     def _handle(self, name: str, broker: Broker, input: Input) -> None:

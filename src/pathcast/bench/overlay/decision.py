@@ -29,11 +29,11 @@ def decision_ratio(entries: int, count: int, rounds: int) -> Ratio:
     backend = MatcherBackend(plain)
     names = [f"n{number}" for number in range(_NEIGHBOURS)]
     router = Router("here", ["up", *names], plain, backend)
-    router.hear("up", Advertise("far", "P", ("up", "far"), ANYTHING))
+    router.on_message("up", Advertise("far", "P", ("up", "far"), ANYTHING))
     matcher = Matcher()
     for number, text in enumerate(texts):
         hop = number % _NEIGHBOURS
-        router.hear(names[hop], Subscribe(backend.interest(parse(text))))
+        router.on_message(names[hop], Subscribe(backend.interest(parse(text))))
         matcher.add(number, text, hop=hop)
     options = DocumentOptions(max_depth=10, size=_BYTES)
     bodies = list(documents(bundled("news"), options, seed=3, count=count))

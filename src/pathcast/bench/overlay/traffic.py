@@ -99,7 +99,9 @@ def runs(reading: Reading, published: list[Publications], costs: dict[str, Costs
                 after = [one.after for one in run.metrics.deliveries[delivered:]]
                 delay[what.name, whose] = 1e3 * sum(after) / max(len(after), 1)
         summary = Summary.of(run)
-        entries = sum(one.broker.router.uncovered() for one in run.hosts.values() if one.broker)
+        entries = sum(
+            one.broker.router.uncovered_count() for one in run.hosts.values() if one.broker
+        )
         again = len(texts) * reading.each
         again *= reading.levels - 1 if chosen.advertisements else len(topology.brokers) - 1
         yield Run(name, control, publications, delay, summary.vain, entries, again)

@@ -60,7 +60,8 @@ class Way:
             "taken": self.taken,
             "verdict": self.verdict.value,
             "entries": [
-                {"pattern": text, "without": sorted(without)} for text, without in self.entries
+                {"pattern": text, "without": sorted(except_origins)}
+                for text, except_origins in self.entries
             ],
             "subscriptions": [str(id) for id in self.subscriptions],
         }
@@ -77,12 +78,12 @@ def why_document(router: Router, document: Publication, came_from: str = LOCAL) 
         _here(router, matching),
         *(_way(router, origin, came_from, one, matching) for one in router.neighbours),
     ]
-    unasked = router.unasked(document) - {came_from}
+    unasked = router.flood_targets(document) - {came_from}
     ways = [
         Way(way.to, Verdict.UNASKED) if way.to in unasked and not way.taken else way for way in ways
     ]
     taken = {way.to for way in ways if way.taken and way.to != LOCAL}
-    for unknown in router.recovery.undecided(origin, came_from, taken):
+    for unknown in router.recovery.undecided_hops(origin, came_from, taken):
         place = next(at for at, way in enumerate(ways) if way.to == unknown)
         undecided = Way(unknown, Verdict.UNDECIDED)
         if ways[place].taken:
@@ -127,7 +128,7 @@ def _way(
         verdict, shown = Verdict.NO_MATCH, entries
     elif not wanted:
         verdict, shown = Verdict.EXCLUDED, entries
-    elif router.trees.takes(neighbour, origin):
+    elif router.trees.is_child(neighbour, origin):
         verdict, shown = Verdict.TAKEN, wanted
     elif router.trees.parent.get(origin) == neighbour:
         verdict, shown = Verdict.UPSTREAM, wanted

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pathcast.routing.inspect.text import but, place, text
-from pathcast.routing.interests import LOCAL, Concern
+from pathcast.routing.interests import LOCAL, Relevance
 from pathcast.routing.messages import Interest, Origins
 from pathcast.routing.router import Router
 from pathcast.xpath import Pattern
@@ -27,18 +27,18 @@ class Reason:
 
     pattern: Pattern
     source: str
-    without: Origins
+    except_origins: Origins
     ids: tuple[Hashable, ...]
 
     def cells(self) -> tuple[str, ...]:
         ids = ", ".join(map(str, self.ids)) or "-"
-        return self.pattern.text, place(self.source), but(self.without), ids
+        return self.pattern.text, place(self.source), but(self.except_origins), ids
 
     def as_dict(self) -> dict[str, object]:
         return {
             "pattern": self.pattern.text,
             "wanted_by": place(self.source),
-            "without": sorted(self.without),
+            "without": sorted(self.except_origins),
             "subscriptions": [str(id) for id in self.ids],
         }
 
@@ -49,46 +49,48 @@ class Told:
 
     neighbour: str
     pattern: Pattern
-    without: Origins
+    except_origins: Origins
     reasons: tuple[Reason, ...]
 
     def __str__(self) -> str:
-        besides = f" but from {but(self.without)}" if self.without else ""
+        besides = f" but from {but(self.except_origins)}" if self.except_origins else ""
         return f"{self.neighbour} was told {self.pattern.text}{besides} because of\n{text(self.reasons)}"
 
     def as_dict(self) -> dict[str, object]:
         return {
             "neighbour": self.neighbour,
             "pattern": self.pattern.text,
-            "without": sorted(self.without),
+            "without": sorted(self.except_origins),
             "reasons": [one.as_dict() for one in self.reasons],
         }
 
 
 def why_entry(router: Router, neighbour: str, pattern: Pattern) -> tuple[Told, ...]:
     """The entries of this pattern that a neighbour was told: none, one, or several without different origins."""
-    outgoing = router.outgoing(neighbour)
+    outgoing = router.view(neighbour)
     name = (pattern.text, pattern.namespaces)
     found = []
-    for interest, withouts in outgoing.told.items():
+    for interest, exceptions in outgoing.sent.items():
         if (interest.pattern.text, interest.pattern.namespaces) == name:
-            for without in sorted(withouts, key=sorted):
-                reasons = _reasons(router, neighbour, outgoing.reason(interest, without))
-                found.append(Told(neighbour, interest.pattern, without, tuple(reasons)))
+            for except_origins in sorted(exceptions, key=sorted):
+                reasons = _reasons(
+                    router, neighbour, outgoing.represented_by(interest, except_origins)
+                )
+                found.append(Told(neighbour, interest.pattern, except_origins, tuple(reasons)))
     return tuple(found)
 
 
 def _reasons(router: Router, neighbour: str, interests: list[Interest]) -> Iterator[Reason]:
-    outgoing = router.outgoing(neighbour)
+    outgoing = router.view(neighbour)
     own: dict[Interest, list[Hashable]] = {one: [] for one in interests}
     for id, interest, _ in router.subscriptions():
         if interest in own:
             own[interest].append(id)
     for interest in interests:
-        for source, withouts in sorted(router.wanted.sources(interest).items()):
+        for source, exceptions in sorted(router.interests.sources(interest).items()):
             if source == neighbour:
                 continue
-            for without in sorted(withouts, key=sorted):
-                if outgoing.concern(interest, source, without) is Concern.CONCERNED:
+            for except_origins in sorted(exceptions, key=sorted):
+                if outgoing.relevance(interest, source, except_origins) is Relevance.RELEVANT:
                     ids = tuple(own[interest]) if source == LOCAL else ()
-                    yield Reason(interest.pattern, source, without, ids)
+                    yield Reason(interest.pattern, source, except_origins, ids)

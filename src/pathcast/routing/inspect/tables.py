@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from pathcast.covering import covers
 from pathcast.routing.inspect.text import but, place, short
-from pathcast.routing.interests import LOCAL, Concern
+from pathcast.routing.interests import LOCAL, Relevance
 from pathcast.routing.messages import Interest, Origins
 from pathcast.routing.router import Router
 
@@ -75,7 +75,7 @@ class Passed:
     neighbour: str
     how: How
     by: str | None
-    concern: Concern
+    concern: Relevance
 
     def __str__(self) -> str:
         if self.how is How.NOT:
@@ -102,7 +102,7 @@ class Wish:
 
     pattern: str
     last_hop: str
-    without: Origins
+    except_origins: Origins
     ids: tuple[Hashable, ...]
     hearsay: bool
     passed: tuple[Passed, ...]
@@ -110,13 +110,19 @@ class Wish:
     def cells(self) -> tuple[str, ...]:
         hop = place(self.last_hop) + (" (hearsay)" if self.hearsay else "")
         ids = ", ".join(map(str, self.ids)) or "-"
-        return self.pattern, hop, but(self.without), ids, "; ".join(map(str, self.passed)) or "-"
+        return (
+            self.pattern,
+            hop,
+            but(self.except_origins),
+            ids,
+            "; ".join(map(str, self.passed)) or "-",
+        )
 
     def as_dict(self) -> dict[str, object]:
         return {
             "pattern": self.pattern,
             "last_hop": place(self.last_hop),
-            "without": sorted(self.without),
+            "without": sorted(self.except_origins),
             "subscriptions": [str(id) for id in self.ids],
             "hearsay": self.hearsay,
             "passed_on": [one.as_dict() for one in self.passed],
@@ -128,7 +134,7 @@ def srt(router: Router) -> Iterator[Advertised]:
     trees = router.trees
     for publisher, one in sorted(trees.own.items(), key=lambda pair: pair[0]):
         yield Advertised(router.name, publisher, short(one), LOCAL, (), "in force")
-    held = sorted(trees.held(), key=lambda row: (row[1], row[2], row[0]))
+    held = sorted(trees.all_offers(), key=lambda row: (row[1], row[2], row[0]))
     for neighbour, origin, publisher, path, one in held:
         if trees.parent.get(origin) == neighbour:
             state = "in force"
@@ -136,7 +142,7 @@ def srt(router: Router) -> Iterator[Advertised]:
             state = "gets it from here"
         else:
             state = "spare"
-        if router.recovery.hearsay_offer(neighbour, origin, publisher):
+        if router.recovery.is_unconfirmed_offer(neighbour, origin, publisher):
             state += " (hearsay)"
         yield Advertised(origin, publisher, short(one), neighbour, path, state)
 
@@ -152,32 +158,32 @@ def prt(router: Router) -> Iterator[Wish]:
         passed = passing.of(interest, LOCAL, nothing)
         yield Wish(interest.pattern.text, LOCAL, nothing, tuple(ids), False, passed)
     for neighbour in router.neighbours:
-        for interest, without in router.entries_of(neighbour):
-            hearsay = router.recovery.hearsay(neighbour, interest, without)
-            passed = passing.of(interest, neighbour, without)
-            yield Wish(interest.pattern.text, neighbour, without, (), hearsay, passed)
+        for interest, except_origins in router.entries_of(neighbour):
+            hearsay = router.recovery.is_unconfirmed(neighbour, interest, except_origins)
+            passed = passing.of(interest, neighbour, except_origins)
+            yield Wish(interest.pattern.text, neighbour, except_origins, (), hearsay, passed)
 
 
 class _Passing:
     """What neighbours were told, asked once for all entries."""
 
     def __init__(self, router: Router) -> None:
-        self._outgoing = [router.outgoing(one) for one in router.neighbours]
-        self._standing = [one.standing() for one in self._outgoing]
+        self._outgoing = [router.view(one) for one in router.neighbours]
+        self._standing = [one.representatives() for one in self._outgoing]
 
-    def of(self, interest: Interest, source: str, without: Origins) -> tuple[Passed, ...]:
+    def of(self, interest: Interest, source: str, except_origins: Origins) -> tuple[Passed, ...]:
         found = []
         for outgoing, standing in zip(self._outgoing, self._standing, strict=True):
             if outgoing.neighbour == source:
                 continue
-            concern = outgoing.concern(interest, source, without)
-            if concern is not Concern.CONCERNED:
+            concern = outgoing.relevance(interest, source, except_origins)
+            if concern is not Relevance.RELEVANT:
                 found.append(Passed(outgoing.neighbour, How.NOT, None, concern))
                 continue
             told = standing[interest]
             if told is interest:
                 how = How.ITSELF
-            elif outgoing.group(told) == outgoing.group(interest):
+            elif outgoing.group_of(told) == outgoing.group_of(interest):
                 how = How.HIDDEN
             else:
                 how = How.ITSELF if _same(told, interest) else How.MERGED

@@ -48,8 +48,8 @@ def place(name: str) -> str:
     return name or "here"
 
 
-def but(without: Origins) -> str:
-    return ", ".join(sorted(without)) or "-"
+def but(except_origins: Origins) -> str:
+    return ", ".join(sorted(except_origins)) or "-"
 
 
 def short(advertisement: Advertisement) -> str:

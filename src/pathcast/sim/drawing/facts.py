@@ -62,7 +62,7 @@ def _broker(name: str, host: Host) -> BrokerFacts:
         return BrokerFacts(
             name, None, None, publishers, subscriptions, f"{name} is down\n{clients}"
         )
-    srt, prt = router.trees.size(), router.entries()
+    srt, prt = router.trees.offer_count(), router.entry_count()
     lines = [f"{name}: {clients}"]
     lines += _table("SRT", srt, _advertised(router))
     lines += _table("PRT", prt, _wanted(router))
@@ -76,7 +76,7 @@ def _table(name: str, size: int, rows: Iterator[str]) -> list[str]:
 
 
 def _advertised(router: Router) -> Iterator[str]:
-    for neighbour, origin, publisher, _, one in router.trees.held():
+    for neighbour, origin, publisher, _, one in router.trees.all_offers():
         yield f"{publisher or '-'} of {origin} by {neighbour}: {short(one)}"
 
 
@@ -84,8 +84,8 @@ def _wanted(router: Router) -> Iterator[str]:
     for id, interest, _ in router.subscriptions():
         yield f"{_cut(interest.pattern.text)} for {id}"
     for neighbour in router.neighbours:
-        for interest, without in router.entries_of(neighbour):
-            besides = f" but from {but(without)}" if without else ""
+        for interest, except_origins in router.entries_of(neighbour):
+            besides = f" but from {but(except_origins)}" if except_origins else ""
             yield f"{_cut(interest.pattern.text)} for {neighbour}{besides}"
 
 

@@ -50,7 +50,7 @@ def disagreement(check: checks.Check, run: Simulation, namespaces: Mapping[str, 
             if document not in run.metrics.refusals:
                 return "it was not"
         case checks.Entries(broker=name, number=number):
-            found = _broker(run, name).router.entries()
+            found = _broker(run, name).router.entry_count()
             return None if found == number else f"it has {found}"
         case checks.Tells(broker=name, neighbour=neighbour, xpaths=xpaths):
             told = _told(_broker(run, name).router, name, neighbour)
@@ -140,7 +140,7 @@ def _broker(run: Simulation, name: str) -> Broker:
 
 
 def _told(router: Router, name: str, neighbour: str) -> list[str]:
-    found = router.told(neighbour)
+    found = router.sent_interests(neighbour)
     if found is None:
         raise RoutingError("unknown", f"{neighbour} is no neighbour of {name}")
     return [str(one) for one in found]
