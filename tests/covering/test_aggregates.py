@@ -1,4 +1,4 @@
-"""Every index and aggregate against the twin that asks each pattern, after any sequence of changes."""
+"""Every index and aggregate graft_negations the twin that asks each pattern, after any sequence of changes."""
 
 from __future__ import annotations
 
@@ -10,52 +10,68 @@ from hypothesis import strategies as st
 
 from pathcast.covering import containment
 from pathcast.covering.aggregate import Aggregate
-from pathcast.covering.alternatives import Unwieldy, written_out
-from pathcast.covering.core.labels import Labels
-from pathcast.covering.encode import Encoder
-from pathcast.covering.homomorphism import loose_ends, maps
-from pathcast.covering.indexes import Index, TwigIndex, features, regions, scan, walk
-from pathcast.covering.published_indexes.factorization_search import Tree
+from pathcast.covering.alternatives import NotExpandable, expand_alternatives
+from pathcast.covering.core.labels import LabelTable
+from pathcast.covering.encode import TwigEncoder
+from pathcast.covering.homomorphism import has_homomorphism, relax_trailing_wildcards
+from pathcast.covering.indexes import (
+    CoveringIndex,
+    TwigIndex,
+    factorization_index,
+    feature_index,
+    region_index,
+    scan_index,
+)
+from pathcast.covering.published_indexes.factorization_search import FactorizationIndex
 from pathcast.covering.published_indexes.subscription_tree import SubscriptionTree
 from pathcast.covering.to_twigs import twigs as written
-from pathcast.covering.twig import Branch, Twig
+from pathcast.covering.twig import Twig, TwigNode
 from pathcast.errors import SubscriptionError
 from pathcast.xpath import Pattern, parse
 from tests import strategies
 from tests.covering.patterns import paths, twigs
 from tests.generate import NAMESPACES
 
-Made = Callable[[Labels], Index]
+Made = Callable[[LabelTable], CoveringIndex]
 
 
-def pure_walk(labels: Labels) -> Index:
+def pure_walk(labels: LabelTable) -> CoveringIndex:
     """Without asking anybody one by one: small sets would be asked and nothing else."""
-    return walk(labels, few=0)
+    return factorization_index(labels, few=0)
 
 
-def pure_regions(labels: Labels) -> Index:
-    return regions(labels, few=0)
+def pure_regions(labels: LabelTable) -> CoveringIndex:
+    return region_index(labels, few=0)
 
 
-def mixed_regions(labels: Labels) -> Index:
-    return regions(labels, few=2)
+def mixed_regions(labels: LabelTable) -> CoveringIndex:
+    return region_index(labels, few=2)
 
 
-INDEXES: list[Made] = [scan, features, pure_walk, pure_regions, mixed_regions, SubscriptionTree]
+INDEXES: list[Made] = [
+    scan_index,
+    feature_index,
+    pure_walk,
+    pure_regions,
+    mixed_regions,
+    SubscriptionTree,
+]
 everyone = pytest.mark.parametrize("index", INDEXES, ids=lambda made: made.__name__)
 
 
 def covers(wide: Pattern, narrow: Pattern) -> bool:
     """The relation that all of them have, straight from its definition."""
-    above, below = ([loose_ends(one) for one in written(pattern)] for pattern in (wide, narrow))
-    return all(any(maps(top, bottom) for top in above) for bottom in below)
+    above, below = (
+        [relax_trailing_wildcards(one) for one in written(pattern)] for pattern in (wide, narrow)
+    )
+    return all(any(has_homomorphism(top, bottom) for top in above) for bottom in below)
 
 
-def filled(index: Made, patterns: list[Pattern]) -> tuple[Encoder, Index]:
-    encoder = Encoder()
+def filled(index: Made, patterns: list[Pattern]) -> tuple[TwigEncoder, CoveringIndex]:
+    encoder = TwigEncoder()
     made = index(encoder.labels)
     for key, pattern in enumerate(patterns):
-        made.add(key, encoder.encoded(pattern))
+        made.add(key, encoder.encode(pattern))
     return encoder, made
 
 
@@ -64,8 +80,8 @@ def test_worked_examples_of_cao(index: Made) -> None:
     """Figures 4.7 and 4.12: u covers q4 alone, and q1, q2 and q3 cover u."""
     texts = ["/a//b", "/a[.//c]//b/e", "/a[.//b/d][.//b/e]//b/c", "/a//b[d][e][c]"]
     encoder, made = filled(index, [parse(text) for text in texts])
-    u = encoder.encoded(parse("/a[.//b/e]//b[c][d]"))
-    assert made.covered(u) == {3}
+    u = encoder.encode(parse("/a[.//b/e]//b[c][d]"))
+    assert made.covered_by(u) == {3}
     assert made.covering(u) == {0, 1, 2}
 
 
@@ -77,9 +93,9 @@ def test_worked_examples_of_cao(index: Made) -> None:
 def test_where_the_printed_algorithms_err(index: Made, wide: str, narrow: str) -> None:
     """Cao's containee and container, as printed, find the first of each to cover the second."""
     encoder, made = filled(index, [parse(narrow)])
-    assert made.covered(encoder.encoded(parse(wide))) == set()
+    assert made.covered_by(encoder.encode(parse(wide))) == set()
     encoder, made = filled(index, [parse(wide)])
-    assert made.covering(encoder.encoded(parse(narrow))) == set()
+    assert made.covering(encoder.encode(parse(narrow))) == set()
 
 
 @everyone
@@ -88,18 +104,18 @@ def test_worked_examples_of_chand_and_felber(index: Made) -> None:
     texts = ["/c/e", "/c", "/a/b/c", "/a[b/d]/b/c", "/a/d", "/a/b[b]/c", "/a/b/d"]
     encoder, made = filled(index, [parse(text) for text in texts])
     s3, s4, s6, s7 = 2, 3, 5, 6
-    assert made.covered(encoder.encoded(parse("/a[*/c]/b/b"))) == {s6}
-    assert made.covered(encoder.encoded(parse("/a//b"))) == {s3, s4, s6, s7}
+    assert made.covered_by(encoder.encode(parse("/a[*/c]/b/b"))) == {s6}
+    assert made.covered_by(encoder.encode(parse("/a//b"))) == {s3, s4, s6, s7}
 
 
 @pytest.mark.parametrize("index", [pure_walk, pure_regions])
 def test_pairs_of_nodes_are_looked_at_once(index: Made) -> None:
-    """Without a memo for each pair of nodes, both searches take exponential time here."""
+    """Without a memo for each pair of nodes, intersect searches take exponential time here."""
     encoder, made = filled(index, [parse("//a/a" * 20)])
     assert isinstance(made, TwigIndex)
-    assert isinstance(made.store, Tree)
-    assert made.covered(encoder.encoded(parse("//a/a" * 21))) == set()
-    assert made.covering(encoder.encoded(parse("//a/a" * 19))) == set()
+    assert isinstance(made.store, FactorizationIndex)
+    assert made.covered_by(encoder.encode(parse("//a/a" * 21))) == set()
+    assert made.covering(encoder.encode(parse("//a/a" * 19))) == set()
     assert 0 < made.store.looked_at < 40 * 42 * 42
 
 
@@ -107,29 +123,29 @@ def test_regions_are_given_anew_when_a_gap_is_used_up() -> None:
     """Siblings use up what is free at one place: labels change, answers do not."""
     texts = [f"/a/b/c{n}//d" for n in range(800)] + [f"//x{n}/d" for n in range(400)]
     patterns = [parse(text) for text in texts]
-    encoder, made = filled(regions, patterns)
+    encoder, made = filled(region_index, patterns)
     assert made.stats()["relabelled"] > 0
-    assert made.covered(encoder.encoded(parse("//d"))) == set(range(1_200))
-    assert made.covered(encoder.encoded(parse("/a//*/d"))) == set()
-    assert made.covered(encoder.encoded(parse("/a//d"))) == set(range(800))
-    assert made.covering(encoder.encoded(parse("/a/b/c799/z/d"))) == {799}
+    assert made.covered_by(encoder.encode(parse("//d"))) == set(range(1_200))
+    assert made.covered_by(encoder.encode(parse("/a//*/d"))) == set()
+    assert made.covered_by(encoder.encode(parse("/a//d"))) == set(range(800))
+    assert made.covering(encoder.encode(parse("/a/b/c799/z/d"))) == {799}
     for key in range(0, 1_200, 2):
         made.remove(key)
     for key in range(0, 1_200, 2):
-        made.add(key, encoder.encoded(patterns[key]))
-    assert made.covered(encoder.encoded(parse("/a//d"))) == set(range(800))
-    assert made.covering(encoder.encoded(parse("/q/x7/d"))) == {807}
+        made.add(key, encoder.encode(patterns[key]))
+    assert made.covered_by(encoder.encode(parse("/a//d"))) == set(range(800))
+    assert made.covering(encoder.encode(parse("/q/x7/d"))) == {807}
 
 
 def test_shapes_of_the_subscription_tree() -> None:
     """Li et al., section 4.1: a new pattern between a node and its parent, below a node, or beside; and pointers to the rest."""
-    encoder = Encoder()
+    encoder = TwigEncoder()
     tree = SubscriptionTree(encoder.labels)
     for key, text in enumerate(["/a/b", "/a/b/c", "//b/c", "/a"]):
-        tree.add(key, encoder.encoded(parse(text)))
+        tree.add(key, encoder.encode(parse(text)))
     assert tree.shape() == {3: [0], 0: [1], 2: []}  # case 2: /a came between the top and /a/b
     assert tree.stats()["pointers"] == 0  # //b/c came after /a/b/c, and was not asked about it
-    tree.add(4, encoder.encoded(parse("/a/b/c/d")))
+    tree.add(4, encoder.encode(parse("/a/b/c/d")))
     assert tree.shape() == {3: [0], 0: [1], 2: [4]}  # case 3, below the first that covers it
     assert tree.stats()["pointers"] == 1  # from /a/b/c, which covers it as well
     tree.remove(0)
@@ -140,13 +156,13 @@ def test_shapes_of_the_subscription_tree() -> None:
 
 def test_pointers_move_with_what_comes_between() -> None:
     """Cases 1 and 2: what a parent points to and its new child covers is pointed to by the child; when that leaves, by the parent again."""
-    encoder = Encoder()
+    encoder = TwigEncoder()
     tree = SubscriptionTree(encoder.labels)
     for key, text in enumerate(["//c", "/a", "/a/b/c/d"]):
-        tree.add(key, encoder.encoded(parse(text)))
+        tree.add(key, encoder.encode(parse(text)))
     assert tree.shape() == {0: [2], 1: []}
     assert tree.pointers() == {1: {2}}
-    tree.add(3, encoder.encoded(parse("/a/b")))
+    tree.add(3, encoder.encode(parse("/a/b")))
     assert tree.shape() == {0: [2], 1: [3]}
     assert tree.pointers() == {3: {2}}
     tree.remove(3)
@@ -156,16 +172,16 @@ def test_pointers_move_with_what_comes_between() -> None:
 @everyone
 def test_a_pattern_that_matches_nothing_is_covered_by_all(index: Made) -> None:
     encoder, made = filled(index, [parse("/a and /b"), parse("//c")])
-    assert made.covered(encoder.encoded(parse("/x"))) == {0}
-    assert made.covering(encoder.encoded(parse("/x and /y"))) == {0, 1}
+    assert made.covered_by(encoder.encode(parse("/x"))) == {0}
+    assert made.covering(encoder.encode(parse("/x and /y"))) == {0, 1}
 
 
 @everyone
 def test_alternatives(index: Made) -> None:
     texts = ["//a|//b", "//a[c]", "//b|//c", "//a[x or y]"]
     encoder, made = filled(index, [parse(text) for text in texts])
-    assert made.covered(encoder.encoded(parse("//a|//b"))) == {0, 1, 3}
-    assert made.covering(encoder.encoded(parse("//a[c]|//b[d]"))) == {0, 2}
+    assert made.covered_by(encoder.encode(parse("//a|//b"))) == {0, 1, 3}
+    assert made.covering(encoder.encode(parse("//a[c]|//b[d]"))) == {0, 2}
 
 
 anything = st.one_of(paths(), twigs(), twigs(values=True), strategies.expressions())
@@ -188,8 +204,8 @@ def test_searches_equal_the_twin(index: Made, texts: list[str], asked: list[str]
     patterns = parsed(texts)
     encoder, made = filled(index, patterns)
     for pattern in [*parsed(asked), *patterns[:2]]:
-        query = encoder.encoded(pattern)
-        assert made.covered(query) == {
+        query = encoder.encode(pattern)
+        assert made.covered_by(query) == {
             key for key, one in enumerate(patterns) if covers(pattern, one)
         }
         assert made.covering(query) == {
@@ -311,15 +327,15 @@ def test_the_short_way_to_a_twig_leads_where_the_long_one_does(text: str) -> Non
             if long:
                 assert len(short) == len(long)
                 for one, other in zip(short, long, strict=True):
-                    assert maps(one, other)
-                    assert maps(other, one)
+                    assert has_homomorphism(one, other)
+                    assert has_homomorphism(other, one)
                     assert len(one) == len(other)
 
 
-def _or_nothing(pattern: Pattern) -> list[Branch]:
+def _or_nothing(pattern: Pattern) -> list[TwigNode]:
     try:
-        return written_out(pattern.condition)
-    except Unwieldy:
+        return expand_alternatives(pattern.condition)
+    except NotExpandable:
         return []
 
 

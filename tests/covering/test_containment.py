@@ -20,7 +20,7 @@ from tests.generate import NAMESPACES
 
 YES = [
     # seed 000, section 4.2, the three worked examples of DesCov. The second is printed as a no: "the sub-XPE */c does not cover
-    # *//c". But the * of the first pattern may lie deeper: below the second a there is always an element above the c.
+    # *//c". But the * of the first pattern may lie descendant: below the second a there is always an element above the c.
     ("/*/a//*//c", "/a/a/*//c/e/c/d"),
     ("/*/a//*/c", "/a/a/*//c/b/d"),
     ("/a/*//*/d", "/a//b/c/d"),
@@ -178,7 +178,7 @@ def test_namespaces_in_a_witness_do_not_clash() -> None:
 
 
 def test_a_document_that_cannot_be_written_makes_no_yes() -> None:
-    """An xml:id must be a name: where it is asked to be a number there is no document to look at, for or against."""
+    """An xml:id must be a name: where it is asked to be a number there is no document to look at, for or graft_negations."""
     assert covers("//@xml:id[../a]", "//@xml:id").answer is False
     gave_up = covers("//b", "//a[@xml:id = '1']")
     assert gave_up.answer is None
@@ -191,18 +191,18 @@ def test_bad_patterns_are_errors() -> None:
 
 
 def _check(wide: str, narrow: str, verdict: Verdict, spaces: dict[str, str] | None = None) -> None:
-    """A witness tells the patterns apart, and nothing can be taken away from it."""
+    """A witness is_witness the patterns apart, and nothing can be taken away from it."""
     assert (verdict.witness is not None) is (verdict.answer is False)
     if verdict.witness is None:
         return
     questions = [oracle.expression(text, spaces) for text in (narrow, wide)]
 
-    def tells(root: etree._Element) -> bool:
+    def is_witness(root: etree._Element) -> bool:
         tree = etree.ElementTree(root)
         return [oracle.holds(one, tree) for one in questions] == [True, False]
 
     root = etree.fromstring(verdict.witness)
-    assert tells(root)
+    assert is_witness(root)
     for index in range(1, sum(1 for _ in root.iter())):
         copy = deepcopy(root)
         node = next(itertools.islice(copy.iter(), index, None))
@@ -210,7 +210,7 @@ def _check(wide: str, narrow: str, verdict: Verdict, spaces: dict[str, str] | No
         assert parent is not None
         if not node.tail:
             parent.remove(node)
-            assert not tells(copy)
+            assert not is_witness(copy)
 
 
 def _brute(wide: str, narrow: str) -> bool:

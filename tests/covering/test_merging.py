@@ -14,16 +14,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pathcast.covering import covers
-from pathcast.covering.merging import Change, Merged, Order, PathDistribution, merge
+from pathcast.covering.merging import Change, MergedTable, MergeOrder, PathDistribution, merge
 from pathcast.covering.merging import linear as lines
-from pathcast.covering.merging.linear import Steps, linear, text
+from pathcast.covering.merging.linear import Steps, to_steps, to_xpath
 from pathcast.covering.merging.rules import (
-    by_middle,
-    by_name,
-    by_operator,
-    middles,
-    one_name,
-    one_operator,
+    merge_by_middle,
+    merge_by_name,
+    merge_by_operator,
+    middle_proposals,
+    name_proposals,
+    operator_proposals,
 )
 from pathcast.errors import SubscriptionError
 from pathcast.generators import presets
@@ -40,7 +40,7 @@ Path = tuple[str, ...]
 
 @cache
 def _steps(pattern: str) -> Steps:
-    found = linear(pattern)
+    found = to_steps(pattern)
     assert found is not None
     return found
 
@@ -101,27 +101,27 @@ def _publishers(draw: st.DrawFn) -> tuple[PathDistribution, dict[Path, Fraction]
 
 
 def test_one_element_differs() -> None:
-    assert by_name(_steps("a/*/c/d"), _steps("a/*/c/e")) == _steps("a/*/c/*")
+    assert merge_by_name(_steps("a/*/c/d"), _steps("a/*/c/e")) == _steps("a/*/c/*")
 
 
 def test_figure_5() -> None:
     members = [_steps(one) for one in ("/a/b/a", "/a/b/b", "/a/b/d")]
-    assert by_name(*members) == _steps("/a/b/*")
+    assert merge_by_name(*members) == _steps("/a/b/*")
 
 
 def test_one_operator_and_one_element_differ() -> None:
     one, other = _steps("/a/c/*/*"), _steps("/a//c/*/c")
-    assert by_operator(one, other) == by_operator(other, one) == _steps("/a//c/*/*")
+    assert merge_by_operator(one, other) == merge_by_operator(other, one) == _steps("/a//c/*/*")
 
 
 def test_the_middle_differs() -> None:
-    assert by_middle(_steps("/a/b/x/y/c"), _steps("/a/b/z/c")) == _steps("/a/b//c")
-    assert by_middle(_steps("/a/b/c"), _steps("/a/b/x/c")) == _steps("/a/b//c")
+    assert merge_by_middle(_steps("/a/b/x/y/c"), _steps("/a/b/z/c")) == _steps("/a/b//c")
+    assert merge_by_middle(_steps("/a/b/c"), _steps("/a/b/x/c")) == _steps("/a/b//c")
     # the operator in front of the end may differ, and the end may not overlap the beginning
-    assert by_middle(_steps("/a/b/x//c"), _steps("/a/b/z/c")) == _steps("/a/b//c")
-    assert by_middle(_steps("/a/b/b/c"), _steps("/a/b/c")) == _steps("/a/b//c")
+    assert merge_by_middle(_steps("/a/b/x//c"), _steps("/a/b/z/c")) == _steps("/a/b//c")
+    assert merge_by_middle(_steps("/a/b/b/c"), _steps("/a/b/c")) == _steps("/a/b//c")
     # half is not most
-    assert by_middle(_steps("/a/x/y/c"), _steps("/a/z/c")) is None
+    assert merge_by_middle(_steps("/a/x/y/c"), _steps("/a/z/c")) is None
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ def test_the_middle_differs() -> None:
 )
 def test_what_covers_or_differs_too_much_is_not_merged_by_name(texts: tuple[str, str]) -> None:
     one, other = (_steps(text) for text in texts)
-    assert by_name(one, other) is None
-    assert by_operator(one, other) is None
+    assert merge_by_name(one, other) is None
+    assert merge_by_operator(one, other) is None
 
 
 FOURTH = parse_dtd(
@@ -145,7 +145,7 @@ def test_sixty_per_cent() -> None:
     publisher = PathDistribution.uniform(FOURTH, depth=4)
     members = ["/a/*/c/d", "/a/*/c/e"]
     assert publisher.degree(_steps("/a/*/c/*"), [_steps(one) for one in members]) == Fraction(3, 5)
-    for order in Order:
+    for order in MergeOrder:
         assert merge(members, publisher, 0.59, order).entries == set(members)
         (merger,) = merge(members, publisher, 0.6, order).mergers()
         assert (merger.pattern, merger.degree) == ("/a/*/c/*", Fraction(3, 5))
@@ -168,12 +168,12 @@ LETTERS = PathDistribution.observed(
 def test_orders() -> None:
     """Greedy takes the first rule that fits; by saving, the perfect merger comes first and spoils the other."""
     patterns = ["/a/c/e", "/a/d/e", "/a/c/f", "/b/c/e"]
-    greedy = merge(patterns, LETTERS, 0, Order.GREEDY)
+    greedy = merge(patterns, LETTERS, 0, MergeOrder.GREEDY)
     assert greedy.entries == {"/*/c/e", "/a/d/e", "/a/c/f"}
     rates: dict[Path, int] = {("a", "b"): 1, ("a", "c"): 1, ("x", "b"): 1, ("y", "b"): 8}
     publisher = PathDistribution.observed(rates)
     patterns = ["/a/b", "/x/b", "/a/c"]
-    assert merge(patterns, publisher, 0.9, Order.GREEDY).entries == {"/*/b", "/a/c"}
+    assert merge(patterns, publisher, 0.9, MergeOrder.GREEDY).entries == {"/*/b", "/a/c"}
     assert merge(patterns, publisher, 0.5).entries == {"/a/*", "/x/b"}
 
 
@@ -184,7 +184,7 @@ def test_mergers_are_merged_again_and_measured_by_the_originals() -> None:
     rates: dict[Path, int] = {("a", two, three): 1 for two in "cde" for three in "fgh"}
     publisher = PathDistribution.observed(rates)
     asked = [f"/a/{two}/{three}" for two in "cd" for three in "fg"]
-    for order in Order:
+    for order in MergeOrder:
         table = merge(asked, publisher, Fraction(1, 3), order)
         assert len(table) == 2
         assert all(one.degree <= Fraction(1, 3) for one in table.mergers())
@@ -198,7 +198,7 @@ def test_who_counts_as_a_member() -> None:
     )
     patterns = ["/a/c/e", "/a/d/e", "/a/b/e/z/y"]
     assert merge(patterns, publisher, 0).entries == {"/a/*/e"}
-    assert len(merge(patterns, publisher, 0, Order.GREEDY)) == 3
+    assert len(merge(patterns, publisher, 0, MergeOrder.GREEDY)) == 3
 
 
 def test_what_a_merger_covers_besides_disappears() -> None:
@@ -208,7 +208,7 @@ def test_what_a_merger_covers_besides_disappears() -> None:
 
 
 def test_comes_and_goes() -> None:
-    table = Merged(LETTERS, 0)
+    table = MergedTable(LETTERS, 0)
     assert table.add("1", "/a/c/e") == Change(frozenset({"/a/c/e"}))
     assert table.add("2", "/a/c/f") == Change(frozenset({"/a/c/*"}), frozenset({"/a/c/e"}))
     assert table.add("3", "/a/c/f") == Change()
@@ -232,7 +232,7 @@ def test_a_subscription_like_a_merger_takes_its_place() -> None:
 
 
 def test_the_rest_is_left_alone() -> None:
-    table = Merged(LETTERS, 1)
+    table = MergedTable(LETTERS, 1)
     spaces = {"p": "urn:p"}
     others = [parse("/a/c[e]/f"), parse("/a/@x"), parse("/a/p:x", spaces), parse("count(//a) > 3")]
     for number, pattern in enumerate(others):
@@ -250,7 +250,7 @@ def test_a_real_schema() -> None:
     patterns = list(presets.li2008_a().texts(seed=3, count=300))
     sizes = []
     for limit in (0.0, 0.1, 0.5):
-        for order in Order:
+        for order in MergeOrder:
             table = merge(patterns, publisher, limit, order)
             assert all(one.degree <= limit for one in table.mergers())
             sizes.append(len(table))
@@ -282,7 +282,7 @@ def test_weights_are_counted(
     degree = _degree(rates, pattern, others)
     assert distribution.degree(steps, members) == degree
     covered = [one for one in members if lines.covers(steps, one)]
-    degree = _degree(rates, pattern, map(text, covered))
+    degree = _degree(rates, pattern, map(to_xpath, covered))
     for limit in (Fraction(0), Fraction(1, 4), degree):
         found = distribution.within(steps, covered, limit)
         assert found == (degree if degree <= limit else None)
@@ -313,40 +313,49 @@ def _relatives(draw: st.DrawFn) -> tuple[Steps, Steps]:
 @given(_relatives())
 def test_mergers_cover_their_members(pair: tuple[Steps, Steps]) -> None:
     one, other = pair
-    for rule in (by_name, by_operator, by_middle):
+    for rule in (merge_by_name, merge_by_operator, merge_by_middle):
         merger = rule(one, other)
         assert merger == rule(other, one)
         if merger is not None:
-            assert covers(text(merger), text(one))
-            assert covers(text(merger), text(other))
+            assert covers(to_xpath(merger), to_xpath(one))
+            assert covers(to_xpath(merger), to_xpath(other))
 
 
 @SLOW
 @given(_relatives())
 def test_candidates_are_found_without_pairs(pair: tuple[Steps, Steps]) -> None:
     one, other = pair
-    merger = by_name(one, other)
-    assert merger is None or merger in {*one_name(one)} & {*one_name(other)}
-    merger = by_middle(one, other)
-    assert merger is None or merger in {*middles(one), one} & {*middles(other), other}
-    merger = by_operator(one, other)
-    found = {far for near, far in one_operator(one) if near in {*one_name(other)}}
-    found |= {far for near, far in one_operator(other) if near in {*one_name(one)}}
-    found |= {*one_name(one)} & {*one_name(other)}  # at the end of a path operators do not matter
-    comparable = covers(text(one), text(other)) or covers(text(other), text(one))
+    merger = merge_by_name(one, other)
+    assert merger is None or merger in {*name_proposals(one)} & {*name_proposals(other)}
+    merger = merge_by_middle(one, other)
+    assert merger is None or merger in {*middle_proposals(one), one} & {
+        *middle_proposals(other),
+        other,
+    }
+    merger = merge_by_operator(one, other)
+    found = {far for near, far in operator_proposals(one) if near in {*name_proposals(other)}}
+    found |= {far for near, far in operator_proposals(other) if near in {*name_proposals(one)}}
+    found |= {*name_proposals(one)} & {
+        *name_proposals(other)
+    }  # at the end of a path operators do not matter
+    comparable = covers(to_xpath(one), to_xpath(other)) or covers(to_xpath(other), to_xpath(one))
     assert merger is None or merger in found or comparable
-    for proposed in (*one_name(one), *middles(one), *(far for _, far in one_operator(one))):
-        assert covers(text(proposed), text(one))
+    for proposed in (
+        *name_proposals(one),
+        *middle_proposals(one),
+        *(far for _, far in operator_proposals(one)),
+    ):
+        assert covers(to_xpath(proposed), to_xpath(one))
 
 
 _limits = st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1, 2)])
 
 
 def _check(
-    table: Merged, present: Iterable[str], rates: dict[Path, Fraction], limit: Fraction
+    table: MergedTable, present: Iterable[str], rates: dict[Path, Fraction], limit: Fraction
 ) -> None:
     """The invariants, by the slow way."""
-    known = {text(_steps(one)) for one in present}
+    known = {to_xpath(_steps(one)) for one in present}
     entries = {one for one in table.entries if isinstance(one, str)}
     assert len(entries) == len(table) <= len(known)
     for one in known:
@@ -367,18 +376,18 @@ def _check(
 @given(
     _publishers(),
     _limits,
-    st.sampled_from(Order),
+    st.sampled_from(MergeOrder),
     st.lists(st.tuples(st.integers(0, 9), paths(4)), min_size=1, max_size=25),
 )
 def test_a_table_stays_valid(
     publisher: tuple[PathDistribution, dict[Path, Fraction]],
     limit: Fraction,
-    order: Order,
+    order: MergeOrder,
     moves: list[tuple[int, str]],
 ) -> None:
     """An id that is there leaves, one that is not comes; in the end all leave."""
     distribution, rates = publisher
-    table = Merged(distribution, limit, order)
+    table = MergedTable(distribution, limit, order)
     present: dict[int, str] = {}
     for id, pattern in moves:
         before = table.entries
@@ -401,18 +410,18 @@ def test_a_table_stays_valid(
 @given(
     _publishers(),
     _limits,
-    st.sampled_from(Order),
+    st.sampled_from(MergeOrder),
     st.lists(st.tuples(st.integers(0, 9), paths(4)), max_size=20),
 )
 def test_clients_never_see_a_false_positive(
     publisher: tuple[PathDistribution, dict[Path, Fraction]],
     limit: Fraction,
-    order: Order,
+    order: MergeOrder,
     moves: list[tuple[int, str]],
 ) -> None:
     """What passes the table reaches a broker that knows the subscriptions: nobody misses a path or gets one in vain, and what passes in vain is D of it."""
     distribution, rates = publisher
-    table = Merged(distribution, limit, order)
+    table = MergedTable(distribution, limit, order)
     present: dict[int, str] = {}
     for id, pattern in moves:
         if id in present:
@@ -437,11 +446,11 @@ def test_clients_never_see_a_false_positive(
 
 
 @SLOW
-@given(_publishers(), _limits, st.sampled_from(Order), st.lists(paths(4), max_size=12))
+@given(_publishers(), _limits, st.sampled_from(MergeOrder), st.lists(paths(4), max_size=12))
 def test_nothing_is_left_to_merge(
     publisher: tuple[PathDistribution, dict[Path, Fraction]],
     limit: Fraction,
-    order: Order,
+    order: MergeOrder,
     patterns: list[str],
 ) -> None:
     distribution, rates = publisher
@@ -453,9 +462,11 @@ def test_nothing_is_left_to_merge(
     ]
     entries = [_steps(one) for one in table.entries if isinstance(one, str)]
     for one, other in permutations(entries, 2):
-        for merger in (rule(one, other) for rule in (by_name, by_operator, by_middle)):
+        for merger in (
+            rule(one, other) for rule in (merge_by_name, merge_by_operator, merge_by_middle)
+        ):
             if merger is not None:
                 # by saving, all that it covers are members; greedy counts only what was merged
-                wide = [merger] if order is Order.SAVING else [one, other]
+                wide = [merger] if order is MergeOrder.SAVING else [one, other]
                 members = [each for each in top if any(lines.covers(part, each) for part in wide)]
-                assert _degree(rates, text(merger), map(text, members)) > limit
+                assert _degree(rates, to_xpath(merger), map(to_xpath, members)) > limit

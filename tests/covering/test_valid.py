@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from pathcast.covering import Verdict, covers
-from pathcast.covering.labels import Kind, Named
+from pathcast.covering.labels import LabelKind, NameLabel
 from pathcast.covering.to_twigs import twigs as twigs_of
 from pathcast.covering.twig import Twig
-from pathcast.covering.under_dtd import ValidJudge, implied, smallest_valid
+from pathcast.covering.under_dtd import ValidWitnessChecker, chase, minimize_valid
 from pathcast.schema import Schema, parse_dtd
 from pathcast.xpath import parse
 from tests import oracle
@@ -129,8 +129,8 @@ def test_siblings_go_together_where_none_can_go_alone() -> None:
     schema = parse_dtd(
         "<!ELEMENT a (b | (c, b, c))> <!ELEMENT b EMPTY> <!ELEMENT c EMPTY>", root="a"
     )
-    judge = ValidJudge(schema, parse("/b"), parse("/a/b"))
-    assert smallest_valid(b"<a><c/><b/><c/></a>", judge) == b"<a><b/></a>"
+    judge = ValidWitnessChecker(schema, parse("/b"), parse("/a/b"))
+    assert minimize_valid(b"<a><c/><b/><c/></a>", judge) == b"<a><b/></a>"
 
 
 def test_too_much_to_look_into() -> None:
@@ -147,27 +147,27 @@ def test_what_is_implied_is_bounded() -> None:
     lines = [f"<!ELEMENT e{n} (e{n + 1}, f{n + 1})> <!ELEMENT f{n} (e{n + 1})>" for n in range(30)]
     schema = parse_dtd("".join(lines) + "<!ELEMENT e30 EMPTY> <!ELEMENT f30 EMPTY>", root="e0")
     (twig,) = twigs_of(parse("/e0"))
-    found = implied(twig, schema, 40)
+    found = chase(twig, schema, 40)
     assert found is not None
     assert len(found) < 200
 
 
 def _check(wide: str, narrow: str, verdict: Verdict, schema: Schema) -> None:
-    """A witness is valid, tells the patterns apart, and nothing can be taken away from it."""
+    """A witness is valid, is_witness the patterns apart, and nothing can be taken away from it."""
     assert (verdict.witness is not None) is (verdict.answer is False)
     if verdict.witness is None:
         return
     questions = [oracle.expression(text) for text in (narrow, wide)]
 
-    def tells(root: etree._Element) -> bool:
+    def is_witness(root: etree._Element) -> bool:
         tree = etree.ElementTree(root)
         return [oracle.holds(one, tree) for one in questions] == [True, False]
 
     root = etree.fromstring(verdict.witness)
     assert not schema.faults(root)
-    assert tells(root)
+    assert is_witness(root)
     for smaller in _smaller(root):
-        assert not tells(smaller) or schema.faults(smaller)
+        assert not is_witness(smaller) or schema.faults(smaller)
 
 
 def _smaller(root: etree._Element) -> Iterator[etree._Element]:
@@ -362,9 +362,9 @@ def test_a_path_and_a_twig(dtd: Dtd, wide: str, narrow: str, rng: Random) -> Non
 
 @given(dtds, _short, _short, chance)
 def test_nothing_can_be_taken_from_a_witness(dtd: Dtd, wide: str, narrow: str, rng: Random) -> None:
-    judge = ValidJudge(dtd.schema, parse(wide), parse(narrow))
+    judge = ValidWitnessChecker(dtd.schema, parse(wide), parse(narrow))
     for tree in itertools.islice(dtd.documents(rng), 5):
-        witness = smallest_valid(etree.tostring(tree), judge)
+        witness = minimize_valid(etree.tostring(tree), judge)
         if witness is not None:
             _check(wide, narrow, Verdict(False, witness), dtd.schema)
 
@@ -377,7 +377,7 @@ def test_twigs_with_values(dtd: Dtd, wide: str, narrow: str, rng: Random) -> Non
 @given(dtds, twigs(), chance)
 def test_what_is_implied_is_there(dtd: Dtd, narrow: str, rng: Random) -> None:
     (twig,) = twigs_of(parse(narrow))
-    found = implied(twig, dtd.schema, 3)
+    found = chase(twig, dtd.schema, 3)
     question = oracle.expression(narrow)
     answer = None if found is None else oracle.expression(_asked(found))
     for tree in dtd.documents(rng):
@@ -389,10 +389,10 @@ def test_what_is_implied_is_there(dtd: Dtd, narrow: str, rng: Random) -> None:
 def _asked(twig: Twig, node: int = 0) -> str:
     """A twig of elements and attributes as an expression."""
     label = twig.labels[node]
-    assert isinstance(label, Named)
-    name = ("@" if label.kind is Kind.ATTRIBUTE else "") + (label.name or "*")
+    assert isinstance(label, NameLabel)
+    name = ("@" if label.kind is LabelKind.ATTRIBUTE else "") + (label.name or "*")
     branches = [
-        (".//" if twig.deeper[child] else "./") + _asked(twig, child)
+        (".//" if twig.descendant[child] else "./") + _asked(twig, child)
         for child in twig.children[node]
     ]
     tests = "".join(f"[{one}]" for one in branches)

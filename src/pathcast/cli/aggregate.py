@@ -136,12 +136,12 @@ class _Merger:
 def _merged(roots: dict[Id, Pattern], schema: Schema, limit: float) -> list[_Merger]:
     """The mergers of roots that are paths, and whom each stands for."""
     from pathcast.covering.merging import PathDistribution, merge
-    from pathcast.covering.merging.linear import linear, text
+    from pathcast.covering.merging.linear import to_steps, to_xpath
 
-    paths = {id: steps for id, one in roots.items() if (steps := linear(one)) is not None}
+    paths = {id: steps for id, one in roots.items() if (steps := to_steps(one)) is not None}
     by_text: dict[str, list[Id]] = {}
     for id, steps in paths.items():
-        by_text.setdefault(text(steps), []).append(id)
+        by_text.setdefault(to_xpath(steps), []).append(id)
     with progress("merging", None, with_data=False):
         table = merge([roots[id] for id in paths], PathDistribution.uniform(schema), limit)
         return [

@@ -1,7 +1,7 @@
 """Which subscription stands for which.
 
 reading, alternatives    a pattern as alternatives, each a twig
-twig, labels, values     a twig is a tree of labels; which label allows which
+twig, labels, values     a twig is a tree of labels; which label subsumes which
 containment              does one pattern cover another? yes, no with a witness, or neither        `covers`
 indexes, core            of many patterns, those that one covers and those that cover it
 missed                   what exact containment would add to that

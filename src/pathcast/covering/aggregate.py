@@ -25,11 +25,11 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from pathcast.covering.change import Change
-from pathcast.covering.core.labels import Labels
-from pathcast.covering.core.twigs import Mapper
-from pathcast.covering.encode import Encoded, Encoder
+from pathcast.covering.core.labels import LabelTable
+from pathcast.covering.core.twigs import HomomorphismTest
+from pathcast.covering.encode import EncodedTwig, TwigEncoder
 from pathcast.covering.exactness_gap import missed
-from pathcast.covering.indexes import Index, features
+from pathcast.covering.indexes import CoveringIndex, feature_index
 from pathcast.xpath import Pattern, parse
 
 __all__ = ["Aggregate"]
@@ -43,7 +43,7 @@ class _Entry(Generic[Id]):
 
     key: int
     name: tuple[str, tuple[tuple[str, str], ...]]
-    twigs: list[Encoded]
+    twigs: list[EncodedTwig]
     ids: dict[Id, int]
     keeper: int | None = None
     keeps: set[int] = field(default_factory=set)
@@ -60,7 +60,7 @@ class _Entry(Generic[Id]):
 class Aggregate(Generic[Id]):
     """Subscriptions by id over an index of patterns."""
 
-    def __init__(self, encoder: Encoder, index: Index) -> None:
+    def __init__(self, encoder: TwigEncoder, index: CoveringIndex) -> None:
         self._encoder = encoder
         self._index = index
         self._entries: dict[int, _Entry[Id]] = {}
@@ -69,14 +69,14 @@ class Aggregate(Generic[Id]):
         self._roots: dict[int, Id] = {}  # of each root the id that stands for it
         self._exposed: set[Id] = set()  # by the change that is being made
         self._hidden: set[Id] = set()
-        self._mapper = Mapper(encoder.labels)
+        self._mapper = HomomorphismTest(encoder.labels)
         self._keys = 0
         self._clock = 0
 
     @classmethod
-    def of(cls, index: Callable[[Labels], Index] = features) -> Aggregate[Id]:
+    def of(cls, index: Callable[[LabelTable], CoveringIndex] = feature_index) -> Aggregate[Id]:
         """An empty one over an index of this sort."""
-        encoder = Encoder()
+        encoder = TwigEncoder()
         return cls(encoder, index(encoder.labels))
 
     def __len__(self) -> int:
@@ -99,7 +99,7 @@ class Aggregate(Generic[Id]):
             self._holding[id] = entry
             return Change()
         self._keys += 1
-        entry = _Entry(self._keys, name, self._encoder.encoded(pattern), {id: self._clock})
+        entry = _Entry(self._keys, name, self._encoder.encode(pattern), {id: self._clock})
         self._named[name] = self._holding[id] = entry
         self._enter(entry)
         return self._told()
@@ -124,7 +124,7 @@ class Aggregate(Generic[Id]):
         if keeper is not None:
             self._keep(keeper, entry)
             return
-        for key in self._index.covered(entry.twigs, flagged=True):
+        for key in self._index.covered_by(entry.twigs, flagged=True):
             other = self._entries[key]
             self._unroot(other)
             self._keep(entry, other)
@@ -206,11 +206,11 @@ class Aggregate(Generic[Id]):
 
     def covered_by(self, pattern: Pattern) -> set[Id]:
         """The ids of all subscriptions that a pattern covers."""
-        return self._ids(self._index.covered(self._encoder.encoded(pattern)))
+        return self._ids(self._index.covered_by(self._encoder.encode(pattern)))
 
     def covering(self, pattern: Pattern) -> set[Id]:
         """The ids of all subscriptions that cover a pattern."""
-        return self._ids(self._index.covering(self._encoder.encoded(pattern)))
+        return self._ids(self._index.covering(self._encoder.encode(pattern)))
 
     def _ids(self, keys: set[int]) -> set[Id]:
         return {id for key in keys for id in self._entries[key].ids}

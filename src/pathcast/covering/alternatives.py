@@ -8,7 +8,7 @@ is left of them is a leaf.
 Three things are brought together, because a document has only one of them: the root element, an attribute of a given name,
 a node's string-value. So `/a/b and /a/c` is `/a[b][c]`, and `@x > 1 and @x < 5` one value.
 
-An alternative that no document can have is dropped. Where a condition is kept whole as a leaf (`Demand`, `Place`), what follows from
+An alternative that no document can have is dropped. Where a condition is kept whole as a leaf (`ConditionLabel`, `PositionLabel`), what entails from
 it is kept as well: `a[count(b) > 2]` has a child b.
 """
 
@@ -17,9 +17,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from pathcast.covering.labels import ROOT, Demand, Kind, Label, Named, Place, Values, both
-from pathcast.covering.twig import Branch
-from pathcast.covering.values import Literal, possible
+from pathcast.covering.labels import (
+    ROOT,
+    ConditionLabel,
+    Label,
+    LabelKind,
+    NameLabel,
+    PositionLabel,
+    ValueLabel,
+    intersect,
+)
+from pathcast.covering.twig import TwigNode
+from pathcast.covering.values import ValueLiteral, is_satisfiable
 from pathcast.xpath.syntax import Axis, Test, TestKind
 from pathcast.xpath.tree import (
     Always,
@@ -37,22 +46,22 @@ from pathcast.xpath.tree import (
     Value,
 )
 
-__all__ = ["MOST", "Unwieldy", "written_out"]
+__all__ = ["MOST", "NotExpandable", "expand_alternatives"]
 
 MOST = 32
 _NEGATED = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
-class Unwieldy(Exception):
+class NotExpandable(Exception):
     """The condition cannot be written out: it has too many alternatives, or looks at the document from inside."""
 
 
-def written_out(condition: Condition, start: Named = ROOT) -> list[Branch]:
+def expand_alternatives(condition: Condition, start: NameLabel = ROOT) -> list[TwigNode]:
     """The alternatives of a condition at the document node or, said without regard to the document, at another."""
-    found: dict[Branch, None] = {}
+    found: dict[TwigNode, None] = {}
     for asked in _ask(condition):
         if asked.at_root and start is not ROOT:
-            raise Unwieldy
+            raise NotExpandable
         whole = replace(asked, branches=asked.branches | asked.at_root)
         top = _seal(whole, start, False)
         if top is not None:
@@ -68,9 +77,9 @@ class _Asked:
     """One alternative: tests that the node passes, its value, what hangs below it and, from anywhere, below the document."""
 
     tests: tuple[Test, ...] = ()
-    literals: frozenset[Literal] = frozenset()
-    branches: frozenset[Branch] = frozenset()
-    at_root: frozenset[Branch] = frozenset()
+    literals: frozenset[ValueLiteral] = frozenset()
+    branches: frozenset[TwigNode] = frozenset()
+    at_root: frozenset[TwigNode] = frozenset()
 
     def __add__(self, other: _Asked) -> _Asked:
         return _Asked(
@@ -93,7 +102,7 @@ def _ask(condition: Condition) -> list[_Asked]:
         case Or(parts=parts):
             return _any(_ask(part) for part in parts)
         case Value():
-            return [_Asked(literals=frozenset([Literal(condition)]))]
+            return [_Asked(literals=frozenset([ValueLiteral(condition)]))]
         case Is(test=test):
             return [_Asked(tests=(test,))]
         case Exists(path=path):
@@ -111,7 +120,7 @@ def _ask(condition: Condition) -> list[_Asked]:
         case Not(part=part):
             return _deny(part)
         case Position():  # of a node that stands alone: folded before, or part of a step
-            return [_Asked(branches=frozenset([Branch(Demand(condition))]))]
+            return [_Asked(branches=frozenset([TwigNode(ConditionLabel(condition))]))]
     raise AssertionError(condition)
 
 
@@ -126,25 +135,25 @@ def _deny(part: Condition) -> list[_Asked]:
         case Or(parts=parts):
             return _all(_deny(one) for one in parts)
         case Value():
-            return [_Asked(literals=frozenset([Literal(part, False)]))]
+            return [_Asked(literals=frozenset([ValueLiteral(part, False)]))]
         case Count(path=path, op=op, operand=operand):
             return _ask(Count(path, _NEGATED[op], operand))
         case Exists(path=path) | First(path=path):
             return [_kept(Not(part), path)]
         case _:
-            return [_Asked(branches=frozenset([Branch(Demand(Not(part)))]))]
+            return [_Asked(branches=frozenset([TwigNode(ConditionLabel(Not(part)))]))]
 
 
 def _kept(condition: Condition, path: Path) -> _Asked:
     """A condition kept whole, at the document if that is where its path starts."""
-    leaf = frozenset([Branch(Demand(condition))])
+    leaf = frozenset([TwigNode(ConditionLabel(condition))])
     return _Asked(at_root=leaf) if path.absolute else _Asked(branches=leaf)
 
 
 def _any(choices: Iterable[list[_Asked]]) -> list[_Asked]:
     found = list(dict.fromkeys(one for choice in choices for one in choice))
     if len(found) > MOST:
-        raise Unwieldy
+        raise NotExpandable
     return found
 
 
@@ -167,8 +176,8 @@ def _path(path: Path) -> list[_Asked]:
         if asked.tests or asked.literals:  # the document itself: no test passes it but node()
             if any(test.kind is not TestKind.NODE for test in asked.tests):
                 continue
-            value = Values(asked.literals)
-            asked = replace(asked, branches=asked.branches | {Branch(value)})
+            value = ValueLabel(asked.literals)
+            asked = replace(asked, branches=asked.branches | {TwigNode(value)})
         moved.append(_Asked(at_root=asked.branches | asked.at_root))
     return moved
 
@@ -186,7 +195,7 @@ def _steps(steps: tuple[Step, ...]) -> list[_Asked]:
         else:
             after = _down(step, bool(lead) or step.axis is Axis.DESCENDANT, after)
         if step.positional and step.axis is not Axis.CHILD:
-            # its places are counted from where it starts, so what follows is kept whole as well
+            # its places are counted from where it starts, so what entails is kept whole as well
             whole = Exists(Path(False, steps[index - 1 if lead else index :]))
             after = [one + _kept(whole, whole.path) for one in after]
     return after
@@ -195,16 +204,16 @@ def _steps(steps: tuple[Step, ...]) -> list[_Asked]:
 _FROM_ANY = (Axis.CHILD, Axis.DESCENDANT, Axis.ATTRIBUTE)
 
 
-def _down(step: Step, deeper: bool, after: list[_Asked]) -> list[_Asked]:
-    """What is asked above a step, one level or (`deeper`) any number of them."""
-    leaves: frozenset[Branch] = frozenset()
+def _down(step: Step, descendant: bool, after: list[_Asked]) -> list[_Asked]:
+    """What is asked above a step, one level or (`descendant`) any number of them."""
+    leaves: frozenset[TwigNode] = frozenset()
     if step.positional and step.axis is Axis.CHILD:
-        leaves = frozenset(Branch(place) for place in _places(step))
-    kind = Kind.ATTRIBUTE if step.axis is Axis.ATTRIBUTE else Kind.NODE
+        leaves = frozenset(TwigNode(place) for place in _places(step))
+    kind = LabelKind.ATTRIBUTE if step.axis is Axis.ATTRIBUTE else LabelKind.NODE
     found = []
     for asked in _at_end(step, after):
         whole = replace(asked, branches=asked.branches | leaves, tests=(step.test, *asked.tests))
-        top = _seal(whole, Named(kind), deeper)
+        top = _seal(whole, NameLabel(kind), descendant)
         if top is not None:
             found.append(_Asked(branches=frozenset([top]), at_root=asked.at_root))
     return _any([found])
@@ -221,42 +230,42 @@ def _at_end(step: Step, after: list[_Asked]) -> list[_Asked]:
     return _all([*(_ask(condition) for condition in plain), after])
 
 
-def _places(step: Step) -> Iterator[Place]:
+def _places(step: Step) -> Iterator[PositionLabel]:
     for index, condition in enumerate(step.conditions):
         if condition.positional:
-            yield Place(step.test, step.conditions[:index], condition)
+            yield PositionLabel(step.test, step.conditions[:index], condition)
 
 
-def _seal(asked: _Asked, label: Named, deeper: bool) -> Branch | None:
+def _seal(asked: _Asked, label: NameLabel, descendant: bool) -> TwigNode | None:
     """The branch of a node that is asked all this; None if there is no such node."""
     for test in asked.tests:
-        found = both(label, test)
+        found = intersect(label, test)
         if found is None:
             return None
         label = found
-    if label.kind is Kind.NODE and any(_of_element(branch.label) for branch in asked.branches):
-        label = Named(Kind.ELEMENT)
-    if label.kind not in (Kind.ELEMENT, Kind.ROOT) and any(
+    if label.kind is LabelKind.NODE and any(_of_element(branch.label) for branch in asked.branches):
+        label = NameLabel(LabelKind.ELEMENT)
+    if label.kind not in (LabelKind.ELEMENT, LabelKind.ROOT) and any(
         _of_element(branch.label) for branch in asked.branches
     ):
         return None
     branches = set(asked.branches)
     if asked.literals:
-        branches.add(Branch(Values(asked.literals)))
+        branches.add(TwigNode(ValueLabel(asked.literals)))
     merged = _merged(branches, label)
-    return None if merged is None else Branch(label, deeper, merged)
+    return None if merged is None else TwigNode(label, descendant, merged)
 
 
 def _of_element(label: Label) -> bool:
-    return isinstance(label, Named)
+    return isinstance(label, NameLabel)
 
 
-def _merged(branches: set[Branch], label: Named) -> frozenset[Branch] | None:
+def _merged(branches: set[TwigNode], label: NameLabel) -> frozenset[TwigNode] | None:
     """The branches with those brought together of which a node has one only; None if they do not agree."""
-    groups: dict[object, list[Branch]] = {}
+    groups: dict[object, list[TwigNode]] = {}
     for branch in branches:
         groups.setdefault(_group(branch, label), []).append(branch)
-    found: set[Branch] = set(groups.pop(None, []))
+    found: set[TwigNode] = set(groups.pop(None, []))
     for together in groups.values():
         one = together[0]
         for other in together[1:]:
@@ -264,40 +273,40 @@ def _merged(branches: set[Branch], label: Named) -> frozenset[Branch] | None:
             if joined is None:
                 return None
             one = joined
-        if isinstance(one.label, Values) and not possible(one.label.literals):
+        if isinstance(one.label, ValueLabel) and not is_satisfiable(one.label.literals):
             return None
         found.add(one)
     return frozenset(found)
 
 
-def _group(branch: Branch, above: Named) -> object:
+def _group(branch: TwigNode, above: NameLabel) -> object:
     """What only one of can stand there; None for all that may be many."""
-    if branch.deeper:
+    if branch.descendant:
         return None
     match branch.label:
-        case Values():
-            return Values
-        case Named(kind=Kind.ATTRIBUTE, name=name) if name:
+        case ValueLabel():
+            return ValueLabel
+        case NameLabel(kind=LabelKind.ATTRIBUTE, name=name) if name:
             return name
-        case Named(kind=Kind.ELEMENT) if above.kind is Kind.ROOT:
-            return Kind.ROOT
+        case NameLabel(kind=LabelKind.ELEMENT) if above.kind is LabelKind.ROOT:
+            return LabelKind.ROOT
         case _:
             return None
 
 
-def _join(one: Branch, other: Branch) -> Branch | None:
-    if isinstance(one.label, Values) and isinstance(other.label, Values):
-        return Branch(Values(one.label.literals | other.label.literals))
-    assert isinstance(one.label, Named)
-    assert isinstance(other.label, Named)
-    label = both(one.label, _test(other.label))
+def _join(one: TwigNode, other: TwigNode) -> TwigNode | None:
+    if isinstance(one.label, ValueLabel) and isinstance(other.label, ValueLabel):
+        return TwigNode(ValueLabel(one.label.literals | other.label.literals))
+    assert isinstance(one.label, NameLabel)
+    assert isinstance(other.label, NameLabel)
+    label = intersect(one.label, _test(other.label))
     if label is None:
         return None
     merged = _merged({*one.branches, *other.branches}, label)
-    return None if merged is None else Branch(label, False, merged)
+    return None if merged is None else TwigNode(label, False, merged)
 
 
-def _test(label: Named) -> Test:
+def _test(label: NameLabel) -> Test:
     if label.name:
         return Test(TestKind.NAME, label.name)
     return Test(TestKind.ANY_IN, label.space) if label.space else Test(TestKind.ANY)

@@ -5,7 +5,7 @@ without values covers another one exactly when it matches all its models with wa
 its longest run of wildcards joined by child edges: a longer way could be cut short without its noticing (Miklau and Suciu,
 "Containment and Equivalence for a Fragment of XPath", 2004, section 3). That holds for alternatives on either side as well.
 
-Values are chosen among representatives: for numbers and equalities the strings at, between and beside the constants of both sides, in each spelling that
+ValueLabel are chosen among representatives: for numbers and equalities the strings at, between and beside the constants of intersect sides, in each spelling that
 makes a difference. They stand for all strings, as long as the tested nodes have no elements below them. Everything else (other tests of
 strings, places, counts, denials) gets likely values, which may show that one pattern does not cover another but not that it does: `Models.all` says
 which it is.
@@ -19,32 +19,36 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 
-from pathcast.covering.labels import Kind, Label, Named, Place, Values
+from pathcast.covering.labels import Label, LabelKind, NameLabel, PositionLabel, ValueLabel
 from pathcast.covering.twig import Twig
-from pathcast.covering.values import Literal
+from pathcast.covering.values import ValueLiteral
 from pathcast.xpath.numbers import number
 from pathcast.xpath.tree import Position, Value, ValueKind
 
-__all__ = ["Model", "Models", "Node"]
+__all__ = ["Model", "ModelNode", "Models"]
 
-_ID = Named(Kind.ATTRIBUTE, "{http://www.w3.org/XML/1998/namespace}id")
+_ID = NameLabel(LabelKind.ATTRIBUTE, "{http://www.w3.org/XML/1998/namespace}id")
 _EXACT_TESTS = (ValueKind.NUMBER, ValueKind.STRING)
 _WORDS = ("", "x", "1", "0")
 _COMPANY = 20  # so many siblings are made for a place
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class ModelNode:
     """A node of a made document. `text` is its own: an attribute's value, a text, what stands before an element's children."""
 
-    label: Named
+    label: NameLabel
     text: str = ""
-    children: list[Node] = field(default_factory=list)
+    children: list[ModelNode] = field(default_factory=list)
 
     @property
     def value(self) -> str:
         """Its string-value."""
-        inner = (one.value for one in self.children if one.label.kind in (Kind.ELEMENT, Kind.TEXT))
+        inner = (
+            one.value
+            for one in self.children
+            if one.label.kind in (LabelKind.ELEMENT, LabelKind.TEXT)
+        )
         return self.text + "".join(inner)
 
 
@@ -52,18 +56,18 @@ class Node:
 class Model:
     """A made document, by its root element."""
 
-    root: Node
+    root: ModelNode
 
     def twig(self) -> Twig:
         """The document as a twig whose every label is met by one node only: mapping onto it is matching it."""
-        labels: list[Label] = [Named(Kind.ROOT)]
+        labels: list[Label] = [NameLabel(LabelKind.ROOT)]
         parents = [-1]
         waiting = [(self.root, 0)]
         while waiting:
             node, parent = waiting.pop()
             here = len(labels)
-            pinned = Literal(Value(ValueKind.STRING, "=", node.value))
-            labels += [node.label, Values(frozenset([pinned]))]
+            equality_constant = ValueLiteral(Value(ValueKind.STRING, "=", node.value))
+            labels += [node.label, ValueLabel(frozenset([equality_constant]))]
             parents += [parent, here]
             waiting += [(one, here) for one in reversed(node.children)]
         return Twig(tuple(labels), (False,) * len(labels), tuple(parents))
@@ -75,12 +79,15 @@ class Models:
     def __init__(self, twig: Twig, wide: Sequence[Twig]) -> None:
         self._twig = twig
         names = {
-            label.name for one in (twig, *wide) for label in one.labels if isinstance(label, Named)
+            label.name
+            for one in (twig, *wide)
+            for label in one.labels
+            if isinstance(label, NameLabel)
         }
         fresh = itertools.chain(["z"], (f"z{count}" for count in itertools.count(1)))
         self._fresh = next(name for name in fresh if name not in names)
         longest = max((_wildcards(one) for one in wide), default=0) + 1
-        self._ways = [range(longest + 1) if deep else range(1) for deep in twig.deeper]
+        self._ways = [range(longest + 1) if deep else range(1) for deep in twig.descendant]
         asked = [pair for one in wide for pair in _tests(one)]
         self._values = _Values(twig, asked)
         every = (twig, *wide)
@@ -98,46 +105,48 @@ class Models:
             for texts in itertools.product(*self._values.texts):
                 yield Model(self._made(ways, texts))
 
-    def _made(self, ways: tuple[int, ...], texts: tuple[str, ...]) -> Node:
+    def _made(self, ways: tuple[int, ...], texts: tuple[str, ...]) -> ModelNode:
         twig = self._twig
-        nodes = [Node(Named(Kind.ROOT))]
+        nodes = [ModelNode(NameLabel(LabelKind.ROOT))]
         parents = [nodes[0]]
         for index in range(1, len(twig)):
             label = twig.labels[index]
             above = nodes[twig.parents[index]]
-            if isinstance(label, Named):
+            if isinstance(label, NameLabel):
                 for _ in range(ways[index]):
-                    way = Node(Named(Kind.ELEMENT, self._fresh))
+                    way = ModelNode(NameLabel(LabelKind.ELEMENT, self._fresh))
                     above.children.append(way)
                     above = way
-                above.children.append(Node(self._concrete(label), texts[index]))
+                above.children.append(ModelNode(self._concrete(label), texts[index]))
                 nodes.append(above.children[-1])
             else:
                 nodes.append(above)
             parents.append(above)
         for index, label in enumerate(twig.labels):
-            if isinstance(label, Place):
+            if isinstance(label, PositionLabel):
                 owner = twig.parents[index]
                 _accompany(nodes[owner], parents[owner], label)
         return self._rooted(nodes[0].children)
 
-    def _concrete(self, label: Named) -> Named:
-        if label.kind is Kind.NODE:
-            return Named(Kind.ELEMENT, self._fresh)
-        if label.name or label.kind not in (Kind.ELEMENT, Kind.ATTRIBUTE):
+    def _concrete(self, label: NameLabel) -> NameLabel:
+        if label.kind is LabelKind.NODE:
+            return NameLabel(LabelKind.ELEMENT, self._fresh)
+        if label.name or label.kind not in (LabelKind.ELEMENT, LabelKind.ATTRIBUTE):
             return label
-        return Named(label.kind, f"{{{label.space}}}{self._fresh}" if label.space else self._fresh)
+        return NameLabel(
+            label.kind, f"{{{label.space}}}{self._fresh}" if label.space else self._fresh
+        )
 
-    def _rooted(self, tops: list[Node]) -> Node:
+    def _rooted(self, tops: list[ModelNode]) -> ModelNode:
         """One root element above all that the document must have."""
-        if len(tops) == 1 and tops[0].label.kind is Kind.ELEMENT:
+        if len(tops) == 1 and tops[0].label.kind is LabelKind.ELEMENT:
             return tops[0]
-        return Node(Named(Kind.ELEMENT, self._fresh), "", tops)
+        return ModelNode(NameLabel(LabelKind.ELEMENT, self._fresh), "", tops)
 
 
-def _accompany(node: Node, parent: Node, place: Place) -> None:
+def _accompany(node: ModelNode, parent: ModelNode, place: PositionLabel) -> None:
     """Give a node that must have a place likely company: siblings like it, before or after."""
-    if not isinstance(place.position, Position) or parent.label.kind is Kind.ROOT:
+    if not isinstance(place.position, Position) or parent.label.kind is LabelKind.ROOT:
         return
     match place.position:
         case Position(op="<" | "!=", right="last"):
@@ -159,16 +168,19 @@ def _wildcards(twig: Twig) -> int:
     """The longest run of wildcards joined by child edges."""
     runs = [0] * len(twig)
     for node, label in enumerate(twig.labels):
-        if label == Named(Kind.ELEMENT):
-            runs[node] = 1 if twig.deeper[node] else runs[twig.parents[node]] + 1
+        if label == NameLabel(LabelKind.ELEMENT):
+            runs[node] = 1 if twig.descendant[node] else runs[twig.parents[node]] + 1
     return max(runs)
 
 
 def _plain(twig: Twig) -> bool:
     """Whether a twig asks for elements, attributes and values alone."""
     return all(
-        isinstance(label, Values)
-        or (isinstance(label, Named) and label.kind in (Kind.ROOT, Kind.ELEMENT, Kind.ATTRIBUTE))
+        isinstance(label, ValueLabel)
+        or (
+            isinstance(label, NameLabel)
+            and label.kind in (LabelKind.ROOT, LabelKind.ELEMENT, LabelKind.ATTRIBUTE)
+        )
         for label in twig.labels
     )
 
@@ -179,22 +191,22 @@ def _one_root(twig: Twig) -> bool:
 
 
 _Tested = tuple[
-    Named, frozenset[Literal], bool
+    NameLabel, frozenset[ValueLiteral], bool
 ]  # where a value is asked, and whether that is at a leaf
 
 
 def _tests(twig: Twig) -> Iterator[_Tested]:
     for node, label in enumerate(twig.labels):
-        if isinstance(label, Values):
+        if isinstance(label, ValueLabel):
             owner = twig.parents[node]
             named = twig.labels[owner]
-            assert isinstance(named, Named)
+            assert isinstance(named, NameLabel)
             yield named, label.literals, _leaf(twig, owner)
 
 
 def _leaf(twig: Twig, node: int) -> bool:
     return not any(
-        isinstance(below, Named) and below.kind is not Kind.ATTRIBUTE
+        isinstance(below, NameLabel) and below.kind is not LabelKind.ATTRIBUTE
         for below in (twig.labels[child] for child in twig.children[node])
     )
 
@@ -207,18 +219,18 @@ class _Values:
         own = {
             twig.parents[node]: label.literals
             for node, label in enumerate(twig.labels)
-            if isinstance(label, Values)
+            if isinstance(label, ValueLabel)
         }
         self.texts: list[tuple[str, ...]] = []
         for node, label in enumerate(twig.labels):
             given = own.get(node, frozenset())
             tests = [literals for named, literals, _ in asked if named == label]
-            if not isinstance(label, Named) or not (given or tests):
+            if not isinstance(label, NameLabel) or not (given or tests):
                 unique = label == _ID  # a name, and no other's
                 self.texts.append((f"i{node}" if unique else "",))
                 continue
             literals = list(itertools.chain(given, *tests))
-            if not _leaf(twig, node) or label.kind is Kind.ROOT:
+            if not _leaf(twig, node) or label.kind is LabelKind.ROOT:
                 self.all = False
             if any(one.value.kind not in _EXACT_TESTS for one in literals):
                 self.all = False

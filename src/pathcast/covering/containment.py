@@ -29,7 +29,7 @@ True
 >>> covers("/book/title", "//author", dtd=book).answer
 True
 >>> covers("//a[string-length(.) > 2]", "//a[lang('en')]").reason
-'no mapping shows it, and no likely document speaks against it'
+'no mapping shows it, and no likely document speaks graft_negations it'
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ from dataclasses import dataclass
 from itertools import islice
 
 from pathcast.covering.canonical_models import Models
-from pathcast.covering.homomorphism import maps, relaxed
-from pathcast.covering.negation_witnesses import against
+from pathcast.covering.homomorphism import has_homomorphism, relax_wildcards
+from pathcast.covering.negation_witnesses import graft_negations
 from pathcast.covering.to_twigs import twigs
 from pathcast.covering.twig import Twig
 from pathcast.covering.under_dtd import (
-    ValidJudge,
-    avoiding,
+    ValidWitnessChecker,
+    chase,
+    dtd_difference,
     examples,
-    implied,
-    revalued,
-    smallest_valid,
+    minimize_valid,
+    substitute_values,
 )
-from pathcast.covering.witness import Judge, built, smallest
+from pathcast.covering.witness import WitnessChecker, build_document, minimize
 from pathcast.schema import Schema, satisfiable
 from pathcast.schema.satisfiability.demands import TooMany
 from pathcast.xpath import Pattern, parse
@@ -90,8 +90,8 @@ def covers(
         one if isinstance(one, Pattern) else parse(one, namespaces) for one in (wide, narrow)
     )
     wider, narrower = twigs(above), twigs(below)
-    loose = [relaxed(one) for one in wider]
-    left = [one for one in narrower if not any(maps(other, one) for other in loose)]
+    loose = [relax_wildcards(one) for one in wider]
+    left = [one for one in narrower if not any(has_homomorphism(other, one) for other in loose)]
     if not left:
         return Verdict(True)
     if dtd is not None:
@@ -107,31 +107,31 @@ def _among_valid(
     left: list[Twig],
     effort: int,
 ) -> Verdict:
-    loose = [relaxed(one) for one in wider]
+    loose = [relax_wildcards(one) for one in wider]
     levels = max((len(one) for one in wider), default=0)
-    known = [implied(one, schema, levels) for one in left]
-    if all(one is None or any(maps(other, one) for other in loose) for one in known):
+    known = [chase(one, schema, levels) for one in left]
+    if all(one is None or any(has_homomorphism(other, one) for other in loose) for one in known):
         return Verdict(True)
-    reason = "no mapping shows it, and no likely document that is valid speaks against it"
+    reason = "no mapping shows it, and no likely document that is valid speaks graft_negations it"
     try:
-        found = examples(below, avoiding(schema, loose))
+        found = examples(below, dtd_difference(schema, loose))
     except TooMany as error:
         reason = str(error)
         plain = satisfiable(below, schema)
         found = None if plain.answer is False else iter([plain.example] if plain.example else [])
     if found is None:
         return Verdict(True)
-    judge = ValidJudge(schema, above, below)
+    judge = ValidWitnessChecker(schema, above, below)
     tried = []
     for body in found:
-        witness = smallest_valid(body, judge)
+        witness = minimize_valid(body, judge)
         if witness is not None:
             return Verdict(False, witness)
         tried.append(body)
     anyhow = _by_models(above, below, wider, left, effort)
     if anyhow.witness is not None:  # perhaps it has the value that makes the difference
-        for body in (other for one in tried for other in revalued(one, anyhow.witness)):
-            witness = smallest_valid(body, judge)
+        for body in (other for one in tried for other in substitute_values(one, anyhow.witness)):
+            witness = minimize_valid(body, judge)
             if witness is not None:
                 return Verdict(False, witness)
     return anyhow or Verdict(None, reason=reason)
@@ -140,24 +140,28 @@ def _among_valid(
 def _by_models(
     above: Pattern, below: Pattern, wider: tuple[Twig, ...], left: list[Twig], effort: int
 ) -> Verdict:
-    judge = Judge(above, below)
+    judge = WitnessChecker(above, below)
     reason = ""
     for twig in left:
         models = Models(twig, wider)
         for model in islice(models, effort):
-            if models.all and any(maps(one, model.twig()) for one in wider):
+            if models.all and any(has_homomorphism(one, model.twig()) for one in wider):
                 continue
-            root = built(model)
-            witness = None if root is None else smallest(root, judge)
+            root = build_document(model)
+            witness = None if root is None else minimize(root, judge)
             if witness is not None:
                 return Verdict(False, witness)
-            if models.all:  # it speaks against it, but libxml2 does not read it, or not like that
-                reason = "a document that speaks against it cannot be written"
+            if (
+                models.all
+            ):  # it speaks graft_negations it, but libxml2 does not read it, or not like that
+                reason = "a document that speaks graft_negations it cannot be written"
         if not models.all:
             witness = _by_denials(twig, wider, judge)
             if witness is not None:
                 return Verdict(False, witness)
-            reason = reason or "no mapping shows it, and no likely document speaks against it"
+            reason = (
+                reason or "no mapping shows it, and no likely document speaks graft_negations it"
+            )
         elif models.count > effort:
             reason = (
                 reason or f"there are {models.count:,} documents to look at, more than {effort:,}"
@@ -165,12 +169,12 @@ def _by_models(
     return Verdict(None, reason=reason) if reason else Verdict(True)
 
 
-def _by_denials(twig: Twig, wider: tuple[Twig, ...], judge: Judge) -> bytes | None:
+def _by_denials(twig: Twig, wider: tuple[Twig, ...], judge: WitnessChecker) -> bytes | None:
     """A witness that has what the wide pattern denies, if a likely document is one."""
-    for one in against(twig, wider):
+    for one in graft_negations(twig, wider):
         for model in islice(Models(one, wider), _LIKELY):
-            root = built(model)
-            witness = None if root is None else smallest(root, judge)
+            root = build_document(model)
+            witness = None if root is None else minimize(root, judge)
             if witness is not None:
                 return witness
     return None

@@ -5,8 +5,8 @@ patterns that stand for all others. A pattern can only cover another if the othe
 or without a mapping: else there is a model of the other without them. So the candidates of each come from an index of features (`indexes`), and
 few of them have to be looked at. Then, as in `containment` but without witnesses:
 
-    a mapping from the relaxed form   it is missed
-    two paths                         it is not: relaxed mappings decide paths
+    a mapping from the relax_wildcards form   it is missed
+    two paths                         it is not: relax_wildcards mappings decide paths
     models, at most `effort`          it is missed if every one is matched, not if one is not
     else                              undecided
 
@@ -23,11 +23,11 @@ from functools import cached_property
 from itertools import islice
 
 from pathcast.covering.canonical_models import Models
-from pathcast.covering.core.twigs import Mapper
-from pathcast.covering.encode import Encoded, Encoder
-from pathcast.covering.homomorphism import maps, relaxed
-from pathcast.covering.indexes import features
-from pathcast.covering.labels import Kind, Named
+from pathcast.covering.core.twigs import HomomorphismTest
+from pathcast.covering.encode import EncodedTwig, TwigEncoder
+from pathcast.covering.homomorphism import has_homomorphism, relax_wildcards
+from pathcast.covering.indexes import feature_index
+from pathcast.covering.labels import LabelKind, NameLabel
 from pathcast.covering.to_twigs import twigs
 from pathcast.covering.twig import Twig
 from pathcast.xpath import Pattern
@@ -45,16 +45,16 @@ class Missed:
 
 def missed(patterns: Sequence[Pattern], effort: int = 200) -> Missed:
     """Count those that others among them cover; of two that cover each other, the second counts."""
-    encoder = Encoder()
-    index = features(encoder.labels)
+    encoder = TwigEncoder()
+    index = feature_index(encoder.labels)
     known = [_Known(pattern, encoder) for pattern in patterns]
     for key, one in enumerate(known):
         index.add(key, one.plain)
-    exactly = _Exactly(Mapper(encoder.labels), effort)
+    exactly = _Exactly(HomomorphismTest(encoder.labels), effort)
     covered = undecided = 0
     for key, one in enumerate(known):
         answers = set()
-        for other in sorted(index.possible(one.plain) - {key}):
+        for other in sorted(index.may_cover(one.plain) - {key}):
             answer = exactly.covers(known[other], one)
             if answer and other > key and exactly.covers(one, known[other]):
                 answer = False  # they cover each other
@@ -69,14 +69,14 @@ def missed(patterns: Sequence[Pattern], effort: int = 200) -> Missed:
 class _Known:
     """A pattern in the forms in which it is asked about."""
 
-    def __init__(self, pattern: Pattern, encoder: Encoder) -> None:
+    def __init__(self, pattern: Pattern, encoder: TwigEncoder) -> None:
         self._encoder = encoder
         self.twigs = twigs(pattern)
-        self.plain = encoder.encoded(pattern)
+        self.plain = encoder.encode(pattern)
 
     @cached_property
-    def relaxed(self) -> list[Encoded]:
-        return [self._encoder.twig(relaxed(one)) for one in self.twigs]
+    def relax_wildcards(self) -> list[EncodedTwig]:
+        return [self._encoder.twig(relax_wildcards(one)) for one in self.twigs]
 
     @cached_property
     def path(self) -> bool:
@@ -85,7 +85,7 @@ class _Known:
 
 def _path(twig: Twig) -> bool:
     return all(len(children) < 2 for children in twig.children) and all(
-        isinstance(label, Named) and label.kind in (Kind.ROOT, Kind.ELEMENT)
+        isinstance(label, NameLabel) and label.kind in (LabelKind.ROOT, LabelKind.ELEMENT)
         for label in twig.labels
     )
 
@@ -94,11 +94,11 @@ def _path(twig: Twig) -> bool:
 class _Exactly:
     """Does one pattern cover another? Without a witness, and without regard to what is likely."""
 
-    mapper: Mapper
+    mapper: HomomorphismTest
     effort: int
 
     def covers(self, wide: _Known, narrow: _Known) -> bool | None:
-        if self.mapper.covers(wide.relaxed, narrow.plain):
+        if self.mapper.covers(wide.relax_wildcards, narrow.plain):
             return True
         if wide.path and narrow.path:
             return False
@@ -112,6 +112,6 @@ class _Exactly:
             return None
         for model in islice(models, self.effort):
             document = model.twig()
-            if not any(maps(one, document) for one in wide):
+            if not any(has_homomorphism(one, document) for one in wide):
                 return False
         return None if models.count > self.effort else True

@@ -1,9 +1,9 @@
 """Mappings between twigs: if the nodes of one can be laid on nodes of another, every document of the other is one of the first.
 
-A node goes to a node whose label it allows, a child edge to a child edge, a descendant edge to any way down. That is sound for all twigs, and
+A node goes to a node whose label it subsumes, a child edge to a child edge, a descendant edge to any way down. That is sound for all twigs, and
 decided in time |a| x |b| from the leaves up: for every node of `a` the set of nodes of `b` that it may lie on, as bits.
 
-It does not find all: `/a/*/*` has no mapping into `/a//b/c`, which it covers. Of those that are missed, `relaxed` recovers what has to do with
+It does not find all: `/a/*/*` has no mapping into `/a//b/c`, which it covers. Of those that are missed, `relax_wildcards` recovers what has to do with
 lone wildcards: between two nodes of a path it does not matter which of the edges are descendant edges if one of them is, nor
 does it at the end of a path. With that, mappings decide paths of `/ // *` exactly (Miklau and Suciu's "adorned" paths; the
 argument is in docs/decisions/0010-what-covers-what.md).
@@ -13,18 +13,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pathcast.covering.alternatives import Unwieldy, written_out
-from pathcast.covering.labels import Kind, Label, Named, allows
+from pathcast.covering.alternatives import NotExpandable, expand_alternatives
+from pathcast.covering.labels import Label, LabelKind, NameLabel, subsumes
 from pathcast.covering.twig import Twig
 from pathcast.xpath.tree import Condition
 
-__all__ = ["loose_ends", "maps", "relaxed", "stronger"]
+__all__ = ["has_homomorphism", "implies", "relax_trailing_wildcards", "relax_wildcards"]
 
-_STAR = Named(Kind.ELEMENT)
-_ANY = Named(Kind.NODE)
+_STAR = NameLabel(LabelKind.ELEMENT)
+_ANY = NameLabel(LabelKind.NODE)
 
 
-def maps(wide: Twig, narrow: Twig) -> bool:
+def has_homomorphism(wide: Twig, narrow: Twig) -> bool:
     """Whether the wide twig can be laid on the narrow one, start on start."""
     found = [0] * len(wide)  # the nodes of `narrow` that each node of `wide` may lie on
     kids, below = narrow.kids, narrow.below
@@ -33,7 +33,7 @@ def maps(wide: Twig, narrow: Twig) -> bool:
         if not node:
             places &= 1
         for child in wide.children[node]:
-            reach = below if wide.deeper[child] else kids
+            reach = below if wide.descendant[child] else kids
             there = found[child]
             kept = 0
             while places:
@@ -51,49 +51,51 @@ def maps(wide: Twig, narrow: Twig) -> bool:
 def _places(label: Label, narrow: Twig) -> int:
     places = 0
     for node, other in enumerate(narrow.labels):
-        if allows(label, other, stronger):
+        if subsumes(label, other, implies):
             places |= 1 << node
     return places
 
 
-def stronger(one: Condition, other: Condition) -> bool:
-    """Whether a condition implies another at whatever node both are asked; never wrongly yes."""
+def implies(one: Condition, other: Condition) -> bool:
+    """Whether a condition implies another at whatever node intersect are asked; never wrongly yes."""
     try:
-        narrow, wide = (written_out(condition, _ANY) for condition in (one, other))
-    except Unwieldy:
+        narrow, wide = (expand_alternatives(condition, _ANY) for condition in (one, other))
+    except NotExpandable:
         return False
-    wider = [relaxed(Twig.of(top)) for top in wide]
-    return all(any(maps(top, Twig.of(bottom)) for top in wider) for bottom in narrow)
+    wider = [relax_wildcards(Twig.of(top)) for top in wide]
+    return all(any(has_homomorphism(top, Twig.of(bottom)) for top in wider) for bottom in narrow)
 
 
-def relaxed(twig: Twig) -> Twig:
+def relax_wildcards(twig: Twig) -> Twig:
     """The same twig with every edge a descendant edge that may as well be one."""
-    return _loosened(twig, between=True)
+    return _relax(twig, between=True)
 
 
-def loose_ends(twig: Twig) -> Twig:
+def relax_trailing_wildcards(twig: Twig) -> Twig:
     """The same twig with descendant edges down to the wildcards at its ends: the rest is left as it is, which no other twig minds."""
-    return _loosened(twig, between=False)
+    return _relax(twig, between=False)
 
 
-def _loosened(twig: Twig, between: bool) -> Twig:
+def _relax(twig: Twig, between: bool) -> Twig:
     if _STAR not in twig.labels:
         return twig
-    deeper = list(twig.deeper)
+    descendant = list(twig.descendant)
     for node in range(1, len(twig)):
-        if not _lone(twig, node) or _lone(twig, twig.parents[node]):
+        if not _is_bare_wildcard(twig, node) or _is_bare_wildcard(twig, twig.parents[node]):
             continue
         run = [node]
-        while _lone(twig, run[-1]) and twig.children[run[-1]]:
+        while _is_bare_wildcard(twig, run[-1]) and twig.children[run[-1]]:
             run += twig.children[run[-1]]
-        if _lone(twig, run[-1]) or (between and any(twig.deeper[one] for one in run)):
+        if _is_bare_wildcard(twig, run[-1]) or (
+            between and any(twig.descendant[one] for one in run)
+        ):
             for one in run:
-                deeper[one] = True
-    return replace(twig, deeper=tuple(deeper))
+                descendant[one] = True
+    return replace(twig, descendant=tuple(descendant))
 
 
-def _lone(twig: Twig, node: int) -> bool:
+def _is_bare_wildcard(twig: Twig, node: int) -> bool:
     """Whether a node asks for an element and no more, and at most one thing is asked below it."""
     if twig.labels[node] != _STAR or len(twig.children[node]) > 1:
         return False
-    return all(isinstance(twig.labels[child], Named) for child in twig.children[node])
+    return all(isinstance(twig.labels[child], NameLabel) for child in twig.children[node])

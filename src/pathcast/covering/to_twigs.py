@@ -13,10 +13,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from pathcast.covering.alternatives import Unwieldy, written_out
-from pathcast.covering.labels import ROOT, Demand, Kind, Label, Named, Residual, Values
-from pathcast.covering.twig import Branch, Twig
-from pathcast.covering.values import Literal, possible
+from pathcast.covering.alternatives import NotExpandable, expand_alternatives
+from pathcast.covering.labels import (
+    ROOT,
+    ConditionLabel,
+    Label,
+    LabelKind,
+    NameLabel,
+    ResidualLabel,
+    ValueLabel,
+)
+from pathcast.covering.twig import Twig, TwigNode
+from pathcast.covering.values import ValueLiteral, is_satisfiable
 from pathcast.xpath import Pattern
 from pathcast.xpath.syntax import Axis, TestKind
 from pathcast.xpath.tree import Exists, Path, Step, Value
@@ -32,13 +40,13 @@ def twigs(pattern: Pattern) -> tuple[Twig, ...]:
             return (plain,)
     extra = []
     if pattern.residual is not None:
-        extra = [Branch(Residual(pattern.text, pattern.namespaces))]
+        extra = [TwigNode(ResidualLabel(pattern.text, pattern.namespaces))]
     try:
-        return _laid_out(written_out(pattern.condition), extra)
-    except Unwieldy:
+        return _laid_out(expand_alternatives(pattern.condition), extra)
+    except NotExpandable:
         if pattern.residual is None:
-            extra = [Branch(Demand(pattern.condition))]
-        return _laid_out([Branch(ROOT)], extra)
+            extra = [TwigNode(ConditionLabel(pattern.condition))]
+        return _laid_out([TwigNode(ROOT)], extra)
 
 
 def _plain(path: Path) -> Twig | None:
@@ -47,7 +55,7 @@ def _plain(path: Path) -> Twig | None:
     Nearly all subscriptions are. What comes out is what the long way makes of them, but for the order of siblings.
     """
     labels: list[Label] = [ROOT]
-    deeper = [False]
+    descendant = [False]
     parents = [-1]
     waiting: list[tuple[tuple[Step, ...], int]] = [(path.steps, 0)]
     seen: set[tuple[int, Label]] = set()
@@ -61,38 +69,38 @@ def _plain(path: Path) -> Twig | None:
             label = _named(step)
             if label is None:
                 return None
-            if label.kind is Kind.ATTRIBUTE:
+            if label.kind is LabelKind.ATTRIBUTE:
                 if (above, label) in seen:
                     return None
                 seen.add((above, label))
             here = len(labels)
             labels.append(label)
             parents.append(above)
-            deeper.append(deep or step.axis is Axis.DESCENDANT)
+            descendant.append(deep or step.axis is Axis.DESCENDANT)
             literals = []
             for condition in step.conditions:
                 if isinstance(condition, Exists) and not condition.path.absolute:
                     waiting.append((condition.path.steps, here))
                 elif isinstance(condition, Value):
-                    literals.append(Literal(condition))
+                    literals.append(ValueLiteral(condition))
                 else:
                     return None
             if literals:
-                if not possible(literals):
+                if not is_satisfiable(literals):
                     return None
-                labels.append(Values(frozenset(literals)))
+                labels.append(ValueLabel(frozenset(literals)))
                 parents.append(here)
-                deeper.append(False)
+                descendant.append(False)
             above, deep = here, False
         if deep:
             return None
-    return _in_preorder(labels, deeper, parents)
+    return _in_preorder(labels, descendant, parents)
 
 
-def _in_preorder(labels: list[Label], deeper: list[bool], parents: list[int]) -> Twig:
+def _in_preorder(labels: list[Label], descendant: list[bool], parents: list[int]) -> Twig:
     """The twig of nodes of which each stands behind its parent, but perhaps not next to what belongs together."""
     if all(parent == node - 1 for node, parent in enumerate(parents)):
-        return Twig(tuple(labels), tuple(deeper), tuple(parents))
+        return Twig(tuple(labels), tuple(descendant), tuple(parents))
     children: list[list[int]] = [[] for _ in labels]
     for node in range(len(labels) - 1, 0, -1):
         children[parents[node]].append(node)
@@ -106,26 +114,30 @@ def _in_preorder(labels: list[Label], deeper: list[bool], parents: list[int]) ->
         waiting += children[node]
     return Twig(
         tuple([labels[node] for node in order]),
-        tuple([deeper[node] for node in order]),
+        tuple([descendant[node] for node in order]),
         (-1, *(places[parents[node]] for node in order[1:])),
     )
 
 
-_DOWN = {Axis.CHILD: Kind.ELEMENT, Axis.DESCENDANT: Kind.ELEMENT, Axis.ATTRIBUTE: Kind.ATTRIBUTE}
+_DOWN = {
+    Axis.CHILD: LabelKind.ELEMENT,
+    Axis.DESCENDANT: LabelKind.ELEMENT,
+    Axis.ATTRIBUTE: LabelKind.ATTRIBUTE,
+}
 
 
-def _named(step: Step) -> Named | None:
+def _named(step: Step) -> NameLabel | None:
     kind = _DOWN.get(step.axis)
     test = step.test
     if kind is None:
         return None
     if test.kind is TestKind.NAME:
-        return Named(kind, test.name)
+        return NameLabel(kind, test.name)
     if test.kind is TestKind.ANY:
-        return Named(kind)
-    return Named(kind, "", test.name) if test.kind is TestKind.ANY_IN else None
+        return NameLabel(kind)
+    return NameLabel(kind, "", test.name) if test.kind is TestKind.ANY_IN else None
 
 
-def _laid_out(tops: Iterable[Branch], extra: list[Branch]) -> tuple[Twig, ...]:
+def _laid_out(tops: Iterable[TwigNode], extra: list[TwigNode]) -> tuple[Twig, ...]:
     grown = [replace(top, branches=top.branches | frozenset(extra)) for top in tops]
     return tuple(Twig.of(top) for top in grown)

@@ -1,8 +1,8 @@
-"""Twigs: trees of labels whose nodes must all be found in a document.
+"""TwigScan: trees of labels whose nodes must all be found in a document.
 
-A twig's node stands for a node of the document, an edge for child or (`deeper`) for descendant. Attributes are children here, so `a//@x` is an
+A twig's node stands for a node of the document, an edge for child or (`descendant`) for descendant. Attributes are children here, so `a//@x` is an
 `a` with an @x somewhere below. What is asked of a node besides its name hangs below it as leaves (see `labels`). While a twig is being made it
-is a `Branch` with branches, a value that can be compared and brought together with others; then it is laid out as a `Twig`.
+is a `TwigNode` with branches, a value that can be compared and brought together with others; then it is laid out as a `Twig`.
 
 `reading` makes them of patterns.
 """
@@ -14,20 +14,20 @@ from functools import cached_property
 
 from pathcast.covering.labels import Label
 
-__all__ = ["Branch", "Twig"]
+__all__ = ["Twig", "TwigNode"]
 
 
 @dataclass(frozen=True)
-class Branch:
-    """A node with all that hangs below it; `deeper` says how it hangs itself."""
+class TwigNode:
+    """A node with all that hangs below it; `descendant` says how it hangs itself."""
 
     label: Label
-    deeper: bool = False
-    branches: frozenset[Branch] = frozenset()
+    descendant: bool = False
+    branches: frozenset[TwigNode] = frozenset()
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.label, self.deeper, self.branches))
+        return hash((self.label, self.descendant, self.branches))
 
     def __hash__(self) -> int:
         return self._hash
@@ -38,22 +38,22 @@ class Twig:
     """A tree laid out in preorder: node 0 is where it starts. `below` are sets of nodes, as bits."""
 
     labels: tuple[Label, ...]
-    deeper: tuple[bool, ...]
+    descendant: tuple[bool, ...]
     parents: tuple[int, ...]
 
     @classmethod
-    def of(cls, top: Branch) -> Twig:
+    def of(cls, top: TwigNode) -> Twig:
         labels: list[Label] = []
-        deeper: list[bool] = []
+        descendant: list[bool] = []
         parents: list[int] = []
         waiting = [(top, -1)]
         while waiting:
             branch, parent = waiting.pop()
             waiting += [(one, len(labels)) for one in sorted(branch.branches, key=_order)]
             labels.append(branch.label)
-            deeper.append(branch.deeper)
+            descendant.append(branch.descendant)
             parents.append(parent)
-        return cls(tuple(labels), tuple(deeper), tuple(parents))
+        return cls(tuple(labels), tuple(descendant), tuple(parents))
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -71,7 +71,7 @@ class Twig:
         """For each node the children that hang on it as children, as bits."""
         found = [0] * len(self)
         for node, parent in enumerate(self.parents):
-            if parent >= 0 and not self.deeper[node]:
+            if parent >= 0 and not self.descendant[node]:
                 found[parent] |= 1 << node
         return tuple(found)
 
@@ -84,5 +84,5 @@ class Twig:
         return tuple(found)
 
 
-def _order(branch: Branch) -> tuple[bool, str]:
-    return branch.deeper, repr(branch.label)
+def _order(branch: TwigNode) -> tuple[bool, str]:
+    return branch.descendant, repr(branch.label)

@@ -1,15 +1,15 @@
 """What tests of a string-value say about each other: is there a string that passes, does one test follow from others?
 
-A literal is a value test or its denial, and a set of literals asks for strings that pass them all. Two questions are answered, both
-soundly and neither in full: `follows` says yes only if every string that passes the given literals passes the asked one, and
-`possible` says no only if no string passes. An equality pins the string down, and then both are exact.
+A literal is a value test or its denial, and a set of literals asks for strings that pass them all. Two questions are answered, intersect
+soundly and neither in full: `entails` says yes only if every string that passes the given literals passes the asked one, and
+`is_satisfiable` says no only if no string passes. An equality pins the string down, and then intersect are exact.
 
 Otherwise three views are kept apart: the number that the string reads as (an interval with holes, and whether it may be no number at all),
 its length (likewise), and what it starts with, contains, and does not. A number with an unlucky prefix, say, is not found out.
 
 >>> from pathcast.xpath.tree import Value, ValueKind
->>> more, most = (Literal(Value(ValueKind.NUMBER, ">", bound)) for bound in ("15", "20"))
->>> follows({most}, more), follows({more}, most)
+>>> more, most = (ValueLiteral(Value(ValueKind.NUMBER, ">", bound)) for bound in ("15", "20"))
+>>> entails({most}, more), entails({more}, most)
 (True, False)
 """
 
@@ -22,13 +22,13 @@ from dataclasses import dataclass, field
 from pathcast.xpath.numbers import number
 from pathcast.xpath.tree import Value, ValueKind
 
-__all__ = ["Literal", "Numbers", "follows", "pinned", "possible"]
+__all__ = ["NumberSet", "ValueLiteral", "entails", "equality_constant", "is_satisfiable"]
 
 _NUMERIC = frozenset("0123456789+-.eE \t\r\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class ValueLiteral:
     """A value test, or that it fails."""
 
     value: Value
@@ -39,8 +39,8 @@ class Literal:
 
 
 @dataclass(slots=True)
-class Numbers:
-    """Numbers between two bounds (themselves included if closed) without some of them; perhaps also what is no number."""
+class NumberSet:
+    """NumberSet between two bounds (themselves included if closed) without some of them; perhaps also what is no number."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -51,7 +51,7 @@ class Numbers:
     whole: bool = False  # only whole numbers from 0 up are meant
 
     @classmethod
-    def whole_numbers(cls) -> Numbers:
+    def naturals(cls) -> NumberSet:
         """Lengths, counts and places."""
         return cls(low=0, other=False, whole=True)
 
@@ -104,7 +104,7 @@ class Numbers:
             return self.low_open or self.high_open or self.low in self.holes
         return False
 
-    def within(self, other: Numbers) -> bool:
+    def within(self, other: NumberSet) -> bool:
         """Whether all that is left here is left there."""
         if self.other and not other.other:
             return False
@@ -122,19 +122,19 @@ class Numbers:
         return above and below and (not self.whole or value == math.floor(value))
 
 
-def possible(given: Collection[Literal]) -> bool:
+def is_satisfiable(given: Collection[ValueLiteral]) -> bool:
     """Whether some string may pass them all; never wrongly no."""
-    text = pinned(given)
+    text = equality_constant(given)
     if text is not None:
         return all(one.holds(text) for one in given)
     return not _Facts.of(given).impossible
 
 
-def follows(given: Collection[Literal], asked: Literal) -> bool:
+def entails(given: Collection[ValueLiteral], asked: ValueLiteral) -> bool:
     """Whether every string that passes all the given passes the asked one; never wrongly yes."""
     if asked in given:
         return True
-    text = pinned(given)
+    text = equality_constant(given)
     if text is not None:
         return asked.holds(text)
     value = asked.value
@@ -156,7 +156,7 @@ def follows(given: Collection[Literal], asked: Literal) -> bool:
             return facts.starts(value.operand) if asked.wanted else facts.starts_not(value.operand)
 
 
-def pinned(given: Iterable[Literal]) -> str | None:
+def equality_constant(given: Iterable[ValueLiteral]) -> str | None:
     """The only string that can pass, if an equality says so."""
     for one in given:
         if one.value.kind is ValueKind.STRING and one.wanted is (one.value.op == "="):
@@ -164,8 +164,8 @@ def pinned(given: Iterable[Literal]) -> str | None:
     return None
 
 
-def _numbers(literals: Iterable[Literal], kind: ValueKind) -> Numbers:
-    found = Numbers() if kind is ValueKind.NUMBER else Numbers.whole_numbers()
+def _numbers(literals: Iterable[ValueLiteral], kind: ValueKind) -> NumberSet:
+    found = NumberSet() if kind is ValueKind.NUMBER else NumberSet.naturals()
     for one in literals:
         if one.value.kind is kind:
             found.narrow(one.value.op, number(one.value.operand), one.wanted)
@@ -180,12 +180,12 @@ class _Facts:
     parts: list[str]
     no_starts: list[str]
     no_parts: list[str]
-    numbers: Numbers
-    lengths: Numbers
+    numbers: NumberSet
+    lengths: NumberSet
     clash: bool = False
 
     @classmethod
-    def of(cls, given: Collection[Literal]) -> _Facts:
+    def of(cls, given: Collection[ValueLiteral]) -> _Facts:
         texts: dict[tuple[ValueKind, bool], list[str]] = {}
         for one in given:
             texts.setdefault((one.value.kind, one.wanted), []).append(one.value.operand)

@@ -2,8 +2,8 @@
 no node, no value, and no character of a value of up to 40; longer ones are cut by halves.
 
 >>> from pathcast.xpath import parse
->>> judge = Judge(parse("//b/c"), parse("//b"))
->>> smallest(etree.fromstring("<a x='1'><b><d/></b><b/>text</a>"), judge)
+>>> judge = WitnessChecker(parse("//b/c"), parse("//b"))
+>>> minimize(etree.fromstring("<a x='1'><b><d/></b><b/>text</a>"), judge)
 b'<b/>'
 """
 
@@ -15,23 +15,23 @@ from copy import deepcopy
 
 from lxml import etree
 
-from pathcast.covering.canonical_models import Model, Node
-from pathcast.covering.labels import Kind
+from pathcast.covering.canonical_models import Model, ModelNode
+from pathcast.covering.labels import LabelKind
 from pathcast.xpath import Pattern
 
-__all__ = ["Judge", "built", "smallest"]
+__all__ = ["WitnessChecker", "build_document", "minimize"]
 
 _FEW = 40  # characters of a value that are looked at one by one
 _XML = "{http://www.w3.org/XML/1998/namespace}"  # needs no declaration
 
 
-class Judge:
+class WitnessChecker:
     """Whether a document matches the narrow pattern and not the wide one."""
 
     def __init__(self, wide: Pattern, narrow: Pattern) -> None:
         self._wide, self._narrow = (_compiled(pattern) for pattern in (wide, narrow))
 
-    def tells(self, root: etree._Element) -> bool:
+    def is_witness(self, root: etree._Element) -> bool:
         document = root.getroottree()
         return bool(self._narrow(document)) and not self._wide(document)
 
@@ -41,7 +41,7 @@ def _compiled(pattern: Pattern) -> etree.XPath:
     return etree.XPath(check, namespaces=dict(pattern.namespaces), regexp=False)
 
 
-def built(model: Model) -> etree._Element | None:
+def build_document(model: Model) -> etree._Element | None:
     """The document of a model; None where it cannot be written as XML."""
     # One prefix for each namespace, all on top: lxml gives elements that are put together later prefixes that clash.
     spaces = sorted(dict.fromkeys(_spaces(model.root)))
@@ -54,7 +54,7 @@ def built(model: Model) -> etree._Element | None:
     return root
 
 
-def _spaces(node: Node) -> Iterator[str]:
+def _spaces(node: ModelNode) -> Iterator[str]:
     name = node.label.name
     if name.startswith("{") and not name.startswith(_XML):
         yield name[1:].rpartition("}")[0]
@@ -62,22 +62,22 @@ def _spaces(node: Node) -> Iterator[str]:
         yield from _spaces(child)
 
 
-def _fill(element: etree._Element, node: Node) -> None:
+def _fill(element: etree._Element, node: ModelNode) -> None:
     element.text = node.text or None
     last: etree._Element | None = None
     for child in node.children:
         match child.label.kind:
-            case Kind.ATTRIBUTE:
+            case LabelKind.ATTRIBUTE:
                 element.set(child.label.name, child.text)
-            case Kind.TEXT:
+            case LabelKind.TEXT:
                 if last is None:
                     element.text = (element.text or "") + (child.text or "x")
                 else:
                     last.tail = (last.tail or "") + (child.text or "x")
-            case Kind.COMMENT:
+            case LabelKind.COMMENT:
                 last = etree.Comment(child.text)
                 element.append(last)
-            case Kind.INSTRUCTION:
+            case LabelKind.INSTRUCTION:
                 last = etree.ProcessingInstruction(child.label.name or "z", child.text)
                 element.append(last)
             case _:
@@ -85,19 +85,19 @@ def _fill(element: etree._Element, node: Node) -> None:
                 _fill(last, child)
 
 
-def smallest(root: etree._Element, judge: Judge) -> bytes | None:
-    """The document with all taken away that may be, as long as it still tells the patterns apart; None if it never did."""
+def minimize(root: etree._Element, judge: WitnessChecker) -> bytes | None:
+    """The document with all taken away that may be, as long as it still is_witness the patterns apart; None if it never did."""
     body = etree.tostring(root)
     current = _read(body)
-    if current is None or not judge.tells(current):
+    if current is None or not judge.is_witness(current):
         return None
     while True:
         for smaller in _smaller(current):
-            if not judge.tells(smaller):
+            if not judge.is_witness(smaller):
                 continue
             written = etree.tostring(smaller)
             read = _read(written)  # what is written counts, not what stood in memory
-            if read is not None and judge.tells(read):
+            if read is not None and judge.is_witness(read):
                 body, current = written, read
                 break
         else:

@@ -16,8 +16,8 @@ from collections.abc import Hashable, Iterable, Iterator
 from pyroaring import BitMap
 
 from pathcast.covering import Change
-from pathcast.covering.encode import Encoder
-from pathcast.covering.indexes import features
+from pathcast.covering.encode import TwigEncoder
+from pathcast.covering.indexes import feature_index
 from pathcast.covering.merging import PathDistribution
 from pathcast.matching import Matcher
 from pathcast.routing.advertisement import Advertisement, overlaps
@@ -64,8 +64,8 @@ class _Relations:
     """Of each pattern those that it covers, and those that cover it; itself in neither."""
 
     def __init__(self) -> None:
-        self._encoder = Encoder()
-        self._index = features(self._encoder.labels)
+        self._encoder = TwigEncoder()
+        self._index = feature_index(self._encoder.labels)
         self.below: dict[int, BitMap] = {}
         self.above: dict[int, BitMap] = {}
 
@@ -73,8 +73,8 @@ class _Relations:
         number = interest.number
         if number in self.below:
             return
-        twigs = self._encoder.encoded(interest.pattern)
-        below = self.below[number] = BitMap(self._index.covered(twigs))
+        twigs = self._encoder.encode(interest.pattern)
+        below = self.below[number] = BitMap(self._index.covered_by(twigs))
         above = self.above[number] = BitMap(self._index.covering(twigs))
         for other in below:
             self.above[other].add(number)

@@ -13,8 +13,8 @@ from collections.abc import Hashable
 from fractions import Fraction
 
 from pathcast.covering import Aggregate, Change
-from pathcast.covering.merging import Merged, PathDistribution
-from pathcast.covering.merging.linear import Steps, linear
+from pathcast.covering.merging import MergedTable, PathDistribution
+from pathcast.covering.merging.linear import Steps, to_steps
 from pathcast.routing.backend import Summary
 from pathcast.routing.messages import Interest, InternedInterests
 from pathcast.xpath import Pattern, parse
@@ -107,7 +107,7 @@ class Merging:
     ) -> None:
         self._roots = roots
         self._interests = interests
-        self._merged = Merged(distribution, limit)
+        self._merged = MergedTable(distribution, limit)
         self._members: dict[Steps | Pattern, list[Hashable]] | None = None  # for people, if asked
 
     def __len__(self) -> int:
@@ -138,13 +138,13 @@ class Merging:
 
     def standing_for(self, interest: Interest) -> list[Interest]:
         """Its members, and what they hide. What is not linear may be covered by mergers, and is told all the same."""
-        steps = linear(interest.pattern)
+        steps = to_steps(interest.pattern)
         if steps is None:
             return self._roots.standing_for(interest)
         if self._members is None:
             self._members = self._merged.by_pattern()
         found: set[Interest] = set()
-        for covered in self._merged.covered(steps):
+        for covered in self._merged.covered_by(steps):
             for member in self._members[covered]:
                 assert isinstance(member, Interest)
                 found.update(self._roots.standing_for(member))

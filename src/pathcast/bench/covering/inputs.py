@@ -9,8 +9,8 @@ from itertools import islice
 
 from pathcast.bench.report import Tell, fingerprint
 from pathcast.covering import Aggregate
-from pathcast.covering.core.labels import Labels
-from pathcast.covering.encode import Encoded, Encoder
+from pathcast.covering.core.labels import LabelTable
+from pathcast.covering.encode import EncodedTwig, TwigEncoder
 from pathcast.covering.indexes import TwigIndex
 from pathcast.generators.presets import PRESETS
 from pathcast.xpath import Pattern, parse
@@ -83,17 +83,17 @@ class PatternSet:
     def __init__(self, patterns: list[Pattern], searches: int) -> None:
         self.patterns = patterns[:-searches]
         self._searches = patterns[-searches:]
-        self.encoder = Encoder()
+        self.encoder = TwigEncoder()
 
     @cached_property
-    def encoded(self) -> list[list[Encoded]]:
-        return [self.encoder.encoded(pattern) for pattern in self.patterns]
+    def encoded(self) -> list[list[EncodedTwig]]:
+        return [self.encoder.encode(pattern) for pattern in self.patterns]
 
     @cached_property
-    def searches(self) -> list[list[Encoded]]:
-        return [self.encoder.encoded(pattern) for pattern in self._searches]
+    def searches(self) -> list[list[EncodedTwig]]:
+        return [self.encoder.encode(pattern) for pattern in self._searches]
 
-    def filled(self, made: Callable[[Labels], TwigIndex], count: int) -> TwigIndex:
+    def filled(self, made: Callable[[LabelTable], TwigIndex], count: int) -> TwigIndex:
         index = made(self.encoder.labels)
         for key, pattern in enumerate(self.encoded[:count]):
             index.add(key, pattern)

@@ -9,8 +9,14 @@ from functools import partial
 from pathcast.bench.covering.inputs import Bench
 from pathcast.bench.measure import compared
 from pathcast.bench.report import Line
-from pathcast.covering.encode import Encoded
-from pathcast.covering.indexes import TwigIndex, features, regions, scan, walk
+from pathcast.covering.encode import EncodedTwig
+from pathcast.covering.indexes import (
+    TwigIndex,
+    factorization_index,
+    feature_index,
+    region_index,
+    scan_index,
+)
 from pathcast.xpath import parse
 
 __all__ = ["QUERIES", "first", "queries", "search"]
@@ -35,12 +41,16 @@ def search(bench: Bench) -> Iterator[Line]:
     for count in bench.sizes.patterns:
         target = {10_000: 100.0, 100_000: 200.0}.get(count)
         searches = found.searches[: max(1, _PAIRS // count)]
-        plain = found.filled(scan, count)
-        for name, made in (("XSearch", walk), ("regions", regions), ("features", features)):
+        plain = found.filled(scan_index, count)
+        for name, made in (
+            ("XSearch", factorization_index),
+            ("regions", region_index),
+            ("features", feature_index),
+        ):
             bench.tell(f"{name}, {count:,} patterns")
             index = found.filled(made, count)
             for mode, ours, theirs in (
-                ("covered", index.store.covered, plain.store.covered),
+                ("covered", index.store.covered_by, plain.store.covered_by),
                 ("covering", index.store.covering, plain.store.covering),
             ):
                 ratio = compared(
@@ -59,17 +69,17 @@ def search(bench: Bench) -> Iterator[Line]:
                 )
 
 
-def _asked(search: Callable[..., array[int]], patterns: list[list[Encoded]]) -> None:
+def _asked(search: Callable[..., array[int]], patterns: list[list[EncodedTwig]]) -> None:
     for one in patterns:
         for twig in one:
             search(*twig)
 
 
-def _both(index: TwigIndex, query: list[Encoded]) -> None:
+def _both(index: TwigIndex, query: list[EncodedTwig]) -> None:
     store = index.store
     for _ in range(_TIMES):
         for twig in query:
-            store.covered(*twig)
+            store.covered_by(*twig)
             store.covering(*twig)
 
 
@@ -77,10 +87,12 @@ def queries(bench: Bench) -> Iterator[Line]:
     """Region codes against walking, for the queries of Cao's table 4.1, both directions together."""
     found = bench.patterns("cao2012-aggregation")
     for count in bench.sizes.patterns:
-        walking, jumping = (found.filled(made, count) for made in (walk, regions))
+        walking, jumping = (
+            found.filled(made, count) for made in (factorization_index, region_index)
+        )
         for name, text in QUERIES.items():
             bench.tell(f"{name}, {count:,} patterns")
-            query = found.encoder.encoded(parse(text))
+            query = found.encoder.encode(parse(text))
 
             ratio = compared(
                 partial(_both, jumping, query),
@@ -106,18 +118,18 @@ def first(bench: Bench) -> Iterator[Line]:
     for preset in ("li2008-a", "li2008-b", "xnet2004", "cao2012-aggregation"):
         found = bench.patterns(preset)
         roots = list(found.aggregated(bench.sizes.table).roots())
-        for name, made in (("regions", regions), ("features", features)):
+        for name, made in (("regions", region_index), ("features", feature_index)):
             bench.tell(f"{preset}: which search first, {name}")
             index = found.filled(made, bench.sizes.table)
             for key in roots:
                 index.flag(key, True)
             covered, covering = (
                 [bool(ask(one, flagged=True)) for one in found.searches]
-                for ask in (index.covering, index.covered)
+                for ask in (index.covering, index.covered_by)
             )
             ratio = compared(
-                partial(_in_turn, index.covering, index.covered, found.searches),
-                partial(_in_turn, index.covered, index.covering, found.searches),
+                partial(_in_turn, index.covering, index.covered_by, found.searches),
+                partial(_in_turn, index.covered_by, index.covering, found.searches),
                 rounds=bench.sizes.rounds,
             )
             count = len(found.searches)
@@ -132,7 +144,7 @@ def first(bench: Bench) -> Iterator[Line]:
 
 
 def _in_turn(
-    one: Callable[..., set[int]], other: Callable[..., set[int]], patterns: list[list[Encoded]]
+    one: Callable[..., set[int]], other: Callable[..., set[int]], patterns: list[list[EncodedTwig]]
 ) -> None:
     """The second search only where the first finds nobody."""
     for pattern in patterns:

@@ -9,9 +9,9 @@ from pathcast.bench.covering.inputs import Bench
 from pathcast.bench.measure import compared
 from pathcast.bench.report import Line
 from pathcast.covering import Aggregate
-from pathcast.covering.indexes import scan, walk
-from pathcast.covering.merging import Order, PathDistribution, merge
-from pathcast.covering.published_indexes.factorization_search import Tree
+from pathcast.covering.indexes import factorization_index, scan_index
+from pathcast.covering.merging import MergeOrder, PathDistribution, merge
+from pathcast.covering.published_indexes.factorization_search import FactorizationIndex
 from pathcast.generators.bundled import bundled
 
 __all__ = ["changes", "merging", "missed", "rates", "tree_sizes"]
@@ -33,7 +33,7 @@ def changes(bench: Bench) -> Iterator[Line]:
     found = bench.patterns("li2008-a")
     bench.tell(f"changes among {bench.sizes.table:,}")
     ours: Aggregate[int] = Aggregate.of()
-    theirs: Aggregate[int] = Aggregate.of(scan)
+    theirs: Aggregate[int] = Aggregate.of(scan_index)
     for table in (ours, theirs) if bench.sizes.table <= 10_000 else (ours,):
         for key, pattern in enumerate(found.patterns[: bench.sizes.table]):
             table.add(key, pattern)
@@ -64,8 +64,8 @@ def tree_sizes(bench: Bench) -> Iterator[Line]:
     """Nodes of the tree for nodes of the patterns; a // is a node of its own in both, as in the paper."""
     found = bench.patterns("xnet2004")
     for count in bench.sizes.tree:
-        store = found.filled(walk, count).store
-        assert isinstance(store, Tree)
+        store = found.filled(factorization_index, count).store
+        assert isinstance(store, FactorizationIndex)
         twigs = [twig for one in found.encoded[:count] for twig in one]
         nodes = sum(len(labels) - 1 + sum(deeper) for labels, _, deeper in twigs)
         published = f"; published {TREE_SHARES[count]:.3f}" if count in TREE_SHARES else ""
@@ -117,7 +117,7 @@ def merging(bench: Bench) -> Iterator[Line]:
     for count in bench.sizes.merged:
         roots = [found.patterns[key] for key in found.aggregated(count).roots()]
         for limit, published in ((0.0, "87%"), (0.1, "67%")):
-            for order in (Order.SAVING, Order.GREEDY):
+            for order in (MergeOrder.SAVING, MergeOrder.GREEDY):
                 bench.tell(
                     f"merging {len(roots):,} roots of {count:,}, D <= {limit:g}, {order.value}"
                 )

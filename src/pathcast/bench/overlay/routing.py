@@ -12,8 +12,8 @@ from itertools import islice
 
 from pathcast.bench.measure import Ratio, compared
 from pathcast.covering import Aggregate
-from pathcast.covering.encode import Encoded, Encoder
-from pathcast.covering.indexes import TwigIndex, scan
+from pathcast.covering.encode import EncodedTwig, TwigEncoder
+from pathcast.covering.indexes import TwigIndex, scan_index
 from pathcast.covering.merging import PathDistribution, merge
 from pathcast.generators.bundled import bundled
 from pathcast.generators.presets import PRESETS
@@ -29,7 +29,7 @@ _MERGED = 15_000
 class Tables:
     """The same subscriptions as four tables."""
 
-    encoder: Encoder
+    encoder: TwigEncoder
     texts: list[str]
     plain: TwigIndex
     covered: TwigIndex
@@ -44,7 +44,7 @@ def tables(preset: str, count: int, limits: tuple[float, ...]) -> Tables:
     for key, pattern in enumerate(patterns):
         aggregate.add(key, pattern)
     roots = [patterns[key] for key in aggregate.roots()]
-    encoder = Encoder()
+    encoder = TwigEncoder()
     paths = PathDistribution.uniform(bundled("news"))
     merged = {}
     sizes = {"none": len(patterns), "covering": len(roots)}
@@ -58,19 +58,19 @@ def tables(preset: str, count: int, limits: tuple[float, ...]) -> Tables:
     return Tables(encoder, texts, _index(encoder, patterns), _index(encoder, roots), merged, sizes)
 
 
-def _index(encoder: Encoder, patterns: list[Pattern]) -> TwigIndex:
-    index = scan(encoder.labels)
+def _index(encoder: TwigEncoder, patterns: list[Pattern]) -> TwigIndex:
+    index = scan_index(encoder.labels)
     for key, pattern in enumerate(patterns):
-        index.add(key, encoder.encoded(pattern))
+        index.add(key, encoder.encode(pattern))
     return index
 
 
-def _encoded(encoder: Encoder, paths: list[tuple[str, ...]]) -> list[Encoded]:
+def _encoded(encoder: TwigEncoder, paths: list[tuple[str, ...]]) -> list[EncodedTwig]:
     """Paths as patterns: what covers `/a/b` matches a document that is this path alone."""
-    return [twig for path in paths for twig in encoder.encoded(parse("/" + "/".join(path)))]
+    return [twig for path in paths for twig in encoder.encode(parse("/" + "/".join(path)))]
 
 
-def _tested(index: TwigIndex, paths: list[Encoded]) -> None:
+def _tested(index: TwigIndex, paths: list[EncodedTwig]) -> None:
     for path in paths:
         index.store.covering(*path)
 

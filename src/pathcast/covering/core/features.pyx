@@ -1,11 +1,11 @@
-"""Twigs by what they cannot do without: the search that looks at the fewest of them.
+"""TwigScan by what they cannot do without: the search that looks at the fewest of them.
 
 A *feature* is a name, two names with a child edge between them, or a value that is pinned down by an equality. If a twig can be laid on another, all its features are
 features of the other. So a twig that `s` covers has the rarest feature of `s`: it stands in the list of that one, and in a list for each of its own. And a
 twig that covers `s` has its own rarest feature in `s`: it stands in a second list for that one alone. What is in a list is compared by
 signature first (a bit for each feature), then asked for a mapping; so the answer is that of asking each, and most are never looked at.
 
-Twigs without features (wildcards alone, ranges) stand in a list of their own. What a feature's rarity was when a twig came may have
+TwigScan without features (wildcards alone, ranges) stand in a list of their own. What a feature's rarity was when a twig came may have
 changed since: that costs time, not answers.
 """
 
@@ -16,17 +16,17 @@ from libc.string cimport memset
 
 import array as _array
 
-from pathcast.covering.core.labels cimport Labels
-from pathcast.covering.core.twigs cimport Mapper, Twig, fill, release
+from pathcast.covering.core.labels cimport LabelTable
+from pathcast.covering.core.twigs cimport HomomorphismTest, FlatTwig, fill, release
 from pathcast.vectors cimport Ints, Table, discard, drop, find, insert, joined, push
 
 
-cdef class Features:
-    """Twigs by number."""
+cdef class FeatureIndex:
+    """TwigScan by number."""
 
-    def __init__(self, Labels labels not None):
+    def __init__(self, LabelTable labels not None):
         self.labels = labels
-        self._mapper = Mapper(labels)
+        self._homomorphism = HomomorphismTest(labels)
         self._feature(-1, -1, True)  # feature 0: none
 
     def __dealloc__(self):
@@ -53,26 +53,26 @@ cdef class Features:
         """Different features seen so far."""
         return self._feature_count - 1
 
-    def add(self, labels, parents, deeper):
+    def add(self, labels, parents, descendant):
         """Take a twig in; its number."""
         cdef int32_t number, index, feature, rarest = 0
-        cdef Known *moved
-        cdef Known *one
+        cdef IndexedTwig *moved
+        cdef IndexedTwig *one
         if self._free.size:
             self._free.size -= 1
             number = self._free.at[self._free.size]
         else:
             if self.size == self._room:
                 self._room = self._room * 2 if self._room else 64
-                moved = <Known *>realloc(self.known, <size_t>self._room * sizeof(Known))
+                moved = <IndexedTwig *>realloc(self.known, <size_t>self._room * sizeof(IndexedTwig))
                 if moved == NULL:
                     raise MemoryError
                 self.known = moved
             number = self.size
-            memset(&self.known[number], 0, sizeof(Known))
+            memset(&self.known[number], 0, sizeof(IndexedTwig))
             self.size += 1
         one = &self.known[number]
-        fill(&one.twig, labels, parents, deeper)
+        fill(&one.twig, labels, parents, descendant)
         self._describe(one, True)
         for index in range(one.count):
             feature = one.features[index]
@@ -88,8 +88,8 @@ cdef class Features:
     def remove(self, int32_t number):
         """Forget a twig; its number may be given again."""
         cdef int32_t index, at
-        cdef Known *one
-        cdef Known *moved
+        cdef IndexedTwig *one
+        cdef IndexedTwig *moved
         cdef Postings *postings
         if not 0 <= number < self.size or self.known[number].twig.labels == NULL:
             raise KeyError(number)
@@ -152,9 +152,9 @@ cdef class Features:
         self._feature_count += 1
         return found
 
-    cdef int _describe(self, Known *one, bint new) except -1:
+    cdef int _describe(self, IndexedTwig *one, bint new) except -1:
         """Find a twig's features. One that nobody has is -1, if it is not to be made."""
-        cdef const Twig *twig = &one.twig
+        cdef const FlatTwig *twig = &one.twig
         cdef int32_t node, name, above, feature, index, step
         cdef bint fresh
         one.count = 0
@@ -168,7 +168,7 @@ cdef class Features:
             if name < 0:
                 continue
             above = self.labels.names.at[twig.labels[twig.parents[node]]]
-            for step in range(1 if twig.deeper[node] or above < 0 else 2):
+            for step in range(1 if twig.descendant[node] or above < 0 else 2):
                 feature = self._feature(above if step else -1, name, new)
                 fresh = True
                 for index in range(one.count):
@@ -184,12 +184,12 @@ cdef class Features:
 
     # searching
 
-    def covered(self, labels, parents, deeper, flags=None):
+    def covered_by(self, labels, parents, descendant, flags=None):
         """The numbers of those onto which a twig can be laid; with `flags` (bytes), only those whose byte is set."""
         cdef int32_t index, feature, rarest = -1
         cdef array.array found = _array.array("i")
         cdef const unsigned char[::1] wanted = flags
-        self._prepare(labels, parents, deeper)
+        self._prepare(labels, parents, descendant)
         for index in range(self._query.count):
             feature = self._query.features[index]
             if feature < 0:
@@ -203,24 +203,24 @@ cdef class Features:
                 self._asked(&self._keyed[feature], True, wanted, found)
         return found
 
-    def covering(self, labels, parents, deeper, flags=None):
+    def covering(self, labels, parents, descendant, flags=None):
         """The numbers of those that can be laid on a twig; with `flags` (bytes), only those whose byte is set."""
         cdef int32_t index
         cdef array.array found = _array.array("i")
         cdef const unsigned char[::1] wanted = flags
-        self._prepare(labels, parents, deeper)
+        self._prepare(labels, parents, descendant)
         self._asked(&self._keyed[0], False, wanted, found)
         for index in range(self._query.count):
             if self._query.features[index] >= 0:
                 self._asked(&self._keyed[self._query.features[index]], False, wanted, found)
         return found
 
-    def possible(self, labels, parents, deeper):
+    def may_cover(self, labels, parents, descendant):
         """The numbers of those that have no features which a twig has not: no others can cover it, with a mapping or without."""
         cdef int32_t index, at, feature
         cdef array.array found = _array.array("i")
         cdef const Postings *postings
-        self._prepare(labels, parents, deeper)
+        self._prepare(labels, parents, descendant)
         for index in range(-1, self._query.count):
             feature = 0 if index < 0 else self._query.features[index]
             if feature < 0:
@@ -231,9 +231,9 @@ cdef class Features:
                     found.append(postings.at[at].number)
         return found
 
-    def _prepare(self, labels, parents, deeper):
+    def _prepare(self, labels, parents, descendant):
         release(&self._query.twig)
-        fill(&self._query.twig, labels, parents, deeper)
+        fill(&self._query.twig, labels, parents, descendant)
         self._describe(&self._query, False)
 
     cdef int _asked(self, const Postings *postings, bint wide, const unsigned char[::1] wanted, object found) except -1:
@@ -250,9 +250,9 @@ cdef class Features:
             if wanted is not None and not wanted[number]:
                 continue
             if wide:
-                yes = self._mapper.maps(&self._query.twig, &self.known[number].twig)
+                yes = self._homomorphism.exists(&self._query.twig, &self.known[number].twig)
             else:
-                yes = self._mapper.maps(&self.known[number].twig, &self._query.twig)
+                yes = self._homomorphism.exists(&self.known[number].twig, &self._query.twig)
             if yes:
                 found.append(number)
         return 0

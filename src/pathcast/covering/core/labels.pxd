@@ -6,10 +6,10 @@ from pathcast.vectors cimport Ints, Table
 cdef enum:
     ELEMENT = 1  # stands for an element
     STAR = 2  # any element
-    RULES = 4  # allows others by rules that are asked for, and remembered
+    RULES = 4  # subsumes others by rules that are asked for, and remembered
 
 
-cdef class Labels:
+cdef class LabelTable:
     cdef dict _numbers
     cdef dict _names
     cdef readonly list labels
@@ -19,7 +19,7 @@ cdef class Labels:
     cdef Table _known
     cdef int32_t star  # the number of the wildcard, or -1
 
-    cdef inline bint allows(self, int32_t wide, int32_t narrow) except -1:
+    cdef inline bint subsumes(self, int32_t wide, int32_t narrow) except -1:
         cdef int32_t kind
         if wide == narrow:
             return True

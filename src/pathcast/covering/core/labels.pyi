@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from typing import Any
 
-class Labels:
+class LabelTable:
     labels: list[Any]
     def __init__(self, rule: Callable[[Any, Any], bool]) -> None: ...
     def __len__(self) -> int: ...

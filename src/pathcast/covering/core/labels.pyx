@@ -1,4 +1,4 @@
-"""Labels as numbers, and which allows which.
+"""LabelTable as numbers, and which subsumes which.
 
 Names allow themselves and a wildcard any element: that is decided here. All else (values, places, denials) is a rule in Python, asked
 once for each pair and remembered.
@@ -9,7 +9,7 @@ from libc.stdint cimport int32_t
 from pathcast.vectors cimport discard, drop, find, insert, joined, push
 
 
-cdef class Labels:
+cdef class LabelTable:
     """`rule(wide, narrow)` decides for labels that are no names."""
 
     def __init__(self, rule):
@@ -30,7 +30,7 @@ cdef class Labels:
     def number(self, label, int32_t kind, name=None):
         """The number of a label; `kind` says how it is compared.
 
-        `name`, if not None, is something that every label which this one allows has as its name, too.
+        `name`, if not None, is something that every label which this one subsumes has as its name, too.
         """
         found = self._numbers.get(label)
         if found is None:

@@ -1,32 +1,34 @@
 from array import array
 from collections.abc import Sequence
 
-from pathcast.covering.core.labels import Labels
+from pathcast.covering.core.labels import LabelTable
 
-_Encoded = tuple[Sequence[int], Sequence[int], Sequence[bool]]
+_EncodedTwig = tuple[Sequence[int], Sequence[int], Sequence[bool]]
 
-class Mapper:
-    labels: Labels
-    def __init__(self, labels: Labels) -> None: ...
-    def covers(self, wide: Sequence[_Encoded], narrow: Sequence[_Encoded]) -> bool: ...
+class HomomorphismTest:
+    labels: LabelTable
+    def __init__(self, labels: LabelTable) -> None: ...
+    def covers(self, wide: Sequence[_EncodedTwig], narrow: Sequence[_EncodedTwig]) -> bool: ...
 
-class Twigs:
-    def __init__(self, mapper: Mapper) -> None: ...
+class TwigScan:
+    def __init__(self, homomorphism: HomomorphismTest) -> None: ...
     def __len__(self) -> int: ...
-    def add(self, labels: Sequence[int], parents: Sequence[int], deeper: Sequence[bool]) -> int: ...
+    def add(
+        self, labels: Sequence[int], parents: Sequence[int], descendant: Sequence[bool]
+    ) -> int: ...
     def remove(self, number: int) -> None: ...
-    def maps(self, wide: int, narrow: int) -> bool: ...
-    def covered(
+    def exists(self, wide: int, narrow: int) -> bool: ...
+    def covered_by(
         self,
         labels: Sequence[int],
         parents: Sequence[int],
-        deeper: Sequence[bool],
+        descendant: Sequence[bool],
         flags: bytes | bytearray | None = None,
     ) -> array[int]: ...
     def covering(
         self,
         labels: Sequence[int],
         parents: Sequence[int],
-        deeper: Sequence[bool],
+        descendant: Sequence[bool],
         flags: bytes | bytearray | None = None,
     ) -> array[int]: ...

@@ -1,6 +1,6 @@
-"""Twigs in flat arrays: is there a mapping from one to another, and the plain search that asks each of many.
+"""TwigScan in flat arrays: is there a mapping from one to another, and the plain search that asks each of many.
 
-A twig is given as three sequences in preorder: the numbers of its labels, its parents (-1 for the start), and whether a node hangs deeper
+A twig is given as three sequences in preorder: the numbers of its labels, its parents (-1 for the start), and whether a node hangs descendant
 than one level below its parent. A mapping is found from the leaves up: for every node of the wide twig a row of bits says on which nodes of the
 narrow one it may lie.
 """
@@ -12,10 +12,10 @@ from libc.string cimport memset
 
 import array as _array
 
-from pathcast.covering.core.labels cimport RULES, STAR, Labels
+from pathcast.covering.core.labels cimport RULES, STAR, LabelTable
 
 
-cdef int fill(Twig *twig, labels, parents, deeper) except -1:
+cdef int fill(FlatTwig *twig, labels, parents, descendant) except -1:
     """Put a twig into room of its own."""
     cdef int32_t size = <int32_t>len(labels), node, end
     cdef int32_t *room = <int32_t *>malloc(<size_t>size * 5 * sizeof(int32_t))
@@ -26,11 +26,11 @@ cdef int fill(Twig *twig, labels, parents, deeper) except -1:
     twig.parents = room + size
     twig.ends = room + 2 * size
     twig.degrees = room + 3 * size
-    twig.deeper = room + 4 * size
+    twig.descendant = room + 4 * size
     for node in range(size):
         twig.labels[node] = labels[node]
         twig.parents[node] = parents[node]
-        twig.deeper[node] = deeper[node]
+        twig.descendant[node] = descendant[node]
         twig.ends[node] = node + 1
         twig.degrees[node] = 0
     for node in range(size - 1, 0, -1):
@@ -41,16 +41,16 @@ cdef int fill(Twig *twig, labels, parents, deeper) except -1:
     return 0
 
 
-cdef void release(Twig *twig) noexcept:
+cdef void release(FlatTwig *twig) noexcept:
     free(twig.labels)
     twig.labels = NULL
     twig.size = 0
 
 
-cdef class Mapper:
+cdef class HomomorphismTest:
     """Looks for mappings; keeps the room that this takes."""
 
-    def __init__(self, Labels labels not None):
+    def __init__(self, LabelTable labels not None):
         self.labels = labels
         self._rows = NULL
 
@@ -59,16 +59,16 @@ cdef class Mapper:
 
     def covers(self, wide, narrow):
         """Whether every one of the narrow alternatives has a wide one that can be laid on it."""
-        cdef Twig above, below
+        cdef FlatTwig above, below
         cdef bint found
-        for labels, parents, deeper in narrow:
-            fill(&below, labels, parents, deeper)
+        for labels, parents, descendant in narrow:
+            fill(&below, labels, parents, descendant)
             found = False
             try:
                 for other in wide:
                     fill(&above, other[0], other[1], other[2])
                     try:
-                        found = self.maps(&above, &below)
+                        found = self.exists(&above, &below)
                     finally:
                         release(&above)
                     if found:
@@ -79,7 +79,7 @@ cdef class Mapper:
                 return False
         return True
 
-    cdef bint maps(self, const Twig *wide, const Twig *narrow) except -1:
+    cdef bint exists(self, const FlatTwig *wide, const FlatTwig *narrow) except -1:
         """Whether the wide twig can be laid on the narrow one, start on start."""
         cdef int32_t words = (narrow.size + 63) >> 6, node, word, place, above, label, kind
         cdef const int32_t *kinds
@@ -108,16 +108,16 @@ cdef class Mapper:
                 if narrow.labels[place] != label:
                     if not kind & (STAR | RULES):
                         continue
-                    if not self.labels.allows(label, narrow.labels[place]):
+                    if not self.labels.subsumes(label, narrow.labels[place]):
                         continue
                 if not (row[place >> 6] >> (place & 63)) & 1:
                     continue
                 above = narrow.parents[place]
-                if wide.deeper[node]:
+                if wide.descendant[node]:
                     while above >= 0 and not (up[above >> 6] >> (above & 63)) & 1:
                         up[above >> 6] |= <uint64_t>1 << (above & 63)
                         above = narrow.parents[above]
-                elif narrow.deeper[place]:
+                elif narrow.descendant[place]:
                     continue
                 else:
                     up[above >> 6] |= <uint64_t>1 << (above & 63)
@@ -130,11 +130,11 @@ cdef class Mapper:
         return self._rows[0] & 1
 
 
-cdef class Twigs:
+cdef class TwigScan:
     """Many twigs, each by its number, and the search that asks each of them."""
 
-    def __init__(self, Mapper mapper not None):
-        self.mapper = mapper
+    def __init__(self, HomomorphismTest homomorphism not None):
+        self.homomorphism = homomorphism
         self._free = []
 
     def __dealloc__(self):
@@ -147,23 +147,23 @@ cdef class Twigs:
     def __len__(self):
         return self.size - len(self._free)
 
-    def add(self, labels, parents, deeper):
+    def add(self, labels, parents, descendant):
         """Take a twig in; its number."""
-        cdef Twig *moved
+        cdef FlatTwig *moved
         cdef Py_ssize_t number
         if self._free:
             number = self._free.pop()
         else:
             if self.size == self._room:
                 self._room = self._room * 2 if self._room else 64
-                moved = <Twig *>realloc(self.twigs, <size_t>self._room * sizeof(Twig))
+                moved = <FlatTwig *>realloc(self.twigs, <size_t>self._room * sizeof(FlatTwig))
                 if moved == NULL:
                     raise MemoryError
                 self.twigs = moved
             number = self.size
-            memset(&self.twigs[number], 0, sizeof(Twig))
+            memset(&self.twigs[number], 0, sizeof(FlatTwig))
             self.size += 1
-        fill(&self.twigs[number], labels, parents, deeper)
+        fill(&self.twigs[number], labels, parents, descendant)
         return number
 
     def remove(self, Py_ssize_t number):
@@ -173,34 +173,34 @@ cdef class Twigs:
         release(&self.twigs[number])
         self._free.append(number)
 
-    def maps(self, Py_ssize_t wide, Py_ssize_t narrow):
+    def exists(self, Py_ssize_t wide, Py_ssize_t narrow):
         """Whether one of them can be laid on another."""
-        return self.mapper.maps(&self.twigs[wide], &self.twigs[narrow])
+        return self.homomorphism.exists(&self.twigs[wide], &self.twigs[narrow])
 
-    def covered(self, labels, parents, deeper, flags=None):
+    def covered_by(self, labels, parents, descendant, flags=None):
         """The numbers of those onto which a twig can be laid; with `flags` (bytes), only those whose byte is set."""
-        return self._asked(labels, parents, deeper, flags, True)
+        return self._asked(labels, parents, descendant, flags, True)
 
-    def covering(self, labels, parents, deeper, flags=None):
+    def covering(self, labels, parents, descendant, flags=None):
         """The numbers of those that can be laid on a twig; with `flags` (bytes), only those whose byte is set."""
-        return self._asked(labels, parents, deeper, flags, False)
+        return self._asked(labels, parents, descendant, flags, False)
 
-    def _asked(self, labels, parents, deeper, flags, bint wide):
+    def _asked(self, labels, parents, descendant, flags, bint wide):
         cdef Py_ssize_t number
         cdef bint found
         cdef const unsigned char[::1] wanted
         cdef array.array numbers = _array.array("i")
         release(&self._query)
-        fill(&self._query, labels, parents, deeper)
+        fill(&self._query, labels, parents, descendant)
         if flags is not None:
             wanted = flags
         for number in range(self.size):
             if self.twigs[number].labels == NULL or (flags is not None and not wanted[number]):
                 continue
             if wide:
-                found = self.mapper.maps(&self._query, &self.twigs[number])
+                found = self.homomorphism.exists(&self._query, &self.twigs[number])
             else:
-                found = self.mapper.maps(&self.twigs[number], &self._query)
+                found = self.homomorphism.exists(&self.twigs[number], &self._query)
             if found:
                 numbers.append(number)
         return numbers

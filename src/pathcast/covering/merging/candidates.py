@@ -6,7 +6,7 @@ to find all that an entry can be merged to takes as many lookups as it has propo
 
 A candidate covers the entries that agree on it; whether it is good enough is for others to say.
 
->>> candidates = Candidates()
+>>> candidates = MergeCandidates()
 >>> for entry in (("/a", "/b"), ("/a", "/c")):
 ...     candidates.add(entry)
 >>> list(candidates.of(("/a", "/b")))
@@ -19,12 +19,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pathcast.covering.merging.linear import Steps
-from pathcast.covering.merging.rules import middles, one_name, one_operator
+from pathcast.covering.merging.rules import middle_proposals, name_proposals, operator_proposals
 
-__all__ = ["Candidates"]
+__all__ = ["MergeCandidates"]
 
 
-class Candidates:
+class MergeCandidates:
     """What the entries of a table propose, and who does."""
 
     __slots__ = ("_awaited", "_proposed")
@@ -40,7 +40,7 @@ class Candidates:
         """Take an entry that is not here."""
         for one in _proposals(entry):
             self._proposed.setdefault(one, []).append(entry)
-        for near, merger in dict.fromkeys(one_operator(entry)):
+        for near, merger in dict.fromkeys(operator_proposals(entry)):
             self._awaited.setdefault(near, Counter())[merger] += 1
 
     def discard(self, entry: Steps) -> None:
@@ -49,7 +49,7 @@ class Candidates:
             self._proposed[one].remove(entry)
             if not self._proposed[one]:
                 del self._proposed[one]
-        for near, merger in dict.fromkeys(one_operator(entry)):
+        for near, merger in dict.fromkeys(operator_proposals(entry)):
             self._awaited[near][merger] -= 1
             if not self._awaited[near][merger]:
                 del self._awaited[near][merger]
@@ -59,15 +59,15 @@ class Candidates:
     def of(self, entry: Steps) -> Iterator[tuple[Steps, list[Steps]]]:
         """What an entry that is here can be merged to, and who agrees: by rule 1 from left to right, by rule 2, by rule 3 with
         most in common first. The same may come more than once."""
-        for one in one_name(entry):
+        for one in name_proposals(entry):
             yield from self._agreed(one)
-        for one in one_name(entry):
+        for one in name_proposals(entry):
             for merger in self._awaited.get(one, ()):
                 yield merger, self._proposed[one] + self._proposed[merger]
-        for near, merger in one_operator(entry):
+        for near, merger in operator_proposals(entry):
             if near in self._proposed:
                 yield merger, self._proposed[near] + self._proposed[merger]
-        for one in middles(entry):
+        for one in middle_proposals(entry):
             yield from self._agreed(one)
 
     def _agreed(self, merger: Steps) -> Iterator[tuple[Steps, list[Steps]]]:
@@ -78,4 +78,4 @@ class Candidates:
 
 def _proposals(entry: Steps) -> dict[Steps, None]:
     """Each once, and in the same order every time."""
-    return dict.fromkeys([*one_name(entry), *middles(entry)])
+    return dict.fromkeys([*name_proposals(entry), *middle_proposals(entry)])

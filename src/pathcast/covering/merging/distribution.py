@@ -6,7 +6,7 @@ any other (section 4.3, "if the publications are distributed uniformly"), and pa
 
 Both are a graph without cycles whose nodes have weights: for a DTD a node is an element with the number of levels left below it, so that half a
 million paths are some hundred nodes; for observed paths it is their tree. A question is a walk down the graph with the state of all its patterns
-(`Machine`), each pair of node and state once. Weights are whole numbers (rates are brought to a common denominator), so answers
+(`ShiftAndNfa`), each pair of node and state once. Weights are whole numbers (rates are brought to a common denominator), so answers
 are exact.
 
 >>> from pathcast.schema import parse_dtd
@@ -26,7 +26,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import lcm
 
-from pathcast.covering.merging.linear import Machine, Steps, name
+from pathcast.covering.merging.linear import ShiftAndNfa, Steps, step_name
 from pathcast.schema import PathAutomaton, Schema
 from pathcast.schema.paths import START
 
@@ -123,7 +123,7 @@ class PathDistribution:
 
     def _walked(self, pattern: Steps, without: Collection[Steps], most: int | None = None) -> int:
         """The weight of the paths that match a pattern and none of the others; raises _Enough when it is over `most`."""
-        machine = Machine.of([pattern, *without])
+        machine = ShiftAndNfa.of([pattern, *without])
         hopes = _Hopes([pattern, *without])
         end = machine.ends[0]
         mine = 2 * end - 1  # the bits of the pattern
@@ -198,7 +198,7 @@ class _Hopes:
 
 @lru_cache(maxsize=1 << 15)
 def _to_come(steps: Steps) -> tuple[tuple[int, frozenset[str]], ...]:
-    names = [name(step) for step in steps]
+    names = [step_name(step) for step in steps]
     places = range(len(names) + 1)
     return tuple((len(names) - at, frozenset(names[at:]) - {"*"}) for at in places)
 

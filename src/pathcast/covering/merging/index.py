@@ -4,10 +4,10 @@ A pattern that covers another has no name that the other has not. So for every n
 one number, and a few operations on these numbers leave the few patterns that are worth reading. With 10,000 patterns a question takes
 some microseconds for each name, and about one for each pattern read.
 
->>> index = Index()
+>>> index = LinearPathIndex()
 >>> for steps in (("/a", "/b"), ("/a", "/c"), ("/x", "/*")):
 ...     index.add(steps)
->>> index.covered(("/a", "/*")), index.covering(("/x", "/b"))
+>>> index.covered_by(("/a", "/*")), index.covering(("/x", "/b"))
 ([('/a', '/b'), ('/a', '/c')], [('/x', '/*')])
 """
 
@@ -15,19 +15,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pathcast.covering.merging.linear import Machine, Steps, alone, name
+from pathcast.covering.merging.linear import ShiftAndNfa, Steps, single_nfa, step_name
 
-__all__ = ["Index"]
+__all__ = ["LinearPathIndex"]
 
 
-class Index:
+class LinearPathIndex:
     """A set of patterns. Answers are in the order in which numbers were given: that of coming, as long as nothing leaves."""
 
     __slots__ = ("_all", "_free", "_machines", "_numbers", "_patterns", "_with")
 
     def __init__(self) -> None:
         self._patterns: list[Steps] = []
-        self._machines: list[Machine] = []
+        self._machines: list[ShiftAndNfa] = []
         self._numbers: dict[Steps, int] = {}
         self._free: list[int] = []  # numbers of those that left
         self._with: dict[str, int] = {}  # name -> the patterns that have it
@@ -44,7 +44,7 @@ class Index:
 
     def add(self, steps: Steps) -> None:
         """Take a pattern that is not here."""
-        machine = alone(steps)
+        machine = single_nfa(steps)
         if self._free:
             number = self._free.pop()
             self._patterns[number], self._machines[number] = steps, machine
@@ -69,12 +69,12 @@ class Index:
             if not self._with[one]:
                 del self._with[one]
 
-    def covered(self, steps: Steps) -> list[Steps]:
+    def covered_by(self, steps: Steps) -> list[Steps]:
         """The patterns that this one covers, itself among them if it is here."""
         left = self._all
         for one in _names(steps):
             left &= self._with.get(one, 0)
-        machine = alone(steps)
+        machine = single_nfa(steps)
         found = (self._patterns[number] for number in _bits(left))
         return [pattern for pattern in found if machine.accepts(pattern)]
 
@@ -90,7 +90,7 @@ class Index:
 
 
 def _names(steps: Steps) -> set[str]:
-    return {name(step) for step in steps} - {"*"}
+    return {step_name(step) for step in steps} - {"*"}
 
 
 def _bits(number: int) -> Iterator[int]:

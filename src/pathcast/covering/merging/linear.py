@@ -6,14 +6,14 @@ not for merging; `linear` says None to them.
 What means the same is written in one way. In a run of wildcards and the step behind it, it does not matter where a // stands: it is
 written first. At the end of a path it does not even matter whether there is one: something stands below, that is all.
 
-A `Machine` holds several patterns and reads a path, name by name, for all of them at once: bit i of a number says that the first i steps are
+A `ShiftAndNfa` holds several patterns and reads a path, name by name, for all of them at once: bit i of a number says that the first i steps are
 found (shift-and). It reads patterns as well: a // is a way of any length, which only a // may cross.
 So a pattern covers another exactly when its machine accepts a beginning of it, with the wildcards of the wide one relaxed; docs/decisions/0010
 has the argument.
 
->>> linear("a/*//b"), linear("/a//*"), linear("/a[@b]")
+>>> to_steps("a/*//b"), to_steps("/a//*"), to_steps("/a[@b]")
 (('//a', '//*', '/b'), ('/a', '/*'), None)
->>> covers(linear("/a/*"), linear("/a//b")), covers(linear("/a/b"), linear("/a//b"))
+>>> covers(to_steps("/a/*"), to_steps("/a//b")), covers(to_steps("/a/b"), to_steps("/a//b"))
 (True, False)
 """
 
@@ -28,14 +28,24 @@ from pathcast.xpath import Pattern, parse
 from pathcast.xpath.syntax import Axis, TestKind
 from pathcast.xpath.tree import Exists, Step
 
-__all__ = ["Machine", "Steps", "alone", "covers", "deep", "linear", "name", "normal", "text"]
+__all__ = [
+    "ShiftAndNfa",
+    "Steps",
+    "canonical",
+    "covers",
+    "is_descendant",
+    "single_nfa",
+    "step_name",
+    "to_steps",
+    "to_xpath",
+]
 
 Steps: TypeAlias = tuple[str, ...]
 
 _AXES = {Axis.CHILD: "/", Axis.DESCENDANT: "//"}
 
 
-def linear(pattern: str | Pattern) -> Steps | None:
+def to_steps(pattern: str | Pattern) -> Steps | None:
     """The steps of a pattern, None if it is not linear; raises SubscriptionError."""
     parsed = pattern if isinstance(pattern, Pattern) else parse(pattern)
     condition = parsed.condition
@@ -43,7 +53,7 @@ def linear(pattern: str | Pattern) -> Steps | None:
         return None
     steps = [_step(one) for one in condition.path.steps]
     known = tuple(one for one in steps if one is not None)
-    return normal(known) if condition.path.absolute and len(known) == len(steps) else None
+    return canonical(known) if condition.path.absolute and len(known) == len(steps) else None
 
 
 def _step(step: Step) -> str | None:
@@ -57,29 +67,33 @@ def _step(step: Step) -> str | None:
     return None
 
 
-def text(steps: Steps) -> str:
+def to_xpath(steps: Steps) -> str:
     """The steps as XPath."""
     return "".join(steps)
 
 
-def deep(step: str) -> bool:
+def is_descendant(step: str) -> bool:
     """Whether the operator of a step is //."""
     return step.startswith("//")
 
 
-def name(step: str) -> str:
+def step_name(step: str) -> str:
     """The name of a step, or *."""
     return step.lstrip("/")
 
 
-def normal(steps: Steps) -> Steps:
+def canonical(steps: Steps) -> Steps:
     """The one way to write the same pattern."""
     found = list(steps)
     for start, end in _runs(steps):
         if end == len(steps):
             found[start:] = ["/*"] * (end - start)
-        elif any(deep(one) for one in steps[start : end + 1]):
-            found[start : end + 1] = ["//*", *["/*"] * (end - start - 1), "/" + name(steps[end])]
+        elif any(is_descendant(one) for one in steps[start : end + 1]):
+            found[start : end + 1] = [
+                "//*",
+                *["/*"] * (end - start - 1),
+                "/" + step_name(steps[end]),
+            ]
     return tuple(found)
 
 
@@ -87,8 +101,8 @@ def _relaxed(steps: Steps) -> Steps:
     """The same pattern with // wherever it may stand."""
     found = list(steps)
     for start, end in _runs(steps):
-        if end == len(steps) or any(deep(one) for one in steps[start : end + 1]):
-            found[start : end + 1] = ["//" + name(one) for one in steps[start : end + 1]]
+        if end == len(steps) or any(is_descendant(one) for one in steps[start : end + 1]):
+            found[start : end + 1] = ["//" + step_name(one) for one in steps[start : end + 1]]
     return tuple(found)
 
 
@@ -104,7 +118,7 @@ def _runs(steps: Steps) -> Iterator[tuple[int, int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class ShiftAndNfa:
     """Some patterns, laid side by side in one number. `ends[k]` is the bit that says that pattern k is found."""
 
     start: int
@@ -114,7 +128,7 @@ class Machine:
     ends: tuple[int, ...]
 
     @classmethod
-    def of(cls, patterns: Iterable[Steps]) -> Machine:
+    def of(cls, patterns: Iterable[Steps]) -> ShiftAndNfa:
         start = ways = others = at = 0
         names: dict[str, int] = {}
         ends = []
@@ -122,12 +136,12 @@ class Machine:
             start |= 1 << at
             for step in _relaxed(steps):
                 bit = 1 << at
-                if deep(step):
+                if is_descendant(step):
                     ways |= bit
-                if name(step) == "*":
+                if step_name(step) == "*":
                     others |= bit
                 else:
-                    names[name(step)] = names.get(name(step), 0) | bit
+                    names[step_name(step)] = names.get(step_name(step), 0) | bit
                 at += 1
             ends.append(1 << at)
             at += 1
@@ -162,11 +176,11 @@ class Machine:
 
 
 @lru_cache(maxsize=1 << 15)
-def alone(steps: Steps) -> Machine:
+def single_nfa(steps: Steps) -> ShiftAndNfa:
     """The machine of one pattern."""
-    return Machine.of([steps])
+    return ShiftAndNfa.of([steps])
 
 
 def covers(wide: Steps, narrow: Steps) -> bool:
     """Whether every document that matches the narrow pattern matches the wide one."""
-    return alone(wide).accepts(narrow)
+    return single_nfa(wide).accepts(narrow)

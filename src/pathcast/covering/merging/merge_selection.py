@@ -1,14 +1,14 @@
 """The table behind merging: mergers, and the uncovered patterns that no merger covers.
 
-It is given the uncovered patterns (`Uncovered.top`) and told which of them have gone and come. A merger that is over the limit without
+It is given the uncovered patterns (`UncoveredPaths.top`) and told which of them have gone and come. A merger that is over the limit without
 one that has gone is undone. Then mergers are chosen among the candidates of the entries that are new, in one of two orders (see
 `merging`), until none is left: every pair of entries that the rules can merge is looked at when the later one of the two comes.
 
->>> top = Index()
+>>> top = LinearPathIndex()
 >>> top.add(("/a", "/b"))
 >>> top.add(("/a", "/c"))
 >>> paths = PathDistribution.observed({("a", "b"): 1, ("a", "c"): 1})
->>> Table(top, paths, Fraction(0), Order.SAVING).change(gone=[], come=top)
+>>> MergeSelection(top, paths, Fraction(0), MergeOrder.SAVING).change(gone=[], come=top)
 ({('/a', '/*')}, set())
 """
 
@@ -21,36 +21,40 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from typing import TypeAlias
 
-from pathcast.covering.merging.candidates import Candidates
+from pathcast.covering.merging.candidates import MergeCandidates
 from pathcast.covering.merging.distribution import PathDistribution
-from pathcast.covering.merging.index import Index
-from pathcast.covering.merging.linear import Steps, text
+from pathcast.covering.merging.index import LinearPathIndex
+from pathcast.covering.merging.linear import Steps, to_xpath
 
-__all__ = ["Order", "Table"]
+__all__ = ["MergeOrder", "MergeSelection"]
 
 _Rank: TypeAlias = tuple[bool, Fraction, Fraction, str]
 
 
-class Order(Enum):
+class MergeOrder(Enum):
     """Which merger is made first."""
 
     SAVING = "saving"
     GREEDY = "greedy"
 
 
-class Table:
+class MergeSelection:
     """`entries` cover all of `top`; those that are in `mergers` have a degree within the limit."""
 
     def __init__(
-        self, top: Index, distribution: PathDistribution, limit: Fraction, order: Order
+        self,
+        top: LinearPathIndex,
+        distribution: PathDistribution,
+        limit: Fraction,
+        order: MergeOrder,
     ) -> None:
-        self.entries = Index()
-        self.mergers = Index()
+        self.entries = LinearPathIndex()
+        self.mergers = LinearPathIndex()
         self.limit = limit
         self.distribution = distribution
         self._top = top
         self._order = order
-        self._candidates = Candidates()
+        self._candidates = MergeCandidates()
         self._exposed: set[Steps] = set()  # by the change that is being made
         self._hidden: set[Steps] = set()
 
@@ -69,13 +73,13 @@ class Table:
         for merger in touched:
             if not self._holds(merger):
                 self._drop(merger)
-                loose += self._top.covered(merger)
+                loose += self._top.covered_by(merger)
         new = []
         for one in dict.fromkeys(loose):
             if one in self._top and one not in self.entries and not self.mergers.covering(one):
                 self._put(one)
                 new.append(one)
-        if self._order is Order.SAVING:
+        if self._order is MergeOrder.SAVING:
             self._merge_by_saving(new)
         else:
             self._merge_in_turn(new)
@@ -112,7 +116,7 @@ class Table:
     def _rank(self, merger: Steps, degree: Fraction) -> _Rank:
         """The lower, the better."""
         saved = self._saved(merger)
-        return degree > 0, Fraction(-saved) / (degree or 1), degree, text(merger)
+        return degree > 0, Fraction(-saved) / (degree or 1), degree, to_xpath(merger)
 
     def _merge_in_turn(self, new: list[Steps]) -> None:
         seen: set[tuple[Steps, ...]] = set()
@@ -131,23 +135,23 @@ class Table:
                     break
 
     def _saved(self, merger: Steps) -> int:
-        return len(self.entries.covered(merger)) - 1
+        return len(self.entries.covered_by(merger)) - 1
 
     def degree(self, merger: Steps) -> Fraction:
         """The imperfect degree of a merger of all on top that it covers."""
-        return self.distribution.degree(merger, self._top.covered(merger))
+        return self.distribution.degree(merger, self._top.covered_by(merger))
 
     def _within(self, merger: Steps, parts: list[Steps]) -> Fraction | None:
         """The degree of a merger of all on top that its parts cover, if it is within the limit."""
-        members = {member for part in parts for member in self._top.covered(part)}
+        members = {member for part in parts for member in self._top.covered_by(part)}
         return self.distribution.within(merger, members, self.limit)
 
     def _holds(self, merger: Steps) -> bool:
         """Whether a merger still has members, and enough of them."""
-        return len(self._top.covered(merger)) > 1 and self._within(merger, [merger]) is not None
+        return len(self._top.covered_by(merger)) > 1 and self._within(merger, [merger]) is not None
 
     def _make(self, merger: Steps) -> None:
-        for one in self.entries.covered(merger):
+        for one in self.entries.covered_by(merger):
             self._drop(one)
         self._put(merger)
         self.mergers.add(merger)

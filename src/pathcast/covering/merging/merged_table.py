@@ -8,10 +8,10 @@ subscriptions, merging mergers again cannot creep over the limit, and what a tab
 
 One merger after the other is chosen, until nothing can be merged any more; two orders are known.
 
-- `Order.SAVING`: the candidate that saves most entries per D first. Perfect ones (D = 0) come before all others, those that save most first. Ties go
+- `MergeOrder.SAVING`: the candidate that saves most entries per D first. Perfect ones (D = 0) come before all others, those that save most first. Ties go
   to the lower D, then by text. Savings only shrink while mergers are made (what a new merger covers leaves the table) and the
   D of a candidate stays, so a heap whose top is looked at again finds the best each time.
-- `Order.GREEDY`, our reading of Li, Hou and Jacobsen (2008, section 4.3): "periodically apply the above rules on the subscription tree", where
+- `MergeOrder.GREEDY`, our reading of Li, Hou and Jacobsen (2008, section 4.3): "periodically apply the above rules on the subscription tree", where
   "child nodes of the same parent have a better chance". The uncovered ones are the children of the tree's root. They are gone through in their order of
   coming; each is merged by the first rule, and the first place, that gives a merger within the limit. Mergers queue up at the end. Here a merger
   has to be good enough by the entries alone that the rule merges, and what they cover: that is D(s; s1, ..., sn) as printed. What else it covers is
@@ -45,13 +45,13 @@ from typing import TypeAlias
 
 from pathcast.covering.change import Change
 from pathcast.covering.merging.distribution import PathDistribution
-from pathcast.covering.merging.linear import Steps, linear, text
-from pathcast.covering.merging.merge_selection import Order, Table
-from pathcast.covering.merging.uncovered import Uncovered
+from pathcast.covering.merging.linear import Steps, to_steps, to_xpath
+from pathcast.covering.merging.merge_selection import MergeOrder, MergeSelection
+from pathcast.covering.merging.uncovered import UncoveredPaths
 from pathcast.errors import SubscriptionError
 from pathcast.xpath import Pattern, parse
 
-__all__ = ["Entry", "Merged", "Merger", "Order", "merge"]
+__all__ = ["Entry", "MergeOrder", "MergedTable", "Merger", "merge"]
 
 Entry: TypeAlias = str | Pattern  # the text of a linear pattern, or a pattern that is left alone
 
@@ -69,15 +69,15 @@ def merge(
     patterns: Iterable[str | Pattern],
     distribution: PathDistribution,
     limit: float | Fraction,
-    order: Order = Order.SAVING,
-) -> Merged:
+    order: MergeOrder = MergeOrder.SAVING,
+) -> MergedTable:
     """The table of these patterns, merged at once; the id of each is its number, from 0."""
-    merged = Merged(distribution, limit, order)
+    merged = MergedTable(distribution, limit, order)
     merged.add_all(dict(enumerate(patterns)))
     return merged
 
 
-class Merged:
+class MergedTable:
     """A table that is kept merged while subscriptions come and go."""
 
     __slots__ = ("_alike", "_ids", "_other", "_patterns", "_table")
@@ -86,14 +86,14 @@ class Merged:
         self,
         distribution: PathDistribution,
         limit: float | Fraction,
-        order: Order = Order.SAVING,
+        order: MergeOrder = MergeOrder.SAVING,
     ) -> None:
         self._ids: dict[Hashable, Steps | Pattern] = {}
         self._alike: Counter[Steps | Pattern] = Counter()
         self._other: dict[Pattern, None] = {}
-        self._patterns = Uncovered()
+        self._patterns = UncoveredPaths()
         exact = Fraction(str(limit))  # 0.6 is three fifths, not the nearest float
-        self._table = Table(self._patterns.top, distribution, exact, order)
+        self._table = MergeSelection(self._patterns.top, distribution, exact, order)
 
     def __len__(self) -> int:
         """How many entries there are."""
@@ -104,14 +104,14 @@ class Merged:
 
     @property
     def entries(self) -> frozenset[Entry]:
-        return frozenset([*map(text, self._table.entries), *self._other])
+        return frozenset([*map(to_xpath, self._table.entries), *self._other])
 
     def mergers(self) -> list[Merger]:
         """The entries that nobody asked for, in the order of their texts."""
         found = []
-        for steps in sorted(self._table.mergers, key=text):
-            members = frozenset(map(text, self._patterns.top.covered(steps)))
-            found.append(Merger(text(steps), members, self._table.degree(steps)))
+        for steps in sorted(self._table.mergers, key=to_xpath):
+            members = frozenset(map(to_xpath, self._patterns.top.covered_by(steps)))
+            found.append(Merger(to_xpath(steps), members, self._table.degree(steps)))
         return found
 
     def by_pattern(self) -> dict[Steps | Pattern, list[Hashable]]:
@@ -121,9 +121,9 @@ class Merged:
             found.setdefault(pattern, []).append(id)
         return found
 
-    def covered(self, steps: Steps) -> list[Steps]:
+    def covered_by(self, steps: Steps) -> list[Steps]:
         """The linear subscriptions that a pattern covers."""
-        return self._patterns.covered(steps)
+        return self._patterns.covered_by(steps)
 
     def add(self, id: Hashable, pattern: str | Pattern) -> Change[Entry]:
         """Take a subscription; raises SubscriptionError."""
@@ -168,10 +168,12 @@ class Merged:
     ) -> Change[Entry]:
         exposed, hidden = self._table.change(gone, come)
         others = self._other.keys() - before.keys()
-        return Change(frozenset([*map(text, exposed), *others]), frozenset(map(text, hidden)))
+        return Change(
+            frozenset([*map(to_xpath, exposed), *others]), frozenset(map(to_xpath, hidden))
+        )
 
 
 def _read(pattern: str | Pattern) -> Steps | Pattern:
     parsed = pattern if isinstance(pattern, Pattern) else parse(pattern)
-    steps = linear(parsed)
+    steps = to_steps(parsed)
     return parsed if steps is None else steps

@@ -1,6 +1,6 @@
 """The subscriptions that no other covers: what a table without mergers holds.
 
->>> patterns = Uncovered()
+>>> patterns = UncoveredPaths()
 >>> patterns.add(("/a", "/b")), patterns.add(("/a", "/*")), patterns.remove(("/a", "/*"))
 (([], [('/a', '/b')]), ([('/a', '/b')], [('/a', '/*')]), ([('/a', '/*')], [('/a', '/b')]))
 """
@@ -9,29 +9,29 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from pathcast.covering.merging.index import Index
+from pathcast.covering.merging.index import LinearPathIndex
 from pathcast.covering.merging.linear import Steps
 
-__all__ = ["Uncovered"]
+__all__ = ["UncoveredPaths"]
 
 _GoneAndCome: TypeAlias = tuple[list[Steps], list[Steps]]
 
 
-class Uncovered:
+class UncoveredPaths:
     """Different linear patterns, those on `top` kept apart from those below."""
 
     __slots__ = ("_below", "top")
 
     def __init__(self) -> None:
-        self.top = Index()
-        self._below = Index()
+        self.top = LinearPathIndex()
+        self._below = LinearPathIndex()
 
     def add(self, steps: Steps) -> _GoneAndCome:
         """Take a pattern that is not here: which are no longer on top, and which are now."""
         if self.top.covering(steps):
             self._below.add(steps)
             return [], []
-        gone = self.top.covered(steps)
+        gone = self.top.covered_by(steps)
         for one in gone:
             self.top.discard(one)
             self._below.add(one)
@@ -45,11 +45,11 @@ class Uncovered:
             return [], []
         self.top.discard(steps)
         come: list[Steps] = []
-        for one in self._below.covered(steps):
+        for one in self._below.covered_by(steps):
             self._below.discard(one)
             come += self.add(one)[1]
         return [steps], [one for one in come if one in self.top]
 
-    def covered(self, steps: Steps) -> list[Steps]:
+    def covered_by(self, steps: Steps) -> list[Steps]:
         """The patterns, on top or below, that one covers."""
-        return self.top.covered(steps) + self._below.covered(steps)
+        return self.top.covered_by(steps) + self._below.covered_by(steps)

@@ -1,28 +1,28 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
-from pathcast.covering.published_indexes.factorization_tree cimport Shape
-from pathcast.covering.core.twigs cimport Marks, Twig
+from pathcast.covering.published_indexes.factorization_tree cimport FactorizationTree
+from pathcast.covering.core.twigs cimport TwigBloom, FlatTwig
 from pathcast.vectors cimport Ints, Table
 
 
-cdef struct View:
+cdef struct IdSpan:
     const int32_t *at
     Py_ssize_t size
 
 
-cdef struct Views:
-    View *at
+cdef struct IdSpans:
+    IdSpan *at
     Py_ssize_t size
     Py_ssize_t room
 
 
-cdef class Tree(Shape):
-    cdef readonly int32_t few
+cdef class FactorizationIndex(FactorizationTree):
+    cdef readonly int32_t scan_limit
     cdef readonly int64_t looked_at  # nodes of the tree compared with nodes of twigs, so far
     # room for a search
-    cdef Twig _query
+    cdef FlatTwig _query
     cdef int32_t _star
-    cdef Marks *_needs  # for each node of the query what it asks for from there on
+    cdef TwigBloom *_needs  # for each node of the query what it asks for from there on
     cdef unsigned char *_topmost  # for each node of the query whether only its topmost places matter
     cdef bint _downwards
     cdef const unsigned char *_wanted
@@ -34,26 +34,26 @@ cdef class Tree(Shape):
     cdef int32_t _stamp_room
     cdef uint32_t _stamp
     cdef Table _memo
-    cdef Views _results
-    cdef Views _pending
+    cdef IdSpans _results
+    cdef IdSpans _pending
     cdef void **_blocks
     cdef int32_t _block_count
     cdef int32_t *_block
     cdef Py_ssize_t _block_left
 
-    cdef int _prepare(self, labels, parents, deeper, flags, bint downwards) except -1
+    cdef int _prepare(self, labels, parents, descendant, flags, bint downwards) except -1
     cdef int _ask(self, int32_t node) except -1
-    cdef object _answer(self, const View *found)
+    cdef object _answer(self, const IdSpan *found)
     cdef int32_t *_take(self, Py_ssize_t count) except NULL
-    cdef int _merge(self, Py_ssize_t start, View *out) except -1
-    cdef int _below(self, int32_t node, int32_t asked, View *out) except -1
+    cdef int _merge(self, Py_ssize_t start, IdSpan *out) except -1
+    cdef int _below(self, int32_t node, int32_t asked, IdSpan *out) except -1
     cdef int _at(self, int32_t node, int32_t asked) except -1
-    cdef int _branches(self, int32_t node, int32_t asked, View *out) except -1
+    cdef int _branches(self, int32_t node, int32_t asked, IdSpan *out) except -1
     cdef int _descend(self, int32_t node, int32_t asked) except -1
     cdef int _jump(self, int32_t node, int32_t asked) except -1
     cdef int32_t _named_child(self, int32_t asked) noexcept
     cdef int _jump_above(self, int32_t node, int32_t asked, int32_t child) except -1
-    cdef int _above(self, int32_t node, int32_t place, View *out) except -1
+    cdef int _above(self, int32_t node, int32_t place, IdSpan *out) except -1
     cdef int _child_at(self, int32_t child, int32_t place, int32_t label) except -1
-    cdef int _join(self, int32_t node, Py_ssize_t start, View *out) except -1
+    cdef int _join(self, int32_t node, Py_ssize_t start, IdSpan *out) except -1
     cdef int32_t _degree(self, int32_t number, int32_t node) noexcept

@@ -14,7 +14,7 @@ label and edge, and for // takes the list of the nodes with that label and cuts 
 list of the `a` and looks at their parents, other wildcards are walked.
 
 Three things keep searches short, however they move. Where the query lacks a name that all twigs at a node have nothing covers it, and where one
-that it needs is not among those that some have it covers nothing. Where only a few twigs are left (`few`) these are asked one by one, for good, instead of
+that it needs is not among those that some have it covers nothing. Where only a scan_limit twigs are left (`scan_limit`) these are asked one by one, for good, instead of
 following their ends that nobody shares; whoever was asked is left out of the sets. And where all that is asked below a node of the query may lie anywhere below it, the
 topmost places for it are enough: whatever a lower one finds, the one above it finds as well.
 
@@ -28,9 +28,9 @@ from libc.string cimport memcpy, memset
 
 import array as _array
 
-from pathcast.covering.core.labels cimport RULES, STAR, Labels
-from pathcast.covering.published_indexes.factorization_tree cimport Entry, Node, Shape, child_key
-from pathcast.covering.core.twigs cimport Marks, fill, lacks, mark, release
+from pathcast.covering.core.labels cimport RULES, STAR, LabelTable
+from pathcast.covering.published_indexes.factorization_tree cimport FactoredTwig, FactorNode, FactorizationTree, child_key
+from pathcast.covering.core.twigs cimport TwigBloom, fill, lacks, mark, release
 from pathcast.vectors cimport Ints, discard, drop, empty, find, insert, joined, push
 
 cdef enum:
@@ -39,11 +39,11 @@ cdef enum:
     MEMO = 1 << 14  # a larger memo is not kept for the next search
 
 
-cdef int _push_view(Views *views, const int32_t *at, Py_ssize_t size) except -1:
-    cdef View *moved
+cdef int _push_view(IdSpans *views, const int32_t *at, Py_ssize_t size) except -1:
+    cdef IdSpan *moved
     if views.size == views.room:
         views.room = views.room * 2 if views.room else 64
-        moved = <View *>realloc(views.at, <size_t>views.room * sizeof(View))
+        moved = <IdSpan *>realloc(views.at, <size_t>views.room * sizeof(IdSpan))
         if moved == NULL:
             raise MemoryError
         views.at = moved
@@ -53,12 +53,12 @@ cdef int _push_view(Views *views, const int32_t *at, Py_ssize_t size) except -1:
     return 0
 
 
-cdef class Tree(Shape):
-    """Twigs by number. `regions` says how a search moves, `few` how many twigs are rather asked one by one."""
+cdef class FactorizationIndex(FactorizationTree):
+    """TwigScan by number. `regions` says how a search moves, `scan_limit` how many twigs are rather asked one by one."""
 
-    def __init__(self, Labels labels not None, bint regions=False, int32_t few=8):
-        Shape.__init__(self, labels, regions)
-        self.few = few
+    def __init__(self, LabelTable labels not None, bint regions=False, int32_t scan_limit=8):
+        FactorizationTree.__init__(self, labels, regions)
+        self.scan_limit = scan_limit
 
     def __dealloc__(self):
         cdef int32_t index
@@ -76,22 +76,22 @@ cdef class Tree(Shape):
         free(self._topmost)
         release(&self._query)
 
-    def covered(self, labels, parents, deeper, flags=None):
+    def covered_by(self, labels, parents, descendant, flags=None):
         """The numbers of those onto which a twig can be laid; with `flags` (bytes), only those whose byte is set."""
-        cdef View found = View(self.rests[0].twigs.at, self.rests[0].twigs.size)
-        self._prepare(labels, parents, deeper, flags, True)
+        cdef IdSpan found = IdSpan(self.cold[0].twigs.at, self.cold[0].twigs.size)
+        self._prepare(labels, parents, descendant, flags, True)
         if self._query.degrees[0]:
             self._branches(0, 0, &found)
         return self._answer(&found)
 
-    def covering(self, labels, parents, deeper, flags=None):
+    def covering(self, labels, parents, descendant, flags=None):
         """The numbers of those that can be laid on a twig; with `flags` (bytes), only those whose byte is set."""
-        cdef View found
-        self._prepare(labels, parents, deeper, flags, False)
+        cdef IdSpan found
+        self._prepare(labels, parents, descendant, flags, False)
         self._above(0, 0, &found)
         return self._answer(&found)
 
-    cdef object _answer(self, const View *found):
+    cdef object _answer(self, const IdSpan *found):
         """What was found and wanted: the sets, but for those that were asked, and of these the ones that said yes."""
         cdef array.array numbers = array.clone(_TEMPLATE, found.size + self._direct.size, zero=False)
         cdef Py_ssize_t index, size = self._direct.size
@@ -107,11 +107,11 @@ cdef class Tree(Shape):
         return numbers
 
     cdef int _ask(self, int32_t node) except -1:
-        """Ask the few twigs at a node of the tree, unless they were asked before."""
-        cdef const Ints *twigs = &self.rests[node].twigs
+        """Ask the scan_limit twigs at a node of the tree, unless they were asked before."""
+        cdef const Ints *twigs = &self.cold[node].twigs
         cdef Py_ssize_t index
         cdef int32_t number
-        cdef Entry *entry
+        cdef FactoredTwig *entry
         cdef bint found
         for index in range(twigs.size):
             number = twigs.at[index]
@@ -123,14 +123,14 @@ cdef class Tree(Shape):
             entry = &self.entries[number]
             self.looked_at += 1
             if self._downwards:
-                found = not lacks(&entry.marks, &self._needs[0]) and self._mapper.maps(&self._query, &entry.twig)
+                found = not lacks(&entry.marks, &self._needs[0]) and self._homomorphism.exists(&self._query, &entry.twig)
             else:
-                found = not lacks(&self._needs[0], &entry.marks) and self._mapper.maps(&entry.twig, &self._query)
+                found = not lacks(&self._needs[0], &entry.marks) and self._homomorphism.exists(&entry.twig, &self._query)
             if found:
                 push(&self._direct, number)
         return 0
 
-    cdef int _prepare(self, labels, parents, deeper, flags, bint downwards) except -1:
+    cdef int _prepare(self, labels, parents, descendant, flags, bint downwards) except -1:
         cdef int32_t room, node
         cdef void *moved
         cdef const unsigned char[::1] wanted
@@ -140,12 +140,12 @@ cdef class Tree(Shape):
             self._wanted = &wanted[0] if wanted.shape[0] else NULL
         self._downwards = downwards
         release(&self._query)
-        fill(&self._query, labels, parents, deeper)
-        moved = realloc(self._needs, <size_t>self._query.size * sizeof(Marks))
+        fill(&self._query, labels, parents, descendant)
+        moved = realloc(self._needs, <size_t>self._query.size * sizeof(TwigBloom))
         if moved == NULL:
             raise MemoryError
-        self._needs = <Marks *>moved
-        memset(self._needs, 0, <size_t>self._query.size * sizeof(Marks))
+        self._needs = <TwigBloom *>moved
+        memset(self._needs, 0, <size_t>self._query.size * sizeof(TwigBloom))
         for node in range(self._query.size - 1, 0, -1):
             mark(&self._query, node, self.labels, &self._needs[node])
             self._needs[self._query.parents[node]].names |= self._needs[node].names
@@ -156,7 +156,7 @@ cdef class Tree(Shape):
         self._topmost = <unsigned char *>moved
         memset(self._topmost, 1, <size_t>self._query.size)
         for node in range(1, self._query.size):
-            if not self._query.deeper[node]:
+            if not self._query.descendant[node]:
                 self._topmost[self._query.parents[node]] = 0
         self._direct.size = 0
         if self.entry_count > self._stamp_room:
@@ -220,12 +220,12 @@ cdef class Tree(Shape):
         self._block_left -= count
         return taken
 
-    cdef int _merge(self, Py_ssize_t start, View *out) except -1:
+    cdef int _merge(self, Py_ssize_t start, IdSpan *out) except -1:
         """All that lies in the pending views from `start` on, each number once; the views are taken away."""
         cdef Py_ssize_t index, at, size = 0, total = 0
         cdef int32_t *room
         cdef int32_t number
-        cdef View *view
+        cdef IdSpan *view
         if self._pending.size - start == 1:
             out[0] = self._pending.at[start]
             self._pending.size = start
@@ -249,13 +249,13 @@ cdef class Tree(Shape):
 
     # those that the query covers
 
-    cdef int _below(self, int32_t node, int32_t asked, View *out) except -1:
+    cdef int _below(self, int32_t node, int32_t asked, IdSpan *out) except -1:
         """The twigs that have, below a node of the tree, what a node of the query asks for."""
         cdef Py_ssize_t start = self._pending.size
         cdef int32_t label = self._query.labels[asked], child
-        cdef const Marks *need = &self._needs[asked]
+        cdef const TwigBloom *need = &self._needs[asked]
         cdef bint by_name = self.regions and not self.labels.kinds.at[label] & (STAR | RULES)
-        if self._query.deeper[asked]:
+        if self._query.descendant[asked]:
             child = self._named_child(asked) if self.regions and not by_name else -1
             if by_name:
                 self._jump(node, asked)
@@ -275,30 +275,30 @@ cdef class Tree(Shape):
             while child >= 0:
                 self.looked_at += 1
                 if (
-                    not self.nodes[child].deeper
+                    not self.nodes[child].descendant
                     and not lacks(&self.nodes[child].some, need)
-                    and self.labels.allows(label, self.nodes[child].label)
+                    and self.labels.subsumes(label, self.nodes[child].label)
                 ):
                     self._at(child, asked)
                 child = self.nodes[child].next
         return self._merge(start, out)
 
     cdef int _descend(self, int32_t node, int32_t asked) except -1:
-        """All nodes below that the query's node allows, by walking."""
+        """All nodes below that the query's node subsumes, by walking."""
         cdef int32_t here = self.nodes[node].first, label = self._query.labels[asked]
         cdef bint topmost = self._topmost[asked], inside
-        cdef const Marks *need = &self._needs[asked]
+        cdef const TwigBloom *need = &self._needs[asked]
         while here >= 0:
             self.looked_at += 1
             inside = not lacks(&self.nodes[here].some, need)
-            if inside and self.labels.allows(label, self.nodes[here].label):
+            if inside and self.labels.subsumes(label, self.nodes[here].label):
                 self._at(here, asked)
                 inside = not topmost  # whoever is found below is found here as well
             if inside and self.nodes[here].first >= 0:
                 here = self.nodes[here].first
                 continue
             while here != node and self.nodes[here].next < 0:
-                here = self.rests[here].parent
+                here = self.cold[here].parent
             if here == node:
                 break
             here = self.nodes[here].next
@@ -308,26 +308,26 @@ cdef class Tree(Shape):
         """All nodes below with the label of the query's node, by their list."""
         cdef int32_t label = self._query.labels[asked], here
         cdef bint topmost = self._topmost[asked]
-        cdef int64_t right = self.rests[node].right, behind = 0
-        cdef const Marks *need = &self._needs[asked]
+        cdef int64_t right = self.cold[node].right, behind = 0
+        cdef const TwigBloom *need = &self._needs[asked]
         cdef const Ints *nodes
         cdef Py_ssize_t at
         if label >= self._list_count:
             return 0
         nodes = &self._lists[label]
-        at = self._from(nodes, self.rests[node].left + 1)
+        at = self._from(nodes, self.cold[node].left + 1)
         while at < nodes.size:
             here = nodes.at[at]
             at += 1
-            if self.rests[here].left >= right:
+            if self.cold[here].left >= right:
                 break
             self.looked_at += 1
             if lacks(&self.nodes[here].some, need):
                 continue
             if topmost:
-                if self.rests[here].left < behind:
+                if self.cold[here].left < behind:
                     continue
-                behind = self.rests[here].right
+                behind = self.cold[here].right
             self._at(here, asked)
         return 0
 
@@ -335,16 +335,16 @@ cdef class Tree(Shape):
         """A child of a node of the query that has a name and hangs right below it, or -1."""
         cdef int32_t child = asked + 1
         while child < self._query.ends[asked]:
-            if not self._query.deeper[child] and not self.labels.kinds.at[self._query.labels[child]] & (STAR | RULES):
+            if not self._query.descendant[child] and not self.labels.kinds.at[self._query.labels[child]] & (STAR | RULES):
                 return child
             child = self._query.ends[child]
         return -1
 
     cdef int _jump_above(self, int32_t node, int32_t asked, int32_t child) except -1:
-        """All nodes below that the query's node allows and that have something for a child of it with a name: the parents of those in the list of that name."""
+        """All nodes below that the query's node subsumes and that have something for a child of it with a name: the parents of those in the list of that name."""
         cdef int32_t label = self._query.labels[child], here, above, last = -1
-        cdef int64_t left = self.rests[node].left, right = self.rests[node].right
-        cdef const Marks *need = &self._needs[asked]
+        cdef int64_t left = self.cold[node].left, right = self.cold[node].right
+        cdef const TwigBloom *need = &self._needs[asked]
         cdef const Ints *nodes
         cdef Py_ssize_t at
         if label >= self._list_count:
@@ -354,25 +354,25 @@ cdef class Tree(Shape):
         while at < nodes.size:
             here = nodes.at[at]
             at += 1
-            if self.rests[here].left >= right:
+            if self.cold[here].left >= right:
                 break
             self.looked_at += 1
-            above = self.rests[here].parent
-            if above == last or above == node or self.nodes[here].deeper:
+            above = self.cold[here].parent
+            if above == last or above == node or self.nodes[here].descendant:
                 continue
             last = above
-            if not lacks(&self.nodes[above].some, need) and self.labels.allows(self._query.labels[asked], self.nodes[above].label):
+            if not lacks(&self.nodes[above].some, need) and self.labels.subsumes(self._query.labels[asked], self.nodes[above].label):
                 self._at(above, asked)
         return 0
 
     cdef int _at(self, int32_t node, int32_t asked) except -1:
         """Leave on the pile the twigs at a node of the tree that have all that the query asks below its own."""
-        cdef View found
+        cdef IdSpan found
         cdef uint64_t key
         cdef int32_t known
         if self._query.degrees[asked] == 0:
-            return _push_view(&self._pending, self.rests[node].twigs.at, self.rests[node].twigs.size)
-        if self.nodes[node].count <= self.few:
+            return _push_view(&self._pending, self.cold[node].twigs.at, self.cold[node].twigs.size)
+        if self.nodes[node].count <= self.scan_limit:
             return self._ask(node)
         key = joined(node, asked)
         known = find(&self._memo, key)
@@ -386,12 +386,12 @@ cdef class Tree(Shape):
             _push_view(&self._pending, found.at, found.size)
         return 0
 
-    cdef int _branches(self, int32_t node, int32_t asked, View *out) except -1:
+    cdef int _branches(self, int32_t node, int32_t asked, IdSpan *out) except -1:
         """The twigs at a node of the tree that have something for every child of the query's node."""
         cdef Py_ssize_t start = self._pending.size, index, at, size
         cdef int32_t child = asked + 1, count = self._query.degrees[asked]
-        cdef View *view
-        cdef View found
+        cdef IdSpan *view
+        cdef IdSpan found
         cdef int32_t *room
         cdef uint32_t base
         out.at, out.size = NULL, 0
@@ -426,18 +426,18 @@ cdef class Tree(Shape):
 
     # those that cover the query
 
-    cdef int _above(self, int32_t node, int32_t place, View *out) except -1:
+    cdef int _above(self, int32_t node, int32_t place, IdSpan *out) except -1:
         """The twigs at a node of the tree whose part from there on can be laid on the query from `place` on."""
         cdef uint64_t key = joined(node, place)
         cdef int32_t known = find(&self._memo, key), child, other, label, kind, end = self._query.ends[place]
         cdef Py_ssize_t start = self._pending.size
         if self.nodes[node].first < 0:
-            out.at, out.size = self.rests[node].ends.at, self.rests[node].ends.size
+            out.at, out.size = self.cold[node].ends.at, self.cold[node].ends.size
             return 0
         if known >= 0:
             out[0] = self._results.at[known]
             return 0
-        if not self.regions or self.rests[node].children <= WALKED:
+        if not self.regions or self.cold[node].children <= WALKED:
             child = self.nodes[node].first
             while child >= 0:
                 self._child_at(child, place, -1)
@@ -478,21 +478,21 @@ cdef class Tree(Shape):
         """Leave on the pile the twigs whose part from a child on can be laid on the query somewhere below `place`; `label`, if known, is the child's."""
         cdef Py_ssize_t start = self._pending.size
         cdef int32_t other
-        cdef View found
+        cdef IdSpan found
         self.looked_at += 1
         if lacks(&self._needs[0], &self.nodes[child].every):
             return 0
-        if self.nodes[child].count <= self.few:
+        if self.nodes[child].count <= self.scan_limit:
             return self._ask(child)
         for other in range(place + 1, self._query.ends[place]):
             self.looked_at += 1
             if label >= 0:
                 if self._query.labels[other] != label:
                     continue
-            elif not self.labels.allows(self.nodes[child].label, self._query.labels[other]):
+            elif not self.labels.subsumes(self.nodes[child].label, self._query.labels[other]):
                 continue
-            if not self.nodes[child].deeper and (
-                self._query.parents[other] != place or self._query.deeper[other]
+            if not self.nodes[child].descendant and (
+                self._query.parents[other] != place or self._query.descendant[other]
             ):
                 continue
             self._above(child, other, &found)
@@ -503,14 +503,14 @@ cdef class Tree(Shape):
             _push_view(&self._pending, found.at, found.size)
         return 0
 
-    cdef int _join(self, int32_t node, Py_ssize_t start, View *out) except -1:
+    cdef int _join(self, int32_t node, Py_ssize_t start, IdSpan *out) except -1:
         """Those that end at a node, and of those that came back from its children the ones of which all branches did."""
-        cdef Node *here = &self.nodes[node]
-        cdef const Ints *ends = &self.rests[node].ends
+        cdef FactorNode *here = &self.nodes[node]
+        cdef const Ints *ends = &self.cold[node].ends
         cdef Py_ssize_t index, at, size = 0, total = ends.size
         cdef int32_t number
         cdef int32_t *room
-        cdef View *view
+        cdef IdSpan *view
         if not here.branching:
             if self._pending.size == start:
                 out.at, out.size = ends.at, ends.size
@@ -547,7 +547,7 @@ cdef class Tree(Shape):
 
     cdef int32_t _degree(self, int32_t number, int32_t node) noexcept:
         """How many children a twig has at a node of the tree."""
-        cdef Entry *entry = &self.entries[number]
+        cdef FactoredTwig *entry = &self.entries[number]
         cdef int32_t at = 0
         while entry.nodes[at] != node:
             at += 1

@@ -1,29 +1,29 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from pathcast.covering.core.labels cimport Labels
-from pathcast.covering.core.twigs cimport Mapper, Marks, Twig
+from pathcast.covering.core.labels cimport LabelTable
+from pathcast.covering.core.twigs cimport HomomorphismTest, TwigBloom, FlatTwig
 from pathcast.vectors cimport Ints, Table, joined
 
 
-cdef struct Node:  # what a search looks at: one line of memory
+cdef struct FactorNode:  # what a search looks at: one line of memory
     int32_t label
-    int32_t deeper
+    int32_t descendant
     int32_t first  # its children, in the order in which they came
     int32_t next  # the next of its siblings
     int32_t twin  # the next sibling with the same label and edge
     int32_t count  # of twigs that have a node here
     int32_t branching  # of twigs that have several children here
     int32_t ruled  # of children whose labels allow others by rules
-    Marks every  # what all twigs here have (perhaps there is more that all have)
-    Marks some  # what some twig here has (perhaps there is less that any has)
+    TwigBloom every  # what all twigs here have (perhaps there is more that all have)
+    TwigBloom some  # what some twig here has (perhaps there is less that any has)
 
 
-cdef struct Rest:
+cdef struct FactorNodeCold:
     int32_t parent
     int32_t last
     int32_t before
     int32_t children
-    int32_t deep  # children that hang deeper
+    int32_t deep  # children that hang descendant
     uint32_t used  # by which addition it was used last
     int64_t left  # its region: all below it lies between left and right
     int64_t right
@@ -32,30 +32,30 @@ cdef struct Rest:
     Ints ends  # those that have a leaf here
 
 
-cdef struct Entry:
-    Twig twig
-    Marks marks
+cdef struct FactoredTwig:
+    FlatTwig twig
+    TwigBloom marks
     int32_t *nodes  # where each node of the twig is in the tree
     int32_t *places  # at which place among the twigs there
     int32_t *ends  # and among the ends
 
 
-cdef inline uint64_t child_key(int32_t parent, int32_t label, int32_t deeper) noexcept:
-    return joined(parent, label * 2 + deeper)
+cdef inline uint64_t child_key(int32_t parent, int32_t label, int32_t descendant) noexcept:
+    return joined(parent, label * 2 + descendant)
 
 
-cdef class Shape:
-    cdef readonly Labels labels
-    cdef Mapper _mapper
+cdef class FactorizationTree:
+    cdef readonly LabelTable labels
+    cdef HomomorphismTest _homomorphism
     cdef readonly bint regions
     cdef readonly int64_t relabelled  # how often the regions had to be given anew
-    cdef Node *nodes
-    cdef Rest *rests
+    cdef FactorNode *nodes
+    cdef FactorNodeCold *cold
     cdef int32_t size
     cdef int32_t _room
     cdef Ints _free_nodes
     cdef Table _children
-    cdef Entry *entries
+    cdef FactoredTwig *entries
     cdef int32_t entry_count
     cdef int32_t _entry_room
     cdef Ints _free_entries
@@ -64,9 +64,9 @@ cdef class Shape:
     cdef int32_t _list_count
 
     cdef int32_t _new_node(self) except -1
-    cdef int32_t _grow(self, int32_t parent, int32_t label, int32_t deeper) except -1
+    cdef int32_t _grow(self, int32_t parent, int32_t label, int32_t descendant) except -1
     cdef int _prune(self, int32_t node) except -1
-    cdef int _note(self, int32_t node, const Marks *marks) noexcept
+    cdef int _note(self, int32_t node, const TwigBloom *marks) noexcept
     cdef int _leave(self, int32_t number, int32_t index) except -1
     cdef int _list(self, int32_t node) except -1
     cdef int _unlist(self, int32_t node) except -1

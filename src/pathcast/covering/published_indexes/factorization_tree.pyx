@@ -17,8 +17,8 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memmove, memset
 
-from pathcast.covering.core.labels cimport RULES, Labels
-from pathcast.covering.core.twigs cimport Mapper, Marks, fill, mark, release
+from pathcast.covering.core.labels cimport RULES, LabelTable
+from pathcast.covering.core.twigs cimport HomomorphismTest, TwigBloom, fill, mark, release
 from pathcast.vectors cimport Ints, discard, drop, erase, find, insert, push, reserve
 
 cdef enum:
@@ -29,26 +29,26 @@ cdef enum:
 cdef int64_t WHOLE = <int64_t>1 << 62
 
 
-cdef class Shape:
-    """Twigs by number, in a tree that grows and shrinks. `regions` says whether its nodes have regions."""
+cdef class FactorizationTree:
+    """TwigScan by number, in a tree that grows and shrinks. `regions` says whether its nodes have regions."""
 
-    def __init__(self, Labels labels not None, bint regions=False):
+    def __init__(self, LabelTable labels not None, bint regions=False):
         self.labels = labels
-        self._mapper = Mapper(labels)
+        self._homomorphism = HomomorphismTest(labels)
         self.regions = regions
         self._new_node()
-        self.rests[0].parent = -1
+        self.cold[0].parent = -1
         self.nodes[0].label = -1
-        self.rests[0].right = WHOLE
-        self.rests[0].tail = 1
+        self.cold[0].right = WHOLE
+        self.cold[0].tail = 1
 
     def __dealloc__(self):
         cdef int32_t index
         for index in range(self.size):
-            drop(&self.rests[index].twigs)
-            drop(&self.rests[index].ends)
+            drop(&self.cold[index].twigs)
+            drop(&self.cold[index].ends)
         free(self.nodes)
-        free(self.rests)
+        free(self.cold)
         for index in range(self.entry_count):
             release(&self.entries[index].twig)
             free(self.entries[index].nodes)
@@ -68,16 +68,16 @@ cdef class Shape:
         """Nodes of the tree, its start left out; with every // that several nodes share counted once, as XNET does."""
         cdef int32_t index, found = -1
         for index in range(self.size):
-            if index == 0 or self.rests[index].parent >= 0:
-                found += 1 + (self.rests[index].deep > 0)
+            if index == 0 or self.cold[index].parent >= 0:
+                found += 1 + (self.cold[index].deep > 0)
         return found
 
     # adding and removing
 
-    def add(self, labels, parents, deeper):
+    def add(self, labels, parents, descendant):
         """Take a twig in; its number."""
         cdef int32_t number, index, node, size = <int32_t>len(labels)
-        cdef Entry *entry
+        cdef FactoredTwig *entry
         cdef int32_t *room
         if self._free_entries.size:
             self._free_entries.size -= 1
@@ -85,19 +85,19 @@ cdef class Shape:
         else:
             if self.entry_count == self._entry_room:
                 self._entry_room = self._entry_room * 2 if self._entry_room else 64
-                entry = <Entry *>realloc(self.entries, <size_t>self._entry_room * sizeof(Entry))
+                entry = <FactoredTwig *>realloc(self.entries, <size_t>self._entry_room * sizeof(FactoredTwig))
                 if entry == NULL:
                     raise MemoryError
                 self.entries = entry
             number = self.entry_count
-            memset(&self.entries[number], 0, sizeof(Entry))
+            memset(&self.entries[number], 0, sizeof(FactoredTwig))
             self.entry_count += 1
         room = <int32_t *>malloc(<size_t>size * 3 * sizeof(int32_t))
         if room == NULL:
             raise MemoryError
         entry = &self.entries[number]
-        fill(&entry.twig, labels, parents, deeper)
-        entry.marks = Marks(0, 0)
+        fill(&entry.twig, labels, parents, descendant)
+        entry.marks = TwigBloom(0, 0)
         for index in range(1, size):
             mark(&entry.twig, index, self.labels, &entry.marks)
         entry.nodes, entry.places, entry.ends = room, room + size, room + 2 * size
@@ -106,17 +106,17 @@ cdef class Shape:
             node = 0
             if index:
                 node = entry.nodes[entry.twig.parents[index]]
-                node = self._grow(node, entry.twig.labels[index], entry.twig.deeper[index])
+                node = self._grow(node, entry.twig.labels[index], entry.twig.descendant[index])
             entry.nodes[index] = node
-            self.rests[node].used = self._addition
-            entry.places[index] = <int32_t>self.rests[node].twigs.size
+            self.cold[node].used = self._addition
+            entry.places[index] = <int32_t>self.cold[node].twigs.size
             self._note(node, &entry.marks)
-            push(&self.rests[node].twigs, number)
+            push(&self.cold[node].twigs, number)
             self.nodes[node].count += 1
             entry.ends[index] = -1
             if entry.twig.degrees[index] == 0:
-                entry.ends[index] = <int32_t>self.rests[node].ends.size
-                push(&self.rests[node].ends, number)
+                entry.ends[index] = <int32_t>self.cold[node].ends.size
+                push(&self.cold[node].ends, number)
             elif entry.twig.degrees[index] > 1:
                 self.nodes[node].branching += 1
         return number
@@ -124,26 +124,26 @@ cdef class Shape:
     def remove(self, int32_t number):
         """Forget a twig; its number may be given again."""
         cdef int32_t index, node
-        cdef Entry *entry
+        cdef FactoredTwig *entry
         if not 0 <= number < self.entry_count or self.entries[number].nodes == NULL:
             raise KeyError(number)
         entry = &self.entries[number]
         for index in range(entry.twig.size - 1, -1, -1):
             node = entry.nodes[index]
             self._leave(number, index)
-            if node and not self.rests[node].twigs.size:
+            if node and not self.cold[node].twigs.size:
                 self._prune(node)
         release(&entry.twig)
         free(entry.nodes)
         entry.nodes = NULL
         push(&self._free_entries, number)
 
-    cdef int _note(self, int32_t node, const Marks *marks) noexcept:
+    cdef int _note(self, int32_t node, const TwigBloom *marks) noexcept:
         """A twig with these marks comes to a node."""
-        cdef Node *here = &self.nodes[node]
+        cdef FactorNode *here = &self.nodes[node]
         if not here.count:
-            here.every = Marks(<uint64_t>-1, <uint64_t>-1)
-            here.some = Marks(0, 0)
+            here.every = TwigBloom(<uint64_t>-1, <uint64_t>-1)
+            here.some = TwigBloom(0, 0)
         here.every.names &= marks.names
         here.every.pairs &= marks.pairs
         here.some.names |= marks.names
@@ -152,11 +152,11 @@ cdef class Shape:
 
     cdef int _leave(self, int32_t number, int32_t index) except -1:
         """Take a node of a twig out of the tree's node; the last one there takes its place."""
-        cdef Entry *entry = &self.entries[number]
-        cdef Entry *moved
+        cdef FactoredTwig *entry = &self.entries[number]
+        cdef FactoredTwig *moved
         cdef int32_t node = entry.nodes[index], other, at
-        cdef Node *here = &self.nodes[node]
-        cdef Rest *rest = &self.rests[node]
+        cdef FactorNode *here = &self.nodes[node]
+        cdef FactorNodeCold *rest = &self.cold[node]
         if entry.twig.degrees[index] > 1:
             here.branching -= 1
         rest.twigs.size -= 1
@@ -194,42 +194,42 @@ cdef class Shape:
         if self._free_nodes.size:
             self._free_nodes.size -= 1
             node = self._free_nodes.at[self._free_nodes.size]
-            twigs, ends = self.rests[node].twigs, self.rests[node].ends
+            twigs, ends = self.cold[node].twigs, self.cold[node].ends
         else:
             if self.size == self._room:
                 room = self._room * 2 if self._room else 256
-                moved = realloc(self.nodes, <size_t>room * sizeof(Node))
+                moved = realloc(self.nodes, <size_t>room * sizeof(FactorNode))
                 if moved == NULL:
                     raise MemoryError
-                self.nodes = <Node *>moved
-                moved = realloc(self.rests, <size_t>room * sizeof(Rest))
+                self.nodes = <FactorNode *>moved
+                moved = realloc(self.cold, <size_t>room * sizeof(FactorNodeCold))
                 if moved == NULL:
                     raise MemoryError
-                self.rests = <Rest *>moved
+                self.cold = <FactorNodeCold *>moved
                 self._room = room
             node = self.size
             self.size += 1
-        memset(&self.nodes[node], 0, sizeof(Node))
-        memset(&self.rests[node], 0, sizeof(Rest))
-        self.rests[node].twigs, self.rests[node].ends = twigs, ends
+        memset(&self.nodes[node], 0, sizeof(FactorNode))
+        memset(&self.cold[node], 0, sizeof(FactorNodeCold))
+        self.cold[node].twigs, self.cold[node].ends = twigs, ends
         self.nodes[node].first = self.nodes[node].next = self.nodes[node].twin = -1
-        self.rests[node].last = self.rests[node].before = -1
+        self.cold[node].last = self.cold[node].before = -1
         return node
 
-    cdef int32_t _grow(self, int32_t parent, int32_t label, int32_t deeper) except -1:
+    cdef int32_t _grow(self, int32_t parent, int32_t label, int32_t descendant) except -1:
         """The child of a node with this label and edge that the twig does not have yet, a new one if need be."""
-        cdef uint64_t key = child_key(parent, label, deeper)
+        cdef uint64_t key = child_key(parent, label, descendant)
         cdef int32_t node = find(&self._children, key), last = -1
-        cdef Rest *above
-        cdef Rest *here
+        cdef FactorNodeCold *above
+        cdef FactorNodeCold *here
         while node >= 0:
-            if self.rests[node].used != self._addition:
+            if self.cold[node].used != self._addition:
                 return node
             last = node
             node = self.nodes[node].twin
         node = self._new_node()
-        above, here = &self.rests[parent], &self.rests[node]
-        self.nodes[node].label, self.nodes[node].deeper = label, deeper
+        above, here = &self.cold[parent], &self.cold[node]
+        self.nodes[node].label, self.nodes[node].descendant = label, descendant
         here.parent = parent
         if last >= 0:
             self.nodes[last].twin = node
@@ -242,7 +242,7 @@ cdef class Shape:
             self.nodes[parent].first = node
         above.last = node
         above.children += 1
-        above.deep += deeper
+        above.deep += descendant
         self.nodes[parent].ruled += (self.labels.kinds.at[label] & RULES) != 0
         if self.regions:
             if (above.right - above.tail) // SHARE < NARROW:
@@ -257,10 +257,10 @@ cdef class Shape:
 
     cdef int _prune(self, int32_t node) except -1:
         """Take a node without twigs out of the tree."""
-        cdef Node *here = &self.nodes[node]
-        cdef Rest *rest = &self.rests[node]
+        cdef FactorNode *here = &self.nodes[node]
+        cdef FactorNodeCold *rest = &self.cold[node]
         cdef int32_t parent = rest.parent
-        cdef uint64_t key = child_key(parent, here.label, here.deeper)
+        cdef uint64_t key = child_key(parent, here.label, here.descendant)
         cdef int32_t first = find(&self._children, key)
         if self.regions:
             self._unlist(node)
@@ -277,11 +277,11 @@ cdef class Shape:
         else:
             self.nodes[parent].first = here.next
         if here.next >= 0:
-            self.rests[here.next].before = rest.before
+            self.cold[here.next].before = rest.before
         else:
-            self.rests[parent].last = rest.before
-        self.rests[parent].children -= 1
-        self.rests[parent].deep -= here.deeper
+            self.cold[parent].last = rest.before
+        self.cold[parent].children -= 1
+        self.cold[parent].deep -= here.descendant
         self.nodes[parent].ruled -= (self.labels.kinds.at[here.label] & RULES) != 0
         rest.parent = -1
         push(&self._free_nodes, node)
@@ -294,7 +294,7 @@ cdef class Shape:
         cdef Py_ssize_t low = 0, high = nodes.size, middle
         while low < high:
             middle = (low + high) >> 1
-            if self.rests[nodes.at[middle]].left < left:
+            if self.cold[nodes.at[middle]].left < left:
                 low = middle + 1
             else:
                 high = middle
@@ -315,7 +315,7 @@ cdef class Shape:
             self._list_count = count
         nodes = &self._lists[label]
         reserve(nodes, 1)
-        at = self._from(nodes, self.rests[node].left)
+        at = self._from(nodes, self.cold[node].left)
         memmove(&nodes.at[at + 1], &nodes.at[at], <size_t>(nodes.size - at) * sizeof(int32_t))
         nodes.at[at] = node
         nodes.size += 1
@@ -323,13 +323,13 @@ cdef class Shape:
 
     cdef int _unlist(self, int32_t node) except -1:
         cdef Ints *nodes = &self._lists[self.nodes[node].label]
-        cdef Py_ssize_t at = self._from(nodes, self.rests[node].left)
+        cdef Py_ssize_t at = self._from(nodes, self.cold[node].left)
         nodes.size -= 1
         memmove(&nodes.at[at], &nodes.at[at + 1], <size_t>(nodes.size - at) * sizeof(int32_t))
         return 0
 
     cdef int _relabel(self) except -1:
-        """Give all regions anew, in the same order, in proportion to what lies below; the deeper, the less stays free."""
+        """Give all regions anew, in the same order, in proportion to what lies below; the descendant, the less stays free."""
         cdef Ints order = Ints(NULL, 0, 0)
         cdef int64_t *sizes = <int64_t *>calloc(<size_t>self.size, sizeof(int64_t))
         cdef int32_t *levels = <int32_t *>calloc(<size_t>self.size, sizeof(int32_t))
@@ -337,7 +337,7 @@ cdef class Shape:
         cdef int32_t node, child
         cdef int64_t at, width
         cdef double scale
-        cdef Rest *here
+        cdef FactorNodeCold *here
         self.relabelled += 1
         try:
             if sizes == NULL or levels == NULL:
@@ -356,10 +356,10 @@ cdef class Shape:
                 node = order.at[index]
                 sizes[node] += 1
                 if node:
-                    sizes[self.rests[node].parent] += sizes[node]
+                    sizes[self.cold[node].parent] += sizes[node]
             for index in range(order.size):
                 node = order.at[index]
-                here = &self.rests[node]
+                here = &self.cold[node]
                 at = here.left + 1
                 scale = <double>(here.right - at) / sizes[node] * (levels[node] + 1) / (levels[node] + 2)
                 child = self.nodes[node].first
@@ -367,9 +367,9 @@ cdef class Shape:
                     width = <int64_t>(scale * sizes[child])
                     if width < NARROW:
                         raise OverflowError("the tree is too deep for its regions")
-                    self.rests[child].left = at
+                    self.cold[child].left = at
                     at += width
-                    self.rests[child].right = at
+                    self.cold[child].right = at
                     child = self.nodes[child].next
                 here.tail = at
         finally:

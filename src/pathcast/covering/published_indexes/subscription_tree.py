@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pathcast.covering.core.labels import Labels
-from pathcast.covering.core.twigs import Mapper
-from pathcast.covering.encode import Encoded
+from pathcast.covering.core.labels import LabelTable
+from pathcast.covering.core.twigs import HomomorphismTest
+from pathcast.covering.encode import EncodedTwig
 
 __all__ = ["SubscriptionTree"]
 
@@ -28,7 +28,7 @@ _TOP = -1
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    twigs: Sequence[Encoded]
+    twigs: Sequence[EncodedTwig]
     parent: int
     children: list[int] = field(default_factory=list)
     pointers: set[int] = field(
@@ -40,13 +40,13 @@ class _Node:
 class SubscriptionTree:
     """An index (see `indexes`) that asks pair by pair, and remembers in its shape what it learnt."""
 
-    def __init__(self, labels: Labels) -> None:
-        self._mapper = Mapper(labels)
+    def __init__(self, labels: LabelTable) -> None:
+        self._mapper = HomomorphismTest(labels)
         self._nodes: dict[int, _Node] = {_TOP: _Node((), _TOP)}
         self._flagged: set[int] = set()
         self.compared = 0
 
-    def add(self, key: int, pattern: Sequence[Encoded]) -> None:
+    def add(self, key: int, pattern: Sequence[EncodedTwig]) -> None:
         covering = self._covering(pattern)
         parent = _TOP
         above = {_TOP}
@@ -88,7 +88,7 @@ class SubscriptionTree:
     def flag(self, key: int, wanted: bool) -> None:
         (self._flagged.add if wanted else self._flagged.discard)(key)
 
-    def covered(self, pattern: Sequence[Encoded], *, flagged: bool = False) -> set[int]:
+    def covered_by(self, pattern: Sequence[EncodedTwig], *, flagged: bool = False) -> set[int]:
         found: set[int] = set()
         waiting = list(self._nodes[_TOP].children)
         while waiting:
@@ -101,7 +101,7 @@ class SubscriptionTree:
                 waiting += self._nodes[key].children
         return found & self._flagged if flagged else found
 
-    def covering(self, pattern: Sequence[Encoded], *, flagged: bool = False) -> set[int]:
+    def covering(self, pattern: Sequence[EncodedTwig], *, flagged: bool = False) -> set[int]:
         found = self._covering(pattern)
         return found & self._flagged if flagged else found
 
@@ -122,7 +122,7 @@ class SubscriptionTree:
         pointers = sum(len(node.pointers) for node in self._nodes.values())
         return {"nodes": len(self._nodes) - 1, "pointers": pointers, "compared": self.compared}
 
-    def _covering(self, pattern: Sequence[Encoded]) -> set[int]:
+    def _covering(self, pattern: Sequence[EncodedTwig]) -> set[int]:
         found: set[int] = set()
         waiting = list(self._nodes[_TOP].children)
         while waiting:
@@ -145,7 +145,7 @@ class SubscriptionTree:
                     seen.add(other)
                     waiting.append(other)
 
-    def _covers(self, wide: Sequence[Encoded], narrow: Sequence[Encoded]) -> bool:
+    def _covers(self, wide: Sequence[EncodedTwig], narrow: Sequence[EncodedTwig]) -> bool:
         self.compared += 1
         return self._mapper.covers(wide, narrow)
 

@@ -4,16 +4,16 @@
     edges    a descendant edge that can only be a child edge is one; where it cannot be one, the parent that the lower node must have is put in
     needs    children and attributes that every valid element of that name has
 
-Each step only adds what is so in every valid document that matches, so whatever maps onto the result covers the twig among valid documents. It is
-here for what `avoiding` cannot say: values, places, denials, which stay where they are.
+Each step only adds what is so in every valid document that matches, so whatever has_homomorphism onto the result covers the twig among valid documents. It is
+here for what `dtd_difference` cannot say: values, places, denials, which stay where they are.
 
 >>> from pathcast.covering.to_twigs import twigs
 >>> from pathcast.xpath import parse
 >>> from pathcast.schema import parse_dtd
 >>> bib = parse_dtd("<!ELEMENT bib (book*)> <!ELEMENT book (title, price?)> <!ELEMENT title EMPTY> <!ELEMENT price EMPTY>")
 >>> (twig,) = twigs(parse("//price"))
->>> found = implied(twig, bib, 3)
->>> [label.name for label in found.labels], any(found.deeper)
+>>> found = chase(twig, bib, 3)
+>>> [label.name for label in found.labels], any(found.descendant)
 (['', 'bib', 'book', 'price', 'title'], False)
 """
 
@@ -22,32 +22,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from pathcast.covering.labels import Kind, Label, Named
+from pathcast.covering.labels import Label, LabelKind, NameLabel
 from pathcast.covering.twig import Twig
 from pathcast.covering.under_dtd.dtd_difference import test_of
 from pathcast.schema import Default, Schema
 from pathcast.schema.satisfiability.solve import DOCUMENT, Solver
 from pathcast.schema.words import smallest
 
-__all__ = ["implied"]
+__all__ = ["chase"]
 
 _NEEDS = 100  # nodes that are added because they are needed
 
-_STAR = Named(Kind.ELEMENT)
+_STAR = NameLabel(LabelKind.ELEMENT)
 _Names = frozenset[str]
 
 
 @dataclass(slots=True)
 class _Node:
     label: Label
-    deeper: bool
+    descendant: bool
     names: _Names = frozenset()  # what it can be; nothing for what is no element
     below: list[_Node] = field(default_factory=list)
 
 
-def implied(twig: Twig, schema: Schema, levels: int) -> Twig | None:
-    """The twig with all that is implied, needed children to so many levels; None if no valid document matches it."""
-    nodes = [_Node(*pair) for pair in zip(twig.labels, twig.deeper, strict=True)]
+def chase(twig: Twig, schema: Schema, levels: int) -> Twig | None:
+    """The twig with all that is chase, needed children to so many levels; None if no valid document matches it."""
+    nodes = [_Node(*pair) for pair in zip(twig.labels, twig.descendant, strict=True)]
     for node, parent in zip(nodes[1:], twig.parents[1:], strict=True):
         nodes[parent].below.append(node)
     found = _Implied(schema)
@@ -68,7 +68,7 @@ class _Implied:
         """Find out what each node can be; False if there is one that can be nothing."""
         names = frozenset(name for name in names if self._has_attributes(name, node))
         for child, label in _elements(node):
-            reach = self._solver.descendants if child.deeper else self._solver.children
+            reach = self._solver.descendants if child.descendant else self._solver.children
             below = dict.fromkeys(one for name in names for one in reach(name))
             may, test = self._solver.names.may, test_of(label)
             if not self.named(child, frozenset(one for one in below if may(test, one))):
@@ -84,8 +84,8 @@ class _Implied:
         asked = [
             test_of(child.label)
             for child in node.below
-            if isinstance(child.label, Named) and child.label.kind is Kind.ATTRIBUTE
-            if not child.deeper
+            if isinstance(child.label, NameLabel) and child.label.kind is LabelKind.ATTRIBUTE
+            if not child.descendant
         ]
         return all(any(may(test, one.name, attribute=True) for one in declared) for test in asked)
 
@@ -93,7 +93,7 @@ class _Implied:
         """Bring the nodes below as near as they must be."""
         for child, _ in _elements(node):
             self.joined(child)
-            if child.deeper:
+            if child.descendant:
                 node.below.remove(child)
                 node.below.append(self._hung(child, node.names))
 
@@ -101,11 +101,11 @@ class _Implied:
         """A node that stands somewhere below, with the parents that it must have there."""
         between = self._all(self._solver.descendants, above)
         if child.names.isdisjoint(self._all(self._solver.children, between)):
-            child.deeper = False
+            child.descendant = False
             return child
         if not child.names.isdisjoint(self._all(self._solver.children, above)):
             return child
-        child.deeper = False
+        child.descendant = False
         parents = frozenset(
             one for one in between if not child.names.isdisjoint(self._solver.children(one))
         )
@@ -130,7 +130,9 @@ class _Implied:
             child = _Node(self._label(frozenset([name])), False, frozenset([name]))
             self.needed(child, levels - 1)
             node.below.append(child)
-        node.below += [_Node(Named(Kind.ATTRIBUTE, name), False) for name in sorted(attributes)]
+        node.below += [
+            _Node(NameLabel(LabelKind.ATTRIBUTE, name), False) for name in sorted(attributes)
+        ]
 
     def _children(self, name: str) -> _Names:
         """The elements without which there is no word of its content."""
@@ -151,34 +153,34 @@ class _Implied:
             and ":" not in one.name
         )
 
-    def _label(self, names: _Names) -> Named:
+    def _label(self, names: _Names) -> NameLabel:
         """The label of what can be only these; a name may also be in namespaces that nobody knows."""
         if len(names) == 1:
             (name,) = names
-            label = Named(Kind.ELEMENT, name)
+            label = NameLabel(LabelKind.ELEMENT, name)
             if self._solver.names.must(test_of(label), name):
                 return label
         return _STAR
 
 
-def _elements(node: _Node) -> list[tuple[_Node, Named]]:
+def _elements(node: _Node) -> list[tuple[_Node, NameLabel]]:
     """The nodes below that stand for elements, with their labels."""
     return [
         (child, child.label)
         for child in node.below
-        if isinstance(child.label, Named) and child.label.kind is Kind.ELEMENT
+        if isinstance(child.label, NameLabel) and child.label.kind is LabelKind.ELEMENT
     ]
 
 
 def _laid_out(top: _Node) -> Twig:
     labels: list[Label] = []
-    deeper: list[bool] = []
+    descendant: list[bool] = []
     parents: list[int] = []
     waiting = [(top, -1)]
     while waiting:
         node, parent = waiting.pop()
         waiting += [(one, len(labels)) for one in reversed(node.below)]
         labels.append(node.label)
-        deeper.append(node.deeper)
+        descendant.append(node.descendant)
         parents.append(parent)
-    return Twig(tuple(labels), tuple(deeper), tuple(parents))
+    return Twig(tuple(labels), tuple(descendant), tuple(parents))

@@ -3,7 +3,7 @@
 A document avoids a pattern if some branch of every twig fails. That can be told from the root down. *Forbidden* at an element are nodes of
 the twigs: the element must not be what such a node asks for, nor may anything below it, if the node hangs on a descendant edge.
 
-* An element with another name passes; what is forbidden deeper down stays forbidden there.
+* An element with another name passes; what is forbidden descendant down stays forbidden there.
 * An element with the name must fail one branch of the node: that one is then forbidden in every child, or is an attribute that is not there.
   Which one may be chosen. A node without branches cannot be failed.
 
@@ -13,7 +13,7 @@ the new DTD, and its documents, read without the numbers of the variants, are th
 of the DTD with the path's subset automaton. A child without variants cannot stand there: it keeps its name, which the new DTD does not declare.
 Elements of which there is no finite tree are left in; `Graph` finds them.
 
-Twigs that ask for more than elements and attributes are left out: then there are more documents than there should be, which turns a yes into
+TwigScan that ask for more than elements and attributes are left out: then there are more documents than there should be, which turns a yes into
 "neither" and never a no into a yes. So do names whose namespace the DTD does not fix.
 
 The number of variants is at worst exponential in the pattern (`//a/*/*/*/b` remembers where the last four `a` were), and bounded by `MOST`.
@@ -22,7 +22,7 @@ The number of variants is at worst exponential in the pattern (`//a/*/*/*/b` rem
 >>> from pathcast.xpath import parse
 >>> from pathcast.schema import parse_dtd
 >>> bib = parse_dtd("<!ELEMENT bib (book | note)*> <!ELEMENT book (title?)> <!ELEMENT note (title)> <!ELEMENT title EMPTY>")
->>> rest = avoiding(bib, twigs(parse("//book/title")))
+>>> rest = dtd_difference(bib, twigs(parse("//book/title")))
 >>> [f"{element.name}: {element.model}" for element in rest.elements.values()]
 ['bib 0: (book 1 | note 2)*', 'book 1: (title?)', 'note 2: (title 3)', 'title 3: EMPTY']
 """
@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from pathcast.covering.labels import Kind, Named
+from pathcast.covering.labels import LabelKind, NameLabel
 from pathcast.covering.twig import Twig
 from pathcast.schema import Attribute, Child, Choice, Content, Default, Element, Occurs, Schema
 from pathcast.schema import Kind as ContentKind
@@ -40,23 +40,23 @@ from pathcast.schema.satisfiability.demands import TooMany
 from pathcast.schema.satisfiability.solve import DOCUMENT, Solver
 from pathcast.xpath.syntax import Test, TestKind
 
-__all__ = ["avoiding", "plain_name", "test_of"]
+__all__ = ["dtd_difference", "plain_name", "test_of"]
 
 MOST = 20_000  # variants
 _CHOICES = 64  # ways to fail what is forbidden at one element
-_PLAIN = (Kind.ROOT, Kind.ELEMENT, Kind.NODE, Kind.ATTRIBUTE)
+_PLAIN = (LabelKind.ROOT, LabelKind.ELEMENT, LabelKind.NODE, LabelKind.ATTRIBUTE)
 
 _Rest = tuple[frozenset[int], frozenset[str]]  # forbidden in every child; attributes not there
 
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    label: Named
-    deeper: bool
+    label: NameLabel
+    descendant: bool
     branches: tuple[int, ...]
 
 
-def avoiding(schema: Schema, wide: Iterable[Twig]) -> Schema:
+def dtd_difference(schema: Schema, wide: Iterable[Twig]) -> Schema:
     """The schema of the valid documents in which none of the twigs is found; raises TooMany."""
     return _Variants(schema, wide).schema()
 
@@ -66,7 +66,7 @@ def plain_name(variant: str) -> str:
     return variant.partition(" ")[0]
 
 
-def test_of(label: Named) -> Test:
+def test_of(label: NameLabel) -> Test:
     """The node test that a label of an element or an attribute stands for; node() means elements here."""
     if label.name:
         return Test(TestKind.NAME, label.name)
@@ -80,19 +80,21 @@ class _Variants:
         self._nodes: list[_Node] = []
         self._tops: list[int] = []
         for twig in wide:
-            labels = [one for one in twig.labels if isinstance(one, Named) and one.kind in _PLAIN]
+            labels = [
+                one for one in twig.labels if isinstance(one, NameLabel) and one.kind in _PLAIN
+            ]
             if len(labels) == len(twig):  # else it asks for more
                 self._add(twig, labels)
         self._numbers: dict[tuple[str, _Rest], str] = {}
         self._variants: dict[tuple[str, frozenset[int]], tuple[str, ...]] = {}
         self._matter: dict[tuple[str, int], bool] = {}
 
-    def _add(self, twig: Twig, labels: list[Named]) -> None:
+    def _add(self, twig: Twig, labels: list[NameLabel]) -> None:
         first = len(self._nodes)
         self._tops.append(first)
         for node, label in enumerate(labels):
             below = tuple(first + child for child in twig.children[node])
-            self._nodes.append(_Node(label, twig.deeper[node], below))
+            self._nodes.append(_Node(label, twig.descendant[node], below))
 
     def schema(self) -> Schema:
         roots: dict[str, None] = {}
@@ -133,8 +135,8 @@ class _Variants:
         """The variants of an element in which what is forbidden does not stand."""
         key = (name, forbidden)
         if key not in self._variants:
-            possible = name in self._schema.graph.size
-            rests = self._rests(name, forbidden) if possible else []
+            is_satisfiable = name in self._schema.graph.size
+            rests = self._rests(name, forbidden) if is_satisfiable else []
             self._variants[key] = tuple(self._numbered(name, rest) for rest in rests)
         return self._variants[key]
 
@@ -156,8 +158,8 @@ class _Variants:
     def _fail(self, name: str, number: int) -> list[_Rest]:
         """The ways in which an element, and all below it where that is meant, can fail a node."""
         node = self._nodes[number]
-        kept = self._below(name, number) if node.deeper else frozenset()
-        if node.label.kind is Kind.ATTRIBUTE:
+        kept = self._below(name, number) if node.descendant else frozenset()
+        if node.label.kind is LabelKind.ATTRIBUTE:
             there = self._attributes(name, node.label)
             if any(one.default is Default.REQUIRED for one in there):
                 return []
@@ -166,7 +168,7 @@ class _Variants:
             return [(kept, frozenset())]
         ways: list[_Rest] = []
         for branch in node.branches:
-            if self._nodes[branch].label.kind is Kind.ATTRIBUTE:
+            if self._nodes[branch].label.kind is LabelKind.ATTRIBUTE:
                 ways += [(kept | below, gone) for below, gone in self._fail(name, branch)]
             else:
                 ways.append((kept | self._below(name, branch), frozenset()))
@@ -177,17 +179,17 @@ class _Variants:
         key = (name, number)
         if key not in self._matter:
             node, solver = self._nodes[number], self._solver
-            names = solver.descendants(name) if node.deeper else solver.children(name)
-            meets = self._attributes if node.label.kind is Kind.ATTRIBUTE else self._passes
+            names = solver.descendants(name) if node.descendant else solver.children(name)
+            meets = self._attributes if node.label.kind is LabelKind.ATTRIBUTE else self._passes
             self._matter[key] = any(meets(one, node.label) for one in names)
         return frozenset([number] if self._matter[key] else [])
 
-    def _passes(self, name: str, label: Named) -> bool:
-        if name == DOCUMENT or label.kind is Kind.ROOT:
-            return name == DOCUMENT and label.kind is Kind.ROOT
+    def _passes(self, name: str, label: NameLabel) -> bool:
+        if name == DOCUMENT or label.kind is LabelKind.ROOT:
+            return name == DOCUMENT and label.kind is LabelKind.ROOT
         return self._solver.names.must(test_of(label), name)
 
-    def _attributes(self, name: str, label: Named) -> list[Attribute]:
+    def _attributes(self, name: str, label: NameLabel) -> list[Attribute]:
         """The attributes of an element that the label surely means."""
         if name == DOCUMENT:
             return []

@@ -1,4 +1,4 @@
-"""Documents of a DTD's variants (see `avoiding`) that match the narrow pattern, or the certainty that there are none.
+"""Documents of a DTD's variants (see `dtd_difference`) that match the narrow pattern, or the certainty that there are none.
 
 The question is the one of `pathcast.schema.satisfiability`, and so is the work: its solver is asked about the variants, which pass
 the tests of their elements and are written with the names of their elements. Its no is never wrong; what it writes is likely to
@@ -6,10 +6,10 @@ match, and is for others to check. For a path the way down is looked for first, 
 fill in what must stand beside it.
 
 >>> from pathcast.covering.to_twigs import twigs
->>> from pathcast.covering.under_dtd.dtd_difference import avoiding
+>>> from pathcast.covering.under_dtd.dtd_difference import dtd_difference
 >>> from pathcast.schema import parse_dtd
 >>> bib = parse_dtd("<!ELEMENT bib (book | note)*> <!ELEMENT book (title?)> <!ELEMENT note (title)> <!ELEMENT title EMPTY>")
->>> rest = avoiding(bib, twigs(parse("//book/title")))
+>>> rest = dtd_difference(bib, twigs(parse("//book/title")))
 >>> next(examples(parse("//title"), rest)), examples(parse("//book//title"), rest)
 (b'<bib><note><title/></note></bib>', None)
 """
@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from pathcast.covering.labels import Kind, Named
+from pathcast.covering.labels import LabelKind, NameLabel
 from pathcast.covering.to_twigs import twigs
 from pathcast.covering.twig import Twig
 from pathcast.covering.under_dtd.dtd_difference import plain_name, test_of
@@ -75,7 +75,8 @@ def _written(solver: Solver, goal: Goal, asked: Condition) -> Iterator[bytes]:
 
 def _linear(twig: Twig) -> bool:
     return all(len(children) < 2 for children in twig.children) and all(
-        isinstance(label, Named) and label.kind is Kind.ELEMENT for label in twig.labels[1:]
+        isinstance(label, NameLabel) and label.kind is LabelKind.ELEMENT
+        for label in twig.labels[1:]
     )
 
 
@@ -90,10 +91,10 @@ def _shortest(chains: Sequence[Twig], solver: Solver) -> Condition | None:
             steps = (Step(Axis.CHILD, Test(TestKind.NAME, variant)) for variant in way)
             return Exists(Path(True, tuple(steps))) if way else Always(True)
         label = chain.labels[at + 1]
-        assert isinstance(label, Named)
+        assert isinstance(label, NameLabel)
         for child in solver.children(name):
             nodes = [at + 1] if solver.names.may(test_of(label), child) else []
-            nodes += [at] if chain.deeper[at + 1] else []
+            nodes += [at] if chain.descendant[at + 1] else []
             for place in ((child, index, node) for node in nodes):
                 if place not in seen:
                     seen.add(place)

@@ -1,12 +1,12 @@
 """Witnesses that are valid: judged by libxml2 and by the DTD, and from which nothing can be taken away.
 
-In a valid document it may not be possible to take away one child alone: `(a, b)*` has them in pairs. So sets of siblings are tried as well, all of
+In a valid document it may not be is_satisfiable to take away one child alone: `(a, b)*` has them in pairs. So sets of siblings are tried as well, all of
 them where there are few, and runs of neighbours.
 
 >>> from pathcast.xpath import parse
 >>> from pathcast.schema import parse_dtd
->>> judge = ValidJudge(parse_dtd("<!ELEMENT r (a, b)*> <!ELEMENT a EMPTY> <!ELEMENT b (a?)>"), parse("//b/a"), parse("//a"))
->>> smallest_valid(b"<r><a/><b/><a/><b/></r>", judge)
+>>> judge = ValidWitnessChecker(parse_dtd("<!ELEMENT r (a, b)*> <!ELEMENT a EMPTY> <!ELEMENT b (a?)>"), parse("//b/a"), parse("//a"))
+>>> minimize_valid(b"<r><a/><b/><a/><b/></r>", judge)
 b'<r><a/><b/></r>'
 """
 
@@ -18,36 +18,36 @@ from itertools import chain, combinations, islice
 
 from lxml import etree
 
-from pathcast.covering.witness import Judge, smallest
+from pathcast.covering.witness import WitnessChecker, minimize
 from pathcast.schema import Schema
 from pathcast.xpath import Pattern
 
-__all__ = ["ValidJudge", "revalued", "smallest_valid"]
+__all__ = ["ValidWitnessChecker", "minimize_valid", "substitute_values"]
 
 _SETS = 500  # sets of siblings that are tried at one element
 
 
-class ValidJudge(Judge):
+class ValidWitnessChecker(WitnessChecker):
     """Whether a document is valid and matches the narrow pattern and not the wide one."""
 
     def __init__(self, schema: Schema, wide: Pattern, narrow: Pattern) -> None:
         super().__init__(wide, narrow)
         self._schema = schema
 
-    def tells(self, root: etree._Element) -> bool:
-        return super().tells(root) and not self._schema.faults(root)
+    def is_witness(self, root: etree._Element) -> bool:
+        return super().is_witness(root) and not self._schema.faults(root)
 
 
-def smallest_valid(body: bytes, judge: ValidJudge) -> bytes | None:
+def minimize_valid(body: bytes, judge: ValidWitnessChecker) -> bytes | None:
     """The document with all taken away that may be; None if it does not tell the patterns apart."""
     root = _read(body)
-    witness = None if root is None else smallest(root, judge)
+    witness = None if root is None else minimize(root, judge)
     while witness is not None:
-        told = (one for one in _fewer(etree.fromstring(witness)) if judge.tells(one))
+        told = (one for one in _fewer(etree.fromstring(witness)) if judge.is_witness(one))
         fewer = next(told, None)
         if fewer is None:
             break
-        witness = smallest(fewer, judge)
+        witness = minimize(fewer, judge)
     return witness
 
 
@@ -67,7 +67,7 @@ def _fewer(root: etree._Element) -> Iterator[etree._Element]:
                 yield copy
 
 
-def revalued(body: bytes, other: bytes) -> Iterator[bytes]:
+def substitute_values(body: bytes, other: bytes) -> Iterator[bytes]:
     """The document with one value changed, in turn, to each that another one has."""
     root = _read(body)
     if root is None:
