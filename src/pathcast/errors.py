@@ -25,6 +25,7 @@ __all__ = [
     "RoutingError",
     "ScenarioError",
     "SchemaError",
+    "StylesheetError",
     "SubscriptionError",
     "WorkloadError",
 ]
@@ -178,6 +179,10 @@ class SchemaError(_Placed):
 
 class WorkloadError(PathcastError, ValueError):
     """Parameters that no document, subscription or feed can meet."""
+
+
+class StylesheetError(PathcastError, ValueError):
+    """A style sheet that cannot be used, or rows or a document that it cannot transform."""
 
 
 class EvaluationError(PathcastError):

@@ -19,8 +19,8 @@ from pathcast.generators.feeds import (
 )
 from pathcast.generators.feeds.rows import read_csv, write_csv
 from pathcast.generators.feeds.stock import StockOptions
+from pathcast.generators.feeds.stylesheets import bundled_stylesheet
 from pathcast.generators.feeds.weather import WeatherOptions
-from pathcast.xslt import Sheet
 
 
 @pytest.mark.parametrize(("kind", "low", "high"), [("calm", 82, 88), ("changeable", 44, 52)])
@@ -76,7 +76,7 @@ def test_messages_from_a_file_are_those_of_the_feed() -> None:
         out = io.StringIO()
         write_csv(out, fields, rows)
         table = read_csv(io.StringIO(out.getvalue()))
-        found = messages(table, Sheet.bundled(name), feed=name, grouped=grouped)
+        found = messages(table, bundled_stylesheet(name), feed=name, grouped=grouped)
         assert list(found) == list(feed)
 
 

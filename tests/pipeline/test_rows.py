@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 
 from pathcast.documents import parse
 from pathcast.errors import PipelineError
-from pathcast.generators.feeds import Sheet, stock, weather
+from pathcast.generators.feeds import bundled_stylesheet, stock, weather
 from pathcast.generators.feeds.rows import write_csv
 from pathcast.generators.feeds.stock import StockOptions
 from pathcast.generators.feeds.weather import WeatherOptions
@@ -535,8 +535,10 @@ def weather_csv() -> tuple[bytes, list[bytes]]:
     table = list(weather.rows(WeatherOptions(until=3000), 1))
     out = io.StringIO()
     write_csv(out, weather.FIELDS, table)
-    own = Sheet.bundled("weather")
-    return out.getvalue().encode(), [own.message(weather.FIELDS, [row.values]) for row in table]
+    own = bundled_stylesheet("weather")
+    return out.getvalue().encode(), [
+        own.transform_rows(weather.FIELDS, [row.values]) for row in table
+    ]
 
 
 def stock_csv() -> tuple[bytes, list[bytes]]:
@@ -544,10 +546,10 @@ def stock_csv() -> tuple[bytes, list[bytes]]:
     table = list(stock.rows(StockOptions(symbols=20, period=5000), 1))
     out = io.StringIO()
     write_csv(out, stock.FIELDS, table)
-    own = Sheet.bundled("stock")
+    own = bundled_stylesheet("stock")
     moments = itertools.groupby(table, key=lambda row: row.at)
     messages = [
-        own.message(stock.FIELDS, [row.values for row in group], timed="yes")
+        own.transform_rows(stock.FIELDS, [row.values for row in group], timed="yes")
         for _, group in moments
     ]
     return out.getvalue().encode(), messages

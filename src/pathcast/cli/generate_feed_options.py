@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathcast.generators.feeds.rows import Table
     from pathcast.generators.feeds.stock import StockOptions
     from pathcast.generators.feeds.weather import WeatherOptions
-    from pathcast.xslt import Sheet
+    from pathcast.xslt import Stylesheet
 
 __all__ = ["sheet_of", "table_of"]
 
@@ -95,11 +95,12 @@ def _variability(text: str) -> str | float:
         return text
 
 
-def sheet_of(name: str | None, feed: str) -> Sheet:
+def sheet_of(name: str | None, feed: str) -> Stylesheet:
     """The sheet of that name or file; without one, that of the feed."""
-    from pathcast.xslt import SHEETS, Sheet
+    from pathcast.generators.feeds.stylesheets import STYLESHEETS, bundled_stylesheet
+    from pathcast.xslt import Stylesheet
 
-    if name is None and feed not in SHEETS:
-        fail(f"which style sheet?\n  hint: --sheet takes {', '.join(SHEETS)} or a file")
+    if name is None and feed not in STYLESHEETS:
+        fail(f"which style sheet?\n  hint: --sheet takes {', '.join(STYLESHEETS)} or a file")
     chosen = feed if name is None else name
-    return Sheet.bundled(chosen) if chosen in SHEETS else Sheet.load(chosen)
+    return bundled_stylesheet(chosen) if chosen in STYLESHEETS else Stylesheet.load(chosen)

@@ -1,9 +1,9 @@
 """A process of its own for work that may have to be killed.
 
 ProcessRunner -- frames over pipes --> python -m pathcast.sandbox.worker          (expressions)
-SheetRunner   -- frames over pipes --> python -m pathcast.sandbox.xslt_worker    (style sheets)
+StylesheetRunner   -- frames over pipes --> python -m pathcast.sandbox.xslt_worker    (style sheets)
 
-`SheetRunner` is in `pathcast.sandbox.xslt`: a helper imports this package when it starts, and one for expressions
+`StylesheetRunner` is in `pathcast.sandbox.xslt`: a helper imports this package when it starts, and one for expressions
 can do without sheets.
 """
 

@@ -8,7 +8,7 @@ answer, and nothing more.
     {"document": {limits}, "seconds": s}  + body     ->  {} | {"error": [kind, message]}
     {"xpath": ..., "namespaces": [[prefix, uri]...], "seconds": s}  ->  {"holds": bool} | {"error": ...}
 
-    {"sheet": name, "most": bytes, "memory": bytes, "limits": {...}, "seconds": s}  + sheet  ->  {} | {"error": ...}
+    {"sheet": name, "max_bytes": bytes, "memory": bytes, "limits": {...}, "seconds": s}  + sheet  ->  {} | {"error": ...}
     {"bodies": n, "parameters": {name: text}, "seconds": s}  + n bodies  ->  n frames or fewer, then perhaps `.`
 
 Of the last one each frame is the answer to one document, given as soon as it is known: `=` and the bytes of what was

@@ -4,20 +4,20 @@ XSLT can loop for ever, and libxslt does not let itself be interrupted. So a she
 one document after the other, each with a deadline. A document that overruns it gets an `EvaluationError` of kind
 `deadline`, the process is killed, a new one takes its place and goes on with the next document. What else can be wrong
 with one document is an `EvaluationError` as well: of kind `sheet` (the sheet fails on it, or makes no XML), `size` (makes more
-than `most` bytes), `memory` (needs more than `memory` bytes of address space), of a `DocumentError`'s kind if the
-document is none, and `helper` if the process died of it twice. A bad sheet is told before anything runs, by `Sheet.load`.
+than `max_bytes` bytes), `memory` (needs more than `memory` bytes of address space), of a `DocumentError`'s kind if the
+document is none, and `helper` if the process died of it twice. A bad sheet is told before anything runs, by `Stylesheet.load`.
 
 The process stays: starting one costs a tenth of a second. Several documents make one round trip, and each has its
 deadline all the same: the answers come one by one, and the clock starts anew with each. A round trip ends early when its
 answers have a few megabytes, so that documents which grow do not fill the caller's memory.
 
-Cost: a weather message of 1.6 KB takes 200 us in this process (`Sheet.message`), 270 us by `transforms` and 520 us
-by `message`, which makes a round trip for each; a stock message of 56 KB takes 5 ms in either place, when they go together.
+Cost: a weather message of 1.6 KB takes 200 us in this process (`Stylesheet.transform_rows`), 270 us by `transform_batch` and 520 us
+by `transform_rows`, which makes a round trip for each; a stock message of 56 KB takes 5 ms in either place, when they go together.
 Threads may share a runner, and take turns. After a fork each process has a helper of its own.
 
 >>> text = b'<m xsl:version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform" at="{//@city}"/>'
->>> with SheetRunner(text, "m.xsl", deadline=10) as runner:
-...     runner.message(("city",), [("Ottawa",)]), runner.transform(b"<a city='Toronto'/>")
+>>> with StylesheetRunner(text, "m.xsl", deadline=10) as runner:
+...     runner.transform_rows(("city",), [("Ottawa",)]), runner.transform(b"<a city='Toronto'/>")
 (b'<?xml version="1.0"?>\\n<m at="Ottawa"/>\\n', b'<?xml version="1.0"?>\\n<m at="Toronto"/>\\n')
 """
 
@@ -33,9 +33,9 @@ from pathcast.errors import EvaluationError
 from pathcast.sandbox.child import Child, Died, Overdue
 from pathcast.sandbox.frames import Message, frame
 from pathcast.sandbox.process_owner import GRACE, Holder, checked_deadline
-from pathcast.xslt import Sheet, rows_xml
+from pathcast.xslt import Stylesheet, rows_xml
 
-__all__ = ["SheetRunner"]
+__all__ = ["StylesheetRunner"]
 
 _DEFAULTS: Final = Limits()
 _TOGETHER: Final = 64  # documents in a round trip
@@ -44,7 +44,7 @@ _LOADING: Final = 60.0  # seconds to take a question; this is for a machine in t
 _ERROR_SIZE: Final = 1 << 20
 
 
-class SheetRunner(Holder):
+class StylesheetRunner(Holder):
     """Applies a style sheet in a helper process; `deadline` is in seconds, for each document."""
 
     def __init__(
@@ -52,31 +52,31 @@ class SheetRunner(Holder):
         sheet: bytes,
         name: str,
         deadline: float = 1.0,
-        most: int = _DEFAULTS.size,
+        max_bytes: int = _DEFAULTS.size,
         *,
         memory: int = 2 << 30,
         limits: Limits = _DEFAULTS,
     ) -> None:
         super().__init__("pathcast.sandbox.xslt_worker")
-        Sheet.load(sheet, name=name)  # a bad one is no use to anybody
+        Stylesheet.load(sheet, name=name)  # a bad one is no use to anybody
         self._sheet, self._name = sheet, name
-        self._deadline, self._most = checked_deadline(deadline), most
+        self._deadline, self._max_bytes = checked_deadline(deadline), max_bytes
         self._memory, self._limits = memory, limits
 
-    def message(
+    def transform_rows(
         self, fields: Sequence[str], rows: Iterable[Sequence[str]], **parameters: str
     ) -> bytes:
-        """What the sheet makes of rows, as `Sheet.message` has it; WorkloadError if they cannot be XML."""
+        """What the sheet makes of rows, as `Stylesheet.transform_rows` has it; StylesheetError if they cannot be XML."""
         return self.transform(rows_xml(fields, rows), **parameters)
 
     def transform(self, body: bytes, **parameters: str) -> bytes:
         """What the sheet makes of a document; EvaluationError if that is nothing."""
-        (answer,) = self.transforms([body], parameters)
+        (answer,) = self.transform_batch([body], parameters)
         if isinstance(answer, EvaluationError):
             raise answer
         return answer
 
-    def transforms(
+    def transform_batch(
         self, bodies: Sequence[bytes], parameters: Mapping[str, str] | None = None
     ) -> Iterator[bytes | EvaluationError]:
         """What the sheet makes of each document, or why it makes nothing of it, in their order.
@@ -128,7 +128,7 @@ class SheetRunner(Holder):
         except Overdue:
             raise Died(f"it took nothing within {_LOADING:g} s") from None
         for _ in bodies:
-            octets = child.hear(self._deadline, 1 + max(self._most, _ERROR_SIZE))
+            octets = child.hear(self._deadline, 1 + max(self._max_bytes, _ERROR_SIZE))
             match octets[:1]:
                 case b"=":
                     answers.append(octets[1:])
@@ -157,7 +157,7 @@ class SheetRunner(Holder):
     def _greet(self, child: Child) -> None:
         greeting: Message = {
             "sheet": self._name,
-            "most": self._most,
+            "max_bytes": self._max_bytes,
             "memory": self._memory,
             "limits": asdict(self._limits),
             "seconds": _LOADING + GRACE,

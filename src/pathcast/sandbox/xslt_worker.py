@@ -21,23 +21,23 @@ from typing import Any, BinaryIO, Final
 
 from pathcast.documents import Limits
 from pathcast.documents.reader import parse_tree
-from pathcast.errors import DocumentError, WorkloadError
+from pathcast.errors import DocumentError, StylesheetError
 from pathcast.sandbox.frames import frame, read_frame, unpack
 from pathcast.sandbox.processes import peak_memory
 from pathcast.sandbox.serve_loop import serve
-from pathcast.xslt import Sheet
+from pathcast.xslt import Stylesheet
 
-__all__ = ["SheetWorker", "main"]
+__all__ = ["StylesheetWorker", "main"]
 
 _PLENTY: Final = 4 << 20  # bytes of answers, after which the rest of a question is left alone
 _FILES: Final = 1 << 20  # bytes of complaints on standard error, which is a file
 
 
-class SheetWorker:
+class StylesheetWorker:
     """Applies the sheet that it was given."""
 
-    def __init__(self, sheet: Sheet, most: int, memory: int, limits: Limits) -> None:
-        self._sheet, self._most, self._memory, self._limits = sheet, most, memory, limits
+    def __init__(self, sheet: Stylesheet, max_bytes: int, memory: int, limits: Limits) -> None:
+        self._sheet, self._max_bytes, self._memory, self._limits = sheet, max_bytes, memory, limits
         self.worn = False
         """Whether memory ran short."""
 
@@ -45,11 +45,11 @@ class SheetWorker:
         """What goes into the frame."""
         try:
             tree = parse_tree(body, self._limits).root.getroottree()
-            return b"=" + self._sheet.transform(tree, parameters, self._most)
+            return b"=" + self._sheet.transform(tree, parameters, self._max_bytes)
         except DocumentError as error:
             place = "" if error.line is None else f" (line {error.line})"
             return self._refusal(error.kind, f"{error.message}{place}")
-        except WorkloadError as error:
+        except StylesheetError as error:
             return self._refusal(error.kind, error.message)
         except MemoryError:
             self.worn = True
@@ -71,13 +71,13 @@ def _serve(source: BinaryIO, answers: BinaryIO) -> None:
     memory: int = told["memory"]
     _bound(memory)
     try:
-        sheet = Sheet.load(text, name=told["sheet"])
-    except WorkloadError as error:
+        sheet = Stylesheet.load(text, name=told["sheet"])
+    except StylesheetError as error:
         answers.write(frame({"error": [error.kind, error.message]}))
         return
     answers.write(frame({}))
     answers.flush()
-    worker = SheetWorker(sheet, told["most"], memory, Limits(**told["limits"]))
+    worker = StylesheetWorker(sheet, told["max_bytes"], memory, Limits(**told["limits"]))
     while (question := _question(source)) is not None:
         for octets in _answered(worker, *question):
             answers.write(frame(octets))
@@ -97,7 +97,7 @@ def _question(source: BinaryIO) -> tuple[dict[str, Any], list[bytes]] | None:
 
 
 def _answered(
-    worker: SheetWorker, question: dict[str, Any], bodies: list[bytes]
+    worker: StylesheetWorker, question: dict[str, Any], bodies: list[bytes]
 ) -> Iterator[bytes]:
     given = 0
     for body in bodies:

@@ -1,7 +1,7 @@
 """Feeds as real-life traces: the weather of cities, the prices of stocks.
 
 seed -> a process that moves by itself (station, stock) -> rows, looked at now and then (weather, stock)
-     -> CSV (rows) -> XML messages by a style sheet (sheets) -> feeds, mixed by time (feed)
+     -> CSV (rows) -> XML messages by a style sheet (stylesheets) -> feeds, mixed by time (feed)
 """
 
 from pathcast.generators.feeds.feed import (
@@ -13,14 +13,14 @@ from pathcast.generators.feeds.feed import (
     weather_feed,
 )
 from pathcast.generators.feeds.stock import StockOptions
+from pathcast.generators.feeds.stylesheets import bundled_stylesheet
 from pathcast.generators.feeds.weather import WeatherOptions
-from pathcast.xslt import Sheet
 
 __all__ = [
     "Message",
-    "Sheet",
     "StockOptions",
     "WeatherOptions",
+    "bundled_stylesheet",
     "merged",
     "messages",
     "repeated",

@@ -23,8 +23,9 @@ from hashlib import blake2b
 from pathcast.generators.feeds import stock, weather
 from pathcast.generators.feeds.rows import Row, Table
 from pathcast.generators.feeds.stock import StockOptions
+from pathcast.generators.feeds.stylesheets import bundled_stylesheet
 from pathcast.generators.feeds.weather import WeatherOptions
-from pathcast.xslt import Sheet
+from pathcast.xslt import Stylesheet
 
 __all__ = ["Message", "merged", "messages", "repeated", "stock_feed", "weather_feed"]
 
@@ -39,7 +40,7 @@ class Message:
 
 
 def messages(
-    table: Table, sheet: Sheet, *, feed: str, grouped: bool = False, timed: bool = False
+    table: Table, sheet: Stylesheet, *, feed: str, grouped: bool = False, timed: bool = False
 ) -> Iterator[Message]:
     """One message a row, or (`grouped`) one for all rows of the same time that follow each other.
 
@@ -47,7 +48,9 @@ def messages(
     """
     asked = {"timed": "yes"} if timed else {}
     for at, rows in _groups(table.rows, grouped):
-        yield Message(at, feed, sheet.message(table.fields, [row.values for row in rows], **asked))
+        yield Message(
+            at, feed, sheet.transform_rows(table.fields, [row.values for row in rows], **asked)
+        )
 
 
 def _groups(rows: Iterable[Row], grouped: bool) -> Iterator[tuple[int, Iterable[Row]]]:
@@ -59,19 +62,19 @@ def _groups(rows: Iterable[Row], grouped: bool) -> Iterator[tuple[int, Iterable[
 
 
 def weather_feed(
-    options: WeatherOptions, seed: int, *, sheet: Sheet | None = None, timed: bool = False
+    options: WeatherOptions, seed: int, *, sheet: Stylesheet | None = None, timed: bool = False
 ) -> Iterator[Message]:
     """A message for each report of a city, valid under weather.dtd."""
     table = Table(weather.FIELDS, weather.rows(options, seed))
-    return messages(table, sheet or Sheet.bundled("weather"), feed="weather", timed=timed)
+    return messages(table, sheet or bundled_stylesheet("weather"), feed="weather", timed=timed)
 
 
 def stock_feed(
-    options: StockOptions, seed: int, *, sheet: Sheet | None = None, timed: bool = False
+    options: StockOptions, seed: int, *, sheet: Stylesheet | None = None, timed: bool = False
 ) -> Iterator[Message]:
     """A message for each poll of the market, valid under stock.dtd."""
     table = Table(stock.FIELDS, stock.rows(options, seed))
-    chosen = sheet or Sheet.bundled("stock")
+    chosen = sheet or bundled_stylesheet("stock")
     return messages(table, chosen, feed="stock", grouped=True, timed=timed)
 
 

@@ -14,7 +14,7 @@ import csv
 from collections.abc import Iterator, Mapping
 from typing import IO, Any, Final, NamedTuple, TypeAlias
 
-from pathcast.errors import WorkloadError
+from pathcast.errors import StylesheetError
 from pathcast.xslt import row_xml
 
 __all__ = ["Lines", "Record", "Refusal", "Value", "csv_records"]
@@ -153,7 +153,7 @@ def _columns(names: list[str]) -> Mapping[str, Value] | Refusal:
     for name in names:
         try:
             row_xml({name: ""})
-        except WorkloadError:
+        except StylesheetError:
             return Refusal(f"the column {name!r:.60} needs a name that XML allows")
         if name in columns:
             return Refusal(f"there are two columns {name!r:.60}")

@@ -35,7 +35,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import IO, Final, cast
 
-from pathcast.errors import WorkloadError
+from pathcast.errors import StylesheetError
 from pathcast.pipeline.sources.json_records import array_records, line_records
 from pathcast.pipeline.sources.records import Record, Refusal, Value, csv_records
 from pathcast.pipeline.sources.unpacking import Unpacked
@@ -118,7 +118,7 @@ def _singly(name: str, found: Iterator[Record], most: int) -> Iterator[Unpacked]
 def _xml(values: dict[str, str]) -> bytes:
     try:
         return row_xml(values)
-    except WorkloadError as error:
+    except StylesheetError as error:
         raise Refusal(error.message) from None
 
 

@@ -5,7 +5,7 @@ is to be turned into other XML. It keeps ids, sources and times. A document that
 is a row with a fault: of kind `sheet`, `deadline`, `size` or `memory`, or of the kind that says why it was no XML. What
 had a fault before passes through.
 
-The sheet travels as its text, and is checked before anything is read (`Style.load`). Each worker has a `SheetRunner` for it, and
+The sheet travels as its text, and is checked before anything is read (`Style.load`). Each worker has a `StylesheetRunner` for it, and
 keeps the last few. If there can be no helper process at all, that is the worker's trouble and no document's: the task fails and
 is tried again.
 """
@@ -22,9 +22,9 @@ from typing import Final
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from pathcast.errors import EvaluationError, PipelineError, WorkloadError
+from pathcast.errors import EvaluationError, PipelineError, StylesheetError
 from pathcast.pipeline.sources.unpacking import FAULT, ROWS
-from pathcast.sandbox.xslt import SheetRunner
+from pathcast.sandbox.xslt import StylesheetRunner
 from pathcast.xslt import row_xml
 
 __all__ = ["Style", "transform_batches", "transformed"]
@@ -47,9 +47,9 @@ class Style:
 
     def __post_init__(self) -> None:
         try:
-            SheetRunner(self.text, self.name, self.deadline, self.most)  # starts nothing
+            StylesheetRunner(self.text, self.name, self.deadline, self.most)  # starts nothing
             row_xml(dict(self.parameters))  # they are named, and have texts, as attributes do
-        except WorkloadError as error:
+        except StylesheetError as error:
             raise PipelineError("sheet", error.message, hint=error.hint) from None
         except ValueError as error:
             raise PipelineError("sheet", str(error)) from None
@@ -84,7 +84,7 @@ def transform_batches(batches: Iterator[pa.RecordBatch], style: Style) -> Iterat
     for batch in batches:
         bodies, faults = batch.column("body").to_pylist(), batch.column("fault").to_pylist()
         whole = [place for place, fault in enumerate(faults) if fault is None]
-        answers = runner.transforms([bodies[place] or b"" for place in whole], parameters)
+        answers = runner.transform_batch([bodies[place] or b"" for place in whole], parameters)
         start = size = 0
         for place, answer in zip(whole, _told(answers), strict=True):
             if isinstance(answer, EvaluationError):
@@ -131,16 +131,16 @@ def _rows(
     )
 
 
-_runners: OrderedDict[Style, SheetRunner] = OrderedDict()
+_runners: OrderedDict[Style, StylesheetRunner] = OrderedDict()
 
 
-def _runner(style: Style) -> SheetRunner:
+def _runner(style: Style) -> StylesheetRunner:
     """The runner of this worker for a sheet; the oldest is let go when there are too many."""
     found = _runners.get(style)
     if found is None:
         while len(_runners) >= _KEPT:
             _runners.popitem(last=False)[1].close()
-        found = SheetRunner(style.text, style.name, style.deadline, style.most)
+        found = StylesheetRunner(style.text, style.name, style.deadline, style.most)
         _runners[style] = found
     _runners.move_to_end(style)
     return found

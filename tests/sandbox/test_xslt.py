@@ -14,12 +14,12 @@ import pytest
 from lxml import etree
 
 from pathcast.documents import Limits
-from pathcast.errors import EvaluationError, WorkloadError
-from pathcast.generators.feeds import Sheet, stock, weather
+from pathcast.errors import EvaluationError, StylesheetError
+from pathcast.generators.feeds import bundled_stylesheet, stock, weather
 from pathcast.generators.feeds.stock import StockOptions
 from pathcast.generators.feeds.weather import WeatherOptions
 from pathcast.sandbox.child import Child
-from pathcast.sandbox.xslt import _TOGETHER, SheetRunner
+from pathcast.sandbox.xslt import _TOGETHER, StylesheetRunner
 from pathcast.xslt import rows_xml
 
 XSL = "http://www.w3.org/1999/XSL/Transform"
@@ -60,7 +60,7 @@ def bundled(name: str) -> bytes:
     return (resources.files("pathcast.generators") / "sheets" / f"{name}.xsl").read_bytes()
 
 
-def pid_of(runner: SheetRunner) -> int:
+def pid_of(runner: StylesheetRunner) -> int:
     assert runner._child is not None
     return runner._child.pid
 
@@ -77,40 +77,44 @@ def kinds(answers: Iterator[bytes | EvaluationError]) -> list[str]:
     return ["" if isinstance(answer, bytes) else answer.kind for answer in answers]
 
 
-def refusal(runner: SheetRunner, document: bytes) -> EvaluationError:
+def refusal(runner: StylesheetRunner, document: bytes) -> EvaluationError:
     with pytest.raises(EvaluationError) as caught:
         runner.transform(document)
     return caught.value
 
 
 @pytest.fixture(scope="module")
-def copier() -> Iterator[SheetRunner]:
-    with SheetRunner(COPY, "copy.xsl", PLENTY, 10_000_000) as runner:
+def copier() -> Iterator[StylesheetRunner]:
+    with StylesheetRunner(COPY, "copy.xsl", PLENTY, 10_000_000) as runner:
         yield runner
 
 
 def test_weather_is_as_it_is_in_process() -> None:
     rows = [row.values for row in weather.rows(WeatherOptions(until=6000), 1)]
     assert len(rows) > 2 * _TOGETHER
-    own = Sheet.bundled("weather")
-    with SheetRunner(bundled("weather"), "weather.xsl", PLENTY) as runner:
-        expected = [own.message(weather.FIELDS, [row], timed="yes") for row in rows]
+    own = bundled_stylesheet("weather")
+    with StylesheetRunner(bundled("weather"), "weather.xsl", PLENTY) as runner:
+        expected = [own.transform_rows(weather.FIELDS, [row], timed="yes") for row in rows]
         given = [rows_xml(weather.FIELDS, [row]) for row in rows]
-        assert list(runner.transforms(given, {"timed": "yes"})) == expected
-        assert runner.message(weather.FIELDS, rows[:1], timed="yes") == expected[0]
-        assert runner.message(weather.FIELDS, rows[:1]) == own.message(weather.FIELDS, rows[:1])
+        assert list(runner.transform_batch(given, {"timed": "yes"})) == expected
+        assert runner.transform_rows(weather.FIELDS, rows[:1], timed="yes") == expected[0]
+        assert runner.transform_rows(weather.FIELDS, rows[:1]) == own.transform_rows(
+            weather.FIELDS, rows[:1]
+        )
 
 
 def test_stock_is_as_it_is_in_process() -> None:
     rows = [row.values for row in stock.rows(StockOptions(symbols=60, period=7000), 1)]
     groups = [rows[start : start + 60] for start in range(0, len(rows), 60)]
-    own = Sheet.bundled("stock")
-    with SheetRunner(bundled("stock"), "stock.xsl", PLENTY) as runner:
+    own = bundled_stylesheet("stock")
+    with StylesheetRunner(bundled("stock"), "stock.xsl", PLENTY) as runner:
         for group in groups:
-            assert runner.message(stock.FIELDS, group) == own.message(stock.FIELDS, group)
+            assert runner.transform_rows(stock.FIELDS, group) == own.transform_rows(
+                stock.FIELDS, group
+            )
 
 
-def test_documents_of_any_kind(copier: SheetRunner) -> None:
+def test_documents_of_any_kind(copier: StylesheetRunner) -> None:
     text = "é東<&>"
     document = f'<a b="1"><c>{text.replace("&", "&amp;").replace("<", "&lt;")}</c></a>'
     for encoding in ("utf-8", "utf-16"):
@@ -118,45 +122,49 @@ def test_documents_of_any_kind(copier: SheetRunner) -> None:
         assert (root.tag, root.get("b"), root.findtext("c")) == ("m", "1", text)
     entities = b"<!DOCTYPE a [<!ENTITY e 'inside'>]><a>&e;</a>"
     assert etree.fromstring(copier.transform(entities)).text == "inside"
-    with SheetRunner(
+    with StylesheetRunner(
         body('<m c="{count(/comment())}"/>'), "c.xsl", deadline=PLENTY
     ) as runner:  # what stands before the root element is part of it
         assert b'c="2"' in runner.transform(b"<!--1--><a/><!--2-->")
 
 
-def test_what_is_no_document(copier: SheetRunner, tmp_path: Path) -> None:
+def test_what_is_no_document(copier: StylesheetRunner, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("secret")
     outside = f"<!DOCTYPE a [<!ENTITY e SYSTEM '{secret}'>]><a>&e;</a>".encode()
     error = refusal(copier, b"<a>\n<b></a>")
     assert (error.kind, "line 2" in error.message) == ("malformed", True)
-    assert kinds(copier.transforms([b"", b"<a/>", b"<a>\xff</a>"])) == ["empty", "", "encoding"]
+    assert kinds(copier.transform_batch([b"", b"<a/>", b"<a>\xff</a>"])) == [
+        "empty",
+        "",
+        "encoding",
+    ]
     assert b"secret" not in b"".join(
-        one for one in copier.transforms([outside]) if isinstance(one, bytes)
+        one for one in copier.transform_batch([outside]) if isinstance(one, bytes)
     )
-    with SheetRunner(COPY, "copy.xsl", PLENTY, limits=Limits(size=10)) as runner:
+    with StylesheetRunner(COPY, "copy.xsl", PLENTY, limits=Limits(size=10)) as runner:
         assert refusal(runner, b"<abcdefghijk/>").kind == "size"
 
 
-def test_no_documents(copier: SheetRunner) -> None:
-    assert list(copier.transforms([])) == []
+def test_no_documents(copier: StylesheetRunner) -> None:
+    assert list(copier.transform_batch([])) == []
 
 
-def test_rows_that_cannot_be_xml_are_the_callers(copier: SheetRunner) -> None:
-    with pytest.raises(WorkloadError, match="a row cannot be XML"):
-        copier.message(("a b",), [("1",)])
+def test_rows_that_cannot_be_xml_are_the_callers(copier: StylesheetRunner) -> None:
+    with pytest.raises(StylesheetError, match="a row cannot be XML"):
+        copier.transform_rows(("a b",), [("1",)])
 
 
-def test_big_documents_go_there_and_back(copier: SheetRunner) -> None:
+def test_big_documents_go_there_and_back(copier: StylesheetRunner) -> None:
     bodies = [b"<a>" + bytes([letter]) * 9_000_000 + b"</a>" for letter in b"xyz"]
-    for document, answer in zip(bodies, copier.transforms(bodies), strict=True):
+    for document, answer in zip(bodies, copier.transform_batch(bodies), strict=True):
         assert isinstance(answer, bytes)
         assert etree.fromstring(answer).text == document[3:-4].decode()
 
 
 def test_many_answers_that_are_large_come_in_portions() -> None:
-    with SheetRunner(doubled("<x>0123456789</x>", 15), "grow.xsl", PLENTY) as runner:
-        answers = runner.transforms([b"<a/>"] * 12)
+    with StylesheetRunner(doubled("<x>0123456789</x>", 15), "grow.xsl", PLENTY) as runner:
+        answers = runner.transform_batch([b"<a/>"] * 12)
         sizes = [len(answer) for answer in answers if isinstance(answer, bytes)]
         assert len(sizes) == 12
         assert min(sizes) == max(sizes) > 500_000
@@ -171,15 +179,15 @@ def test_many_answers_that_are_large_come_in_portions() -> None:
     ],
 )
 def test_a_bad_sheet_is_told_before_anything_runs(text: bytes, said: str) -> None:
-    with pytest.raises(WorkloadError, match=said) as caught:
-        SheetRunner(text, "own.xsl", PLENTY)
+    with pytest.raises(StylesheetError, match=said) as caught:
+        StylesheetRunner(text, "own.xsl", PLENTY)
     assert caught.value.kind == "sheet"
 
 
 def test_a_large_process_may_start_the_helper() -> None:
     """What it has itself is not taken for what the helper has."""
     held = bytearray(b"x") * (700 << 20)
-    with SheetRunner(body("text"), "own.xsl", PLENTY) as runner:
+    with StylesheetRunner(body("text"), "own.xsl", PLENTY) as runner:
         assert refusal(runner, b"<a/>").kind == "sheet"
     assert len(held) == 700 << 20
 
@@ -198,12 +206,12 @@ def test_a_large_process_may_start_the_helper() -> None:
     ],
 )
 def test_what_a_sheet_fails_on(text: bytes, said: str) -> None:
-    with SheetRunner(text, "own.xsl", PLENTY) as runner:
+    with StylesheetRunner(text, "own.xsl", PLENTY) as runner:
         error = refusal(runner, b"<a/>")
         assert error.kind == "sheet"
         assert said in error.message
         pid = pid_of(runner)
-        assert kinds(runner.transforms([b"<a/>", b"<b/>"])) == ["sheet", "sheet"]
+        assert kinds(runner.transform_batch([b"<a/>", b"<b/>"])) == ["sheet", "sheet"]
         assert pid_of(runner) == pid
 
 
@@ -217,26 +225,26 @@ def test_what_a_sheet_fails_on(text: bytes, said: str) -> None:
     ],
 )
 def test_a_sheet_that_does_not_end(text: bytes) -> None:
-    with SheetRunner(text, "own.xsl", SHORT) as runner:
+    with StylesheetRunner(text, "own.xsl", SHORT) as runner:
         error = refusal(runner, b"<a/>")
         assert (error.kind, error.message) == ("deadline", "own.xsl took longer than 0.5 s")
 
 
 def test_a_deadline_is_for_one_document_only() -> None:
     slow, quick = b"<a n='60'/>", b"<a n='1'/>"
-    with SheetRunner(doubled("<x/>", 1), "own.xsl", 1.0) as runner:
+    with StylesheetRunner(doubled("<x/>", 1), "own.xsl", 1.0) as runner:
         runner.transform(quick)
         pid = pid_of(runner)
-        found = runner.transforms([quick, slow, slow, quick])
+        found = runner.transform_batch([quick, slow, slow, quick])
         assert kinds(found) == ["", "deadline", "deadline", ""]
         assert is_gone(pid)
         assert runner.transform(quick) == b'<?xml version="1.0"?>\n<m><x/><x/></m>\n'
 
 
 def test_too_much_is_refused_and_the_next_is_not() -> None:
-    with SheetRunner(doubled("<x/>", 1), "own.xsl", PLENTY, most=1000) as runner:
+    with StylesheetRunner(doubled("<x/>", 1), "own.xsl", PLENTY, max_bytes=1000) as runner:
         bodies = [b"<a n='2'/>", b"<a n='12'/>", b"<a n='2'/>"]
-        assert kinds(runner.transforms(bodies)) == ["", "size", ""]
+        assert kinds(runner.transform_batch(bodies)) == ["", "size", ""]
         assert "more than 1,000" in refusal(runner, bodies[1]).message
 
 
@@ -254,18 +262,18 @@ STRING = sheet(
 
 
 def test_memory_has_an_end() -> None:
-    with SheetRunner(STRING, "own.xsl", PLENTY, memory=200 << 20) as runner:
+    with StylesheetRunner(STRING, "own.xsl", PLENTY, memory=200 << 20) as runner:
         assert b"<m>40</m>" in runner.transform(b"<a n='2'/>")
         pid = pid_of(runner)
         bodies = [b"<a n='2'/>", b"<a n='60'/>", b"<a n='3'/>"]
-        answers = list(runner.transforms(bodies))
+        answers = list(runner.transform_batch(bodies))
         assert kinds(iter(answers)) == ["", "memory", ""]
         assert is_gone(pid)
         assert "200 MB allowed" in str(answers[1])
 
 
 def test_the_helper_stays() -> None:
-    with SheetRunner(COPY, "copy.xsl", PLENTY) as runner:
+    with StylesheetRunner(COPY, "copy.xsl", PLENTY) as runner:
         runner.transform(b"<a/>")
         pid = pid_of(runner)
         refusal(runner, b"<a>")
@@ -277,7 +285,7 @@ def test_the_helper_stays() -> None:
 
 
 def test_a_helper_that_died_in_between_is_replaced_without_a_word() -> None:
-    with SheetRunner(COPY, "copy.xsl", PLENTY) as runner:
+    with StylesheetRunner(COPY, "copy.xsl", PLENTY) as runner:
         runner.transform(b"<a/>")
         pid = pid_of(runner)
         os.kill(pid, signal.SIGKILL)
@@ -299,9 +307,9 @@ def test_a_helper_that_is_killed_in_the_middle_costs_no_document(
             os.kill(child.pid, signal.SIGKILL)
         return answer
 
-    with SheetRunner(doubled("<x/>", 1), "own.xsl", PLENTY) as runner:
+    with StylesheetRunner(doubled("<x/>", 1), "own.xsl", PLENTY) as runner:
         monkeypatch.setattr(Child, "hear", shoot)
-        answers = list(runner.transforms([b"<a n='1'/>", b"<a n='15'/>", b"<a n='1'/>"]))
+        answers = list(runner.transform_batch([b"<a n='1'/>", b"<a n='15'/>", b"<a n='1'/>"]))
         assert len(shot) == 1
         assert shot != [pid_of(runner)]
         sizes = [answer.count(b"<x/>") for answer in answers if isinstance(answer, bytes)]
@@ -311,15 +319,15 @@ def test_a_helper_that_is_killed_in_the_middle_costs_no_document(
 def test_a_document_that_kills_its_helper_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """The helper's own alarm strikes in the middle of the work, long before the deadline."""
     monkeypatch.setattr("pathcast.sandbox.xslt.GRACE", 0.3 - PLENTY)
-    with SheetRunner(doubled("<x/>", 1), "own.xsl", PLENTY) as runner:
+    with StylesheetRunner(doubled("<x/>", 1), "own.xsl", PLENTY) as runner:
         bodies = [b"<a n='1'/>", b"<a n='60'/>", b"<a n='1'/>"]
-        answers = list(runner.transforms(bodies))
+        answers = list(runner.transform_batch(bodies))
         assert kinds(iter(answers)) == ["", "helper", ""]
         assert "SIGALRM" in str(answers[1])
 
 
 def test_a_helper_that_stands_still() -> None:
-    with SheetRunner(COPY, "copy.xsl", 1.0) as runner:
+    with StylesheetRunner(COPY, "copy.xsl", 1.0) as runner:
         runner.transform(b"<a/>")
         pid = pid_of(runner)
         os.kill(pid, signal.SIGSTOP)
@@ -342,20 +350,20 @@ def test_no_helper_at_all_is_no_documents_fault(
     fake = tmp_path / "python"
     fake.write_text(program)
     fake.chmod(0o755)
-    with SheetRunner(COPY, "copy.xsl", PLENTY) as runner:
+    with StylesheetRunner(COPY, "copy.xsl", PLENTY) as runner:
         with monkeypatch.context() as patch:
             patch.setattr(sys, "executable", str(fake))
             with pytest.raises(EvaluationError, match=reason) as caught:
-                list(runner.transforms([b"<a/>"]))
+                list(runner.transform_batch([b"<a/>"]))
         assert caught.value.kind == "helper"
         assert runner.transform(b"<a/>")
 
 
-def test_threads_take_turns(copier: SheetRunner) -> None:
+def test_threads_take_turns(copier: StylesheetRunner) -> None:
     found: dict[int, list[bytes | EvaluationError]] = {}
 
     def work(number: int) -> None:
-        found[number] = list(copier.transforms([b"<a>%d</a>" % number] * (2 * _TOGETHER)))
+        found[number] = list(copier.transform_batch([b"<a>%d</a>" % number] * (2 * _TOGETHER)))
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
     for thread in threads:
@@ -366,8 +374,8 @@ def test_threads_take_turns(copier: SheetRunner) -> None:
         assert set(found[number]) == {b'<?xml version="1.0"?>\n<m>%d</m>\n' % number}
 
 
-def test_an_iteration_that_is_left_leaves_nothing_behind(copier: SheetRunner) -> None:
-    answers = copier.transforms([b"<a>%d</a>" % number for number in range(3 * _TOGETHER)])
+def test_an_iteration_that_is_left_leaves_nothing_behind(copier: StylesheetRunner) -> None:
+    answers = copier.transform_batch([b"<a>%d</a>" % number for number in range(3 * _TOGETHER)])
     assert b"<m>0</m>" in next(answers)  # type: ignore[operator]
     assert b"<m>new</m>" in copier.transform(b"<a>new</a>")
     assert b"<m>1</m>" in next(answers)  # type: ignore[operator]
@@ -375,7 +383,7 @@ def test_an_iteration_that_is_left_leaves_nothing_behind(copier: SheetRunner) ->
     assert b"<m>new</m>" in copier.transform(b"<a>new</a>")
 
 
-def test_after_a_fork_each_process_has_its_own(copier: SheetRunner) -> None:
+def test_after_a_fork_each_process_has_its_own(copier: StylesheetRunner) -> None:
     copier.transform(b"<a/>")
     pid = pid_of(copier)
     forked = os.fork()
@@ -395,4 +403,4 @@ def test_after_a_fork_each_process_has_its_own(copier: SheetRunner) -> None:
 @pytest.mark.parametrize("deadline", [0, -1, float("nan")])
 def test_a_deadline_must_be_positive(deadline: float) -> None:
     with pytest.raises(ValueError, match="deadline"):
-        SheetRunner(COPY, "copy.xsl", deadline)
+        StylesheetRunner(COPY, "copy.xsl", deadline)
