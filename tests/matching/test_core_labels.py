@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pathcast.matching.compiled.core import labels
 from pathcast.matching.compiled.core.labels import Paths, Vocabulary
-from pathcast.matching.encode import Encoder
+from pathcast.matching.encode import PlanEncoder
 from pathcast.matching.paths import requirements
 from pathcast.xpath import parse
 
@@ -57,7 +57,7 @@ def test_reads_what_the_parser_reads_or_refuses(text: str) -> None:
         return
     (requirement,) = requirements(parse(text).condition)
     assert requirement.exact
-    assert requirement.paths == (Encoder(vocabulary).decoded(paths.labels_of(0)),)
+    assert requirement.paths == (PlanEncoder(vocabulary).decode(paths.labels_of(0)),)
     assert (len(paths), paths.hop(0), paths.entry(0)) == (1, 3, -1)
 
 

@@ -12,7 +12,7 @@ import pytest
 from pathcast import Matcher
 from pathcast.matching.engine import EngineName
 from pathcast.matching.residual import Check
-from pathcast.matching.snapshot import saved_entry
+from pathcast.matching.snapshot import to_saved_pattern
 from pathcast.xpath import Cost, parse
 from tests.matching.engines import each_engine
 
@@ -84,7 +84,7 @@ def test_settling_builds_at_once() -> None:
 def test_what_is_saved_of_a_pattern_is_what_parsing_tells(text: str) -> None:
     pattern = parse(text, None)
     check = None if pattern.check is None else Check(pattern, text)
-    saved = saved_entry(pattern.text, pattern.namespaces, check, ())
+    saved = to_saved_pattern(pattern.text, pattern.namespaces, check, ())
     assert saved.check == pattern.check
     assert saved.fears_long_runs == pattern.fears_long_runs
     assert saved.expensive is (pattern.cost is Cost.EXPENSIVE)

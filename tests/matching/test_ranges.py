@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pathcast import Matcher
 from pathcast.documents import parse as parse_document
 from pathcast.errors import SubscriptionError
-from pathcast.matching.encode import Encoder
+from pathcast.matching.encode import PlanEncoder
 from pathcast.matching.sharding import (
     START,
     Directory,
@@ -122,8 +122,8 @@ def test_the_router_sends_documents_where_the_directory_would(
 ) -> None:
     whole = snapshot_of(texts)
     homes, ranges = split(whole, owners)
-    encoder = Encoder(words_of(whole))
-    routes = [(Key(encoder.decoded(homes.path(one))), owner) for one, owner in ranges.routes]
+    encoder = PlanEncoder(words_of(whole))
+    routes = [(Key(encoder.decode(homes.path(one))), owner) for one, owner in ranges.routes]
     directory = Directory(Counter(key for key, _ in routes))
     activated = directory.activated(parse_document(body))
     to = restored(routed(whole, homes, ranges), folder / "router")
@@ -135,9 +135,9 @@ def test_homes_are_those_of_the_pattern(text: str) -> None:
     """What plans tell of a path is what its text tells; of anything else it is at least as sure."""
     whole = snapshot_of([text])
     homes = homes_of(whole)
-    encoder = Encoder(words_of(whole))
+    encoder = PlanEncoder(words_of(whole))
     found = {
-        Key(encoder.decoded(homes.path(one))) for one in (homes.lives[0], *homes.further.get(0, ()))
+        Key(encoder.decode(homes.path(one))) for one in (homes.lives[0], *homes.further.get(0, ()))
     }
     expected = keys(parse(text, NAMESPACES), 99)
     if not whole.patterns:
@@ -149,8 +149,8 @@ def test_homes_are_in_the_order_of_their_texts() -> None:
     texts = ["/b", "/a/b", "/a", "//a", "/a/@b", "/a//b", "/*", "/a/b/c", "//@a", "/p:a"]
     whole = snapshot_of(texts)
     homes = homes_of(whole)
-    encoder = Encoder(words_of(whole))
-    shown = [encoder.decoded(homes.path(one)) for one in sorted(homes.lives)]
+    encoder = PlanEncoder(words_of(whole))
+    shown = [encoder.decode(homes.path(one)) for one in sorted(homes.lives)]
     labels = [[str(Key((label,))) for label in path] for path in shown]
     assert labels == sorted(labels)
     assert len(set(homes.lives)) == len(texts)
@@ -160,8 +160,8 @@ def test_a_subscription_lives_with_its_commonest_alternative() -> None:
     """Whoever has //item gets many documents anyway; those with the rarer path are to come too."""
     whole = snapshot_of(["/news/sport/cup | //*", "not(//a) or /b"])
     homes = homes_of(whole)
-    encoder = Encoder(words_of(whole))
-    assert [str(Key(encoder.decoded(homes.path(one)))) for one in homes.lives] == [
+    encoder = PlanEncoder(words_of(whole))
+    assert [str(Key(encoder.decode(homes.path(one)))) for one in homes.lives] == [
         "start//*",
         "start",
     ]

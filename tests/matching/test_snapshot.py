@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 
 from pathcast.errors import FormatError
 from pathcast.matching.compiled.core.labels import Paths, Vocabulary
-from pathcast.matching.encode import Encoder
-from pathcast.matching.matcher import MOST_HOPS
+from pathcast.matching.encode import PlanEncoder
+from pathcast.matching.matcher import MAX_HOPS
 from pathcast.matching.plan import plan
-from pathcast.matching.snapshot import SavedEntry, Snapshot, read, write
+from pathcast.matching.snapshot import SavedPattern, Snapshot, read, write
 from pathcast.matching.snapshot.plans import _DEEPEST, _FIXED
-from pathcast.matching.snapshot.sections import _MOST_HOPS, _turned
+from pathcast.matching.snapshot.sections import _MAX_HOPS, _turned
 from pathcast.xpath import parse
 from pathcast.xpath.parser import MAX_STEPS
 
@@ -45,7 +45,7 @@ TINY = Snapshot(
     hops=ints(5, -1, 0, 4095),
     entries=ints(-1, 0, 1, 1),
     patterns=[
-        SavedEntry(
+        SavedPattern(
             "//news[n1:*][. <= 10.5]",
             (("n1", "http://example.org"),),
             None,
@@ -53,7 +53,7 @@ TINY = Snapshot(
             False,
             (("twig", (((49,), (((56,), ()), ((12,), ()))),)),),
         ),
-        SavedEntry(
+        SavedPattern(
             "//news[last() = 2]",
             (),
             "//news[last() = 2]",
@@ -166,7 +166,7 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
         st.tuples(st.just("twig"), twigs.map(tuple)),
     )
     entries = st.builds(
-        SavedEntry,
+        SavedPattern,
         TEXTS,
         st.lists(st.tuples(TEXTS, TEXTS), max_size=2).map(tuple),
         st.none() | TEXTS,
@@ -184,7 +184,7 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
         values=values,
         labels=ints(*[label for path in paths for label in path]),
         ends=ints(*ends),
-        hops=ints(*[draw(st.integers(-1, MOST_HOPS - 1)) for _ in ids]),
+        hops=ints(*[draw(st.integers(-1, MAX_HOPS - 1)) for _ in ids]),
         entries=ints(*[draw(st.integers(-1, len(patterns) - 1)) for _ in ids]),
         patterns=patterns,
     )
@@ -239,8 +239,10 @@ def test_an_empty_matcher() -> None:
 def test_what_the_encoder_makes_is_taken(text: str) -> None:
     pattern = parse(text, {"n": "http://example.org/}n"})
     vocabulary = Vocabulary()
-    alternatives = tuple(Encoder(vocabulary).alternatives(plan(pattern.condition)))
-    entry = SavedEntry(pattern.text, pattern.namespaces, pattern.check, False, False, alternatives)
+    alternatives = tuple(PlanEncoder(vocabulary).encode_plan(plan(pattern.condition)))
+    entry = SavedPattern(
+        pattern.text, pattern.namespaces, pattern.check, False, False, alternatives
+    )
     one = Snapshot(
         [1], vocabulary.keys[6:], vocabulary.value_tests, b"", ints(0), ints(-1), ints(0), [entry]
     )
@@ -401,7 +403,7 @@ REST = ints(2, 0, 2, 49, 4, 2, 2, 1, 49, 0)
         (LABELS, ints(48), "labels that belong to no path"),
         (ENDS, ints(2, 2, 2), "4 ids, 3 paths"),
         (HOPS, ints(5, -2, 0, 0), "a hop"),
-        (HOPS, ints(5, 0, 0, MOST_HOPS), "a hop"),
+        (HOPS, ints(5, 0, 0, MAX_HOPS), "a hop"),
         (ENTRIES, ints(-1, 0, 1, 2), "an entry"),
         (ENTRIES, ints(-2, 0, 1, 1), "an entry"),
         (PLANS, b"", "cut off"),
@@ -545,6 +547,6 @@ def _check(kind: str, what: Any, names: int, values: int) -> None:
 
 
 def test_limits_are_those_of_their_owners() -> None:
-    assert _MOST_HOPS == MOST_HOPS
+    assert _MAX_HOPS == MAX_HOPS
     assert _DEEPEST == MAX_STEPS
     assert len(Vocabulary().keys) == _FIXED

@@ -16,7 +16,7 @@ from pathcast import Matcher
 from pathcast.broker.broker import Settings
 from pathcast.errors import PathcastError, PipelineError
 from pathcast.files import Subscription
-from pathcast.matching.matcher import MOST_HOPS
+from pathcast.matching.matcher import MAX_HOPS
 from pathcast.pipeline import worker
 from pathcast.pipeline.running import BatchDone, Chosen, Event, Run, Taken
 from pathcast.pipeline.storage import LocalStorage
@@ -108,10 +108,10 @@ def test_a_bad_entry_has_no_hop(tmp_path: Path) -> None:
 
 
 def test_there_are_only_so_many_hops(tmp_path: Path) -> None:
-    entries = [Subscription(number, "//a") for number in range(MOST_HOPS + 1)]
+    entries = [Subscription(number, "//a") for number in range(MAX_HOPS + 1)]
     version = compiled(entries[:-1], tmp_path, hops=True)
-    assert len(hops(version, b"<a/>")) == MOST_HOPS
-    with pytest.raises(PipelineError, match=f"at most {MOST_HOPS:,} hops"):
+    assert len(hops(version, b"<a/>")) == MAX_HOPS
+    with pytest.raises(PipelineError, match=f"at most {MAX_HOPS:,} hops"):
         compiled(entries, tmp_path, hops=True)
 
 

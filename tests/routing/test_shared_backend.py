@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast.broker.broker import Settings
-from pathcast.matching.matcher import MOST_HOPS
+from pathcast.matching.matcher import MAX_HOPS
 from pathcast.routing.advertisement import ANYTHING
 from pathcast.routing.backend import Backend
 from pathcast.routing.matcher_backend import MatcherBackend
@@ -147,7 +147,7 @@ def test_more_hops_than_a_matcher_has() -> None:
     backend = MatcherBackend(strategy("no-Adv-no-Cov"))
     entries = backend.filter()
     interest, other = backend.interest(parse("/a")), backend.interest(parse("/b"))
-    hops = [0, 1, MOST_HOPS - 1, MOST_HOPS, 3 * MOST_HOPS + 7]
+    hops = [0, 1, MAX_HOPS - 1, MAX_HOPS, 3 * MAX_HOPS + 7]
     for hop in hops:
         entries.add(interest, hop)
         entries.add(other, hop + 1_000_000)

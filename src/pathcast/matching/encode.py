@@ -1,11 +1,14 @@
-"""Labels and plans as the numbers that the compiled core knows them by.
+"""The integer codes of labels and plans, as the compiled core and snapshots use them.
+
+A code is a vocabulary index shifted left by three bits, plus the edge in the low bits. The index
+names a node test (`code`) or, with the edge `_VALUE`, a value test (`value`).
 
 >>> from pathcast.matching.plan import plan
 >>> from pathcast.xpath import parse
->>> encoder = Encoder(PlainWords())
->>> encoder.alternatives(plan(parse("//a[b][c]").condition))
+>>> encoder = PlanEncoder(PlainVocabulary())
+>>> encoder.encode_plan(plan(parse("//a[b][c]").condition))
 [('twig', (((49,), (((56,), ()), ((64,), ()))),))]
->>> encoder.decoded([49])
+>>> encoder.decode([49])
 (Label(edge=<Edge.DESCENDANT: '//'>, test=Test(kind=<TestKind.NAME: 'name'>, name='a')),)
 """
 
@@ -15,35 +18,41 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from pathcast.matching.nfa import Edge, Label
-from pathcast.matching.plan import Alternative, Branch, Exact, Part, Twig
+from pathcast.matching.plan import (
+    Alternative,
+    Branch,
+    ExactAlternative,
+    TransitionLabel,
+    TwigAlternative,
+)
 from pathcast.xpath.numbers import number
 from pathcast.xpath.syntax import NO_TARGET, Test, TestKind
 from pathcast.xpath.tree import Value, ValueKind
 
-__all__ = ["FIRST_NAME", "Encoder", "PlainWords", "Words", "path_text"]
+__all__ = ["FIRST_NAME_CODE", "LabelVocabulary", "PlainVocabulary", "PlanEncoder", "path_text"]
 
-FIRST_NAME = 6
-"""Numbers below this are of tests that are no names."""
+FIRST_NAME_CODE = 6
+"""Test codes below this stand for tests without a name: `*`, `node()`, `text()` ..."""
 
 
 _EDGES = (Edge.CHILD, Edge.DESCENDANT, Edge.ATTRIBUTE, Edge.DEEP_ATTRIBUTE)
 _EDGE_CODES = {edge: code for code, edge in enumerate(_EDGES)}
-_VALUE = 4
+_VALUE = 4  # the edge code of a value test
 _EDGE_BITS = 3
-_FIXED = {
+_NAMELESS = {
     TestKind.ANY: 1,
     TestKind.NODE: 2,
     TestKind.TEXT: 3,
     TestKind.COMMENT: 4,
     TestKind.INSTRUCTION: 5,
 }
-_FIXED_TESTS = {code: Test(kind) for kind, code in _FIXED.items()}
+_NAMELESS_TESTS = {code: Test(kind) for kind, code in _NAMELESS.items()}
 
-_Tree = tuple[tuple[int, ...], tuple["_Tree", ...]]
+_BranchCodes = tuple[tuple[int, ...], tuple["_BranchCodes", ...]]
 
 
-class Words(Protocol):
-    """What gives numbers to names and to value tests: the core's `Vocabulary`, or `PlainWords`."""
+class LabelVocabulary(Protocol):
+    """The codes of names and value tests: the core's `Vocabulary`, or `PlainVocabulary`."""
 
     @property
     def keys(self) -> list[str]: ...
@@ -56,11 +65,11 @@ class Words(Protocol):
     def value(self, kind: str, op: str, operand: str) -> int: ...
 
 
-class PlainWords:
-    """A vocabulary for where there is no core."""
+class PlainVocabulary:
+    """A vocabulary in plain Python, for use without the compiled core."""
 
     def __init__(self) -> None:
-        self.keys = [""] * FIRST_NAME
+        self.keys = [""] * FIRST_NAME_CODE
         self.value_tests: list[tuple[str, str, str]] = []
         self._codes: dict[object, int] = {}
 
@@ -78,26 +87,24 @@ class PlainWords:
         return self._codes[test]
 
 
-class Encoder:
-    """Writes in the numbers of a vocabulary, and reads them."""
+class PlanEncoder:
+    """Encodes labels and plans in the codes of a vocabulary, and decodes paths."""
 
-    def __init__(self, vocabulary: Words) -> None:
+    def __init__(self, vocabulary: LabelVocabulary) -> None:
         self.vocabulary = vocabulary
 
-    def labels(self, parts: Iterable[Part]) -> tuple[int, ...]:
-        """A path as labels."""
-        return tuple([self._label(part) for part in parts])
+    def encode_path(self, labels: Iterable[TransitionLabel]) -> tuple[int, ...]:
+        """Return the codes of a path's labels."""
+        return tuple([self._label(label) for label in labels])
 
-    def _label(self, part: Part) -> int:
-        if isinstance(part, Value):
-            operand = part.operand
-            if (
-                part.kind is ValueKind.NUMBER
-            ):  # equal numbers are one, however they are spelled: 0 and -0
+    def _label(self, label: TransitionLabel) -> int:
+        if isinstance(label, Value):
+            operand = label.operand
+            if label.kind is ValueKind.NUMBER:  # one spelling per number, the same for 0 and -0
                 operand = (number(operand) + 0.0).hex()
-            code = self.vocabulary.value(part.kind.value, part.op, operand)
+            code = self.vocabulary.value(label.kind.value, label.op, operand)
             return code << _EDGE_BITS | _VALUE
-        return self._test(part.test) << _EDGE_BITS | _EDGE_CODES[part.edge]
+        return self._test(label.test) << _EDGE_BITS | _EDGE_CODES[label.edge]
 
     def _test(self, test: Test) -> int:
         match test.kind:
@@ -108,60 +115,61 @@ class Encoder:
             case TestKind.INSTRUCTION if test.name:
                 return self.vocabulary.code(f"?{test.name}")
             case kind:
-                return _FIXED[kind]
+                return _NAMELESS[kind]
 
-    def alternatives(self, alternatives: Iterable[Alternative]) -> list[tuple[str, object]]:
-        """A plan as the automaton takes it."""
-        return [self._alternative(one) for one in alternatives]
+    def encode_plan(self, alternatives: Iterable[Alternative]) -> list[tuple[str, object]]:
+        """Return a plan as pairs of a form ("exact", "twig", "general") and its codes."""
+        return [self._alternative(alternative) for alternative in alternatives]
 
     def _alternative(self, alternative: Alternative) -> tuple[str, object]:
         match alternative:
-            case Exact(parts=parts):
-                return "exact", self.labels(parts)
-            case Twig(branches=branches):
+            case ExactAlternative(labels=labels):
+                return "exact", self.encode_path(labels)
+            case TwigAlternative(branches=branches):
                 return "twig", tuple(self._branch(branch) for branch in branches)
             case _:
-                return "general", tuple(self.labels(path) for path in alternative.paths)
+                return "general", tuple(self.encode_path(path) for path in alternative.paths)
 
-    def _branch(self, branch: Branch) -> _Tree:
-        return self.labels(branch.parts), tuple(self._branch(one) for one in branch.branches)
+    def _branch(self, branch: Branch) -> _BranchCodes:
+        labels = self.encode_path(branch.labels)  # first: it assigns codes
+        return labels, tuple(self._branch(child) for child in branch.branches)
 
-    def moved(
-        self, alternatives: Iterable[tuple[str, Any]], old: Words
+    def translate(
+        self, alternatives: Iterable[tuple[str, Any]], old: LabelVocabulary
     ) -> list[tuple[str, object]]:
-        """Alternatives that were written in the words of another vocabulary, in those of ours."""
+        """Re-encode a plan from the codes of another vocabulary to those of this one."""
 
-        def label(one: int) -> int:
-            code, edge = one >> _EDGE_BITS, one & (1 << _EDGE_BITS) - 1
+        def label(old_label: int) -> int:
+            code, edge = old_label >> _EDGE_BITS, old_label & (1 << _EDGE_BITS) - 1
             if edge == _VALUE:
                 code = self.vocabulary.value(*old.value_tests[code])
-            elif code >= FIRST_NAME:
+            elif code >= FIRST_NAME_CODE:
                 code = self.vocabulary.code(old.keys[code])
             return code << _EDGE_BITS | edge
 
-        def tree(one: _Tree) -> _Tree:
-            return tuple(map(label, one[0])), tuple(map(tree, one[1]))
+        def branch(old_branch: _BranchCodes) -> _BranchCodes:
+            return tuple(map(label, old_branch[0])), tuple(map(branch, old_branch[1]))
 
         def path(labels: Iterable[int]) -> tuple[int, ...]:
             return tuple(map(label, labels))
 
-        moves: dict[str, Callable[[Any], object]] = {
+        translations: dict[str, Callable[[Any], object]] = {
             "exact": path,
-            "twig": lambda trees: tuple(map(tree, trees)),
+            "twig": lambda branches: tuple(map(branch, branches)),
             "general": lambda paths: tuple(map(path, paths)),
         }
-        return [(kind, moves[kind](what)) for kind, what in alternatives]
+        return [(form, translations[form](codes)) for form, codes in alternatives]
 
-    def decoded(self, labels: Iterable[int]) -> tuple[Label, ...]:
-        """The path that labels (without values) stand for."""
+    def decode(self, labels: Iterable[int]) -> tuple[Label, ...]:
+        """Return the path that codes (without value tests) stand for."""
         return tuple(
-            Label(_EDGES[label & (1 << _EDGE_BITS) - 1], self._decoded_test(label >> _EDGE_BITS))
+            Label(_EDGES[label & (1 << _EDGE_BITS) - 1], self._decode_test(label >> _EDGE_BITS))
             for label in labels
         )
 
-    def _decoded_test(self, code: int) -> Test:
-        if code in _FIXED_TESTS:
-            return _FIXED_TESTS[code]
+    def _decode_test(self, code: int) -> Test:
+        if code in _NAMELESS_TESTS:
+            return _NAMELESS_TESTS[code]
         key = self.vocabulary.keys[code]
         if key.startswith("?"):
             return Test(TestKind.INSTRUCTION, key[1:])
@@ -171,14 +179,15 @@ class Encoder:
 
 
 def path_text(path: Iterable[Label]) -> tuple[str, dict[str, str]]:
-    """A path as an expression, and the namespaces of its prefixes.
+    """Return a path as an XPath expression, and the namespaces of its prefixes.
 
-    >>> path_text([Label(Edge.CHILD, Test(TestKind.NAME, "{urn:x}a")), Label(Edge.DEEP_ATTRIBUTE, Test(TestKind.ANY))])
+    >>> name = Label(Edge.CHILD, Test(TestKind.NAME, "{urn:x}a"))
+    >>> path_text([name, Label(Edge.DEEP_ATTRIBUTE, Test(TestKind.ANY))])
     ('/p0:a//@*', {'p0': 'urn:x'})
     """
     prefixes: dict[str, str] = {}
-    written = [label.edge.value + _test_text(label.test, prefixes) for label in path]
-    return "".join(written), {prefix: uri for uri, prefix in prefixes.items()}
+    steps = [label.edge.value + _test_text(label.test, prefixes) for label in path]
+    return "".join(steps), {prefix: uri for uri, prefix in prefixes.items()}
 
 
 def _test_text(test: Test, prefixes: dict[str, str]) -> str:
@@ -190,7 +199,8 @@ def _test_text(test: Test, prefixes: dict[str, str]) -> str:
             return f"{prefixes.setdefault(test.name, f'p{len(prefixes)}')}:*"
         case TestKind.INSTRUCTION if test.name:
             quote = '"' if "'" in test.name else "'"
-            return f"processing-instruction({quote}{'' if test.name == NO_TARGET else test.name}{quote})"
+            target = "" if test.name == NO_TARGET else test.name
+            return f"processing-instruction({quote}{target}{quote})"
         case TestKind.NAME:
             return test.name
         case kind:

@@ -16,7 +16,7 @@ from threading import RLock
 from typing import Literal, Protocol
 
 from pathcast.documents import Limits
-from pathcast.matching.id_table import Register
+from pathcast.matching.id_table import IdTable
 from pathcast.matching.matches import Batch, Hops, Matches
 from pathcast.matching.residual import Residuals
 from pathcast.matching.snapshot import Snapshot
@@ -57,11 +57,11 @@ class Engine(Protocol):
         """The subscriptions that a document matches; raises DocumentError."""
         ...
 
-    def batch(self, bodies: Iterable[bytes]) -> Batch:
+    def match_batch(self, bodies: Iterable[bytes]) -> Batch:
         """The same for many documents, all against the subscriptions of the moment when it began."""
         ...
 
-    def hops(self, body: bytes) -> Hops:
+    def match_hops(self, body: bytes) -> Hops:
         """The hops of the subscriptions that a document matches; raises DocumentError."""
         ...
 
@@ -77,13 +77,13 @@ class Engine(Protocol):
         """The automaton."""
         ...
 
-    def figures(self) -> dict[str, int | Mapping[str, int]]:
+    def stat_fields(self) -> dict[str, int | Mapping[str, int]]:
         """The engine's part of `Stats`."""
         ...
 
 
 def make_engine(
-    name: EngineName, register: Register, limits: Limits, residuals: Residuals, lock: RLock
+    name: EngineName, id_table: IdTable, limits: Limits, residuals: Residuals, lock: RLock
 ) -> Engine:
     """The engine that is asked for; "auto" is the compiled one where it can run."""
     if name not in ("auto", "core", "plain"):
@@ -93,7 +93,7 @@ def make_engine(
         if problem is None:
             from pathcast.matching.compiled.engine import CompiledEngine
 
-            return CompiledEngine(register, limits, residuals, lock)
+            return CompiledEngine(id_table, limits, residuals, lock)
         if name == "core" or os.environ.get("PATHCAST_REQUIRE_CORE"):
             raise RuntimeError(f"the compiled core cannot be used: {problem}")
         warnings.warn(
@@ -103,7 +103,7 @@ def make_engine(
         )
     from pathcast.matching.plain.engine import PlainEngine
 
-    return PlainEngine(register, limits, residuals, lock)
+    return PlainEngine(id_table, limits, residuals, lock)
 
 
 def _core_problem() -> str | None:

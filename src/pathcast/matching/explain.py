@@ -22,9 +22,9 @@ from lxml import etree
 from pathcast.documents import Document, Limits
 from pathcast.documents import parse as parse_document
 from pathcast.errors import EvaluationError, SubscriptionError
-from pathcast.matching.explain_pattern import Reasons
-from pathcast.matching.explain_residual import furthest
-from pathcast.matching.locations import Place, place_of, place_of_result
+from pathcast.matching.explain_pattern import PatternExplainer
+from pathcast.matching.explain_residual import explain_residual
+from pathcast.matching.locations import Location, location_of, location_of_result
 from pathcast.matching.plain.evaluate import Evaluator
 from pathcast.matching.residual import Check, Expression
 from pathcast.xpath import Cost, Pattern, parse, selection
@@ -48,7 +48,7 @@ class Explanation:
 
     matched: bool
     canonical: str
-    nodes: tuple[Place, ...] = ()
+    nodes: tuple[Location, ...] = ()
     total: int = 0
     reasons: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ def explain(
         )
         return Explanation(False, pattern.text, reasons=(reason,), hints=(hint,))
     if not evaluator.holds(pattern.condition):
-        reasons = Reasons(document, evaluator, names, namespaces or {})
+        reasons = PatternExplainer(document, evaluator, names, namespaces or {})
         for condition in [Exists(path) for path in paths] if paths else [pattern.condition]:
             reasons.about(condition)
         found = tuple(reasons.found)
@@ -116,7 +116,7 @@ def explain(
         nodes = _selected(pattern.condition, evaluator)
     else:
         nodes = sorted({node for path in paths for node in evaluator.select(path, 0)})
-    places = tuple(place_of(document, node, names) for node in nodes[:_SHOWN])
+    places = tuple(location_of(document, node, names) for node in nodes[:_SHOWN])
     why = () if nodes else (f"{condition_text(pattern.condition, names, top=True)} is true",)
     return Explanation(True, pattern.text, places, len(nodes), why)
 
@@ -164,7 +164,7 @@ def _residual(pattern: Pattern, document: Document, xpath: str, names: Names) ->
         return Explanation(False, pattern.text, reasons=(str(answer),))
     small = len(document) <= _SMALL  # here steps are not nested, and libxml2 may merge large sets
     if not answer:
-        reason = furthest(pattern, document) if small else None
+        reason = explain_residual(pattern, document) if small else None
         if reason is None:
             skeleton = condition_text(pattern.condition, names, top=True)
             there = (
@@ -176,8 +176,8 @@ def _residual(pattern: Pattern, document: Document, xpath: str, names: Names) ->
     if small:
         expression = Expression(pattern.residual, pattern.namespaces)
         with suppress(etree.XPathError):
-            found = expression.compiled(smart_strings=True)(document.tree)
+            found = expression.compile(smart_strings=True)(document.tree)
     results = found if isinstance(found, list) else []
-    shown = tuple(place_of_result(document, result) for result in results[:_SHOWN])
+    shown = tuple(location_of_result(document, result) for result in results[:_SHOWN])
     reasons = [] if results else [f"{pattern.residual} is true"]
     return Explanation(True, pattern.text, shown, len(results), tuple(reasons))

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pathcast.documents import Document
-from pathcast.matching.locations import place_of, quoted
+from pathcast.matching.locations import location_of, quote
 from pathcast.matching.plain.evaluate import Evaluator
 from pathcast.xpath.numbers import number
 from pathcast.xpath.syntax import Axis, Test, TestKind
@@ -32,7 +32,7 @@ from pathcast.xpath.tree import (
     ValueKind,
 )
 
-__all__ = ["Reasons"]
+__all__ = ["PatternExplainer"]
 
 _VALUES = 3
 _AXES = {
@@ -43,7 +43,7 @@ _AXES = {
 }
 
 
-class Reasons:
+class PatternExplainer:
     """Collects what to say about a condition that fails at the document node."""
 
     def __init__(
@@ -90,7 +90,7 @@ class Reasons:
             case First(path=path):
                 firsts = [self._evaluator.select(path, node)[:1] for node in nodes[:_VALUES]]
                 strings = [self._document.string(one[0]) if one else "" for one in firsts]
-                shown = _list([quoted(text) for text in strings])
+                shown = _list([quote(text) for text in strings])
                 self._say(where, f"[{self._text(condition)}] failed, found {shown}")
             case Not(part=Exists(path=path)):
                 starts = [0] if path.absolute else nodes[:_VALUES]
@@ -109,7 +109,7 @@ class Reasons:
         if value.kind is ValueKind.NUMBER:
             odd = [text for text in texts if text.strip() and math.isnan(number(text))]
             if odd:
-                self._hints(f"{quoted(odd[0])} is not a number")
+                self._hints(f"{quote(odd[0])} is not a number")
 
     def _path(self, path: Path, starts: list[int], where: str) -> None:
         current = starts
@@ -215,12 +215,12 @@ class Reasons:
     def _place(self, node: int) -> str:
         if node == 0:
             return "the document"
-        place = place_of(self._document, node, self._names)
+        place = location_of(self._document, node, self._names)
         return f"{place.path} (line {place.line})"
 
     def _values(self, nodes: list[int]) -> str:
         shown = [
-            f"{quoted(self._document.string(node))} (line {self._document.line(node)})"
+            f"{quote(self._document.string(node))} (line {self._document.line(node)})"
             for node in nodes[:_VALUES]
         ]
         return _list(shown) + (f" and {len(nodes) - _VALUES} more" if len(nodes) > _VALUES else "")

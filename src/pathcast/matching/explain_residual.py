@@ -8,7 +8,7 @@ from typing import Any
 from lxml import etree
 
 from pathcast.documents import Document
-from pathcast.matching.locations import quoted
+from pathcast.matching.locations import quote
 from pathcast.matching.residual import Expression
 from pathcast.xpath import Pattern
 from pathcast.xpath.namespaces import XML_NAMESPACE
@@ -17,12 +17,12 @@ from pathcast.xpath.syntax import Chain, LocationPath, Rank
 from pathcast.xpath.syntax import Expression as Syntax
 from pathcast.xpath.text import Names, expression_text
 
-__all__ = ["furthest"]
+__all__ = ["explain_residual"]
 
 _SHOWN = 3
 
 
-def furthest(pattern: Pattern, document: Document) -> str | None:
+def explain_residual(pattern: Pattern, document: Document) -> str | None:
     """Why a residual path selects nothing; None if the residual is not a path."""
     assert pattern.residual is not None
     path = parse_expression(pattern.residual, dict(pattern.namespaces))
@@ -33,7 +33,7 @@ def furthest(pattern: Pattern, document: Document) -> str | None:
     def select(expression: Syntax, start: Any = document.tree) -> Any:
         text = expression_text(expression, names)
         try:
-            return Expression(text, pattern.namespaces).compiled()(start)
+            return Expression(text, pattern.namespaces).compile()(start)
         except etree.XPathError:
             return []
 
@@ -74,12 +74,12 @@ def _values(predicate: Syntax, nodes: list[Any], select: Any) -> str:
 
 def _shown(value: Any) -> str:
     if not isinstance(value, list):
-        return quoted(value) if isinstance(value, str) else str(value)
+        return quote(value) if isinstance(value, str) else str(value)
     if not value:
         return "nothing"
     first = value[0]
     if isinstance(first, tuple):  # a namespace node: its prefix and what it stands for
         return repr(first[1])
     if isinstance(first, str):
-        return quoted(first)
-    return quoted("".join(first.itertext()) if isinstance(first.tag, str) else first.text or "")
+        return quote(first)
+    return quote("".join(first.itertext()) if isinstance(first.tag, str) else first.text or "")

@@ -1,13 +1,13 @@
-"""Who is who: ids and the small numbers that stand for them inside.
+"""Subscription ids and the dense numbers that stand for them inside a matcher.
 
-Numbers are given in the order of coming, and a number is never given again while somebody may still ask for its id: answers
-hold the list `ids` as it was, so an answer can name its subscriptions long after they are gone. Only
-`compact`, which numbers those that are left anew, starts a new list.
+Numbers are assigned in the order of `add`. A number is not reused while a result may refer to it:
+results hold a reference to the list `ids`, so they name their subscriptions even after these have
+been removed. Only `compact`, which renumbers the live ids, starts a new list.
 
->>> register = Register()
->>> register.add("a"), register.add(1), register.add("1")
+>>> table = IdTable()
+>>> table.add("a"), table.add(1), table.add("1")
 (0, 1, 2)
->>> register.remove(1), register.compact(), register.ids
+>>> table.remove(1), table.compact(), table.ids
 (1, [0, 2], ['a', '1'])
 """
 
@@ -16,92 +16,92 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pathcast.errors import SubscriptionError
-from pathcast.matching.matches import Id, shown_id
+from pathcast.matching.matches import Id, format_id
 
-__all__ = ["Register"]
+__all__ = ["IdTable"]
 
-_FEW = 4096  # so many numbers may be wasted before anybody minds
+MIN_DEAD_IDS = 4096  # do not compact below this
 
 
-class Register:
-    """Ids by number and numbers by id. 1 and "1" are two ids, and True is none."""
+class IdTable:
+    """A bijection between ids and numbers. 1 and "1" are two ids; a bool is not an id."""
 
-    __slots__ = ("_texts", "_wholes", "ids")
+    __slots__ = ("_by_int", "_by_str", "ids")
 
     def __init__(self) -> None:
         self.ids: list[Id] = []
-        self._texts: dict[str, int] = {}
-        self._wholes: dict[int, int] = {}
+        self._by_str: dict[str, int] = {}
+        self._by_int: dict[int, int] = {}
 
     def __len__(self) -> int:
-        return len(self._texts) + len(self._wholes)
+        return len(self._by_str) + len(self._by_int)
 
     def __contains__(self, id: object) -> bool:
         return self.number(id) is not None
 
     def number(self, id: object) -> int | None:
-        """The number of an id, None if it has none."""
+        """Return the number of an id, None if the table does not hold it."""
         if isinstance(id, str):
-            return self._texts.get(id)
+            return self._by_str.get(id)
         if isinstance(id, int) and not isinstance(id, bool):
-            return self._wholes.get(id)
+            return self._by_int.get(id)
         return None
 
     def check(self, id: object) -> None:
-        """Raise SubscriptionError unless the id is new, and is one."""
+        """Raise SubscriptionError if the id has a wrong type or the table holds it already."""
         if not isinstance(id, str | int) or isinstance(id, bool):
             raise SubscriptionError("id", f"an id is a str or an int, not {type(id).__name__}")
-        if (id in self._texts) if isinstance(id, str) else (id in self._wholes):
+        if (id in self._by_str) if isinstance(id, str) else (id in self._by_int):
             raise SubscriptionError(
                 "duplicate-id",
-                f"there is a subscription {shown_id(id)} already",
+                f"there is a subscription {format_id(id)} already",
                 hint="remove it first",
             )
 
     def add(self, id: Id) -> int:
-        """The next number, for an id that was checked."""
+        """Assign the next number to an id that has passed `check`, and return it."""
         number = len(self.ids)
         self.ids.append(id)
         if isinstance(id, str):
-            self._texts[id] = number
+            self._by_str[id] = number
         else:
-            self._wholes[id] = number
+            self._by_int[id] = number
         return number
 
     def remove(self, id: object) -> int:
-        """Take an id away; gives its number, raises KeyError if there is none."""
+        """Remove an id and return its number; raise KeyError if the table does not hold it."""
         number = self.number(id)
         if number is None:
             raise KeyError(id)
         if isinstance(id, str):
-            del self._texts[id]
+            del self._by_str[id]
         else:
-            del self._wholes[id]  # type: ignore[arg-type]
+            del self._by_int[id]  # type: ignore[arg-type]
         return number
 
     def fill(self, ids: Iterable[Id]) -> None:
-        """Take ids that are known to be different, where there are none yet."""
+        """Add distinct, valid ids to an empty table."""
         for id in ids:
             self.add(id)
 
     def numbers(self) -> list[int]:
-        """All numbers in use, in order."""
-        return sorted([*self._texts.values(), *self._wholes.values()])
+        """Return the numbers of all live ids, in ascending order."""
+        return sorted([*self._by_str.values(), *self._by_int.values()])
 
     @property
-    def wasteful(self) -> bool:
-        """Whether most numbers are of ids that are gone."""
-        return len(self.ids) - len(self) > max(_FEW, len(self))
+    def mostly_dead(self) -> bool:
+        """Whether removed ids hold more than half of the numbers, so that `compact` pays."""
+        return len(self.ids) - len(self) > max(MIN_DEAD_IDS, len(self))
 
     def compact(self) -> list[int]:
-        """Number those that are left anew; gives their old numbers in order."""
-        kept = self.numbers()
-        ids = [self.ids[number] for number in kept]
+        """Renumber the live ids from 0 without gaps; return their old numbers in order."""
+        old_numbers = self.numbers()
+        ids = [self.ids[number] for number in old_numbers]
         self.ids = []
-        self._texts, self._wholes = {}, {}
+        self._by_str, self._by_int = {}, {}
         for id in ids:
             self.add(id)
-        return kept
+        return old_numbers
 
     def __iter__(self) -> Iterator[Id]:
         return (self.ids[number] for number in self.numbers())

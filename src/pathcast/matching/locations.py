@@ -8,13 +8,13 @@ from typing import Any
 from pathcast.documents import ATTRIBUTE, COMMENT, ELEMENT, PI, TEXT, Document
 from pathcast.xpath.text import Names
 
-__all__ = ["Place", "place_of", "place_of_result", "quoted", "snippet"]
+__all__ = ["Location", "location_of", "location_of_result", "quote", "snippet"]
 
 _WIDTH = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """Where a node is and what stands there."""
 
     path: str
@@ -31,12 +31,12 @@ def snippet(text: str) -> str:
     return flat if len(flat) <= _WIDTH else flat[: _WIDTH - 3] + "..."
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """The beginning of a text as it is, white space and all: it may be what made a comparison fail."""
     return repr(text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "...")
 
 
-def place_of(document: Document, node: int, names: Names) -> Place:
+def location_of(document: Document, node: int, names: Names) -> Location:
     """The place of a node by its number."""
     parts: list[str] = []
     current = node
@@ -44,7 +44,7 @@ def place_of(document: Document, node: int, names: Names) -> Place:
         parts.append(_written(document, current, names))
         current = document.parent[current]
     path = "/" + "/".join(reversed(parts))
-    return Place(path, document.line(node), snippet(document.string(node)))
+    return Location(path, document.line(node), snippet(document.string(node)))
 
 
 def _written(document: Document, node: int, names: Names) -> str:
@@ -72,19 +72,19 @@ def _name(label: str, names: Names) -> str:
         return "*:" + label.rpartition("}")[2]
 
 
-def place_of_result(document: Document, result: Any) -> Place:
+def location_of_result(document: Document, result: Any) -> Location:
     """The place of something that lxml's xpath() returned."""
     if isinstance(result, str):
         owner = getattr(result, "getparent", lambda: None)()
         if owner is None:
-            return Place("", 1, snippet(result))
+            return Location("", 1, snippet(result))
         if getattr(result, "is_attribute", False):
             what = f"/@{str(getattr(result, 'attrname', '')).rpartition('}')[2]}"
         else:
             owner = owner.getparent() if getattr(result, "is_tail", False) else owner
             what = "/text()"
-        return Place(document.tree.getpath(owner) + what, owner.sourceline or 1, snippet(result))
+        return Location(document.tree.getpath(owner) + what, owner.sourceline or 1, snippet(result))
     if isinstance(result, tuple):  # a namespace node, of which lxml does not say where it is
-        return Place(f"namespace::{result[0] or ''}", 1, str(result[1]))
+        return Location(f"namespace::{result[0] or ''}", 1, str(result[1]))
     text = "".join(result.itertext()) if isinstance(result.tag, str) else result.text or ""
-    return Place(document.tree.getpath(result), result.sourceline or 1, snippet(text))
+    return Location(document.tree.getpath(result), result.sourceline or 1, snippet(text))

@@ -26,14 +26,14 @@ from pathcast.documents import Limits
 from pathcast.errors import FormatError, SubscriptionError
 from pathcast.matching.engine import EngineName, make_engine
 from pathcast.matching.explain import Explanation, explain
-from pathcast.matching.id_table import Register
-from pathcast.matching.matches import Batch, Hops, Id, Matches, Stats, shown_id
+from pathcast.matching.id_table import IdTable
+from pathcast.matching.matches import Batch, Hops, Id, Matches, Stats, format_id
 from pathcast.matching.residual import Residuals, Runner
 from pathcast.matching.snapshot import read, write
 
-__all__ = ["MOST_HOPS", "Matcher", "Subscription"]
+__all__ = ["MAX_HOPS", "Matcher", "Subscription"]
 
-MOST_HOPS = 4096
+MAX_HOPS = 4096
 """Hops are numbers from 0 to one less than this."""
 
 Subscription = (
@@ -55,18 +55,18 @@ class Matcher:
         engine: EngineName = "auto",
     ) -> None:
         self._limits = Limits() if limits is None else limits
-        self._register = Register()
+        self._id_table = IdTable()
         self._residuals = Residuals(runner)
         self._lock = RLock()  # held by whoever changes something
         self._engine = make_engine(
-            engine, self._register, self._limits, self._residuals, self._lock
+            engine, self._id_table, self._limits, self._residuals, self._lock
         )
 
     def __len__(self) -> int:
-        return len(self._register)
+        return len(self._id_table)
 
     def __contains__(self, id: object) -> bool:
-        return id in self._register
+        return id in self._id_table
 
     # subscriptions
 
@@ -79,25 +79,25 @@ class Matcher:
         hop: int | None = None,
         allow_expensive: bool = False,
     ) -> None:
-        """Register a subscription; raises SubscriptionError and leaves everything as it was.
+        """IdTable a subscription; raises SubscriptionError and leaves everything as it was.
 
         `hop` is the small number that `match_hops` gives for it: the neighbour that it came from, say.
         """
-        if hop is not None and not (type(hop) is int and 0 <= hop < MOST_HOPS):
+        if hop is not None and not (type(hop) is int and 0 <= hop < MAX_HOPS):
             raise SubscriptionError(
-                "hop", f"a hop is a number from 0 to {MOST_HOPS - 1}, not {hop!r}"
+                "hop", f"a hop is a number from 0 to {MAX_HOPS - 1}, not {hop!r}"
             )
         if namespaces is not None and not isinstance(namespaces, Mapping):
             raise TypeError(f"namespaces map prefixes to addresses, not {namespaces!r:.80}")
         with self._lock:
-            self._register.check(id)
+            self._id_table.check(id)
             self._engine.add(xpath, namespaces, hop, allow_expensive)
-            self._register.add(id)
+            self._id_table.add(id)
 
     def add_many(
         self, subscriptions: Iterable[Subscription], *, allow_expensive: bool = False
     ) -> int:
-        """Register many, in order: each an id and an XPath, and perhaps its namespaces, and its hop.
+        """IdTable many, in order: each an id and an XPath, and perhaps its namespaces, and its hop.
 
         Stops with SubscriptionError at the first bad one; those before it stay. Returns how many.
         """
@@ -107,7 +107,7 @@ class Matcher:
             try:
                 self.add(id, xpath, namespaces, hop=hop, allow_expensive=allow_expensive)
             except SubscriptionError as error:
-                error.add_note(f"in subscription {shown_id(id)}, after {added} others were added")
+                error.add_note(f"in subscription {format_id(id)}, after {added} others were added")
                 raise
             added += 1
         return added
@@ -115,8 +115,8 @@ class Matcher:
     def remove(self, id: Id) -> None:
         """Cancel a subscription; raises KeyError if there is none with this id."""
         with self._lock:
-            self._engine.remove(self._register.remove(id))
-            if self._register.wasteful:
+            self._engine.remove(self._id_table.remove(id))
+            if self._id_table.mostly_dead:
                 self.settle()
 
     def settle(self) -> None:
@@ -127,8 +127,8 @@ class Matcher:
 
     def _compact(self) -> None:
         """Number those that are there from 0 without gaps."""
-        if len(self._register.ids) > len(self._register):
-            self._engine.renumber(self._register.compact())
+        if len(self._id_table.ids) > len(self._id_table):
+            self._engine.renumber(self._id_table.compact())
 
     # snapshots
 
@@ -160,7 +160,7 @@ class Matcher:
             if isinstance(error, SubscriptionError) and error.kind == "expensive":
                 raise  # nothing is wrong with the file: the matcher lacks a runner
             raise FormatError("content", f"{path} cannot be restored: {error}") from error
-        matcher._register.fill(snapshot.ids)
+        matcher._id_table.fill(snapshot.ids)
         return matcher
 
     # documents
@@ -174,13 +174,13 @@ class Matcher:
 
         Nobody counts the subscriptions, so it costs little more than parsing, however many there are.
         """
-        return self._engine.hops(body)
+        return self._engine.match_hops(body)
 
     def match_batch(self, bodies: Iterable[bytes]) -> Batch:
         """Many documents, all against the subscriptions of this moment; one that is refused has its error in `errors`."""
         if isinstance(bodies, bytes | bytearray | memoryview | str):
             raise TypeError("match_batch takes several documents: put a single one into a list")
-        return self._engine.batch(bodies)
+        return self._engine.match_batch(bodies)
 
     # what it looks like
 
@@ -203,11 +203,11 @@ class Matcher:
         """What the matcher holds and did."""
         residuals = self._residuals
         rate = residuals.false / residuals.passed if residuals.passed else None
-        figures: dict[str, Any] = self._engine.figures()
+        figures: dict[str, Any] = self._engine.stat_fields()
         asked = figures["memo_hits"] + figures["memo_misses"]
         return Stats(
             engine=self._engine.name,
-            subscriptions=len(self._register),
+            subscriptions=len(self._id_table),
             skeletons_passed=residuals.passed,
             residuals_false=residuals.false,
             residual_errors=residuals.errors,

@@ -12,13 +12,13 @@ from typing import overload
 
 from pathcast.errors import DocumentError, EvaluationError
 
-__all__ = ["Batch", "Hops", "Id", "Matches", "Stats", "gathered", "shown_id"]
+__all__ = ["Batch", "Hops", "Id", "Matches", "Stats", "collect_batch", "format_id"]
 
 Id = str | int
 _NO_ERRORS: Mapping[Id, EvaluationError] = {}
 
 
-def shown_id(id: Id) -> str:
+def format_id(id: Id) -> str:
     """An id in a message; Python refuses to write out an int of thousands of digits."""
     return repr(id) if isinstance(id, str) or abs(id) < 10**100 else "(a very large number)"
 
@@ -57,7 +57,7 @@ class Matches:
         return any(one == id and isinstance(one, str) is text for one in self)
 
     def __repr__(self) -> str:
-        shown = ", ".join(shown_id(self._ids[number]) for number in self.numbers[:5])
+        shown = ", ".join(format_id(self._ids[number]) for number in self.numbers[:5])
         more = f", ... ({len(self)})" if len(self) > 5 else ""
         failed = f", errors={len(self.errors)}" if self.errors else ""
         return f"Matches([{shown}{more}]{failed})"
@@ -110,7 +110,7 @@ class Batch(Sequence[Matches]):
         return [self._ids[number] for number in numbers]
 
 
-def gathered(
+def collect_batch(
     ids: Sequence[Id], bodies: Iterable[bytes], match: Callable[[bytes], Matches]
 ) -> Batch:
     """The answers to many documents, put together; `match` must give numbers of the same `ids` throughout."""

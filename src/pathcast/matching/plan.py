@@ -1,15 +1,17 @@
-"""A pattern as the compiled automaton takes it: exact paths, twigs, or paths and a condition to evaluate.
+"""Evaluation plans: the form in which the compiled NFA takes a pattern.
 
-Every alternative of a condition (see `paths`) gets the strongest of three forms:
+`plan` gives each alternative of a condition (see `paths`) the strongest of three forms:
 
-- *exact*: one path, with a test of the value at its end perhaps; reaching its last state is the answer;
-- *twig*: branches that hang together at common nodes, each a path; values at nodes are branches that stay there;
-- *general*: everything else (choices inside predicates, not(), places, counts ...): the paths that must occur, after which
-  the condition is evaluated.
+- *exact*: a linear path, possibly with a value test at its end. An accepting state decides it.
+- *twig*: a tree of branches, decided by a twig join. A value test at an inner node is a branch of
+  its own, whose only label is the test.
+- *general*: everything else (`or` inside predicates, `not()`, positions, counts). The NFA finds its
+  required paths, then the evaluator decides the condition.
 
 >>> from pathcast.xpath import parse
->>> [type(one).__name__ for one in plan(parse("//a[b]/c | //a[@x = 1] | //a[2]").condition)]
-['Exact', 'General', 'Twig']
+>>> alternatives = plan(parse("//a[b]/c | //a[@x = 1] | //a[2]").condition)
+>>> [type(alternative).__name__ for alternative in alternatives]
+['ExactAlternative', 'GeneralAlternative', 'TwigAlternative']
 """
 
 from __future__ import annotations
@@ -24,104 +26,114 @@ from pathcast.xpath.numbers import number
 from pathcast.xpath.syntax import Axis
 from pathcast.xpath.tree import And, Condition, Exists, Path, Value, ValueKind
 
-__all__ = ["Alternative", "Branch", "Exact", "General", "Part", "Twig", "only_path", "plan"]
+__all__ = [
+    "Alternative",
+    "Branch",
+    "ExactAlternative",
+    "GeneralAlternative",
+    "TransitionLabel",
+    "TwigAlternative",
+    "linear_path",
+    "plan",
+]
 
-Part: TypeAlias = "Label | Value"
-_DEEPEST = 100
+TransitionLabel: TypeAlias = "Label | Value"
+"""A transition of the compiled NFA: an edge with a node test, or a test of the node's value."""
+
+_MAX_TWIG_DEPTH = 100  # branch points on one path; deeper twigs go to the evaluator
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A way down, and what hangs at its end."""
+    """A node of a twig: the labels from the branch point above, and the branches at their end."""
 
-    parts: tuple[Part, ...]
+    labels: tuple[TransitionLabel, ...]
     branches: tuple[Branch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Exact:
-    parts: tuple[Part, ...]
+class ExactAlternative:
+    labels: tuple[TransitionLabel, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Twig:
-    """Branches at the document node."""
+class TwigAlternative:
+    """A twig whose top branch point is the document node."""
 
     branches: tuple[Branch, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class General:
+class GeneralAlternative:
     paths: tuple[tuple[Label, ...], ...]
 
 
-Alternative: TypeAlias = Exact | Twig | General
+Alternative: TypeAlias = ExactAlternative | TwigAlternative | GeneralAlternative
 
 
 def plan(condition: Condition) -> tuple[Alternative, ...]:
-    """The alternatives of a condition at the document node."""
-    found: list[Alternative] = []
+    """Return the alternatives of a condition at the document node."""
+    alternatives: list[Alternative] = []
     for requirement in requirements(condition):
         branches = _branches(requirement.condition, top=True)
-        if not branches or _deep(branches):
-            found.append(General(requirement.paths))
+        if not branches or _too_deep(branches):
+            alternatives.append(GeneralAlternative(requirement.paths))
         elif len(branches) == 1 and not branches[0].branches:
-            found.append(Exact(branches[0].parts))
+            alternatives.append(ExactAlternative(branches[0].labels))
         else:
-            found.append(Twig(branches))
-    return tuple(found)
+            alternatives.append(TwigAlternative(branches))
+    return tuple(alternatives)
 
 
-def _deep(branches: tuple[Branch, ...]) -> bool:
-    """Whether forks hang on forks more often than anybody should have to follow."""
+def _too_deep(branches: tuple[Branch, ...]) -> bool:
     level = branches
-    for _ in range(_DEEPEST):
-        level = tuple(further for branch in level for further in branch.branches)
+    for _ in range(_MAX_TWIG_DEPTH):
+        level = tuple(child for branch in level for child in branch.branches)
         if not level:
             return False
     return True
 
 
-def only_path(alternatives: tuple[Alternative, ...]) -> tuple[Label, ...] | None:
-    """The path, if that is all there is: one alternative, exact, without a value."""
+def linear_path(alternatives: tuple[Alternative, ...]) -> tuple[Label, ...] | None:
+    """Return the path if the pattern is a linear path without a value test, else None."""
     match alternatives:
-        case (Exact(parts=parts),):
-            labels = tuple(part for part in parts if isinstance(part, Label))
-            return labels if len(labels) == len(parts) else None
+        case (ExactAlternative(labels=labels),):
+            edges = tuple(label for label in labels if isinstance(label, Label))
+            return edges if len(edges) == len(labels) else None
         case _:
             return None
 
 
 def _branches(condition: Condition, *, top: bool = False) -> tuple[Branch, ...] | None:
-    """A condition at a node as branches; None if it has no such form."""
+    """Return a condition at a node as branches, None if it has no such form."""
     match condition:
         case And(parts=conditions):
-            found: list[Branch] = []
+            conjunction: list[Branch] = []
             for part in conditions:
                 branches = _branches(part, top=top)
                 if branches is None:
                     return None
-                found += branches
-            return tuple(found)
+                conjunction += branches
+            return tuple(conjunction)
         case Exists(path=path) if path.absolute is top:
             branch = _branch(path)
             return None if branch is None else (branch,)
-        case Value() if _indexed(condition) and not top:
+        case Value() if _is_indexable(condition) and not top:
             return (Branch((condition,)),)
         case _:
             return None
 
 
-def _indexed(value: Value) -> bool:
-    """Whether the index of values knows such tests; a constant that is not a number has no place in its order."""
+def _is_indexable(value: Value) -> bool:
+    """Whether the value index supports a test. NaN has no position in its order."""
     if value.kind is ValueKind.NUMBER:
         return not math.isnan(number(value.operand))
     return value.kind is ValueKind.STRING
 
 
 def _branch(path: Path) -> Branch | None:
-    """A path as a branch: its steps up to the first that has conditions, and there it forks."""
-    ways: list[tuple[list[Part], list[Branch]]] = [([], [])]
+    """Return a path as a branch, with a branch point at every step that has conditions."""
+    segments: list[tuple[list[TransitionLabel], list[Branch]]] = [([], [])]
     deep = False
     for index, step in enumerate(path.steps):
         last = index + 1 == len(path.steps)
@@ -136,26 +148,26 @@ def _branch(path: Path) -> Branch | None:
             deep = deep or step.axis is Axis.DESCENDANT
             edge = Edge.DESCENDANT if deep else Edge.CHILD
         deep = False
-        ways[-1][0].append(Label(edge, step.test))
+        segments[-1][0].append(Label(edge, step.test))
         for condition in step.conditions:
-            hanging = _branches(condition)
-            if hanging is None:
+            predicates = _branches(condition)
+            if predicates is None:
                 return None
-            ways[-1][1].extend(hanging)
+            segments[-1][1].extend(predicates)
         if step.conditions and not last:
-            ways.append(([], []))
-    return _folded(ways)
+            segments.append(([], []))
+    return _fold(segments)
 
 
-def _folded(ways: list[tuple[list[Part], list[Branch]]]) -> Branch:
-    """The pieces of a path put together from its end; a fork of one prong is none."""
-    found: Branch | None = None
-    for parts, hanging in reversed(ways):
-        prongs = [*hanging] if found is None else [*hanging, found]
-        if len(prongs) == 1:
-            only = prongs[0]
-            found = Branch((*parts, *only.parts), only.branches)
+def _fold(segments: list[tuple[list[TransitionLabel], list[Branch]]]) -> Branch:
+    """Nest the segments of a path, last to first; a single child extends its parent's labels."""
+    folded: Branch | None = None
+    for labels, predicates in reversed(segments):
+        children = [*predicates] if folded is None else [*predicates, folded]
+        if len(children) == 1:
+            child = children[0]
+            folded = Branch((*labels, *child.labels), child.branches)
         else:
-            found = Branch(tuple(parts), tuple(prongs))
-    assert found is not None
-    return found
+            folded = Branch(tuple(labels), tuple(children))
+    assert folded is not None
+    return folded

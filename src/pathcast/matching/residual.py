@@ -32,7 +32,7 @@ class Expression:
     xpath: str
     namespaces: tuple[tuple[str, str], ...]
 
-    def compiled(self, *, smart_strings: bool = False) -> etree.XPath:
+    def compile(self, *, smart_strings: bool = False) -> etree.XPath:
         """The expression as libxml2 runs it, with every extension switched off.
 
         `smart_strings` know where in the document they come from.
@@ -62,7 +62,7 @@ class Check:
         self.expensive = pattern.cost is Cost.EXPENSIVE
         self.expression = Expression(pattern.check, pattern.namespaces)
         try:
-            self._xpath = self.expression.compiled()
+            self._xpath = self.expression.compile()
             self._xpath(_SMALLEST)  # libxml2 finds some of its limits only when it runs
         except (etree.XPathError, ValueError) as error:  # ValueError: characters that XML has not
             raise SubscriptionError(

@@ -18,7 +18,7 @@ from typing import Final
 from pyspark import SparkContext
 
 from pathcast.errors import PipelineError
-from pathcast.matching.matcher import MOST_HOPS
+from pathcast.matching.matcher import MAX_HOPS
 from pathcast.matching.sharding import homes_of, part, router, spread
 from pathcast.matching.snapshot import Snapshot, read, snapshot_ints, write
 from pathcast.pipeline.versions import Version
@@ -48,8 +48,8 @@ class Fragments:
 
 def fragmented(version: Version, count: int, folder: Path | None = None) -> Fragments:
     """The fragments of a version, in a folder, or beside its file; made if they are not there yet."""
-    if not 1 <= count <= MOST_HOPS:
-        raise PipelineError("fragments", f"there are 1 to {MOST_HOPS} fragments, not {count:,}")
+    if not 1 <= count <= MAX_HOPS:
+        raise PipelineError("fragments", f"there are 1 to {MAX_HOPS} fragments, not {count:,}")
     folder = version.path.parent if folder is None else folder
     folder.mkdir(parents=True, exist_ok=True)
     names = [f"{version.name}-{count}-{number}{_ENDING}" for number in range(count)]

@@ -31,7 +31,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from pathcast.errors import PipelineError
-from pathcast.matching.matcher import MOST_HOPS
+from pathcast.matching.matcher import MAX_HOPS
 from pathcast.pipeline.versions import Version
 from pathcast.sandbox.processes import (
     child_environment,
@@ -92,8 +92,8 @@ def choose(wanted: Wanted, needed: int, room: int) -> Strategy:
 def _enough(needed: int, room: int) -> int:
     """The fewest fragments that fit; PipelineError if none do."""
     spare = room * _FILLED - MEMO
-    fragments = ceil((needed - MEMO) / spare) if spare > 0 else MOST_HOPS + 1
-    if fragments > MOST_HOPS:
+    fragments = ceil((needed - MEMO) / spare) if spare > 0 else MAX_HOPS + 1
+    if fragments > MAX_HOPS:
         raise PipelineError(
             "memory",
             f"a worker may use {_mb(room)}, which is too little for {_mb(needed)} of subscriptions in fragments",

@@ -5,7 +5,7 @@ snapshot (a microsecond or so for each subscription) and keep it for all batches
 in the same order are the same version, whoever compiled them: its name is a hash of them. So a batch that is run again
 finds exactly the subscriptions it had, in the file it had.
 
-A version may be one of hops: then its subscribers are hops, at most `MOST_HOPS`, numbered in the order in which they are first named, and documents are matched for these
+A version may be one of hops: then its subscribers are hops, at most `MAX_HOPS`, numbered in the order in which they are first named, and documents are matched for these
 alone. Its routes say of every hop that it is its own subscriber.
 
 To compile an expression with predicates takes some hundred microseconds, so a `Compiler` takes over what it had compiled before: a change in a
@@ -29,7 +29,7 @@ from pyspark import SparkContext
 from pathcast.errors import PipelineError, SubscriptionError
 from pathcast.files import Subscription
 from pathcast.matching import Matcher
-from pathcast.matching.matcher import MOST_HOPS
+from pathcast.matching.matcher import MAX_HOPS
 from pathcast.pipeline.routes import Route, save_routes
 from pathcast.pipeline.storage import Storage
 from pathcast.sandbox import ProcessRunner
@@ -132,7 +132,7 @@ class Compiler:
         for one in subscriptions:
             text, subscriber = str(one.id), str(one.subscriber)
             hop = hops.get(subscriber, len(hops)) if self._hops else None
-            if hop == MOST_HOPS:
+            if hop == MAX_HOPS:
                 raise _too_many_hops()
             asked = (one.xpath, tuple(sorted((one.namespaces or {}).items())), hop)
             try:
@@ -188,7 +188,7 @@ def _version(name: str, folder: Path, subscriptions: int, hops: tuple[str, ...] 
 def _too_many_hops() -> PipelineError:
     return PipelineError(
         "subscriptions",
-        f"a document has at most {MOST_HOPS:,} hops to go to, and here are more",
+        f"a document has at most {MAX_HOPS:,} hops to go to, and here are more",
         hint="the subscriber of an entry is its hop; for many subscribers there is --subscriptions",
     )
 

@@ -26,7 +26,7 @@ from pyspark import SparkFiles
 from pathcast.documents import Limits, parse, summary
 from pathcast.errors import DocumentError
 from pathcast.matching import Matcher
-from pathcast.matching.matches import Batch, Matches, gathered
+from pathcast.matching.matches import Batch, Matches, collect_batch
 from pathcast.pipeline import rows
 from pathcast.sandbox import ProcessRunner
 
@@ -90,7 +90,7 @@ class Engine:
         """What documents match: numbers of `ids`."""
         if self.hops is None:
             return self.matcher.match_batch(documents)
-        return gathered(self.hops, documents, self._hops)
+        return collect_batch(self.hops, documents, self._hops)
 
     def _hops(self, document: bytes) -> Matches:
         found = self.matcher.match_hops(document)

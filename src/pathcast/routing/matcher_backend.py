@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathcast.covering.merging import PathDistribution
 from pathcast.errors import RoutingError
 from pathcast.matching import Matcher
-from pathcast.matching.matcher import MOST_HOPS
+from pathcast.matching.matcher import MAX_HOPS
 from pathcast.routing.advertisement import Advertisement, overlaps
 from pathcast.routing.backend import Summary
 from pathcast.routing.messages import Interest, InternedInterests
@@ -24,7 +24,7 @@ _OVERLAPS = 1 << 17  # answers that are kept
 class MatcherFilter:
     """A matcher whose subscriptions are entries of a table, and whose hops are asked for.
 
-    There is another matcher for every `MOST_HOPS` hops, which a broker on a graph with thousands of origins may come to.
+    There is another matcher for every `MAX_HOPS` hops, which a broker on a graph with thousands of origins may come to.
     """
 
     def __init__(self) -> None:
@@ -37,14 +37,14 @@ class MatcherFilter:
 
     def add(self, interest: Interest, hop: int) -> None:
         pattern = interest.pattern
-        which, number = divmod(hop, MOST_HOPS)
+        which, number = divmod(hop, MAX_HOPS)
         matcher = self._matchers.setdefault(which, Matcher())
         matcher.add(self._next, pattern.text, dict(pattern.namespaces), hop=number)
         self._ids[interest, hop] = self._next
         self._next += 1
 
     def remove(self, interest: Interest, hop: int) -> None:
-        which = hop // MOST_HOPS
+        which = hop // MAX_HOPS
         self._matchers[which].remove(self._ids.pop((interest, hop)))
         if which and not len(self._matchers[which]):
             del self._matchers[which]
@@ -52,7 +52,7 @@ class MatcherFilter:
     def hops(self, body: bytes) -> Iterable[int]:
         for which, matcher in self._matchers.items():
             for number in matcher.match_hops(body):
-                yield which * MOST_HOPS + number
+                yield which * MAX_HOPS + number
 
 
 class MatcherSelector:

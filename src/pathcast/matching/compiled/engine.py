@@ -33,14 +33,14 @@ from pathcast.matching.compiled.core.run import Run
 from pathcast.matching.compiled.core.walk import occurrences
 from pathcast.matching.compiled.tiers import Entry, Extras, Generation, Key, Tiers
 from pathcast.matching.draw import draw
-from pathcast.matching.encode import FIRST_NAME, Encoder
-from pathcast.matching.id_table import Register
-from pathcast.matching.matches import Batch, Hops, Id, Matches, gathered
+from pathcast.matching.encode import FIRST_NAME_CODE, PlanEncoder
+from pathcast.matching.id_table import IdTable
+from pathcast.matching.matches import Batch, Hops, Id, Matches, collect_batch
 from pathcast.matching.nfa import Nfa
 from pathcast.matching.paths import requirements
-from pathcast.matching.plan import only_path, plan
+from pathcast.matching.plan import linear_path, plan
 from pathcast.matching.residual import Check, Residuals
-from pathcast.matching.snapshot import SavedEntry, Snapshot, saved_entry, snapshot_ints
+from pathcast.matching.snapshot import SavedPattern, Snapshot, snapshot_ints, to_saved_pattern
 from pathcast.xpath import parse
 
 __all__ = ["CompiledEngine"]
@@ -54,9 +54,9 @@ class CompiledEngine:
     name = "core"
 
     def __init__(
-        self, register: Register, limits: Limits, residuals: Residuals, lock: RLock
+        self, id_table: IdTable, limits: Limits, residuals: Residuals, lock: RLock
     ) -> None:
-        self._register = register
+        self._id_table = id_table
         self._lock = lock
         self._limits = limits
         self._residuals = residuals
@@ -71,7 +71,7 @@ class CompiledEngine:
 
     def _begin(self) -> None:
         self._vocabulary = Vocabulary()
-        self._encoder = Encoder(self._vocabulary)
+        self._encoder = PlanEncoder(self._vocabulary)
         self._paths = Paths(self._vocabulary)
         self._alive = bytearray(64)
         self._tiers = Tiers(self._paths, self._extras)
@@ -106,11 +106,11 @@ class CompiledEngine:
         known = self._entry_numbers.get(key)
         if known is None:
             alternatives = plan(pattern.condition)
-            path = None if check else only_path(alternatives)
+            path = None if check else linear_path(alternatives)
             if path is not None:
-                self._paths.add(self._encoder.labels(path), hop)
+                self._paths.add(self._encoder.encode_path(path), hop)
                 return True
-            entry = Entry(key, self._encoder.alternatives(alternatives), check)
+            entry = Entry(key, self._encoder.encode_plan(alternatives), check)
             known = self._next_entry
             self._next_entry += 1
             self._entries[known] = entry
@@ -145,7 +145,7 @@ class CompiledEngine:
             self._tiers.add(number, linear=self._paths.entry(number) < 0)
         self._entries = {known: entry for known, entry in self._entries.items() if entry.live}
         for entry in self._entries.values():
-            entry.alternatives = self._encoder.moved(entry.alternatives, words)
+            entry.alternatives = self._encoder.translate(entry.alternatives, words)
 
     def settle(self) -> None:
         if not self._tiers.settled:
@@ -172,15 +172,15 @@ class CompiledEngine:
         labels, ends, hops, entries = self._paths.dump()
         known = array("i", [places.get(one, -1) for one in snapshot_ints(entries)])
         return Snapshot(
-            ids=list(self._register.ids),  # what is written later must not change any more
-            names=vocabulary.keys[FIRST_NAME:],
+            ids=list(self._id_table.ids),  # what is written later must not change any more
+            names=vocabulary.keys[FIRST_NAME_CODE:],
             values=list(vocabulary.value_tests),
             labels=labels,
             ends=ends,
             hops=hops,
             entries=known.tobytes(),
             patterns=[
-                saved_entry(*entry.key, entry.check, entry.alternatives)
+                to_saved_pattern(*entry.key, entry.check, entry.alternatives)
                 for entry in self._entries.values()
             ],
         )
@@ -211,7 +211,7 @@ class CompiledEngine:
                 self._entries[known].live += 1
         self._generation = None
 
-    def _restored(self, saved: SavedEntry) -> Entry:
+    def _restored(self, saved: SavedPattern) -> Entry:
         check = None
         if saved.check is not None:  # few are, and libxml2 has to compile them anyway
             pattern = parse(saved.text, dict(saved.namespaces))
@@ -223,15 +223,15 @@ class CompiledEngine:
     def match(self, body: bytes) -> Matches:
         return self._match(self._current(), body)
 
-    def batch(self, bodies: Iterable[bytes]) -> Batch:
+    def match_batch(self, bodies: Iterable[bytes]) -> Batch:
         generation = self._current()
-        return gathered(generation.ids, bodies, partial(self._match, generation))
+        return collect_batch(generation.ids, bodies, partial(self._match, generation))
 
     def _match(self, generation: Generation, body: bytes) -> Matches:
         numbers, _, errors = self._run(generation, body, hops=False)
         return Matches(generation.ids, numbers, errors)
 
-    def hops(self, body: bytes) -> Hops:
+    def match_hops(self, body: bytes) -> Hops:
         _, hops, errors = self._run(self._current(), body, hops=True)
         return Hops(hops, errors)
 
@@ -242,7 +242,7 @@ class CompiledEngine:
             with self._lock:  # no writer is half way through, and no two build the same
                 generation = self._generation
                 if generation is None:
-                    generation = self._tiers.generation(self._alive, self._register.ids)
+                    generation = self._tiers.generation(self._alive, self._id_table.ids)
                     self._generation = generation
         return generation
 
@@ -352,21 +352,21 @@ class CompiledEngine:
     def draw(self, style: Literal["text", "dot"]) -> str:
         automaton: Nfa[int] = Nfa()
         paths = self._paths
-        for number in self._register.numbers():
+        for number in self._id_table.numbers():
             known = paths.entry(number)
             if known < 0:
-                automaton.add(self._encoder.decoded(paths.labels_of(number)), number)
+                automaton.add(self._encoder.decode(paths.labels_of(number)), number)
                 continue
             for requirement in requirements(self._entries[known].condition()):
                 for path in requirement.paths:
                     automaton.add(path, number)
         return draw(automaton, style, lambda _: 1)
 
-    def figures(self) -> dict[str, int | Mapping[str, int]]:
+    def stat_fields(self) -> dict[str, int | Mapping[str, int]]:
         generation = self._current()
         checks = [entry.check for entry in self._entries.values() if entry.live and entry.check]
         memos = [course.memo for run in self._made for course in run.courses()]
-        linear = [number for number in self._register.numbers() if self._paths.entry(number) < 0]
+        linear = [number for number in self._id_table.numbers() if self._paths.entry(number) < 0]
         return {
             "patterns": self._paths.distinct(linear) + len(self._entry_numbers),
             "residuals": len(checks),

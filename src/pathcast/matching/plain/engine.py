@@ -18,15 +18,15 @@ from pathcast.documents import Document, Limits
 from pathcast.documents import parse as parse_document
 from pathcast.errors import EvaluationError
 from pathcast.matching.draw import draw
-from pathcast.matching.encode import FIRST_NAME, Encoder, PlainWords, path_text
-from pathcast.matching.id_table import Register
-from pathcast.matching.matches import Batch, Hops, Id, Matches, gathered
+from pathcast.matching.encode import FIRST_NAME_CODE, PlainVocabulary, PlanEncoder, path_text
+from pathcast.matching.id_table import IdTable
+from pathcast.matching.matches import Batch, Hops, Id, Matches, collect_batch
 from pathcast.matching.nfa import DfaMemo, Nfa
 from pathcast.matching.paths import Requirement, requirements
 from pathcast.matching.plain.evaluate import Evaluator
-from pathcast.matching.plan import only_path, plan
+from pathcast.matching.plan import linear_path, plan
 from pathcast.matching.residual import Check, Residuals
-from pathcast.matching.snapshot import SavedEntry, Snapshot, saved_entry, snapshot_ints
+from pathcast.matching.snapshot import SavedPattern, Snapshot, snapshot_ints, to_saved_pattern
 from pathcast.xpath import Pattern, parse
 
 __all__ = ["PlainEngine"]
@@ -64,12 +64,12 @@ class PlainEngine:
 
     def __init__(
         self,
-        register: Register,
+        id_table: IdTable,
         limits: Limits,
         residuals: Residuals,
         lock: AbstractContextManager[object],
     ) -> None:
-        self._register = register
+        self._id_table = id_table
         self._lock = lock  # matching remembers things, too: one at a time
         self._limits = limits
         self._residuals = residuals
@@ -91,7 +91,7 @@ class PlainEngine:
     ) -> None:
         pattern = parse(xpath, namespaces)
         check = self._residuals.admit(pattern, xpath, allow_expensive)
-        self._enter(len(self._register.ids), pattern, check, hop)
+        self._enter(len(self._id_table.ids), pattern, check, hop)
 
     def _enter(self, number: int, pattern: Pattern, check: Check | None, hop: int | None) -> None:
         key = (pattern.text, pattern.namespaces)
@@ -127,30 +127,30 @@ class PlainEngine:
         """Nothing to do: there is one automaton, always up to date."""
 
     def snapshot(self) -> Snapshot:
-        words = PlainWords()
-        encoder = Encoder(words)
+        words = PlainVocabulary()
+        encoder = PlanEncoder(words)
         labels, ends, hops, entries = array("i"), array("i"), array("i"), array("i")
         places: dict[_Key, int] = {}
-        saved: list[SavedEntry] = []
+        saved: list[SavedPattern] = []
         for number in range(len(self._entry_of)):
             entry = self._entry_of[number]
             pattern = parse(entry.key[0], dict(entry.key[1]))
             alternatives = plan(pattern.condition)
-            path = None if entry.check else only_path(alternatives)
+            path = None if entry.check else linear_path(alternatives)
             if path is not None:
-                labels.extend(encoder.labels(path))
+                labels.extend(encoder.encode_path(path))
             elif entry.key not in places:
                 places[entry.key] = len(saved)
                 saved.append(
-                    saved_entry(*entry.key, entry.check, encoder.alternatives(alternatives))
+                    to_saved_pattern(*entry.key, entry.check, encoder.encode_plan(alternatives))
                 )
             ends.append(len(labels))
             hop = entry.numbers[number]
             hops.append(-1 if hop is None else hop)
             entries.append(-1 if path is not None else places[entry.key])
         return Snapshot(
-            ids=list(self._register.ids),
-            names=words.keys[FIRST_NAME:],
+            ids=list(self._id_table.ids),
+            names=words.keys[FIRST_NAME_CODE:],
             values=words.value_tests,
             labels=labels.tobytes(),
             ends=ends.tobytes(),
@@ -160,17 +160,17 @@ class PlainEngine:
         )
 
     def restore(self, snapshot: Snapshot) -> None:
-        words = PlainWords()
+        words = PlainVocabulary()
         for name in snapshot.names:
             words.code(name)
-        encoder = Encoder(words)
+        encoder = PlanEncoder(words)
         labels, ends = snapshot_ints(snapshot.labels), snapshot_ints(snapshot.ends)
         before = 0
         for number, (end, hop, known) in enumerate(
             zip(ends, snapshot_ints(snapshot.hops), snapshot_ints(snapshot.entries), strict=True)
         ):
             if known < 0:
-                text, namespaces = path_text(encoder.decoded(labels[before:end]))
+                text, namespaces = path_text(encoder.decode(labels[before:end]))
             else:
                 text, namespaces = (
                     snapshot.patterns[known].text,
@@ -188,13 +188,13 @@ class PlainEngine:
             matched, errors = self._matched(body)
             numbers = array("i", sorted(number for entry in matched for number in entry.numbers))
             self._matches += len(numbers)
-            return Matches(self._register.ids, numbers, errors)
+            return Matches(self._id_table.ids, numbers, errors)
 
-    def batch(self, bodies: Iterable[bytes]) -> Batch:
+    def match_batch(self, bodies: Iterable[bytes]) -> Batch:
         with self._lock:
-            return gathered(self._register.ids, bodies, self.match)
+            return collect_batch(self._id_table.ids, bodies, self.match)
 
-    def hops(self, body: bytes) -> Hops:
+    def match_hops(self, body: bytes) -> Hops:
         with self._lock:
             matched, errors = self._matched(body)
             hops = {hop for entry in matched for hop in entry.numbers.values() if hop is not None}
@@ -214,7 +214,7 @@ class PlainEngine:
             answers = self._residuals.decide(checks, tree, runs, bytes(body))
             for (entry, _), answer in zip(asked, answers, strict=True):
                 if isinstance(answer, EvaluationError):
-                    errors |= {self._register.ids[number]: answer for number in entry.numbers}
+                    errors |= {self._id_table.ids[number]: answer for number in entry.numbers}
                 elif answer:
                     matched.append(entry)
         return matched, errors
@@ -247,7 +247,7 @@ class PlainEngine:
     def draw(self, style: Literal["text", "dot"]) -> str:
         return draw(self._automaton, style, lambda one: len(one.entry.numbers))
 
-    def figures(self) -> dict[str, int | Mapping[str, int]]:
+    def stat_fields(self) -> dict[str, int | Mapping[str, int]]:
         checks = [entry.check for entry in self._entries.values() if entry.check is not None]
         return {
             "patterns": len(self._entries),

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final, cast
 
-from pathcast.matching.encode import FIRST_NAME, Encoder, PlainWords
+from pathcast.matching.encode import FIRST_NAME_CODE, PlainVocabulary, PlanEncoder
 from pathcast.matching.sharding.saved import words_of
-from pathcast.matching.snapshot import SavedEntry, Snapshot, snapshot_ints
+from pathcast.matching.snapshot import SavedPattern, Snapshot, snapshot_ints
 
 __all__ = ["part", "router"]
 
@@ -22,15 +22,15 @@ _EVERY: Final = (8,)  # /*: there is no document without an element
 
 def part(snapshot: Snapshot, numbers: Iterable[int]) -> Snapshot:
     """Some subscriptions of a snapshot, by number, in the order that is given."""
-    old, words = words_of(snapshot), PlainWords()
-    encoder = Encoder(words)
+    old, words = words_of(snapshot), PlainVocabulary()
+    encoder = PlanEncoder(words)
     all_labels, all_ends, all_hops, all_entries = map(
         snapshot_ints, (snapshot.labels, snapshot.ends, snapshot.hops, snapshot.entries)
     )
     ids = []
     labels, ends, hops, entries = array("i"), array("i"), array("i"), array("i")
     places = {-1: -1}
-    patterns: list[SavedEntry] = []
+    patterns: list[SavedPattern] = []
     for number in numbers:
         labels.extend(all_labels[all_ends[number - 1] if number else 0 : all_ends[number]])
         ids.append(snapshot.ids[number])
@@ -40,7 +40,7 @@ def part(snapshot: Snapshot, numbers: Iterable[int]) -> Snapshot:
         if known not in places:
             places[known] = len(patterns)
             saved = snapshot.patterns[known]
-            moved = tuple(encoder.moved(saved.alternatives, old))
+            moved = tuple(encoder.translate(saved.alternatives, old))
             patterns.append(replace(saved, alternatives=moved))
         entries.append(places[known])
     return Snapshot(
@@ -50,15 +50,15 @@ def part(snapshot: Snapshot, numbers: Iterable[int]) -> Snapshot:
         hops=hops.tobytes(),
         entries=entries.tobytes(),
         patterns=patterns,
-        names=words.keys[FIRST_NAME:],
+        names=words.keys[FIRST_NAME_CODE:],
         values=words.value_tests,
     )
 
 
-def _moved(labels: array[int], encoder: Encoder, old: PlainWords) -> array[int]:
+def _moved(labels: array[int], encoder: PlanEncoder, old: PlainVocabulary) -> array[int]:
     """Labels in other words; to look each up once is enough."""
     used = tuple(sorted(set(labels)))
-    [(_, new)] = encoder.moved([("exact", used)], old)
+    [(_, new)] = encoder.translate([("exact", used)], old)
     table = dict(zip(used, cast(tuple[int, ...], new), strict=True))
     return array("i", map(table.__getitem__, labels))
 

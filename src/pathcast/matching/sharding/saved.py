@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pathcast.matching.encode import FIRST_NAME, Encoder, PlainWords
+from pathcast.matching.encode import FIRST_NAME_CODE, PlainVocabulary, PlanEncoder
 from pathcast.matching.nfa import Label
 from pathcast.matching.sharding.homes import home, rarity
 from pathcast.matching.sharding.key import Key
@@ -49,24 +49,24 @@ class Homes:
         )
 
 
-def words_of(snapshot: Snapshot) -> PlainWords:
+def words_of(snapshot: Snapshot) -> PlainVocabulary:
     """The vocabulary that a snapshot is written in."""
-    words = PlainWords()
+    words = PlainVocabulary()
     for name in snapshot.names:
         words.code(name)
     for test in snapshot.values:
         words.value(*test)
-    assert len(words.keys) == FIRST_NAME + len(snapshot.names)
+    assert len(words.keys) == FIRST_NAME_CODE + len(snapshot.names)
     return words
 
 
 def homes_of(snapshot: Snapshot) -> Homes:
     """Where each subscription of a snapshot lives."""
-    encoder = Encoder(words_of(snapshot))
+    encoder = PlanEncoder(words_of(snapshot))
     labels, ends = snapshot_ints(snapshot.labels), snapshot_ints(snapshot.ends)
     patterns = [_pattern_homes(one.alternatives, encoder) for one in snapshot.patterns]
     used = {*labels, *(label for found in patterns for path in found for label in path)}
-    ordered = sorted(used, key=lambda label: str(Key(encoder.decoded([label]))))
+    ordered = sorted(used, key=lambda label: str(Key(encoder.decode([label]))))
     written = {label: rank.to_bytes(WIDTH, "big") for rank, label in enumerate(ordered)}
 
     def text(path: Iterable[int]) -> bytes:
@@ -87,12 +87,12 @@ def homes_of(snapshot: Snapshot) -> Homes:
     return Homes(lives, further, tuple(ordered))
 
 
-def _pattern_homes(alternatives: Iterable[tuple[str, Any]], encoder: Encoder) -> list[_Codes]:
+def _pattern_homes(alternatives: Iterable[tuple[str, Any]], encoder: PlanEncoder) -> list[_Codes]:
     """The homes of the alternatives, each once, the commonest first."""
     found: dict[Key, _Codes] = {}
     for kind, what in alternatives:
         codes: dict[tuple[Label, ...], _Codes] = {
-            encoder.decoded(path): path for path in _paths(kind, what)
+            encoder.decode(path): path for path in _paths(kind, what)
         }
         one = home(codes)
         found[one] = codes.get(one.labels, ())

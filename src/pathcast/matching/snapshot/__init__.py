@@ -23,6 +23,6 @@ believes it. What is written is read back first: a file that could not be loaded
 from __future__ import annotations
 
 from pathcast.matching.snapshot.files import read, write
-from pathcast.matching.snapshot.model import SavedEntry, Snapshot, saved_entry, snapshot_ints
+from pathcast.matching.snapshot.model import SavedPattern, Snapshot, snapshot_ints, to_saved_pattern
 
-__all__ = ["SavedEntry", "Snapshot", "read", "saved_entry", "snapshot_ints", "write"]
+__all__ = ["SavedPattern", "Snapshot", "read", "snapshot_ints", "to_saved_pattern", "write"]

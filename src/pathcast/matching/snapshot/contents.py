@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from pathcast.matching.matches import Id
 from pathcast.matching.snapshot.faults import wrong
-from pathcast.matching.snapshot.model import SavedEntry
+from pathcast.matching.snapshot.model import SavedPattern
 from pathcast.matching.snapshot.plans import Plans
 
 __all__ = [
@@ -115,7 +115,7 @@ def _check_text(texts: Iterable[str]) -> None:
         wrong("half a surrogate pair outside of the ids")
 
 
-def patterns_to_json(patterns: Sequence[SavedEntry]) -> tuple[list[Any], ...]:
+def patterns_to_json(patterns: Sequence[SavedPattern]) -> tuple[list[Any], ...]:
     """The columns of patterns, all but their plans."""
     spaces: dict[tuple[tuple[str, str], ...], int] = {}
     return (
@@ -128,7 +128,7 @@ def patterns_to_json(patterns: Sequence[SavedEntry]) -> tuple[list[Any], ...]:
     )
 
 
-def patterns_from_json(columns: list[Any], plan: Plans) -> list[SavedEntry]:
+def patterns_from_json(columns: list[Any], plan: Plans) -> list[SavedPattern]:
     """The patterns in these columns, each with its part of the plans."""
     kinds: tuple[set[type], ...] = ({str}, {str, type(None)}, {bool}, {bool}, {int}, {list})
     if len(columns) != len(kinds):
@@ -147,7 +147,7 @@ def patterns_from_json(columns: list[Any], plan: Plans) -> list[SavedEntry]:
     _check_text(part for one in known for pair in one for part in pair)
     namespaces = [known[place] for place in spaces]
     alternatives = plan.all(len(texts))
-    return list(map(SavedEntry, texts, namespaces, checks, fears, expensive, alternatives))
+    return list(map(SavedPattern, texts, namespaces, checks, fears, expensive, alternatives))
 
 
 def _pair(found: Any) -> tuple[str, str]:

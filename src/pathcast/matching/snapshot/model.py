@@ -12,11 +12,11 @@ from pathcast.matching.residual import Check
 __all__ = [
     "Alternatives",
     "Labels",
-    "SavedEntry",
+    "SavedPattern",
     "Snapshot",
     "Tree",
-    "saved_entry",
     "snapshot_ints",
+    "to_saved_pattern",
 ]
 
 Labels: TypeAlias = tuple[int, ...]
@@ -25,7 +25,7 @@ Alternatives: TypeAlias = tuple[tuple[str, object], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class SavedEntry:
+class SavedPattern:
     """A pattern that is no path alone."""
 
     text: str
@@ -35,7 +35,7 @@ class SavedEntry:
     fears_long_runs: bool
     expensive: bool
     alternatives: Alternatives
-    """As `Encoder.alternatives` gives them."""
+    """As `PlanEncoder.encode_plan` gives them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +55,17 @@ class Snapshot:
     hops: bytes | memoryview
     entries: bytes | memoryview
     """For every number its place in `patterns`, -1 if it is a path."""
-    patterns: list[SavedEntry]
+    patterns: list[SavedPattern]
 
 
-def saved_entry(
+def to_saved_pattern(
     text: str,
     namespaces: tuple[tuple[str, str], ...],
     check: Check | None,
     alternatives: Iterable[tuple[str, object]],
-) -> SavedEntry:
+) -> SavedPattern:
     """A pattern with its residual and its plan, as it is saved."""
-    return SavedEntry(
+    return SavedPattern(
         text,
         namespaces,
         None if check is None else check.expression.xpath,

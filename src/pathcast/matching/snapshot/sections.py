@@ -21,13 +21,13 @@ from pathcast.matching.snapshot.contents import (
     values_from_json,
 )
 from pathcast.matching.snapshot.faults import wrong
-from pathcast.matching.snapshot.model import SavedEntry, Snapshot
+from pathcast.matching.snapshot.model import SavedPattern, Snapshot
 from pathcast.matching.snapshot.plans import Plans, plan_codes
 
 __all__ = ["packed", "unpacked"]
 
 _ARRAYS: Final = 5  # so many sections are arrays, and they come first
-_MOST_HOPS: Final = 4096
+_MAX_HOPS: Final = 4096
 
 
 def packed(snapshot: Snapshot) -> list[memoryview]:
@@ -71,15 +71,15 @@ def unpacked(sections: Sequence[memoryview]) -> Snapshot:
         wrong(f"{count} ids, {len(ends)} paths, {len(hops)} hops and {len(entries)} entries")
     if (ends[-1] if count else 0) != len(labels):
         wrong("labels that belong to no path")
-    if count and not -1 <= min(hops) <= max(hops) < _MOST_HOPS:
-        wrong(f"a hop that is not from 0 to {_MOST_HOPS - 1}")
+    if count and not -1 <= min(hops) <= max(hops) < _MAX_HOPS:
+        wrong(f"a hop that is not from 0 to {_MAX_HOPS - 1}")
     plan = Plans(plans.tolist(), len(found.names), len(found.values))
     found.patterns.extend(patterns_from_json(_list(patterns), plan))
     _check_entries(set(entries), found.patterns)
     return found
 
 
-def _check_entries(used: set[int], patterns: Sequence[SavedEntry]) -> None:
+def _check_entries(used: set[int], patterns: Sequence[SavedPattern]) -> None:
     """Every entry is one, and no two that are used are of the same pattern."""
     used.discard(-1)
     if used and not 0 <= min(used) <= max(used) < len(patterns):
