@@ -14,12 +14,12 @@ from pathcast.covering.merging import PathDistribution
 from pathcast.errors import DocumentError
 from pathcast.routing.advertisement import parse_advertisement
 from pathcast.routing.inspect import (
-    How,
-    Reason,
-    Verdict,
+    EntryReason,
+    ForwardingKind,
+    HopVerdict,
+    format_table,
     prt,
     srt,
-    text,
     why_document,
     why_entry,
 )
@@ -101,24 +101,24 @@ def told(router: Router, neighbour: str) -> dict[Interest, set[Origins]]:
 # --- documents ------------------------------------------------------------------------------------
 
 
-def agrees(router: Router, document: Publication, came_from: str) -> Counter[Verdict]:
+def agrees(router: Router, document: Publication, came_from: str) -> Counter[HopVerdict]:
     ways = why_document(router, document, came_from)
     decision = router.decide(document, came_from)
     assert tuple(sorted(way.to for way in ways if way.taken and way.to)) == decision.neighbours
-    undecided = [way.to for way in ways if way.verdict is Verdict.UNDECIDED]
+    undecided = [way.to for way in ways if way.verdict is HopVerdict.UNDECIDED]
     assert sorted(undecided) == sorted(decision.undecided)
     here = [id for way in ways if way.to == LOCAL and way.taken for id in way.subscriptions]
     assert sorted(map(str, here)) == sorted(
         str(id) for one in decision.deliveries for id in one.subscriptions
     )
     assert {way.to for way in ways} == {LOCAL, *router.neighbours}
-    text(ways)
+    format_table(ways)
     return Counter(way.verdict for way in ways)
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_why_a_document_takes_a_link_is_what_the_router_decides(name: str, deep: bool) -> None:
-    seen: Counter[Verdict] = Counter()
+    seen: Counter[HopVerdict] = Counter()
     rng = Random(name)
     for network in networks(name, deep):
         for router in network.routers.values():
@@ -126,16 +126,16 @@ def test_why_a_document_takes_a_link_is_what_the_router_decides(name: str, deep:
                 origin = rng.choice(sorted(network.routers))
                 document = Publication("d", origin, "p", rng.choice(BODIES))
                 seen += agrees(router, document, rng.choice((LOCAL, *router.neighbours)))
-    rare = {Verdict.UNDECIDED, Verdict.UNASKED}
+    rare = {HopVerdict.UNDECIDED, HopVerdict.FLOODED}
     if strategy(name).advertisements:
-        rare.add(Verdict.EXCLUDED)  # needs many origins on a cycle
-    assert set(seen) | rare == set(Verdict)
+        rare.add(HopVerdict.EXCLUDED)  # needs many origins on a cycle
+    assert set(seen) | rare == set(HopVerdict)
 
 
 def test_what_is_not_known_yet_is_undecided(deep: bool) -> None:
     """Brokers crash and come back without their tables; whatever moves next, the answers agree."""
-    seen: Counter[Verdict] = Counter()
-    hearsay = offers = 0
+    seen: Counter[HopVerdict] = Counter()
+    unconfirmed = offers = 0
     for seed in range(40 if deep else 8):
         rng = Random(seed)
         settings = Settings(Strategy())
@@ -160,16 +160,16 @@ def test_what_is_not_known_yet_is_undecided(deep: bool) -> None:
                 router = host.broker.router
                 document = Publication("d", rng.choice(brokers), "p", rng.choice(BODIES))
                 seen += agrees(router, document, rng.choice((LOCAL, *router.neighbours)))
-                hearsay += sum(row.hearsay for row in prt(router))
-                offers += sum("hearsay" in row.state for row in srt(router))
+                unconfirmed += sum(row.unconfirmed for row in prt(router))
+                offers += sum("unconfirmed" in row.state for row in srt(router))
         run.quiet()
         for host in run.hosts.values():
             assert host.broker is not None
-            assert not any(row.hearsay for row in prt(host.broker.router))
-            assert not any("hearsay" in row.state for row in srt(host.broker.router))
-    assert seen[Verdict.UNDECIDED]
-    assert seen[Verdict.TAKEN]
-    assert hearsay
+            assert not any(row.unconfirmed for row in prt(host.broker.router))
+            assert not any("unconfirmed" in row.state for row in srt(host.broker.router))
+    assert seen[HopVerdict.UNDECIDED]
+    assert seen[HopVerdict.TAKEN]
+    assert unconfirmed
     assert offers
 
 
@@ -192,7 +192,7 @@ def test_prefixes_mean_what_their_subscriber_says() -> None:
 # --- entries --------------------------------------------------------------------------------------
 
 
-def remove(router: Router, backend: MatcherBackend, reason: Reason) -> None:
+def remove(router: Router, backend: MatcherBackend, reason: EntryReason) -> None:
     if reason.source == LOCAL:
         for id in reason.ids:
             router.request(Cancel(id))
@@ -247,14 +247,14 @@ def test_no_reasons_for_what_was_never_told() -> None:
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_what_became_of_each_entry(name: str, deep: bool) -> None:
-    seen: Counter[How] = Counter()
+    seen: Counter[ForwardingKind] = Counter()
     for network in networks(name, deep):
         for router in network.routers.values():
             backend = router.backend
             assert isinstance(backend, MatcherBackend)
             rows = list(prt(router))
             assert sum(max(len(row.ids), 1) for row in rows) == router.entry_count()
-            text(rows)
+            format_table(rows)
             entries = {one: told(router, one) for one in router.neighbours}
             idle = []
             for row in rows:
@@ -264,21 +264,21 @@ def test_what_became_of_each_entry(name: str, deep: bool) -> None:
                 ]
                 for passed in row.passed:
                     seen[passed.how] += 1
-                    if passed.how is How.NOT:
+                    if passed.how is ForwardingKind.NOT:
                         idle.append((interest, row.last_hop, row.except_origins, passed.neighbour))
                         continue
                     assert passed.by is not None
                     assert backend.interest(parse(passed.by)) in entries[passed.neighbour]
                     assert covers(passed.by, row.pattern)
                     same = bool(covers(row.pattern, passed.by))
-                    if passed.how is not How.HIDDEN:
-                        assert same is (passed.how is How.ITSELF)
+                    if passed.how is not ForwardingKind.HIDDEN:
+                        assert same is (passed.how is ForwardingKind.ITSELF)
             for one in idle:
                 without_it(router, *one)
     chosen = strategy(name)
-    expected = {How.ITSELF, How.NOT}
-    expected |= {How.HIDDEN} if chosen.covering else set()
-    expected |= {How.MERGED} if chosen.limit is not None else set()
+    expected = {ForwardingKind.ITSELF, ForwardingKind.NOT}
+    expected |= {ForwardingKind.HIDDEN} if chosen.covering else set()
+    expected |= {ForwardingKind.MERGED} if chosen.limit is not None else set()
     assert set(seen) == expected
 
 
@@ -328,12 +328,12 @@ def test_as_text() -> None:
     network.register("z", "eve", "//e")
     network.drain()
     router = network.routers["y"]
-    assert text(srt(router)) == (
+    assert format_table(srt(router)) == (
         "origin  publisher  advertisement  last hop  path  state\n"
         "------  ---------  -------------  --------  ----  --------\n"
         "x       news       /a/b/c/d       x         x     in force\n"
     )
-    assert text(prt(router)) == (
+    assert format_table(prt(router)) == (
         "pattern  last hop  without  subscriptions  passed on\n"
         f"-------  --------  -------  -------------  {'-' * 50}\n"
         "/a/b     here      -        ann            x: as itself; z: not, no documents come from there\n"
@@ -348,7 +348,7 @@ def test_as_text() -> None:
         "/a/b/c   z          -        -\n"
     )
     document = Publication("d", "x", "news", BODIES[0])
-    assert text(why_document(router, document, "x")) == (
+    assert format_table(why_document(router, document, "x")) == (
         "to    verdict                        entries  subscriptions\n"
         "----  -----------------------------  -------  -------------\n"
         "here  taken: an entry matches        /a/b     ann\n"
@@ -357,7 +357,7 @@ def test_as_text() -> None:
     )
     (passed,) = list(prt(network.routers["z"]))[1].passed
     assert str(passed) == "y: not, no advertisement from there overlaps"
-    assert text([]) == "nothing\n"
+    assert format_table([]) == "nothing\n"
     assert entry.as_dict()["reasons"] == [one.as_dict() for one in entry.reasons]
     assert next(iter(srt(router))).as_dict()["last_hop"] == "x"
     assert next(iter(prt(router))).as_dict()["subscriptions"] == ["ann"]

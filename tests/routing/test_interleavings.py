@@ -32,12 +32,12 @@ from pathcast.routing.matcher_backend import MatcherBackend
 from pathcast.routing.strategy import STRATEGIES, strategy
 from pathcast.schema import parse_dtd
 from tests.oracle import oracle
-from tests.routing import small
+from tests.routing import small_schema
 from tests.routing.network import Network
-from tests.routing.small import MERGED, SAMPLES, XPATHS
+from tests.routing.small_schema import MERGED, SAMPLES, XPATHS
 
 # Publishers of merging strategies send what this DTD allows: its paths are those by which mergers are judged.
-SCHEMA = parse_dtd(small.SCHEMA)
+SCHEMA = parse_dtd(small_schema.SCHEMA)
 BODIES = tuple(text.encode() for text in SAMPLES)
 ADVERTISED: tuple[Advertisement, ...] = (
     ANYTHING,

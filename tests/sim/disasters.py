@@ -9,7 +9,7 @@ from pathcast.routing.strategy import STRATEGIES
 from pathcast.sim.scenario import Scenario, header
 from pathcast.sim.scenario import actions as do
 from pathcast.sim.topology import random_graph
-from tests.routing.small import MERGED, SAMPLES, SCHEMA, XPATHS
+from tests.routing.small_schema import MERGED, SAMPLES, SCHEMA, XPATHS
 
 __all__ = ["UNREADABLE", "disaster"]
 

@@ -118,7 +118,7 @@ def advertise(
 def _inferred(arguments: list[str]) -> tuple[Advertisement, int]:
     """From all samples that are documents, and how many are not."""
     from pathcast.files import iter_documents
-    from pathcast.routing.advertisement import infer, widened
+    from pathcast.routing.advertisement import infer, widen
 
     found = infer([])
     taken = bad = 0
@@ -126,7 +126,7 @@ def _inferred(arguments: list[str]) -> tuple[Advertisement, int]:
         with progress("reading samples", None, with_data=False) as bar:
             for one in iter_documents(arguments, limit=Limits().size):
                 try:
-                    found = widened(found, one.read())
+                    found = widen(found, one.read())
                     taken += 1
                 except DocumentError as error:
                     bad += 1
@@ -187,7 +187,7 @@ def _paths(
 def _expressions(
     output: Output, name: str, found: Advertisement, depth: int | None, limit: int, as_json: bool
 ) -> None:
-    from pathcast.routing.advertisement import Kind, expressions, tally
+    from pathcast.routing.advertisement import RecursionClass, expressions, tally
 
     try:
         kinds = tally(found, depth)
@@ -210,7 +210,7 @@ def _expressions(
             {
                 "name": name,
                 "count": total,
-                "classes": {kind.value: kinds[kind] for kind in Kind},
+                "classes": {kind.value: kinds[kind] for kind in RecursionClass},
                 "advertisements": told,
                 "automaton": found.to_json(),
             }
@@ -218,7 +218,7 @@ def _expressions(
         return
     for one in shown:
         output.text(f"{one.kind.value:<20}{one.short()}")
-    listed = ", ".join(f"{kinds[kind]:,} {kind.value}" for kind in Kind if kinds[kind])
+    listed = ", ".join(f"{kinds[kind]:,} {kind.value}" for kind in RecursionClass if kinds[kind])
     cut = f"; the first {limit:,} are shown (--limit)" if total > limit else ""
     edges = sum(states.bit_count() for states in found.below)
     say(

@@ -29,7 +29,7 @@ _DOWN = "it is down, and has no tables"
 
 def table_lines(run: Simulation, brokers: list[str]) -> Iterator[str]:
     """What comes from where, and who wants what, at these brokers."""
-    from pathcast.routing.inspect import prt, srt, text
+    from pathcast.routing.inspect import format_table, prt, srt
 
     for name in brokers:
         router = _router(run, name)
@@ -37,9 +37,9 @@ def table_lines(run: Simulation, brokers: list[str]) -> Iterator[str]:
             yield f"{name}: {_DOWN}"
             continue
         yield f"{name}: advertisements, by which documents come"
-        yield text(srt(router)).rstrip()
+        yield format_table(srt(router)).rstrip()
         yield f"{name}: who wants what, and what the others were told of it"
-        yield text(prt(router)).rstrip()
+        yield format_table(prt(router)).rstrip()
 
 
 def tables_dict(run: Simulation, brokers: list[str]) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def _seen(run: Simulation, document: str) -> Iterator[tuple[str, str]]:
 
 def why_lines(run: Simulation, document: str) -> Iterator[str]:
     """At each broker that has had a document, where it goes by the tables of now, and why."""
-    from pathcast.routing.inspect import text, why_document
+    from pathcast.routing.inspect import format_table, why_document
 
     for name, came_from in _seen(run, document):
         where = f"{document} at {name}, " + (f"from {came_from}" if came_from else "as published")
@@ -78,7 +78,7 @@ def why_lines(run: Simulation, document: str) -> Iterator[str]:
             yield f"{where}: {_DOWN}"
         else:
             yield where
-            yield text(why_document(router, run.documents[document], came_from)).rstrip()
+            yield format_table(why_document(router, run.documents[document], came_from)).rstrip()
 
 
 def why_dict(run: Simulation, document: str) -> list[dict[str, Any]]:

@@ -41,7 +41,7 @@ class Relevance(Enum):
 
     RELEVANT = "its documents are wanted"
     NO_ORIGIN = "no documents come from there"
-    OTHER_WAY = "its documents are not wanted along this way"
+    OTHER_PATH = "its documents are not wanted along this way"
     NOT_ADVERTISED = "no advertisement from there overlaps"
 
 
@@ -240,7 +240,7 @@ class NeighbourView:
             return Relevance.NO_ORIGIN
         wanted, _ = self._scope([(source, frozenset({except_origins}))])
         if not wanted:
-            return Relevance.OTHER_WAY
+            return Relevance.OTHER_PATH
         if self._by_advertisement and not self._is_advertised(interest, wanted):
             return Relevance.NOT_ADVERTISED
         return Relevance.RELEVANT

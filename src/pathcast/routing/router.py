@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from pathcast.documents import parse_tree
 from pathcast.errors import PathcastError, RoutingError
-from pathcast.routing.advertisement import ANYTHING, widened
+from pathcast.routing.advertisement import ANYTHING, widen
 from pathcast.routing.backend import Backend
 from pathcast.routing.interests import LOCAL, NeighbourView
 from pathcast.routing.messages import (
@@ -174,7 +174,7 @@ class Router:
         told: list[RouterOutput] = []
         if one is not None and publisher in self._widening:
             told = self._tables.propagate_origin(
-                self.trees.announce(publisher, widened(one, document.body))
+                self.trees.announce(publisher, widen(one, document.body))
             )
         return replace(document, outside=by_advertisement), told
 

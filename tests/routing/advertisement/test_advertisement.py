@@ -23,12 +23,12 @@ from pathcast.routing.advertisement import (
     leaf_paths,
     parse_advertisement,
     union,
-    widened,
+    widen,
 )
 from pathcast.routing.advertisement.notation import parse_expression
 from pathcast.schema import PathAutomaton, parse_dtd, root_paths
 from tests import generate, strategies
-from tests.routing.advertisement import machines
+from tests.routing.advertisement import automata
 
 rolls = st.randoms(use_true_random=False)
 BOOK = "<!ELEMENT book (title, section*)><!ELEMENT section (title, section*)><!ELEMENT title (#PCDATA)>"
@@ -64,7 +64,7 @@ def test_a_local_automaton_has_one_form() -> None:
 
 @given(rolls)
 def test_json_and_pickle(rng: Random) -> None:
-    found = machines.advertisement(rng, 6, spaces=True)
+    found = automata.advertisement(rng, 6, spaces=True)
     sent = json.loads(json.dumps(found.to_json()))
     back = Advertisement.from_json(sent)
     assert back == found
@@ -113,8 +113,8 @@ def test_bad_json_is_an_error_of_ours(value: object) -> None:
 
 @given(rolls, strategies.documents())
 def test_allows_by_the_leaf_paths(rng: Random, body: bytes) -> None:
-    for found in (machines.advertisement(rng, 6, wild=0.4, spaces=True), infer([body])):
-        expected = all(machines.accepts(found, path) for path in machines.tree_paths(body))
+    for found in (automata.advertisement(rng, 6, wild=0.4, spaces=True), infer([body])):
+        expected = all(automata.accepts(found, path) for path in automata.tree_paths(body))
         assert found.allows(body) is expected
         assert found.allows(parse_document(body)) is expected
 
@@ -122,7 +122,7 @@ def test_allows_by_the_leaf_paths(rng: Random, body: bytes) -> None:
 def test_allows_is_sometimes_true() -> None:
     rng = Random(5)
     answers = Counter(
-        machines.advertisement(rng, 6, wild=0.4, spaces=True).allows(generate.document(rng, 3))
+        automata.advertisement(rng, 6, wild=0.4, spaces=True).allows(generate.document(rng, 3))
         for _ in range(2000)
     )
     assert min(answers[True], answers[False]) > 50, answers
@@ -131,11 +131,11 @@ def test_allows_is_sometimes_true() -> None:
 @given(strategies.documents())
 def test_anything_allows_every_document(body: bytes) -> None:
     assert ANYTHING.allows(body)
-    assert widened(ANYTHING, body) is ANYTHING
+    assert widen(ANYTHING, body) is ANYTHING
 
 
 def test_what_is_no_document_is_an_error() -> None:
-    for act in (ANYTHING.allows, lambda body: infer([body]), lambda body: widened(ANYTHING, body)):
+    for act in (ANYTHING.allows, lambda body: infer([body]), lambda body: widen(ANYTHING, body)):
         with pytest.raises(DocumentError):
             act(b"<a><b></a>")
 
@@ -148,8 +148,8 @@ def test_covers_is_inclusion(deep: bool) -> None:
     rng = Random(6)
     answers: Counter[bool] = Counter()
     for _ in range(3000 if deep else 300):
-        a, b = (machines.advertisement(rng, 2, wild=0.3, names=("a",)) for _ in range(2))
-        expected = machines.words(b, 8, ("a", "z")) <= machines.words(a, 8, ("a", "z"))
+        a, b = (automata.advertisement(rng, 2, wild=0.3, names=("a",)) for _ in range(2))
+        expected = automata.words(b, 8, ("a", "z")) <= automata.words(a, 8, ("a", "z"))
         assert covers(a, b) is expected, (a.text, b.text)
         answers[expected] += 1
     assert min(answers[True], answers[False]) > 50, answers
@@ -157,12 +157,12 @@ def test_covers_is_inclusion(deep: bool) -> None:
 
 @given(rolls)
 def test_a_yes_to_inclusion_is_right(rng: Random) -> None:
-    a, b = (machines.advertisement(rng, 4, spaces=True) for _ in range(2))
+    a, b = (automata.advertisement(rng, 4, spaces=True) for _ in range(2))
     assert covers(a, a)
     assert covers(ANYTHING, a)
     if covers(a, b):
-        assert machines.words(b, 3) <= machines.words(a, 3)
-        body = machines.document(b, rng)
+        assert automata.words(b, 3) <= automata.words(a, 3)
+        body = automata.document(b, rng)
         assert body is None or a.allows(body)
         assert not covers(b, ANYTHING) or covers(a, ANYTHING)
 
@@ -212,11 +212,11 @@ def test_samples_are_allowed_and_order_does_not_matter(bodies: list[bytes], extr
     found = infer(bodies)
     assert all(found.allows(body) for body in bodies)
     assert found == infer(reversed(bodies))
-    wider = widened(found, extra)
+    wider = widen(found, extra)
     assert wider == infer([*bodies, extra])
     assert covers(wider, found)
     assert (wider is found) is found.allows(extra)
-    assert widened(wider, extra) is wider
+    assert widen(wider, extra) is wider
 
 
 def test_what_is_inferred_is_a_local_automaton() -> None:
@@ -231,11 +231,11 @@ def test_what_is_inferred_is_a_local_automaton() -> None:
 
 @given(rolls, strategies.documents())
 def test_anything_can_be_widened(rng: Random, body: bytes) -> None:
-    found = machines.advertisement(rng, 4, spaces=True)
-    wider = widened(found, body)
+    found = automata.advertisement(rng, 4, spaces=True)
+    wider = widen(found, body)
     assert wider.allows(body)
     assert covers(wider, found)
-    assert widened(wider, body) is wider
+    assert widen(wider, body) is wider
 
 
 def test_a_dtd_covers_what_is_inferred_from_its_documents(deep: bool) -> None:
@@ -252,8 +252,8 @@ def test_a_dtd_covers_what_is_inferred_from_its_documents(deep: bool) -> None:
 
 @given(rolls)
 def test_paths_are_the_words(rng: Random) -> None:
-    found = machines.advertisement(rng, 4, wild=0)
-    expected = {tuple(local for _, local in word) for word in machines.words(found, 5)}
+    found = automata.advertisement(rng, 4, wild=0)
+    expected = {tuple(local for _, local in word) for word in automata.words(found, 5)}
     listed = list(leaf_paths(found, 5))
     assert len(listed) == len(set(listed)) == sum(count_paths(found, 5))
     assert set(listed) == expected

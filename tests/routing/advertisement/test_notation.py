@@ -14,8 +14,8 @@ from pathcast.errors import AdvertisementError
 from pathcast.generators.bundled import NAMES, bundled
 from pathcast.routing.advertisement import (
     Advertisement,
-    Expression,
-    Kind,
+    AdvertisementExpression,
+    RecursionClass,
     covers,
     expressions,
     leaf_paths,
@@ -24,20 +24,20 @@ from pathcast.routing.advertisement import (
     tally,
     union,
 )
-from pathcast.routing.advertisement.notation.expression import Place
+from pathcast.routing.advertisement.notation.expression import ElementStep
 from pathcast.schema import parse_dtd
 from tests.dtds import random_dtd
-from tests.routing.advertisement import machines
+from tests.routing.advertisement import automata
 
 rolls = st.randoms(use_true_random=False)
 Word = tuple[str, ...]
 
 
-def words(expression: Expression, longest: int) -> set[Word]:
+def words(expression: AdvertisementExpression, longest: int) -> set[Word]:
     """All words up to a length, by writing every repetition out."""
     found: set[Word] = {()}
     for part in expression.parts:
-        if isinstance(part, Place):
+        if isinstance(part, ElementStep):
             ways: set[Word] = {(str(part.label),)}
         else:
             once = set[Word]().union(*(words(choice, longest) for choice in part.choices))
@@ -55,18 +55,18 @@ def words(expression: Expression, longest: int) -> set[Word]:
 @pytest.mark.parametrize(
     ("text", "kind", "states"),
     [
-        ("/a/b/c", Kind.NONE, 3),
-        ("/a(/b)+/c", Kind.SIMPLE, 3),
-        ("/a/*(/b/c)+", Kind.SIMPLE, 4),
-        ("(/a|/b)+/c", Kind.SIMPLE, 3),
-        ("/a(/b|/c)/d", Kind.NONE, 4),
-        ("/a(/b)+/c(/d)+/e", Kind.SERIES, 5),
-        ("/a(/b(/c)+/d)+/e", Kind.EMBEDDED, 5),
-        ("(/a(/b)+(/c)+)+", Kind.EMBEDDED, 3),
-        ("/p:a/{urn:x}b", Kind.NONE, 2),
+        ("/a/b/c", RecursionClass.NONE, 3),
+        ("/a(/b)+/c", RecursionClass.SIMPLE, 3),
+        ("/a/*(/b/c)+", RecursionClass.SIMPLE, 4),
+        ("(/a|/b)+/c", RecursionClass.SIMPLE, 3),
+        ("/a(/b|/c)/d", RecursionClass.NONE, 4),
+        ("/a(/b)+/c(/d)+/e", RecursionClass.SERIES, 5),
+        ("/a(/b(/c)+/d)+/e", RecursionClass.EMBEDDED, 5),
+        ("(/a(/b)+(/c)+)+", RecursionClass.EMBEDDED, 3),
+        ("/p:a/{urn:x}b", RecursionClass.NONE, 2),
     ],
 )
-def test_classes_of_the_paper(text: str, kind: Kind, states: int) -> None:
+def test_classes_of_the_paper(text: str, kind: RecursionClass, states: int) -> None:
     found = parse_expression(text)
     assert (str(found), found.kind, found.size) == (text, kind, states)
     assert len(parse_advertisement(text).labels) == states
@@ -144,7 +144,7 @@ def test_expressions_of_dtds(dtd: str, expected: list[str]) -> None:
 
 @given(rolls)
 def test_all_expressions_together_are_the_automaton(rng: Random) -> None:
-    found = machines.advertisement(rng, 4, wild=0.1)
+    found = automata.advertisement(rng, 4, wild=0.1)
     written = list(expressions(found))
     listed = set(leaf_paths(found, 5))
     assert set().union(*(words(one, 5) for one in written)) == listed
@@ -160,7 +160,7 @@ def test_all_expressions_together_are_the_automaton(rng: Random) -> None:
 
 def test_random_dtds(deep: bool) -> None:
     rng = Random(7)
-    kinds: Counter[Kind] = Counter()
+    kinds: Counter[RecursionClass] = Counter()
     for _ in range(1500 if deep else 150):
         found = Advertisement.of(parse_dtd(random_dtd(rng).text, root="a"))
         written = list(expressions(found))
@@ -170,7 +170,7 @@ def test_random_dtds(deep: bool) -> None:
             if one.size <= 200:
                 assert str(parse_expression(str(one))) == str(one)
                 assert covers(found, one.advertisement())
-    assert all(kinds[kind] > 5 for kind in Kind), kinds
+    assert all(kinds[kind] > 5 for kind in RecursionClass), kinds
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "news"])

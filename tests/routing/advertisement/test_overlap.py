@@ -25,7 +25,7 @@ from pathcast.xpath import parse
 from tests import generate, oracle
 from tests.dtds import random_dtd
 from tests.pools import chance
-from tests.routing.advertisement import machines
+from tests.routing.advertisement import automata
 
 rolls = st.randoms(use_true_random=False)
 
@@ -80,10 +80,10 @@ def test_paths_may_stop_where_nothing_must_follow() -> None:
 @given(rolls)
 def test_paths_are_decided_exactly(rng: Random) -> None:
     """Against a document with all beginnings: a step needs at most as many levels as there are states."""
-    found = machines.advertisement(rng)
+    found = automata.advertisement(rng)
     for _ in range(6):
-        text = machines.linear(rng, 3)
-        bodies, whole = machines.trie(found, 3 * len(found.labels) or 1)
+        text = automata.linear(rng, 3)
+        bodies, whole = automata.trie(found, 3 * len(found.labels) or 1)
         expected = any(oracle.oracle(text, None, body) for body in bodies)
         answer = overlaps(found, parse(text))
         assert answer or not expected, (found.text, text)
@@ -95,10 +95,10 @@ def test_both_answers_are_common(deep: bool) -> None:
     rng = Random(1)
     answers: Counter[tuple[bool, bool]] = Counter()
     for _ in range(3000 if deep else 250):
-        found = machines.advertisement(rng, 3)
-        bodies, whole = machines.trie(found, 9)
+        found = automata.advertisement(rng, 3)
+        bodies, whole = automata.trie(found, 9)
         for _ in range(4):
-            text = machines.linear(rng, 3)
+            text = automata.linear(rng, 3)
             expected = any(oracle.oracle(text, None, body) for body in bodies)
             assert overlaps(found, parse(text)) is expected or not whole
             answers[whole, expected] += 1
@@ -110,9 +110,9 @@ def test_paths_under_random_dtds(deep: bool) -> None:
     answers: Counter[bool] = Counter()
     for _ in range(600 if deep else 100):
         found = Advertisement.of(parse_dtd(random_dtd(rng).text, root="a"))
-        bodies, whole = machines.trie(found, 12)
+        bodies, whole = automata.trie(found, 12)
         for _ in range(10):
-            text = machines.linear(rng, 3).replace("c", rng.choice("cd"))
+            text = automata.linear(rng, 3).replace("c", rng.choice("cd"))
             expected = any(oracle.oracle(text, None, body) for body in bodies)
             answer = overlaps(found, parse(text))
             assert answer or not expected
@@ -128,8 +128,8 @@ def test_paths_under_random_dtds(deep: bool) -> None:
 @given(rolls)
 def test_never_a_wrong_no(rng: Random) -> None:
     """Automata with namespaces and names that come twice; documents within them; all of XPath."""
-    found = machines.advertisement(rng, 5, spaces=True)
-    bodies = [body for _ in range(4) if (body := machines.document(found, rng)) is not None]
+    found = automata.advertisement(rng, 5, spaces=True)
+    bodies = [body for _ in range(4) if (body := automata.document(found, rng)) is not None]
     for body in bodies:
         assert found.allows(body), (found.text, body)
     for _ in range(8):
@@ -142,8 +142,8 @@ def test_never_a_wrong_no_and_often_a_right_one(deep: bool) -> None:
     rng = Random(3)
     answers: Counter[tuple[bool, bool]] = Counter()
     for _ in range(4000 if deep else 300):
-        found = machines.advertisement(rng, 5, spaces=chance(rng, 0.5), twice=chance(rng, 0.5))
-        bodies = [body for _ in range(6) if (body := machines.document(found, rng)) is not None]
+        found = automata.advertisement(rng, 5, spaces=chance(rng, 0.5), twice=chance(rng, 0.5))
+        bodies = [body for _ in range(6) if (body := automata.document(found, rng)) is not None]
         for _ in range(8):
             text = generate.expression(rng, generate.WHOLE)
             matched = any(oracle.oracle(text, generate.NAMESPACES, body) for body in bodies)
@@ -158,11 +158,11 @@ def test_never_a_wrong_no_and_often_a_right_one(deep: bool) -> None:
 @given(rolls)
 def test_twigs_of_documents_within(rng: Random) -> None:
     """Whatever can be read off a document within the advertisement overlaps it."""
-    found = machines.advertisement(rng, 6, spaces=chance(rng, 0.5))
+    found = automata.advertisement(rng, 6, spaces=chance(rng, 0.5))
     for _ in range(3):
-        body = machines.document(found, rng, 5)
+        body = automata.document(found, rng, 5)
         for _ in range(4 if body is not None else 0):
-            text = machines.twig(rng, body or b"")
+            text = automata.twig(rng, body or b"")
             assert oracle.oracle(text, generate.NAMESPACES, body or b""), (body, text)
             assert overlaps(found, parse(text, generate.NAMESPACES)), (found.text, text)
 
@@ -174,13 +174,13 @@ def test_twigs_under_ambiguous_automata(deep: bool) -> None:
     for _ in range(3000 if deep else 300):
         ways = ("/a" + "".join(f"/{rng.choice('ab*')}" for _ in range(3)) for _ in range(4))
         found = parse_advertisement(f"({'|'.join(ways)})")
-        body = machines.document(found, rng, 4)
+        body = automata.document(found, rng, 4)
         for _ in range(4 if body is not None else 0):
-            text = machines.twig(rng, body or b"")
+            text = automata.twig(rng, body or b"")
             pattern = parse(text, generate.NAMESPACES)
             assert overlaps(found, pattern), (found.text, text)
-            machine = found.machine
-            unseen += not machine._where(pattern.condition) & machine.document
+            nfa = found.nfa
+            unseen += not nfa._where(pattern.condition) & nfa.document
     assert unseen > 100
 
 
@@ -298,7 +298,7 @@ def test_conditions(xpath: str, expected: bool) -> None:
 
 def test_a_document_may_take_two_ways_at_once() -> None:
     """No state has b and c below it, but each path of the document is advertised."""
-    found = Advertisement.made(
+    found = Advertisement.build(
         parse_advertisement("/a(/b|/c)").labels[:1] * 2 + parse_advertisement("/b(/c)").labels,
         [1 << 2, 1 << 3, 0, 0],
         0b11,

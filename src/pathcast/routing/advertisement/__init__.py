@@ -1,16 +1,16 @@
 """What publishers will send: advertisements, from a DTD or inferred, and which subscriptions they concern.
 
     DTD            -> Advertisement.of --\\
-    samples        -> infer, widened -----> Advertisement -> overlaps(advertisement, pattern), covers(a, b), allows(document)
+    samples        -> infer, widen   -----> Advertisement -> overlaps(advertisement, pattern), covers(a, b), allows(document)
     paper's text   -> parse_advertisement /               -> expressions (paper's notation), leaf_paths
 """
 
 from pathcast.routing.advertisement.advertisement import ANYTHING, Advertisement
 from pathcast.routing.advertisement.inclusion import covers
-from pathcast.routing.advertisement.inference import infer, widened
+from pathcast.routing.advertisement.inference import infer, widen
 from pathcast.routing.advertisement.notation import (
-    Expression,
-    Kind,
+    AdvertisementExpression,
+    RecursionClass,
     expressions,
     parse_advertisement,
     parse_expression,
@@ -23,8 +23,8 @@ from pathcast.routing.advertisement.paths import count_paths, leaf_paths
 __all__ = [
     "ANYTHING",
     "Advertisement",
-    "Expression",
-    "Kind",
+    "AdvertisementExpression",
+    "RecursionClass",
     "count_paths",
     "covers",
     "expressions",
@@ -35,5 +35,5 @@ __all__ = [
     "parse_expression",
     "tally",
     "union",
-    "widened",
+    "widen",
 ]

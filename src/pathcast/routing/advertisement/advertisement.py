@@ -35,14 +35,14 @@ from typing import TYPE_CHECKING, Final
 
 from pathcast.documents import Document
 from pathcast.errors import FormatError
-from pathcast.routing.advertisement.bits import bits, closure, mask, turned
-from pathcast.routing.advertisement.labels import ANY, Label
+from pathcast.routing.advertisement.bits import bits, closure, mask, transpose
+from pathcast.routing.advertisement.labels import ANY, ElementLabel
 from pathcast.schema import PathAutomaton, Schema
 from pathcast.schema.paths import START
 from pathcast.schema.satisfiability.names import Names
 
 if TYPE_CHECKING:
-    from pathcast.routing.advertisement.machine import Machine
+    from pathcast.routing.advertisement.nfa import AdvertisementNfa
 
 __all__ = ["ANYTHING", "Advertisement"]
 
@@ -56,7 +56,7 @@ class Advertisement:
     Made by `of`, `made`, `from_json`, `infer` or `parse_advertisement`.
     """
 
-    labels: tuple[Label, ...]
+    labels: tuple[ElementLabel, ...]
     below: tuple[int, ...]
     roots: int
     leaves: int
@@ -64,24 +64,24 @@ class Advertisement:
     @classmethod
     def of(cls, schema: Schema) -> Advertisement:
         """The leaf paths of all valid documents."""
-        machine = PathAutomaton.of(schema)
-        names = [name for name in machine.transitions if name != START]
+        automaton = PathAutomaton.of(schema)
+        names = [name for name in automaton.transitions if name != START]
         number = {name: at for at, name in enumerate(names)}
         known = Names(schema.elements.values())
         labels = []
         for name in names:
             prefix, _, local = name.rpartition(":")
-            labels.append(Label(local, known.spaces(name), prefix))
-        below = [mask(number[one] for one in machine.transitions[name]) for name in names]
-        roots = mask(number[one] for one in machine.transitions[START])
-        return cls.made(labels, below, roots, mask(number[one] for one in machine.ends))
+            labels.append(ElementLabel(local, known.spaces(name), prefix))
+        below = [mask(number[one] for one in automaton.transitions[name]) for name in names]
+        roots = mask(number[one] for one in automaton.transitions[START])
+        return cls.build(labels, below, roots, mask(number[one] for one in automaton.ends))
 
     @classmethod
-    def made(
-        cls, labels: Sequence[Label], below: Sequence[int], roots: int, leaves: int
+    def build(
+        cls, labels: Sequence[ElementLabel], below: Sequence[int], roots: int, leaves: int
     ) -> Advertisement:
         """The advertisement of an automaton: what leads nowhere is left out, the rest put in order."""
-        kept = closure(below, roots) & closure(turned(below), leaves)
+        kept = closure(below, roots) & closure(transpose(below), leaves)
         order = sorted(bits(kept), key=lambda state: labels[state].order)
         number = {state: at for at, state in enumerate(order)}
 
@@ -97,19 +97,19 @@ class Advertisement:
 
     def allows(self, document: bytes | Document) -> bool:
         """Whether all paths from the root to leaves are advertised; DocumentError for bytes that are no document."""
-        return self.machine.allows(document)
+        return self.nfa.allows(document)
 
     @cached_property
-    def everything(self) -> bool:
+    def is_anything(self) -> bool:
         """Whether it is ANYTHING."""
         return self.labels == (ANY,) and self.below == (1,) and self.roots == self.leaves == 1
 
     @cached_property
-    def machine(self) -> Machine:
+    def nfa(self) -> AdvertisementNfa:
         """What is derived from it, made when first asked for and shared by equal advertisements."""
-        from pathcast.routing.advertisement.machine import machine_of
+        from pathcast.routing.advertisement.nfa import nfa_of
 
-        return machine_of(self)
+        return nfa_of(self)
 
     @cached_property
     def text(self) -> str:
@@ -156,7 +156,9 @@ class Advertisement:
         sets = [
             _states(one, len(labels)) for one in (*below, value.get("roots"), value.get("leaves"))
         ]
-        return cls.made([Label.from_json(one) for one in labels], sets[:-2], sets[-2], sets[-1])
+        return cls.build(
+            [ElementLabel.from_json(one) for one in labels], sets[:-2], sets[-2], sets[-1]
+        )
 
     @cached_property
     def digest(self) -> bytes:

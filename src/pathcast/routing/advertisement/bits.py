@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["bits", "closure", "gathered", "mask", "turned"]
+__all__ = ["bits", "closure", "image", "mask", "transpose"]
 
 
 def bits(states: int) -> Iterator[int]:
@@ -23,7 +23,7 @@ def mask(numbers: Iterable[int]) -> int:
     return found
 
 
-def gathered(table: Sequence[int], states: int) -> int:
+def image(table: Sequence[int], states: int) -> int:
     """All that the table has for any of the states."""
     found = 0
     for number in bits(states):
@@ -35,12 +35,12 @@ def closure(table: Sequence[int], states: int) -> int:
     """The states, and all that these lead to in any number of steps."""
     found = fresh = states
     while fresh:
-        fresh = gathered(table, fresh) & ~found
+        fresh = image(table, fresh) & ~found
         found |= fresh
     return found
 
 
-def turned(table: Sequence[int]) -> list[int]:
+def transpose(table: Sequence[int]) -> list[int]:
     """The table with its arrows turned round."""
     found = [0] * len(table)
     for number, states in enumerate(table):

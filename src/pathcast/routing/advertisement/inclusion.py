@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pathcast.routing.advertisement.advertisement import Advertisement
-from pathcast.routing.advertisement.bits import bits, gathered
-from pathcast.routing.advertisement.labels import Label
-from pathcast.routing.advertisement.machine import Machine
+from pathcast.routing.advertisement.bits import bits, image
+from pathcast.routing.advertisement.labels import ElementLabel
+from pathcast.routing.advertisement.nfa import AdvertisementNfa
 
 __all__ = ["covers"]
 
@@ -31,9 +31,9 @@ _OTHER = "\x00"  # neither a name nor a namespace has it
 
 def covers(a: Advertisement, b: Advertisement) -> bool:
     """Whether everything that b allows, a allows too."""
-    if a.everything or a == b:
+    if a.is_anything or a == b:
         return True
-    wide = a.machine
+    wide = a.nfa
     sorts = [frozenset(_sorts(label, wide)) for label in b.labels]
     seen: set[tuple[int, int]] = set()
     waiting = [(b.roots, a.roots)]  # states that may come next, in both
@@ -49,11 +49,11 @@ def covers(a: Advertisement, b: Advertisement) -> bool:
                     return False  # it leads to a leaf somewhere: all states do
                 if b.leaves >> state & 1 and not pair[1] & a.leaves:
                     return False
-                waiting.append((b.below[state], gathered(a.below, pair[1])))
+                waiting.append((b.below[state], image(a.below, pair[1])))
     return True
 
 
-def _sorts(label: Label, wide: Machine) -> Iterator[int]:
+def _sorts(label: ElementLabel, wide: AdvertisementNfa) -> Iterator[int]:
     """For every sort of element that has the label: the states of the wide automaton that it may be."""
     locals_ = {label.local}
     if label.local is None:

@@ -10,7 +10,7 @@ samples at once, the outcome is the same.
 >>> seen = infer([b"<a><b/></a>"])
 >>> seen.allows(b"<a><b/><b/></a>"), seen.allows(b"<a><b><b/></b></a>")
 (True, False)
->>> print(widened(seen, b"<a><b><b/></b></a>").text)
+>>> print(widen(seen, b"<a><b><b/></b></a>").text)
 / a
 a: b
 b.: b
@@ -22,10 +22,10 @@ from collections.abc import Iterable
 
 from pathcast.documents import Document
 from pathcast.routing.advertisement.advertisement import Advertisement
-from pathcast.routing.advertisement.labels import Label, split
-from pathcast.routing.advertisement.reading import elements
+from pathcast.routing.advertisement.elements import elements
+from pathcast.routing.advertisement.labels import ElementLabel, split
 
-__all__ = ["infer", "widened"]
+__all__ = ["infer", "widen"]
 
 
 def infer(documents: Iterable[bytes | Document]) -> Advertisement:
@@ -36,7 +36,7 @@ def infer(documents: Iterable[bytes | Document]) -> Advertisement:
     return growing.advertisement()
 
 
-def widened(advertisement: Advertisement, document: bytes | Document) -> Advertisement:
+def widen(advertisement: Advertisement, document: bytes | Document) -> Advertisement:
     """One that allows this document too; the same object if it does already. Raises DocumentError."""
     if advertisement.allows(document):
         return advertisement
@@ -79,10 +79,10 @@ class _Growing:
             )
             found = next(there, len(self.labels))
             if found == len(self.labels):
-                self.labels.append(Label(local, frozenset({space})))
+                self.labels.append(ElementLabel(local, frozenset({space})))
                 self.below.append(0)
             self._states[name] = found
         return found
 
     def advertisement(self) -> Advertisement:
-        return Advertisement.made(self.labels, self.below, self.roots, self.leaves)
+        return Advertisement.build(self.labels, self.below, self.roots, self.leaves)

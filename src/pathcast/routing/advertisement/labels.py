@@ -21,13 +21,13 @@ from typing import Final
 from pathcast.errors import FormatError
 from pathcast.xpath.syntax import Test, TestKind
 
-__all__ = ["ANY", "Label", "split"]
+__all__ = ["ANY", "ElementLabel", "split"]
 
 _NONE: Final = frozenset({""})  # no namespace, and only that
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class ElementLabel:
     """`local` None: every name; `spaces` None: every namespace ("" is none). `prefix` is how a DTD writes it."""
 
     local: str | None
@@ -82,7 +82,7 @@ class Label:
         return [self.local, self.prefix, spaces]
 
     @classmethod
-    def from_json(cls, value: object) -> Label:
+    def from_json(cls, value: object) -> ElementLabel:
         """What `to_json` gave; raises FormatError."""
         match value:
             case str() if value:
@@ -98,7 +98,7 @@ class Label:
                 raise FormatError("advertisement", f"no name of an element: {value!r:.60}")
 
 
-ANY: Final = Label(None, None)
+ANY: Final = ElementLabel(None, None)
 
 
 def split(clark: str) -> tuple[str, str]:

@@ -21,4 +21,4 @@ __all__ = ["overlaps"]
 
 def overlaps(advertisement: Advertisement, pattern: Pattern) -> bool:
     """Whether a document within the advertisement may match: exact for paths of `/ // *`, else never a wrong no."""
-    return advertisement.everything or advertisement.machine.possible(pattern.condition)
+    return advertisement.is_anything or advertisement.nfa.possible(pattern.condition)

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pathcast.routing.advertisement.advertisement import Advertisement
-from pathcast.routing.advertisement.bits import bits, gathered
+from pathcast.routing.advertisement.bits import bits, image
 
 __all__ = ["count_paths", "leaf_paths"]
 
@@ -42,7 +42,7 @@ def _of_length(advertisement: Advertisement, length: int) -> Iterator[tuple[str,
                 yield (*path, name)
         else:
             path.append(name)
-            below = gathered(advertisement.below, states)
+            below = image(advertisement.below, states)
             levels.append(iter(_named(advertisement, below).items()))
 
 
@@ -56,7 +56,7 @@ def count_paths(advertisement: Advertisement, depth: int) -> list[int]:
         counts.append(sum(n for states, n in level.items() if states & advertisement.leaves))
         below: Counter[int] = Counter()
         for states, many in level.items():
-            for one in _named(advertisement, gathered(advertisement.below, states)).values():
+            for one in _named(advertisement, image(advertisement.below, states)).values():
                 below[one] += many
         level = below
     return counts

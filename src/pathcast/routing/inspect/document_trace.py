@@ -13,50 +13,52 @@ from enum import Enum
 from typing import ClassVar
 
 from pathcast.matching import Matcher
-from pathcast.routing.inspect.text import but, place
+from pathcast.routing.inspect.text import format_hop, format_origins
 from pathcast.routing.interests import LOCAL
 from pathcast.routing.messages import Interest, Origins, Publication
 from pathcast.routing.router import Router
 
-__all__ = ["Verdict", "Way", "why_document"]
+__all__ = ["HopTrace", "HopVerdict", "why_document"]
 
 
-class Verdict(Enum):
+class HopVerdict(Enum):
     """Whether a document goes somewhere; the first that holds."""
 
     TAKEN = "taken: an entry matches"
-    UNASKED = "taken: nobody will tell any more whether it is wanted there"
+    FLOODED = "taken: flooded, interests from there will not become known"
     UNDECIDED = "undecided: not known yet what is wanted there"
     CAME_FROM = "not taken: it came from there"
     NO_MATCH = "not taken: no entry matches"
     EXCLUDED = "not taken: wanted, but not from this origin"
     UPSTREAM = "not taken: documents of this origin come from there"
-    OTHER_WAY = "not taken: it gets this origin by another way"
+    OTHER_PATH = "not taken: it gets this origin by another way"
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class HopTrace:
     """To a neighbour, or (`to` is empty) to our subscribers. `entries` match; `subscriptions` are those of ours that do."""
 
     columns: ClassVar[tuple[str, ...]] = ("to", "verdict", "entries", "subscriptions")
 
     to: str
-    verdict: Verdict
+    verdict: HopVerdict
     entries: tuple[tuple[str, Origins], ...] = ()
     subscriptions: tuple[Hashable, ...] = ()
 
     @property
     def taken(self) -> bool:
-        return self.verdict in (Verdict.TAKEN, Verdict.UNASKED)
+        return self.verdict in (HopVerdict.TAKEN, HopVerdict.FLOODED)
 
     def cells(self) -> tuple[str, ...]:
-        entries = [text + (f" but from {but(no)}" if no else "") for text, no in self.entries]
+        entries = [
+            text + (f" but from {format_origins(no)}" if no else "") for text, no in self.entries
+        ]
         ids = ", ".join(map(str, self.subscriptions)) or "-"
-        return place(self.to), self.verdict.value, "; ".join(entries) or "-", ids
+        return format_hop(self.to), self.verdict.value, "; ".join(entries) or "-", ids
 
     def as_dict(self) -> dict[str, object]:
         return {
-            "to": place(self.to),
+            "to": format_hop(self.to),
             "taken": self.taken,
             "verdict": self.verdict.value,
             "entries": [
@@ -67,7 +69,9 @@ class Way:
         }
 
 
-def why_document(router: Router, document: Publication, came_from: str = LOCAL) -> tuple[Way, ...]:
+def why_document(
+    router: Router, document: Publication, came_from: str = LOCAL
+) -> tuple[HopTrace, ...]:
     """Our subscribers, then each neighbour; raises DocumentError.
 
     After a restart our subscribers may be there twice: those who are known, and those who are not known yet.
@@ -80,16 +84,17 @@ def why_document(router: Router, document: Publication, came_from: str = LOCAL) 
     ]
     unasked = router.flood_targets(document) - {came_from}
     ways = [
-        Way(way.to, Verdict.UNASKED) if way.to in unasked and not way.taken else way for way in ways
+        HopTrace(way.to, HopVerdict.FLOODED) if way.to in unasked and not way.taken else way
+        for way in ways
     ]
     taken = {way.to for way in ways if way.taken and way.to != LOCAL}
     for unknown in router.recovery.undecided_hops(origin, came_from, taken):
-        place = next(at for at, way in enumerate(ways) if way.to == unknown)
-        undecided = Way(unknown, Verdict.UNDECIDED)
-        if ways[place].taken:
-            ways.insert(place + 1, undecided)
+        format_hop = next(at for at, way in enumerate(ways) if way.to == unknown)
+        undecided = HopTrace(unknown, HopVerdict.UNDECIDED)
+        if ways[format_hop].taken:
+            ways.insert(format_hop + 1, undecided)
         else:
-            ways[place] = undecided
+            ways[format_hop] = undecided
     return tuple(ways)
 
 
@@ -107,31 +112,31 @@ def _matching(router: Router, body: bytes) -> set[Interest]:
     return {known[int(number)] for number in matcher.match(body)}
 
 
-def _here(router: Router, matching: set[Interest]) -> Way:
+def _here(router: Router, matching: set[Interest]) -> HopTrace:
     found = [(id, one) for id, one, _ in router.subscriptions() if one in matching]
     if not found:
-        return Way(LOCAL, Verdict.NO_MATCH)
+        return HopTrace(LOCAL, HopVerdict.NO_MATCH)
     texts = dict.fromkeys(one.pattern.text for _, one in found)
     nothing: Origins = frozenset()
     ids = tuple(sorted((id for id, _ in found), key=str))
-    return Way(LOCAL, Verdict.TAKEN, tuple((text, nothing) for text in texts), ids)
+    return HopTrace(LOCAL, HopVerdict.TAKEN, tuple((text, nothing) for text in texts), ids)
 
 
 def _way(
     router: Router, origin: str, came_from: str, neighbour: str, matching: set[Interest]
-) -> Way:
+) -> HopTrace:
     entries = [one for one in router.entries_of(neighbour) if one[0] in matching]
     wanted = [one for one in entries if origin not in one[1]]
     if neighbour == came_from:
-        verdict, shown = Verdict.CAME_FROM, entries
+        verdict, shown = HopVerdict.CAME_FROM, entries
     elif not entries:
-        verdict, shown = Verdict.NO_MATCH, entries
+        verdict, shown = HopVerdict.NO_MATCH, entries
     elif not wanted:
-        verdict, shown = Verdict.EXCLUDED, entries
+        verdict, shown = HopVerdict.EXCLUDED, entries
     elif router.trees.is_child(neighbour, origin):
-        verdict, shown = Verdict.TAKEN, wanted
+        verdict, shown = HopVerdict.TAKEN, wanted
     elif router.trees.parent.get(origin) == neighbour:
-        verdict, shown = Verdict.UPSTREAM, wanted
+        verdict, shown = HopVerdict.UPSTREAM, wanted
     else:
-        verdict, shown = Verdict.OTHER_WAY, wanted
-    return Way(neighbour, verdict, tuple((one.pattern.text, no) for one, no in shown))
+        verdict, shown = HopVerdict.OTHER_PATH, wanted
+    return HopTrace(neighbour, verdict, tuple((one.pattern.text, no) for one, no in shown))

@@ -10,17 +10,17 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pathcast.routing.inspect.text import but, place, text
+from pathcast.routing.inspect.text import format_hop, format_origins, format_table
 from pathcast.routing.interests import LOCAL, Relevance
 from pathcast.routing.messages import Interest, Origins
 from pathcast.routing.router import Router
 from pathcast.xpath import Pattern
 
-__all__ = ["Reason", "Told", "why_entry"]
+__all__ = ["EntryReason", "SentEntry", "why_entry"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class EntryReason:
     """An entry of our table; `source` is empty for our own subscribers, whose subscriptions are `ids`."""
 
     columns: ClassVar[tuple[str, ...]] = ("pattern", "wanted by", "without", "subscriptions")
@@ -32,29 +32,29 @@ class Reason:
 
     def cells(self) -> tuple[str, ...]:
         ids = ", ".join(map(str, self.ids)) or "-"
-        return self.pattern.text, place(self.source), but(self.except_origins), ids
+        return self.pattern.text, format_hop(self.source), format_origins(self.except_origins), ids
 
     def as_dict(self) -> dict[str, object]:
         return {
             "pattern": self.pattern.text,
-            "wanted_by": place(self.source),
+            "wanted_by": format_hop(self.source),
             "without": sorted(self.except_origins),
             "subscriptions": [str(id) for id in self.ids],
         }
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SentEntry:
     """An entry that a neighbour was told, with its reasons."""
 
     neighbour: str
     pattern: Pattern
     except_origins: Origins
-    reasons: tuple[Reason, ...]
+    reasons: tuple[EntryReason, ...]
 
     def __str__(self) -> str:
-        besides = f" but from {but(self.except_origins)}" if self.except_origins else ""
-        return f"{self.neighbour} was told {self.pattern.text}{besides} because of\n{text(self.reasons)}"
+        besides = f" but from {format_origins(self.except_origins)}" if self.except_origins else ""
+        return f"{self.neighbour} was told {self.pattern.text}{besides} because of\n{format_table(self.reasons)}"
 
     def as_dict(self) -> dict[str, object]:
         return {
@@ -65,7 +65,7 @@ class Told:
         }
 
 
-def why_entry(router: Router, neighbour: str, pattern: Pattern) -> tuple[Told, ...]:
+def why_entry(router: Router, neighbour: str, pattern: Pattern) -> tuple[SentEntry, ...]:
     """The entries of this pattern that a neighbour was told: none, one, or several without different origins."""
     outgoing = router.view(neighbour)
     name = (pattern.text, pattern.namespaces)
@@ -76,11 +76,11 @@ def why_entry(router: Router, neighbour: str, pattern: Pattern) -> tuple[Told, .
                 reasons = _reasons(
                     router, neighbour, outgoing.represented_by(interest, except_origins)
                 )
-                found.append(Told(neighbour, interest.pattern, except_origins, tuple(reasons)))
+                found.append(SentEntry(neighbour, interest.pattern, except_origins, tuple(reasons)))
     return tuple(found)
 
 
-def _reasons(router: Router, neighbour: str, interests: list[Interest]) -> Iterator[Reason]:
+def _reasons(router: Router, neighbour: str, interests: list[Interest]) -> Iterator[EntryReason]:
     outgoing = router.view(neighbour)
     own: dict[Interest, list[Hashable]] = {one: [] for one in interests}
     for id, interest, _ in router.subscriptions():
@@ -93,4 +93,4 @@ def _reasons(router: Router, neighbour: str, interests: list[Interest]) -> Itera
             for except_origins in sorted(exceptions, key=sorted):
                 if outgoing.relevance(interest, source, except_origins) is Relevance.RELEVANT:
                     ids = tuple(own[interest]) if source == LOCAL else ()
-                    yield Reason(interest.pattern, source, except_origins, ids)
+                    yield EntryReason(interest.pattern, source, except_origins, ids)

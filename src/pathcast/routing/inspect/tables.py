@@ -15,16 +15,16 @@ from enum import Enum
 from typing import ClassVar
 
 from pathcast.covering import covers
-from pathcast.routing.inspect.text import but, place, short
+from pathcast.routing.inspect.text import format_hop, format_origins, summarize
 from pathcast.routing.interests import LOCAL, Relevance
 from pathcast.routing.messages import Interest, Origins
 from pathcast.routing.router import Router
 
-__all__ = ["Advertised", "How", "Passed", "Wish", "prt", "srt"]
+__all__ = ["Forwarding", "ForwardingKind", "PrtRow", "SrtRow", "prt", "srt"]
 
 
 @dataclass(frozen=True, slots=True)
-class Advertised:
+class SrtRow:
     """A row of the SRT; `last_hop` is empty for our own publishers."""
 
     columns: ClassVar[tuple[str, ...]] = (
@@ -46,20 +46,27 @@ class Advertised:
     def cells(self) -> tuple[str, ...]:
         publisher = self.publisher or "-"
         way = "-".join(self.path) or "-"
-        return self.origin, publisher, self.advertisement, place(self.last_hop), way, self.state
+        return (
+            self.origin,
+            publisher,
+            self.advertisement,
+            format_hop(self.last_hop),
+            way,
+            self.state,
+        )
 
     def as_dict(self) -> dict[str, object]:
         return {
             "origin": self.origin,
             "publisher": self.publisher,
             "advertisement": self.advertisement,
-            "last_hop": place(self.last_hop),
+            "last_hop": format_hop(self.last_hop),
             "path": list(self.path),
             "state": self.state,
         }
 
 
-class How(Enum):
+class ForwardingKind(Enum):
     """What became of an entry on its way to a neighbour."""
 
     ITSELF = "as itself"
@@ -69,27 +76,27 @@ class How(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class Forwarding:
     """`by` is the entry that was told; `concern` says why none was."""
 
     neighbour: str
-    how: How
+    how: ForwardingKind
     by: str | None
     concern: Relevance
 
     def __str__(self) -> str:
-        if self.how is How.NOT:
+        if self.how is ForwardingKind.NOT:
             return f"{self.neighbour}: not, {self.concern.value}"
-        by = "" if self.how is How.ITSELF else f" {self.by}"
+        by = "" if self.how is ForwardingKind.ITSELF else f" {self.by}"
         return f"{self.neighbour}: {self.how.value}{by}"
 
     def as_dict(self) -> dict[str, object]:
-        why = self.concern.value if self.how is How.NOT else None
+        why = self.concern.value if self.how is ForwardingKind.NOT else None
         return {"neighbour": self.neighbour, "how": self.how.value, "by": self.by, "why": why}
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PrtRow:
     """A row of the PRT; `last_hop` is empty for our own subscribers, whose subscriptions are `ids`."""
 
     columns: ClassVar[tuple[str, ...]] = (
@@ -104,16 +111,16 @@ class Wish:
     last_hop: str
     except_origins: Origins
     ids: tuple[Hashable, ...]
-    hearsay: bool
-    passed: tuple[Passed, ...]
+    unconfirmed: bool
+    passed: tuple[Forwarding, ...]
 
     def cells(self) -> tuple[str, ...]:
-        hop = place(self.last_hop) + (" (hearsay)" if self.hearsay else "")
+        hop = format_hop(self.last_hop) + (" (unconfirmed)" if self.unconfirmed else "")
         ids = ", ".join(map(str, self.ids)) or "-"
         return (
             self.pattern,
             hop,
-            but(self.except_origins),
+            format_origins(self.except_origins),
             ids,
             "; ".join(map(str, self.passed)) or "-",
         )
@@ -121,19 +128,19 @@ class Wish:
     def as_dict(self) -> dict[str, object]:
         return {
             "pattern": self.pattern,
-            "last_hop": place(self.last_hop),
+            "last_hop": format_hop(self.last_hop),
             "without": sorted(self.except_origins),
             "subscriptions": [str(id) for id in self.ids],
-            "hearsay": self.hearsay,
+            "hearsay": self.unconfirmed,
             "passed_on": [one.as_dict() for one in self.passed],
         }
 
 
-def srt(router: Router) -> Iterator[Advertised]:
+def srt(router: Router) -> Iterator[SrtRow]:
     """All advertisements that are held, our own publishers' first."""
     trees = router.trees
     for publisher, one in sorted(trees.own.items(), key=lambda pair: pair[0]):
-        yield Advertised(router.name, publisher, short(one), LOCAL, (), "in force")
+        yield SrtRow(router.name, publisher, summarize(one), LOCAL, (), "in force")
     held = sorted(trees.all_offers(), key=lambda row: (row[1], row[2], row[0]))
     for neighbour, origin, publisher, path, one in held:
         if trees.parent.get(origin) == neighbour:
@@ -143,11 +150,11 @@ def srt(router: Router) -> Iterator[Advertised]:
         else:
             state = "spare"
         if router.recovery.is_unconfirmed_offer(neighbour, origin, publisher):
-            state += " (hearsay)"
-        yield Advertised(origin, publisher, short(one), neighbour, path, state)
+            state += " (unconfirmed)"
+        yield SrtRow(origin, publisher, summarize(one), neighbour, path, state)
 
 
-def prt(router: Router) -> Iterator[Wish]:
+def prt(router: Router) -> Iterator[PrtRow]:
     """All entries, those of our own subscribers first."""
     passing = _Passing(router)
     own: dict[Interest, list[Hashable]] = {}
@@ -156,12 +163,12 @@ def prt(router: Router) -> Iterator[Wish]:
     nothing: Origins = frozenset()
     for interest, ids in own.items():
         passed = passing.of(interest, LOCAL, nothing)
-        yield Wish(interest.pattern.text, LOCAL, nothing, tuple(ids), False, passed)
+        yield PrtRow(interest.pattern.text, LOCAL, nothing, tuple(ids), False, passed)
     for neighbour in router.neighbours:
         for interest, except_origins in router.entries_of(neighbour):
-            hearsay = router.recovery.is_unconfirmed(neighbour, interest, except_origins)
+            unconfirmed = router.recovery.is_unconfirmed(neighbour, interest, except_origins)
             passed = passing.of(interest, neighbour, except_origins)
-            yield Wish(interest.pattern.text, neighbour, except_origins, (), hearsay, passed)
+            yield PrtRow(interest.pattern.text, neighbour, except_origins, (), unconfirmed, passed)
 
 
 class _Passing:
@@ -171,23 +178,25 @@ class _Passing:
         self._outgoing = [router.view(one) for one in router.neighbours]
         self._standing = [one.representatives() for one in self._outgoing]
 
-    def of(self, interest: Interest, source: str, except_origins: Origins) -> tuple[Passed, ...]:
+    def of(
+        self, interest: Interest, source: str, except_origins: Origins
+    ) -> tuple[Forwarding, ...]:
         found = []
         for outgoing, standing in zip(self._outgoing, self._standing, strict=True):
             if outgoing.neighbour == source:
                 continue
             concern = outgoing.relevance(interest, source, except_origins)
             if concern is not Relevance.RELEVANT:
-                found.append(Passed(outgoing.neighbour, How.NOT, None, concern))
+                found.append(Forwarding(outgoing.neighbour, ForwardingKind.NOT, None, concern))
                 continue
             told = standing[interest]
             if told is interest:
-                how = How.ITSELF
+                how = ForwardingKind.ITSELF
             elif outgoing.group_of(told) == outgoing.group_of(interest):
-                how = How.HIDDEN
+                how = ForwardingKind.HIDDEN
             else:
-                how = How.ITSELF if _same(told, interest) else How.MERGED
-            found.append(Passed(outgoing.neighbour, how, told.pattern.text, concern))
+                how = ForwardingKind.ITSELF if _same(told, interest) else ForwardingKind.MERGED
+            found.append(Forwarding(outgoing.neighbour, how, told.pattern.text, concern))
         return tuple(found)
 
 

@@ -1,7 +1,7 @@
 """Rows as text: columns that are as wide as what is in them, and short names for what is long.
 
 >>> from pathcast.routing.advertisement import parse_advertisement
->>> short(parse_advertisement("/a/b")), short(parse_advertisement("/a(/b)+/c/d/e/f"))
+>>> summarize(parse_advertisement("/a/b")), summarize(parse_advertisement("/a(/b)+/c/d/e/f"))
 ('/a/b', 'a: 6 names')
 """
 
@@ -13,12 +13,12 @@ from typing import ClassVar, Protocol
 from pathcast.routing.advertisement import Advertisement, count_paths, leaf_paths
 from pathcast.routing.messages import Origins
 
-__all__ = ["Row", "but", "place", "short", "text"]
+__all__ = ["TableRow", "format_hop", "format_origins", "format_table", "summarize"]
 
 _FEW = 4  # names, of which all paths can be shown
 
 
-class Row(Protocol):
+class TableRow(Protocol):
     """A line of a table."""
 
     columns: ClassVar[tuple[str, ...]]
@@ -27,7 +27,7 @@ class Row(Protocol):
     def as_dict(self) -> dict[str, object]: ...
 
 
-def text(rows: Iterable[Row]) -> str:
+def format_table(rows: Iterable[TableRow]) -> str:
     """The rows below the names of their columns; rows of one sort."""
     listed = list(rows)
     if not listed:
@@ -43,18 +43,18 @@ def _line(cells: tuple[str, ...], widths: list[int]) -> str:
     return "  ".join(padded).rstrip() + "\n"
 
 
-def place(name: str) -> str:
+def format_hop(name: str) -> str:
     """A neighbour, or this broker."""
     return name or "here"
 
 
-def but(except_origins: Origins) -> str:
+def format_origins(except_origins: Origins) -> str:
     return ", ".join(sorted(except_origins)) or "-"
 
 
-def short(advertisement: Advertisement) -> str:
+def summarize(advertisement: Advertisement) -> str:
     """All its paths if they are few, else its roots and how many names it has."""
-    if advertisement.everything:
+    if advertisement.is_anything:
         return "anything"
     names = len(advertisement.labels)
     if names <= _FEW:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from pathcast.routing.inspect.text import but, short
+from pathcast.routing.inspect.text import format_origins, summarize
 from pathcast.routing.router import Router
 from pathcast.sim.metrics import Summary
 from pathcast.sim.simulation import Host, Simulation
@@ -77,7 +77,7 @@ def _table(name: str, size: int, rows: Iterator[str]) -> list[str]:
 
 def _advertised(router: Router) -> Iterator[str]:
     for neighbour, origin, publisher, _, one in router.trees.all_offers():
-        yield f"{publisher or '-'} of {origin} by {neighbour}: {short(one)}"
+        yield f"{publisher or '-'} of {origin} by {neighbour}: {summarize(one)}"
 
 
 def _wanted(router: Router) -> Iterator[str]:
@@ -85,7 +85,7 @@ def _wanted(router: Router) -> Iterator[str]:
         yield f"{_cut(interest.pattern.text)} for {id}"
     for neighbour in router.neighbours:
         for interest, except_origins in router.entries_of(neighbour):
-            besides = f" but from {but(except_origins)}" if except_origins else ""
+            besides = f" but from {format_origins(except_origins)}" if except_origins else ""
             yield f"{_cut(interest.pattern.text)} for {neighbour}{besides}"
 
 

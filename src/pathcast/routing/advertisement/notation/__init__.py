@@ -1,12 +1,16 @@
 """The paper's notation: text -> Expression -> Advertisement, and an Advertisement's expressions."""
 
-from pathcast.routing.advertisement.notation.expression import Expression, Kind, union
+from pathcast.routing.advertisement.notation.expression import (
+    AdvertisementExpression,
+    RecursionClass,
+    union,
+)
 from pathcast.routing.advertisement.notation.parser import parse_advertisement, parse_expression
-from pathcast.routing.advertisement.notation.writing import expressions, tally
+from pathcast.routing.advertisement.notation.to_expressions import expressions, tally
 
 __all__ = [
-    "Expression",
-    "Kind",
+    "AdvertisementExpression",
+    "RecursionClass",
     "expressions",
     "parse_advertisement",
     "parse_expression",

@@ -30,12 +30,21 @@ from typing import TypeAlias
 
 from pathcast.routing.advertisement.advertisement import Advertisement
 from pathcast.routing.advertisement.bits import bits
-from pathcast.routing.advertisement.labels import Label
+from pathcast.routing.advertisement.labels import ElementLabel
 
-__all__ = ["Expression", "Group", "Kind", "Part", "Place", "group", "kind_of", "union"]
+__all__ = [
+    "AdvertisementExpression",
+    "ElementStep",
+    "Group",
+    "Part",
+    "RecursionClass",
+    "group",
+    "recursion_class",
+    "union",
+]
 
 
-class Kind(Enum):
+class RecursionClass(Enum):
     """The classes of the paper."""
 
     NONE = "non-recursive"
@@ -45,10 +54,10 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ElementStep:
     """One element."""
 
-    label: Label
+    label: ElementLabel
     size: int = field(default=1, init=False)
     patterns: int = field(default=0, init=False)
     nested: int = field(default=0, init=False)
@@ -61,7 +70,7 @@ class Place:
 class Group:
     """One of several expressions; `repeated`: once or more often."""
 
-    choices: tuple[Expression, ...]
+    choices: tuple[AdvertisementExpression, ...]
     repeated: bool = True
     size: int = field(init=False)
     patterns: int = field(init=False)
@@ -85,11 +94,11 @@ class Group:
         return f"({inner}){'+' if self.repeated else ''}"
 
 
-Part: TypeAlias = Place | Group
+Part: TypeAlias = ElementStep | Group
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Expression:
+class AdvertisementExpression:
     """Parts in sequence. `size`: names in it; `patterns`: recursive ones, at most; `nested`: how deep in each other."""
 
     parts: tuple[Part, ...]
@@ -104,11 +113,11 @@ class Expression:
         object.__setattr__(self, "nested", nested)
 
     @property
-    def kind(self) -> Kind:
-        return kind_of(self.patterns, self.nested)
+    def kind(self) -> RecursionClass:
+        return recursion_class(self.patterns, self.nested)
 
-    def __add__(self, other: Expression) -> Expression:
-        return Expression(self.parts + other.parts)
+    def __add__(self, other: AdvertisementExpression) -> AdvertisementExpression:
+        return AdvertisementExpression(self.parts + other.parts)
 
     def __str__(self) -> str:
         return "".join(map(str, self.parts))
@@ -116,7 +125,7 @@ class Expression:
     def short(self, most: int = 60) -> str:
         """The text, with `...` for groups of more than so many names."""
         return "".join(
-            str(part) if part.size <= most or isinstance(part, Place) else part.short(most)
+            str(part) if part.size <= most or isinstance(part, ElementStep) else part.short(most)
             for part in self.parts
         )
 
@@ -125,18 +134,20 @@ class Expression:
         return union([self])
 
 
-def kind_of(patterns: int, nested: int) -> Kind:
+def recursion_class(patterns: int, nested: int) -> RecursionClass:
     """The class of what has so many recursive patterns, nested so deep."""
     if nested > 1:
-        return Kind.EMBEDDED
+        return RecursionClass.EMBEDDED
     if patterns > 1:
-        return Kind.SERIES
-    return Kind.SIMPLE if patterns else Kind.NONE
+        return RecursionClass.SERIES
+    return RecursionClass.SIMPLE if patterns else RecursionClass.NONE
 
 
-def group(choices: Iterable[Expression], *, repeated: bool = True) -> Expression:
+def group(
+    choices: Iterable[AdvertisementExpression], *, repeated: bool = True
+) -> AdvertisementExpression:
     """The choices as one part; a choice that is nothing but alternatives itself is spread."""
-    found: dict[Expression, None] = {}
+    found: dict[AdvertisementExpression, None] = {}
     for one in choices:
         inner = one.parts[0]
         if len(one.parts) == 1 and isinstance(inner, Group) and not inner.repeated:
@@ -145,10 +156,10 @@ def group(choices: Iterable[Expression], *, repeated: bool = True) -> Expression
             found[one] = None
     if len(found) == 1 and not repeated:
         return next(iter(found))
-    return Expression((Group(tuple(found), repeated),))
+    return AdvertisementExpression((Group(tuple(found), repeated),))
 
 
-def union(expressions: Iterable[Expression]) -> Advertisement:
+def union(expressions: Iterable[AdvertisementExpression]) -> Advertisement:
     """One advertisement that allows what any of the expressions stands for, path by path."""
     building = _Building()
     roots = leaves = 0
@@ -156,17 +167,17 @@ def union(expressions: Iterable[Expression]) -> Advertisement:
         first, last = building.sequence(expression)
         roots |= first
         leaves |= last
-    return Advertisement.made(building.labels, building.below, roots, leaves)
+    return Advertisement.build(building.labels, building.below, roots, leaves)
 
 
 class _Building:
     """States for names, and which may follow which; every part gives its first and its last ones."""
 
     def __init__(self) -> None:
-        self.labels: list[Label] = []
+        self.labels: list[ElementLabel] = []
         self.below: list[int] = []
 
-    def sequence(self, expression: Expression) -> tuple[int, int]:
+    def sequence(self, expression: AdvertisementExpression) -> tuple[int, int]:
         first, last = self.part(expression.parts[0])
         for part in expression.parts[1:]:
             following, end = self.part(part)
@@ -175,7 +186,7 @@ class _Building:
         return first, last
 
     def part(self, part: Part) -> tuple[int, int]:
-        if isinstance(part, Place):
+        if isinstance(part, ElementStep):
             self.labels.append(part.label)
             self.below.append(0)
             return (1 << (len(self.labels) - 1),) * 2

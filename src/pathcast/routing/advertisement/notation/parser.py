@@ -25,8 +25,13 @@ from collections.abc import Mapping
 
 from pathcast.errors import AdvertisementError
 from pathcast.routing.advertisement.advertisement import Advertisement
-from pathcast.routing.advertisement.labels import ANY, Label
-from pathcast.routing.advertisement.notation.expression import Expression, Group, Part, Place
+from pathcast.routing.advertisement.labels import ANY, ElementLabel
+from pathcast.routing.advertisement.notation.expression import (
+    AdvertisementExpression,
+    ElementStep,
+    Group,
+    Part,
+)
 
 __all__ = ["parse_advertisement", "parse_expression"]
 
@@ -42,16 +47,18 @@ def parse_advertisement(text: str, namespaces: Mapping[str, str] | None = None) 
     return parse_expression(text, namespaces).advertisement()
 
 
-def parse_expression(text: str, namespaces: Mapping[str, str] | None = None) -> Expression:
+def parse_expression(
+    text: str, namespaces: Mapping[str, str] | None = None
+) -> AdvertisementExpression:
     """The expression as a value; raises AdvertisementError with the place and a hint."""
-    parser = _Parser(text, namespaces or {})
+    parser = _AdvertisementParser(text, namespaces or {})
     found = parser.expression(0)
     if parser.at < len(text):
         raise parser.error("a / or the end")
     return found
 
 
-class _Parser:
+class _AdvertisementParser:
     def __init__(self, text: str, namespaces: Mapping[str, str]) -> None:
         self.text = text
         self.namespaces = namespaces
@@ -83,15 +90,15 @@ class _Parser:
             hint=hint,
         )
 
-    def expression(self, nested: int) -> Expression:
+    def expression(self, nested: int) -> AdvertisementExpression:
         parts: list[Part] = []
         while True:
             if self.take("/"):
-                parts.append(Place(self.label()))
+                parts.append(ElementStep(self.label()))
             elif self.text.startswith("(", self.at):
                 parts.append(self.group(nested + 1))
             elif parts:
-                return Expression(tuple(parts))
+                return AdvertisementExpression(tuple(parts))
             else:
                 raise self.error("/ or (", hint="an advertisement starts at the root: /a/b")
 
@@ -107,7 +114,7 @@ class _Parser:
             raise self.error("/, (, | or )")
         return Group(tuple(choices), repeated=self.take("+"))
 
-    def label(self) -> Label:
+    def label(self) -> ElementLabel:
         found = _NAME.match(self.text, self.at)
         if found is None:
             deeper = self.text.startswith("/", self.at)
@@ -123,7 +130,7 @@ class _Parser:
         if prefix:
             uri = self.namespaces.get(prefix)
             spaces = None if uri is None else frozenset({uri})
-            return Label(None if local == "*" else local, spaces, prefix)
+            return ElementLabel(None if local == "*" else local, spaces, prefix)
         if local == "*":
-            return ANY if uri is None else Label(None, frozenset({uri}))
-        return Label(local, frozenset({uri or ""}))
+            return ANY if uri is None else ElementLabel(None, frozenset({uri}))
+        return ElementLabel(local, frozenset({uri or ""}))

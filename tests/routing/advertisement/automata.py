@@ -10,7 +10,7 @@ from html import escape
 from random import Random
 
 from pathcast.routing.advertisement import Advertisement
-from pathcast.routing.advertisement.labels import ANY, Label
+from pathcast.routing.advertisement.labels import ANY, ElementLabel
 from tests.pools import chance, value
 
 NAMES = ("a", "b", "c")
@@ -37,24 +37,24 @@ def advertisement(
     def some(share: float) -> int:
         return sum(1 << one for one in range(many) if chance(rng, share))
 
-    return Advertisement.made(labels, [some(0.4) for _ in labels], some(0.5) | 1, some(0.4))
+    return Advertisement.build(labels, [some(0.4) for _ in labels], some(0.5) | 1, some(0.4))
 
 
-def _label(rng: Random, wild: float, spaces: bool, names: tuple[str, ...]) -> Label:
+def _label(rng: Random, wild: float, spaces: bool, names: tuple[str, ...]) -> ElementLabel:
     if chance(rng, wild):
         return ANY
     name = rng.choice(names)
     if spaces and chance(rng, 0.4):
         kinds = (None, frozenset({"urn:p"}), frozenset({"", "urn:p"}), frozenset({"urn:q"}))
-        return Label(name, rng.choice(kinds))
-    return Label(name)
+        return ElementLabel(name, rng.choice(kinds))
+    return ElementLabel(name)
 
 
 def numbers(states: int) -> list[int]:
     return [at for at in range(states.bit_length()) if states >> at & 1]
 
 
-def instances(label: Label, *, spaces: bool = False) -> list[Name]:
+def instances(label: ElementLabel, *, spaces: bool = False) -> list[Name]:
     """Names that a label has: all that tests ask for, and one that none does."""
     return [
         (space, local)
@@ -87,7 +87,7 @@ def words(
     return accepted
 
 
-def _has(label: Label, name: Name) -> bool:
+def _has(label: ElementLabel, name: Name) -> bool:
     space, local = name
     return label.local in (None, local) and (label.spaces is None or space in label.spaces)
 

@@ -24,9 +24,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from pathcast.documents import Document
-from pathcast.routing.advertisement.bits import bits, closure, gathered, turned
+from pathcast.routing.advertisement.bits import bits, closure, image, transpose
+from pathcast.routing.advertisement.elements import elements
 from pathcast.routing.advertisement.labels import split
-from pathcast.routing.advertisement.reading import elements
 from pathcast.xpath.syntax import Axis, Test, TestKind
 from pathcast.xpath.tree import (
     Always,
@@ -44,7 +44,7 @@ from pathcast.xpath.tree import (
 if TYPE_CHECKING:
     from pathcast.routing.advertisement.advertisement import Advertisement
 
-__all__ = ["Machine", "machine_of"]
+__all__ = ["AdvertisementNfa", "nfa_of"]
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -56,12 +56,12 @@ _NAMED = (TestKind.NAME, TestKind.ANY, TestKind.ANY_IN)
 
 
 @lru_cache(maxsize=_MACHINES)
-def machine_of(advertisement: Advertisement) -> Machine:
+def nfa_of(advertisement: Advertisement) -> AdvertisementNfa:
     """The machine of an advertisement and of all that are equal to it."""
-    return Machine(advertisement)
+    return AdvertisementNfa(advertisement)
 
 
-class Machine:
+class AdvertisementNfa:
     """Tables for one automaton; the last bit of a set is the document node."""
 
     def __init__(self, advertisement: Advertisement) -> None:
@@ -71,7 +71,7 @@ class Machine:
         self.every_element = self.document - 1
         self.everywhere = self.document | self.every_element
         self.below = (*advertisement.below, advertisement.roots)
-        self.above = turned(self.below)
+        self.above = transpose(self.below)
         self.ambiguous = any(self._shared(states) for states in {*self.below})
         self._by_local: dict[str | None, list[int]] = {}
         for state, label in enumerate(self.labels):
@@ -107,7 +107,7 @@ class Machine:
             states = self.document if parent < 0 else reached[parent]
             below = self._children.get(states)
             if below is None:
-                below = _kept(self._children, states, gathered(self.below, states))
+                below = _kept(self._children, states, image(self.below, states))
             states = below & self.named(label)
             if not states or (leaf and not states & self.leaves):
                 return False
@@ -190,12 +190,12 @@ class Machine:
             if step.axis is Axis.CHILD:
                 above = self._parents.get(states)
                 if above is None:
-                    above = _kept(self._parents, states, gathered(self.above, states))
+                    above = _kept(self._parents, states, image(self.above, states))
                 states = above
             else:
                 higher = self._ancestors.get(states)
                 if higher is None:
-                    parents = gathered(self.above, states)
+                    parents = image(self.above, states)
                     higher = _kept(self._ancestors, states, closure(self.above, parents))
                 states = higher if step.axis is Axis.DESCENDANT else higher | states
         return states

@@ -30,13 +30,13 @@ import networkx
 
 from pathcast.errors import AdvertisementError
 from pathcast.routing.advertisement.advertisement import Advertisement
-from pathcast.routing.advertisement.bits import bits, closure, mask, turned
+from pathcast.routing.advertisement.bits import bits, closure, mask, transpose
 from pathcast.routing.advertisement.notation.expression import (
-    Expression,
-    Kind,
-    Place,
+    AdvertisementExpression,
+    ElementStep,
+    RecursionClass,
     group,
-    kind_of,
+    recursion_class,
 )
 
 __all__ = ["expressions", "tally"]
@@ -47,7 +47,9 @@ _SEVERAL = 8
 _PASSAGES = 4_000  # that are looked into, for one advertisement
 
 
-def expressions(advertisement: Advertisement, longest: int | None = None) -> Iterator[Expression]:
+def expressions(
+    advertisement: Advertisement, longest: int | None = None
+) -> Iterator[AdvertisementExpression]:
     """Expressions that together stand for all paths, and only these; raises AdvertisementError if that is too much.
 
     `longest`: only those of at most so many names.
@@ -57,14 +59,14 @@ def expressions(advertisement: Advertisement, longest: int | None = None) -> Ite
         yield from writer.starting(root, longest)
 
 
-def tally(advertisement: Advertisement, longest: int | None = None) -> Counter[Kind]:
+def tally(advertisement: Advertisement, longest: int | None = None) -> Counter[RecursionClass]:
     """How many expressions there are of each kind, without making them; raises AdvertisementError."""
     writer = _Writer(advertisement)
-    found: Counter[Kind] = Counter()
+    found: Counter[RecursionClass] = Counter()
     for root in bits(writer.roots):
         shapes = writer.counted(root, longest)
         for (patterns, nested), many in shapes.items():
-            found[kind_of(patterns, nested)] += many
+            found[recursion_class(patterns, nested)] += many
     return found
 
 
@@ -73,13 +75,13 @@ class _Writer:
 
     def __init__(self, advertisement: Advertisement) -> None:
         self._group(advertisement)
-        self.above = turned(self.below)
-        self._passages: dict[tuple[int, int, int], list[Expression]] = {}
+        self.above = transpose(self.below)
+        self._passages: dict[tuple[int, int, int], list[AdvertisementExpression]] = {}
         self._hubs: dict[int, int] = {}
         self._counts: dict[tuple[int, int | None], Counter[_Shape]] = {}
 
     def _group(self, advertisement: Advertisement) -> None:
-        below, above = advertisement.below, turned(advertisement.below)
+        below, above = advertisement.below, transpose(advertisement.below)
         parts = _components(below, (1 << len(below)) - 1)
         cyclic = mask(
             state
@@ -94,10 +96,12 @@ class _Writer:
                 root, leaf = advertisement.roots >> state & 1, advertisement.leaves >> state & 1
                 key = (below[state], above[state], root, leaf)
             alike.setdefault(key, []).append(state)
-        self.names: list[Expression] = []
+        self.names: list[AdvertisementExpression] = []
         number = {}
         for node, states in enumerate(alike.values()):
-            choices = [Expression((Place(advertisement.labels[one]),)) for one in states]
+            choices = [
+                AdvertisementExpression((ElementStep(advertisement.labels[one]),)) for one in states
+            ]
             self.names.append(group(choices, repeated=False))
             number.update(dict.fromkeys(states, node))
 
@@ -111,7 +115,7 @@ class _Writer:
             for node in bits(part):
                 self.component[node] = part
 
-    def starting(self, node: int, room: int | None) -> Iterator[Expression]:
+    def starting(self, node: int, room: int | None) -> Iterator[AdvertisementExpression]:
         """All that start with a node and have at most so many names."""
         for last, passage in self._through(node, room):
             if self.leaves >> last & 1:
@@ -139,7 +143,9 @@ class _Writer:
                         found[shape] += many
         return found
 
-    def _through(self, node: int, room: int | None) -> Iterator[tuple[int, Expression]]:
+    def _through(
+        self, node: int, room: int | None
+    ) -> Iterator[tuple[int, AdvertisementExpression]]:
         """The ways through the component of a node, with the node where they leave it or end."""
         part = self.component[node]
         for last in bits(part):
@@ -148,7 +154,7 @@ class _Writer:
                     if room is None or passage.size <= room:
                         yield last, passage
 
-    def _passage(self, nodes: int, first: int, last: int) -> list[Expression]:
+    def _passage(self, nodes: int, first: int, last: int) -> list[AdvertisementExpression]:
         """All ways from one node to another among these nodes, at most `_SEVERAL` expressions."""
         key = (nodes, first, last)
         found = self._passages.get(key)
@@ -165,18 +171,18 @@ class _Writer:
             self._passages[key] = found
         return found
 
-    def _ways(self, nodes: int, first: int, last: int) -> Iterator[Expression]:
+    def _ways(self, nodes: int, first: int, last: int) -> Iterator[AdvertisementExpression]:
         within = [states & nodes for states in self.below]
         reached = closure(within, 1 << first)
         if not reached >> last & 1:
             return
-        cycle = reached & closure(turned(within), 1 << first)
+        cycle = reached & closure(transpose(within), 1 << first)
         if cycle == 1 << first and not within[first] >> first & 1:
             yield from self._tails(nodes & ~cycle, first, last)
             return
         hub = self._hub(cycle, first)
         rest = nodes & ~(1 << hub)
-        heads: list[Expression] = []
+        heads: list[AdvertisementExpression] = []
         if hub != first:
             yield from self._passage(rest, first, last) if hub != last else ()
             for before in bits(self.above[hub] & rest):
@@ -192,7 +198,7 @@ class _Writer:
                 for head in heads:
                     yield head + ending
 
-    def _tails(self, nodes: int, first: int, last: int) -> Iterator[Expression]:
+    def _tails(self, nodes: int, first: int, last: int) -> Iterator[AdvertisementExpression]:
         """All ways from one node to another that do not come back to the first."""
         if first == last:
             yield self.names[first]
@@ -215,16 +221,18 @@ class _Writer:
         return first if found >> first & 1 else next(bits(found))
 
 
-def _left(room: int | None, passage: Expression) -> int | None:
+def _left(room: int | None, passage: AdvertisementExpression) -> int | None:
     return None if room is None else room - passage.size
 
 
-def _repeated(rounds: list[Expression], tail: Expression) -> Iterator[Expression]:
+def _repeated(
+    rounds: list[AdvertisementExpression], tail: AdvertisementExpression
+) -> Iterator[AdvertisementExpression]:
     """A tail, and the same after rounds."""
     if len(rounds) == 1:
         body = rounds[0].parts
         if tail.parts[: len(body)] == body:
-            yield Expression(group(rounds).parts + tail.parts[len(body) :])
+            yield AdvertisementExpression(group(rounds).parts + tail.parts[len(body) :])
             return
     yield tail
     yield group(rounds) + tail
