@@ -18,7 +18,7 @@ PYTHON ?= $(shell for python in python3.11 python3; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& { echo $$python; break; }; done)
 
-.PHONY: help setup run test check-deep lint format dist-env clean
+.PHONY: help setup run test check-deep lint format docs reference dist-env clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 14
@@ -55,6 +55,13 @@ test: lint  ## all that a change must pass: lint, types, tests, examples, instal
 
 check-deep: $(STAMP)  ## the tests with much bigger numbers (minutes)
 	PATHCAST_DEEP=1 $(PYTEST) -m "deep or not deep"
+
+docs: $(STAMP)  ## the documentation as a site in build/site, every link checked
+	@$(BIN)/pip --quiet --quiet --disable-pip-version-check install --requirement docs/requirements.txt
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
+reference: $(STAMP)  ## write docs/reference/commands.md from the commands' help
+	$(BIN)/typer pathcast.cli.app utils docs --name pathcast --title Commands --output docs/reference/commands.md
 
 dist-env: $(STAMP)  ## dist/pathcast-env.tar.gz: an environment for Spark's executors that have no pathcast
 	@scripts/dist_env.sh $(BIN)/python dist/pathcast-env.tar.gz

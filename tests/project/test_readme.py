@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
-from pathcast.generators.presets import PRESETS
 from tests.project.readme import Block, blocks, commands, run, shows
 
 README = Path(__file__).parents[2] / "README.md"
@@ -26,14 +24,6 @@ def test_readme_keeps_its_promises(tmp_path: Path) -> None:
 def test_the_guide_to_advertisements(tmp_path: Path) -> None:
     markdown = (README.parent / "docs" / "guide" / "advertisements.md").read_text(encoding="utf-8")
     assert not run(markdown, tmp_path)
-
-
-def test_the_page_on_workloads(tmp_path: Path) -> None:
-    markdown = (README.parent / "docs" / "guide" / "workloads.md").read_text(encoding="utf-8")
-    assert not run(markdown, tmp_path)
-    table = markdown.partition("## Presets")[2].partition("## ")[0]
-    named = re.findall(r"`([a-z]+[0-9]{4}-?[a-z]*)`", table)
-    assert named == list(PRESETS)
 
 
 def test_blocks_are_found_with_their_lines() -> None:
