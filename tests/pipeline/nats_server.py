@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from nats.js.api import RawStreamMsg
 from nats.js.errors import NotFoundError
 
-from pathcast.pipeline.jetstream import Broker, Line, Link
+from pathcast.pipeline.jetstream import NatsConnection, RetryingClient, ServerAddress
 
 T = TypeVar("T")
 _WATCHDOG = 120.0
@@ -28,7 +28,7 @@ class NatsServer:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port: int = free.getsockname()[1]
-        self.broker = Broker("nats", "127.0.0.1", self.port)
+        self.broker = ServerAddress("nats", "127.0.0.1", self.port)
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -60,14 +60,14 @@ class NatsServer:
         except OSError:
             return False
 
-    def ask(self, question: Callable[[Link], Awaitable[T]]) -> T:
-        with Line(self.broker, patience=0) as line:
+    def ask(self, question: Callable[[NatsConnection], Awaitable[T]]) -> T:
+        with RetryingClient(self.broker, patience=0) as line:
             return line.ask(question)
 
     def make(self, stream: str, **settings: Any) -> None:
         """A stream for the subjects `stream.>`, unless others are given."""
 
-        async def made(link: Link) -> None:
+        async def made(link: NatsConnection) -> None:
             await link.jetstream.add_stream(
                 name=stream, **{"subjects": [f"{stream}.>"], **settings}
             )
@@ -77,7 +77,7 @@ class NatsServer:
     def put(self, stream: str, bodies: Sequence[bytes], subject: str = "a") -> None:
         """Messages, one after the other, to `stream.subject`."""
 
-        async def sent(link: Link) -> None:
+        async def sent(link: NatsConnection) -> None:
             for body in bodies:
                 await link.jetstream.publish(f"{stream}.{subject}", body)
 
@@ -86,7 +86,7 @@ class NatsServer:
     def all(self, stream: str) -> list[RawStreamMsg]:
         """What is in a stream, got one by one."""
 
-        async def got(link: Link) -> list[RawStreamMsg]:
+        async def got(link: NatsConnection) -> list[RawStreamMsg]:
             state = (await link.jetstream.stream_info(stream)).state
             found = []
             for sequence in range(max(state.first_seq, 1), state.last_seq + 1):

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from pathcast.pipeline.batches import Settings
-from pathcast.pipeline.running import Order, Run
+from pathcast.pipeline.batches import BatchSettings
+from pathcast.pipeline.running import PipelineRun, RunSpec
 from pathcast.pipeline.sinks.files import FileOutboxes
 from pathcast.pipeline.sources import Source
 from pathcast.pipeline.subscriptions import SubscriptionSource
@@ -111,14 +111,14 @@ def pathcast_run(
 
 def agrees(spark: SparkSession, folder: Path, summary: str) -> None:
     """Compare what is in `folder/out` with local mode, and with a plain loop."""
-    order = Order(
+    order = RunSpec(
         SubscriptionSource(folder / "s.jsonl"),
         Source(str(folder / "in"), "files", LIMITS.size),
         str(folder / "local"),
-        Settings(LIMITS, structures=0.1),
+        BatchSettings(LIMITS, structures=0.1),
         outbox=lambda out: FileOutboxes(Path(out, "outboxes")),
     )
-    here = Run(spark, order, lambda _: None).once()
+    here = PipelineRun(spark, order, lambda _: None).once()
     for table in TABLES:
         assert rows(spark, folder / "out" / table) == rows(spark, folder / "local" / table), table
     assert boxes(folder / "out") == boxes(folder / "local")

@@ -13,10 +13,10 @@ from pyspark.sql import SparkSession
 
 from pathcast.documents import Limits
 from pathcast.files import Subscription
-from pathcast.pipeline.batches import Settings
-from pathcast.pipeline.running import BatchDone, Chosen, Event, Order, Run
+from pathcast.pipeline.batches import BatchSettings
+from pathcast.pipeline.running import BatchDone, PipelineRun, RunEvent, RunSpec, StrategyChosen
 from pathcast.pipeline.sources import Source
-from pathcast.pipeline.strategy import Wanted
+from pathcast.pipeline.strategy import PartitionMode
 from pathcast.pipeline.subscriptions import SubscriptionSource
 from tests import generate
 from tests.generate import NAMESPACES
@@ -72,7 +72,7 @@ def known() -> Set:
 @pytest.mark.parametrize("partition", ["documents", "subscriptions"])
 @pytest.mark.parametrize("stream", [False, True], ids=["batch", "stream"])
 def test_all_find_the_same(
-    spark: SparkSession, tmp_path: Path, known: Set, partition: Wanted, stream: bool
+    spark: SparkSession, tmp_path: Path, known: Set, partition: PartitionMode, stream: bool
 ) -> None:
     write_subscriptions(
         tmp_path / "s.jsonl",
@@ -82,21 +82,21 @@ def test_all_find_the_same(
         ],
     )
     write_documents(tmp_path / "in", known.bodies)
-    heard: list[Event] = []
-    order = Order(
+    heard: list[RunEvent] = []
+    order = RunSpec(
         SubscriptionSource(tmp_path / "s.jsonl"),
         Source(str(tmp_path / "in"), "files", Limits().size),
         str(tmp_path / "out"),
-        Settings(Limits()),
+        BatchSettings(Limits()),
         batch=BATCH,
         partition=partition,
     )
-    run = Run(spark, order, heard.append)
+    run = PipelineRun(spark, order, heard.append)
     if stream:
         run.stream(threading.Event(), available=True)
     else:
         run.once()
-    (chosen,) = [event for event in heard if isinstance(event, Chosen)]
+    (chosen,) = [event for event in heard if isinstance(event, StrategyChosen)]
     assert (chosen.partition, chosen.fragments > 1) == (partition, partition == "subscriptions")
     kept = {file.name for file in (tmp_path / "out/versions").iterdir()}
     endings = (".subscriptions", ".routes.parquet", ".json")

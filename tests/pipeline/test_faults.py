@@ -15,8 +15,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.batches import Batches, Settings
-from pathcast.pipeline.running import Event, Order, Run
+from pathcast.pipeline.batches import BatchRunner, BatchSettings
+from pathcast.pipeline.running import PipelineRun, RunEvent, RunSpec
 from pathcast.pipeline.sinks.files import FileOutboxes
 from pathcast.pipeline.sources import Source
 from pathcast.pipeline.subscriptions import SubscriptionSource
@@ -33,7 +33,7 @@ from tests.pipeline.test_running import (
 )
 
 
-def silent(_: Event) -> None:
+def silent(_: RunEvent) -> None:
     pass
 
 
@@ -93,7 +93,7 @@ def test_a_worker_is_killed(spark: SparkSession, tmp_path: Path) -> None:
     thread = threading.Thread(target=kill)
     thread.start()
     try:
-        outcome = Run(spark, asked, silent).once()
+        outcome = PipelineRun(spark, asked, silent).once()
     finally:
         over.set()
         thread.join()
@@ -122,11 +122,11 @@ def test_a_full_disk(spark: SparkSession, tmp_path: Path) -> None:
             batch=100,
         )
         with pytest.raises(PipelineError) as caught:
-            Run(spark, asked, silent).stream(threading.Event(), available=True)
+            PipelineRun(spark, asked, silent).stream(threading.Event(), available=True)
         assert caught.value.kind == "disk"
         assert "No space left" in caught.value.message
         os.system(f"mount -o remount,size=20m {small}")
-        Run(spark, asked, silent).stream(threading.Event(), available=True)
+        PipelineRun(spark, asked, silent).stream(threading.Event(), available=True)
         assert delivered(spark, small / "out") == twin(file, bodies)
     finally:
         os.system(f"umount {small}")
@@ -137,14 +137,14 @@ def test_a_source_that_cannot_be_read(spark: SparkSession, tmp_path: Path) -> No
     for name, kind in (("none", "files"), ("none.parquet", "parquet"), ("x.parquet", "parquet")):
         (tmp_path / "x.parquet").write_bytes(b"PAR?")
         source = Source(str(tmp_path / name), kind, LIMITS.size)  # type: ignore[arg-type]
-        asked = Order(
+        asked = RunSpec(
             SubscriptionSource(tmp_path / "s.jsonl"),
             source,
             str(tmp_path / "out"),
-            Settings(LIMITS),
+            BatchSettings(LIMITS),
         )
         with pytest.raises(PipelineError) as caught:
-            Run(spark, asked, silent).once()
+            PipelineRun(spark, asked, silent).once()
         assert caught.value.kind == "source", name
         assert name in caught.value.message
         shutil.rmtree(tmp_path / "out")
@@ -155,14 +155,14 @@ def test_a_version_that_is_gone(spark: SparkSession, tmp_path: Path) -> None:
     write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
     everything = replace(order(tmp_path), batch=10)
-    Run(spark, everything, silent).stream(threading.Event(), available=True)
+    PipelineRun(spark, everything, silent).stream(threading.Event(), available=True)
     out = tmp_path / "out"
     for name in ("done", "matches", "documents", "errors", "deliveries", "checkpoint/commits"):
         shutil.rmtree(out / name)
     shutil.rmtree(out / "versions")
     write_subscriptions(tmp_path / "s.jsonl", [{"id": "c", "xpath": "//c"}])
     with pytest.raises(PipelineError) as caught:
-        Run(spark, everything, silent).stream(threading.Event(), available=True)
+        PipelineRun(spark, everything, silent).stream(threading.Event(), available=True)
     assert caught.value.kind == "version"
     assert not (out / "matches").exists()
 
@@ -173,18 +173,18 @@ def test_a_folder_that_machines_see_differently(
     """Some of what workers wrote is not where the driver looks, as where OUT is a disk of each machine's own."""
     write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
-    write = Batches._write
+    write = BatchRunner._write
 
-    def elsewhere(self: Batches, staging: str, name: str, table: DataFrame) -> None:
+    def elsewhere(self: BatchRunner, staging: str, name: str, table: DataFrame) -> None:
         write(self, staging, name, table)
         if name == "matches":
             next((tmp_path / "out" / staging / name).glob("part-*")).unlink()
 
     with monkeypatch.context() as patch:
-        patch.setattr(Batches, "_write", elsewhere)
+        patch.setattr(BatchRunner, "_write", elsewhere)
         with pytest.raises(PipelineError, match=r"wrote 3 rows of matches to .*, and [0-2] are"):
-            Run(spark, order(tmp_path), silent).once()
+            PipelineRun(spark, order(tmp_path), silent).once()
     assert not (tmp_path / "out" / "matches").exists()
     assert not (tmp_path / "out" / "outboxes").exists()
-    Run(spark, order(tmp_path), silent).once()
+    PipelineRun(spark, order(tmp_path), silent).once()
     assert delivered(spark, tmp_path / "out") == twin(tmp_path / "s.jsonl", DOCUMENTS)

@@ -13,14 +13,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.hadoop import literal
+from pathcast.pipeline.hadoop import escape_glob
 from pathcast.pipeline.report import write_report
-from pathcast.pipeline.running import BatchDone, Event, Run
-from pathcast.pipeline.sources import Kind, Source
-from pathcast.pipeline.sources.empty_files import empty_in_batch
+from pathcast.pipeline.running import BatchDone, PipelineRun, RunEvent
+from pathcast.pipeline.sources import Source, SourceKind
+from pathcast.pipeline.sources.empty_files import empty_paths_in_batch
 from pathcast.pipeline.statistics import StatisticsSettings, compute
 from pathcast.pipeline.storage import LocalStorage
-from pathcast.pipeline.store import Outcome
+from pathcast.pipeline.store import BatchOutcome
 from tests.pipeline.test_running import (
     DOCUMENTS,
     LIMITS,
@@ -36,12 +36,12 @@ BOTH_WAYS = pytest.mark.parametrize("stream", [False, True], ids=["batch", "stre
 
 
 def run(
-    spark: SparkSession, folder: Path, stream: bool, documents: Path, kind: Kind = "files"
-) -> list[Outcome]:
+    spark: SparkSession, folder: Path, stream: bool, documents: Path, kind: SourceKind = "files"
+) -> list[BatchOutcome]:
     """The outcomes of the batches of a run over `documents`."""
-    heard: list[Event] = []
+    heard: list[RunEvent] = []
     source = Source(str(documents), kind, LIMITS.size)
-    made = Run(spark, replace(order(folder), source=source, batch=5), heard.append)
+    made = PipelineRun(spark, replace(order(folder), source=source, batch=5), heard.append)
     if stream:
         made.stream(threading.Event(), available=True)
     else:
@@ -104,7 +104,7 @@ def test_which_files_a_batch_has(tmp_path: Path) -> None:
     for batch, end in enumerate(["-", '{"logOffset":8}', '{"logOffset":8}', '{"logOffset":10}']):
         storage.write(f"checkpoint/offsets/{batch}", f"v1\n{{}}\n{end}\n-".encode())
     place = f"file:{tmp_path}"
-    assert [empty_in_batch(storage, batch) for batch in range(4)] == [
+    assert [empty_paths_in_batch(storage, batch) for batch in range(4)] == [
         [],
         [f"{place}/a b.xml"],
         [],
@@ -146,12 +146,12 @@ def test_the_name_of_results_means_itself(spark: SparkSession, tmp_path: Path) -
     write_documents(tmp_path / "in", DOCUMENTS | {"again.xml": DOCUMENTS["1.xml"]})
     out = tmp_path / "out [1] {a,b}"
     asked = replace(order(tmp_path, dedupe=3600.0), out=str(out), batch=10)
-    Run(spark, asked, lambda _: None).stream(threading.Event(), available=True)
+    PipelineRun(spark, asked, lambda _: None).stream(threading.Event(), available=True)
     write_documents(tmp_path / "in", {"later.xml": DOCUMENTS["2.xml"]})
-    Run(spark, asked, lambda _: None).stream(threading.Event(), available=True)
+    PipelineRun(spark, asked, lambda _: None).stream(threading.Event(), available=True)
     matched = {file.name for file in (out / "outboxes/archive").iterdir()}
     assert len(matched) == len(twin(file, DOCUMENTS).keys() & {(id, "archive") for id in DOCUMENTS})
-    (row,) = spark.read.parquet(literal(str(out / "repeats/batch=1"))).collect()
+    (row,) = spark.read.parquet(escape_glob(str(out / "repeats/batch=1"))).collect()
     assert (row.document, row.of) == ("later.xml", "2.xml")
     compute(spark, str(out), settings=StatisticsSettings())
     assert "<svg" in write_report(spark, str(out), tmp_path / "report.html").read_text()
@@ -190,7 +190,7 @@ def test_a_table_that_cannot_be_read_ends_the_run(
         began.append(steps)
         raise PipelineError("test", "it has begun")
 
-    monkeypatch.setattr("pathcast.pipeline.batches.together", together)
+    monkeypatch.setattr("pathcast.pipeline.batches.run_parallel", together)
     write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     table = pa.table({"id": [str(n) for n in range(500)], "body": ["<c/>" + " " * 100] * 500})
     pq.write_table(table, tmp_path / "t.parquet", compression="none", use_dictionary=False)
@@ -211,7 +211,7 @@ def test_results_among_the_documents(spark: SparkSession, tmp_path: Path, out: s
     (tmp_path / "link").symlink_to(tmp_path / "in")
     asked = replace(order(tmp_path), out=str(tmp_path / out))
     with pytest.raises(PipelineError, match="would be read as documents") as caught:
-        Run(spark, asked, lambda _: None).once()
+        PipelineRun(spark, asked, lambda _: None).once()
     assert caught.value.kind == "output"
     assert not (tmp_path / "in/out").exists()
 
@@ -221,5 +221,5 @@ def test_results_that_are_passed_over(spark: SparkSession, tmp_path: Path) -> No
     write_documents(tmp_path / "in", DOCUMENTS)
     asked = replace(order(tmp_path), out=str(tmp_path / "in/_out"))
     for _ in range(2):
-        Run(spark, asked, lambda _: None).stream(threading.Event(), available=True)
+        PipelineRun(spark, asked, lambda _: None).stream(threading.Event(), available=True)
     assert delivered(spark, tmp_path / "in/_out") == twin(file, DOCUMENTS)

@@ -18,11 +18,17 @@ from pathcast.errors import PathcastError, PipelineError
 from pathcast.files import Subscription
 from pathcast.matching.matcher import MAX_HOPS
 from pathcast.pipeline import worker
-from pathcast.pipeline.running import BatchDone, Chosen, Event, Run, Taken
+from pathcast.pipeline.running import (
+    BatchDone,
+    PipelineRun,
+    RunEvent,
+    StrategyChosen,
+    SubscriptionsLoaded,
+)
 from pathcast.pipeline.storage import LocalStorage
 from pathcast.pipeline.store import Store
 from pathcast.pipeline.subscriptions import SubscriptionSource
-from pathcast.pipeline.versions import Compiler, Version, Versions, compiled
+from pathcast.pipeline.versions import Version, VersionCompiler, VersionStore, compile_version
 from pathcast.routing.advertisement import parse_advertisement
 from pathcast.routing.matcher_backend import MatcherBackend
 from pathcast.routing.messages import Publication
@@ -58,7 +64,7 @@ def hops(version: Version, body: bytes) -> set[str]:
 
 
 def test_a_version_of_hops(tmp_path: Path) -> None:
-    version = compiled(ENTRIES, tmp_path, hops=True)
+    version = compile_version(ENTRIES, tmp_path, hops=True)
     assert (version.subscriptions, version.hops) == (3, ("x", "y"))
     assert pq.read_table(version.routes).to_pylist() == [
         {"subscription": name, "subscriber": name} for name in ("x", "y")
@@ -66,14 +72,14 @@ def test_a_version_of_hops(tmp_path: Path) -> None:
     assert hops(version, b"<b><c/></b>") == {"x", "y"}
     assert hops(version, b"<c/>") == {"x"}
     assert hops(version, b"<b/>") == set()
-    assert compiled(ENTRIES, tmp_path).name != version.name
-    assert compiled(ENTRIES, tmp_path).hops is None
-    assert compiled([], tmp_path, hops=True).hops == ()
+    assert compile_version(ENTRIES, tmp_path).name != version.name
+    assert compile_version(ENTRIES, tmp_path).hops is None
+    assert compile_version([], tmp_path, hops=True).hops == ()
 
 
 def test_hops_that_come_and_go(tmp_path: Path) -> None:
     """What has kept its hop and its hop's number is not compiled again; every version has its own numbers."""
-    compiler = Compiler(tmp_path / "changed", hops=True)
+    compiler = VersionCompiler(tmp_path / "changed", hops=True)
     changes = [
         (ENTRIES, 3),
         ([*ENTRIES, Subscription("4", "//d", subscriber="z")], 4),
@@ -84,7 +90,7 @@ def test_hops_that_come_and_go(tmp_path: Path) -> None:
     for entries, count in changes:
         changed = compiler.version(entries)
         assert compiler.compiled == count
-        alone = compiled(entries, tmp_path / "alone", hops=True)
+        alone = compile_version(entries, tmp_path / "alone", hops=True)
         assert (changed.name, changed.hops) == (alone.name, alone.hops)
         for body in (b"<a/>", b"<b><c/></b>", b"<c/>", b"<d/>"):
             wanted = {
@@ -96,7 +102,7 @@ def test_hops_that_come_and_go(tmp_path: Path) -> None:
 def test_a_bad_entry_has_no_hop(tmp_path: Path) -> None:
     bad = [Subscription("0", "//a[", subscriber="w"), Subscription("1", "//z", subscriber="v")]
     refused: list[str] = []
-    version = compiled(
+    version = compile_version(
         [bad[0], *ENTRIES, bad[1]],
         tmp_path,
         hops=True,
@@ -104,28 +110,28 @@ def test_a_bad_entry_has_no_hop(tmp_path: Path) -> None:
     )
     assert refused == ["w", "v"]
     assert version.hops == ("x", "y")
-    assert version.name == compiled(ENTRIES, tmp_path, hops=True).name
+    assert version.name == compile_version(ENTRIES, tmp_path, hops=True).name
 
 
 def test_there_are_only_so_many_hops(tmp_path: Path) -> None:
     entries = [Subscription(number, "//a") for number in range(MAX_HOPS + 1)]
-    version = compiled(entries[:-1], tmp_path, hops=True)
+    version = compile_version(entries[:-1], tmp_path, hops=True)
     assert len(hops(version, b"<a/>")) == MAX_HOPS
     with pytest.raises(PipelineError, match=f"at most {MAX_HOPS:,} hops"):
-        compiled(entries, tmp_path, hops=True)
+        compile_version(entries, tmp_path, hops=True)
 
 
 def test_a_later_run_finds_the_hops(tmp_path: Path) -> None:
     storage = LocalStorage(tmp_path)
-    kept = Versions(storage, Compiler(tmp_path / "one", hops=True)).add(ENTRIES)
-    later = Versions(storage, Compiler(tmp_path / "two"))
+    kept = VersionStore(storage, VersionCompiler(tmp_path / "one", hops=True)).add(ENTRIES)
+    later = VersionStore(storage, VersionCompiler(tmp_path / "two"))
     assert later.get(kept.name) == kept
     assert later.add(ENTRIES).hops is None
 
 
 def test_a_worker_does_not_ask_for_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    version = compiled(ENTRIES, tmp_path, hops=True)
-    known = worker.loaded(str(version.path), hops=version.hops)
+    version = compile_version(ENTRIES, tmp_path, hops=True)
+    known = worker.load_version(str(version.path), hops=version.hops)
     monkeypatch.setattr(Matcher, "match_batch", None)
     monkeypatch.setattr(Matcher, "match", None)
     found = known.answers([b"<c/>", b"<c>", b"<b><c/></b>", b"<d/>"])
@@ -241,10 +247,10 @@ def test_a_stream_whose_table_changes(
     first, second = documents(2, 25), documents(3, 25)
     source = SubscriptionSource(table(run, tmp_path), hops=True)
     asked = replace(order(tmp_path), subscriptions=source, batch=100, partition="subscriptions")
-    heard: list[Event] = []
+    heard: list[RunEvent] = []
 
     def stream() -> None:
-        Run(spark, asked, heard.append).stream(threading.Event(), available=True)
+        PipelineRun(spark, asked, heard.append).stream(threading.Event(), available=True)
 
     def crash(*_: object) -> None:
         raise KeyError("crash")
@@ -270,10 +276,10 @@ def test_a_stream_whose_table_changes(
     assert boxes(tmp_path / "out").keys() == expected.keys()
     assert matched(spark, tmp_path / "out") == by_document(expected, first | second)
     done = [event.outcome for event in heard if isinstance(event, BatchDone)]
-    taken = [event.version for event in heard if isinstance(event, Taken)]
+    taken = [event.version for event in heard if isinstance(event, SubscriptionsLoaded)]
     assert [one.version for one in done] == [taken[0], taken[-1]]
     assert len(set(taken)) == 2
-    chosen = {event.partition for event in heard if isinstance(event, Chosen)}
+    chosen = {event.partition for event in heard if isinstance(event, StrategyChosen)}
     assert chosen == {"documents"}  # whatever was asked for
 
 
@@ -281,7 +287,9 @@ def test_a_table_without_entries(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").touch()
     write_documents(tmp_path / "in", {"1.xml": b"<a/>"})
     source = SubscriptionSource(tmp_path / "t.jsonl", hops=True)
-    outcome = Run(spark, replace(order(tmp_path), subscriptions=source), lambda _: None).once()
+    outcome = PipelineRun(
+        spark, replace(order(tmp_path), subscriptions=source), lambda _: None
+    ).once()
     assert (outcome.documents, outcome.unmatched, outcome.deliveries) == (1, 1, 0)
 
 

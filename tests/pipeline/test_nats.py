@@ -20,11 +20,16 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.jetstream import Line, Link, OutboxAddress, StreamAddress
+from pathcast.pipeline.jetstream import NatsConnection, OutboxAddress, RetryingClient, StreamAddress
 from pathcast.pipeline.sinks.nats import NatsOutbox
-from pathcast.pipeline.sinks.nats_publisher import message_id, post_batches, subscriber_of, token
+from pathcast.pipeline.sinks.nats_publisher import (
+    message_id,
+    publish_batches,
+    subject_token,
+    subscriber_of,
+)
 from pathcast.pipeline.sources.nats import NatsSource, nats_documents
-from pathcast.pipeline.sources.nats_reader import Gone, Reading
+from pathcast.pipeline.sources.nats_reader import LostRange, RangeReader
 from pathcast.pipeline.storage import LocalStorage
 from tests.pipeline.nats_server import NatsServer, nats_server, wait_for
 
@@ -45,7 +50,9 @@ def stream(server: NatsServer, name: str, subject: str | None = None) -> StreamA
     return StreamAddress(server.broker, name, subject)
 
 
-def read_all(reading: Reading, line: Line) -> tuple[list[tuple[int, bytes]], list[Gone]]:
+def read_all(
+    reading: RangeReader, line: RetryingClient
+) -> tuple[list[tuple[int, bytes]], list[LostRange]]:
     found, gone = [], []
     while not reading.done:
         portion = line.ask(reading.portion)
@@ -128,12 +135,12 @@ class TestReading:
         server.make("RANGE")
         server.put("RANGE", bodies(150))
         twin = list(enumerate(bodies(150), 1))
-        with Line(server.broker) as line:
+        with RetryingClient(server.broker) as line:
             for first, last in [(1, 150), (1, 150), (150, 150), (3, 2), (60, 70), (64, 129)]:
-                found = read_all(Reading(stream(server, "RANGE"), first, last), line)
+                found = read_all(RangeReader(stream(server, "RANGE"), first, last), line)
                 assert found == (twin[first - 1 : last], [])
 
-            async def consumers(link: Link) -> int | None:
+            async def consumers(link: NatsConnection) -> int | None:
                 return (await link.jetstream.stream_info("RANGE")).state.consumer_count
 
             assert line.ask(consumers) == 0
@@ -142,26 +149,26 @@ class TestReading:
         server.make("HOLES")
         server.put("HOLES", bodies(20))
 
-        async def dig(link: Link) -> None:
+        async def dig(link: NatsConnection) -> None:
             for sequence in (9, 14, 15, 20):
                 await link.jetstream.delete_msg("HOLES", sequence)
             await link.jetstream.purge_stream("HOLES", seq=6)
 
         server.ask(dig)
         left = [(one, b"<a n='%d'/>" % one) for one in range(6, 20) if one not in (9, 14, 15)]
-        with Line(server.broker) as line:
+        with RetryingClient(server.broker) as line:
             address = stream(server, "HOLES")
-            assert read_all(Reading(address, 1, 20), line) == (left, [Gone(1, 5, 5)])
-            assert read_all(Reading(address, 6, 20), line) == (left, [])
-            assert read_all(Reading(address, 2, 4), line) == ([], [Gone(2, 4, 3)])
-            assert read_all(Reading(address, 14, 15), line) == ([], [])
+            assert read_all(RangeReader(address, 1, 20), line) == (left, [LostRange(1, 5, 5)])
+            assert read_all(RangeReader(address, 6, 20), line) == (left, [])
+            assert read_all(RangeReader(address, 2, 4), line) == ([], [LostRange(2, 4, 3)])
+            assert read_all(RangeReader(address, 14, 15), line) == ([], [])
 
     def test_other_subjects_are_not_gone(self, server: NatsServer) -> None:
         server.make("MIXED")
         for number in range(1, 31):
             server.put("MIXED", bodies(1, number), "wanted" if number % 10 == 0 else "other")
-        with Line(server.broker) as line:
-            reading = Reading(stream(server, "MIXED", "MIXED.wanted"), 1, 30)
+        with RetryingClient(server.broker) as line:
+            reading = RangeReader(stream(server, "MIXED", "MIXED.wanted"), 1, 30)
             found, gone = read_all(reading, line)
         assert [sequence for sequence, _ in found] == [10, 20, 30]
         assert gone == []
@@ -176,8 +183,8 @@ class TestReading:
                 said.append(message)
                 server.start()
 
-            with Line(server.broker, patience=30, say=start_again) as line:
-                reading = Reading(stream(server, "BACK"), 1, 200)
+            with RetryingClient(server.broker, patience=30, say=start_again) as line:
+                reading = RangeReader(stream(server, "BACK"), 1, 200)
                 first = line.ask(reading.portion).messages
                 server.kill()
                 rest, gone = read_all(reading, line)
@@ -193,9 +200,9 @@ class TestReading:
         said: list[str] = []
         with (
             pytest.raises(PipelineError, match="does not answer") as error,
-            Line(nobody.broker, patience=0.3, say=said.append) as line,
+            RetryingClient(nobody.broker, patience=0.3, say=said.append) as line,
         ):
-            line.ask(Reading(stream(nobody, "S"), 1, 2).portion)
+            line.ask(RangeReader(stream(nobody, "S"), 1, 2).portion)
         assert error.value.hint
         assert len(said) >= 2
 
@@ -315,7 +322,7 @@ class TestStreaming:
         run(frame, tmp_path / "checkpoint")
         server.put("LOST", bodies(10, first=6))
 
-        async def purge(link: Link) -> None:
+        async def purge(link: NatsConnection) -> None:
             await link.jetstream.purge_stream("LOST", seq=12)
 
         server.ask(purge)
@@ -388,7 +395,7 @@ class TestPlanning:
         server.put("QUIET", bodies(20), "other")
         planner = self.planner(stream(server, "QUIET", "QUIET.wanted"))
 
-        async def purge(link: Link) -> None:
+        async def purge(link: NatsConnection) -> None:
             await link.jetstream.purge_stream("QUIET", seq=18)
 
         try:
@@ -454,7 +461,7 @@ class TestOutbox:
         for one in server.all("box_one"):
             assert one.headers is not None
             subscriber = unquote(one.headers["Pathcast-Subscriber"])
-            assert one.subject == f"box.one.{token(subscriber)}"
+            assert one.subject == f"box.one.{subject_token(subscriber)}"
             assert one.headers["Pathcast-Version"] == "v1"
             document = unquote(one.headers["Pathcast-Document"])
             assert one.headers["Nats-Msg-Id"] == message_id(document, subscriber)
@@ -485,10 +492,10 @@ class TestOutbox:
             raise RuntimeError("killed")
 
         with pytest.raises(RuntimeError, match="killed"):
-            list(post_batches(some(), task))
+            list(publish_batches(some(), task))
         assert sum(delivered(server, "CRASH").values()) == 50
 
-        async def taken_twice(link: Link) -> bool:
+        async def taken_twice(link: NatsConnection) -> bool:
             probe = partial(
                 link.jetstream.publish,
                 "crash.probe",
@@ -522,7 +529,7 @@ class TestOutbox:
                         ]
                     )
 
-            told = pa.Table.from_batches(post_batches(some(), task)).to_pylist()
+            told = pa.Table.from_batches(publish_batches(some(), task)).to_pylist()
             assert sum(row["sent"] for row in told) == 40
             assert delivered(server, "broken") == expected(rows)
 
@@ -536,7 +543,7 @@ class TestOutbox:
             outbox = NatsOutbox(OutboxAddress(server.broker, "deep"))
             outbox.stage(mail(spark, rows).repartition(2), str(tmp_path / "staging"))
 
-            async def count(link: Link) -> int:
+            async def count(link: NatsConnection) -> int:
                 return (await link.jetstream.stream_info("DEEP")).state.messages
 
             with ThreadPoolExecutor(1) as pool:
@@ -578,7 +585,7 @@ class TestOutbox:
         row = {"version": "v", "subscribers": ["ann"]}
         some = [{"document": f"{size}", "body": b"x" * size, **row} for size in sizes]
         batch = pa.RecordBatch.from_pylist(some)
-        told = pa.Table.from_batches(post_batches(iter([batch]), task)).to_pylist()
+        told = pa.Table.from_batches(publish_batches(iter([batch]), task)).to_pylist()
         sent = sum(one["sent"] or 0 for one in told)
         stored = [len(one.data or b"") for one in server.all("EDGE")]
         assert stored == list(sizes)[:sent]
@@ -603,7 +610,7 @@ class TestOutbox:
 
     @given(st.text())
     def test_a_token_is_one_token_and_can_be_read_back(self, subscriber: str) -> None:
-        found = token(subscriber)
+        found = subject_token(subscriber)
         assert found
         assert found.isascii()
         assert found.isprintable()

@@ -8,9 +8,9 @@ from urllib.parse import unquote
 
 from pyspark.sql import SparkSession
 
-from pathcast.pipeline.batches import Settings
+from pathcast.pipeline.batches import BatchSettings
 from pathcast.pipeline.jetstream import OutboxAddress, StreamAddress
-from pathcast.pipeline.running import BatchDone, Event, Order, Run
+from pathcast.pipeline.running import BatchDone, PipelineRun, RunEvent, RunSpec
 from pathcast.pipeline.sinks.nats import NatsOutbox
 from pathcast.pipeline.sources import Source, kind_of
 from pathcast.pipeline.subscriptions import SubscriptionSource
@@ -32,25 +32,25 @@ def test_from_stream_to_subjects(spark: SparkSession, tmp_path: Path) -> None:
         server.put("FEED", bodies)
         address = str(StreamAddress(server.broker, "FEED"))
         assert kind_of(address) == "nats"
-        order = Order(
+        order = RunSpec(
             SubscriptionSource(file),
             Source(address, "nats", LIMITS.size),
             str(tmp_path / "out"),
-            Settings(LIMITS),
+            BatchSettings(LIMITS),
             lambda _: NatsOutbox(OutboxAddress(server.broker, "mail")),
             batch=3,
         )
-        heard: list[Event] = []
+        heard: list[RunEvent] = []
         stopping = threading.Event()
 
-        def hear(event: Event) -> None:
+        def hear(event: RunEvent) -> None:
             heard.append(event)
             if isinstance(event, BatchDone):
                 stopping.set()
 
-        Run(spark, order, hear).stream(stopping)  # the first batch, and no more
+        PipelineRun(spark, order, hear).stream(stopping)  # the first batch, and no more
         assert [event.outcome.documents for event in heard if isinstance(event, BatchDone)] == [3]
-        Run(spark, order, heard.append).stream(threading.Event(), available=True)
+        PipelineRun(spark, order, heard.append).stream(threading.Event(), available=True)
         assert [event.outcome.refused for event in heard if isinstance(event, BatchDone)] == [0, 1]
         documents = {f"FEED:{number}": body for number, body in enumerate(bodies, 1)}
         expected = twin(file, documents)

@@ -12,14 +12,20 @@ from pyspark.sql import SparkSession
 from pathcast.errors import PipelineError
 from pathcast.pipeline.report import content as content_of
 from pathcast.pipeline.report import write_report
-from pathcast.pipeline.report.content import Content, Matrix, Point
-from pathcast.pipeline.report.page import rendered
-from pathcast.pipeline.report.plots import show_matches, show_overlap, show_traffic
-from pathcast.pipeline.report.texts import moments, number, share, short, size
+from pathcast.pipeline.report.content import OverlapMatrix, ReportContent, TrafficPoint
+from pathcast.pipeline.report.page import render_page
+from pathcast.pipeline.report.plots import plot_matches, plot_overlap, plot_traffic
+from pathcast.pipeline.report.texts import (
+    format_bytes,
+    format_rate,
+    format_share,
+    format_times,
+    shorten,
+)
 from pathcast.pipeline.statistics import (
     TABLES,
     StatisticsSettings,
-    Summary,
+    StatisticsSummary,
     compute,
     read_statistics,
 )
@@ -120,8 +126,8 @@ def test_tables_tell_what_the_statistics_do(report: str) -> None:
     counts = {one: sum(one in (doc.matches or ()) for doc in read) for one in HOSTILE}
     most = [(row[0], row[2], row[3]) for row in found["Most matching"]]
     order = sorted((one for one in HOSTILE if counts[one]), key=lambda one: (-counts[one], one))
-    assert most == [(short(one, 160), str(counts[one]), str(len(read))) for one in order]
-    assert [row[0] for row in found["Never matched"]] == [short(HOSTILE[5], 160)]
+    assert most == [(shorten(one, 160), str(counts[one]), str(len(read))) for one in order]
+    assert [row[0] for row in found["Never matched"]] == [shorten(HOSTILE[5], 160)]
     assert [row[1] for row in found["Errors by kind"]] == [str(len(docs) - len(read))]
     assert sum(int(row[1]) for row in found["Sources"]) == len(docs)
     assert [row[0] for row in found["Compared subscriptions"]] == list("12345")
@@ -153,8 +159,10 @@ def test_an_empty_run_has_statistics_and_a_report(spark: SparkSession, tmp_path:
 # --- without Spark --------------------------------------------------------------------------------
 
 
-def content(traffic: tuple[Point, ...], *, by: str = "time", together: int = 1) -> Content:
-    summary = Summary(
+def content(
+    traffic: tuple[TrafficPoint, ...], *, by: str = "time", together: int = 1
+) -> ReportContent:
+    summary = StatisticsSummary(
         documents=sum(one.documents for one in traffic),
         bytes=0,
         read=sum(one.documents - one.refused for one in traffic),
@@ -178,18 +186,18 @@ def content(traffic: tuple[Point, ...], *, by: str = "time", together: int = 1) 
         kept=7,
         effective=0.0,
     )
-    return Content(
+    return ReportContent(
         summary=summary,
         together=together,
         traffic=traffic,
         selectivities={},
-        most=(),
-        least=(),
-        never=(),
+        most_matching=(),
+        least_matching=(),
+        silent_subscriptions=(),
         busiest=(),
         structures=(),
         cache=(),
-        overlap=Matrix((), (), ()),
+        overlap=OverlapMatrix((), (), ()),
         errors=(),
         sources=(),
     )
@@ -199,7 +207,7 @@ def content(traffic: tuple[Point, ...], *, by: str = "time", together: int = 1) 
 @pytest.mark.parametrize("windows", [(-3,), (5, 6), (0, 40, 59), (100, 103, 106)])
 def test_any_traffic_can_be_drawn(by: str, windows: tuple[int, ...]) -> None:
     points = tuple(
-        Point(
+        TrafficPoint(
             window=at,
             start=EPOCH + timedelta(minutes=at) if by == "time" else None,
             documents=3,
@@ -211,7 +219,7 @@ def test_any_traffic_can_be_drawn(by: str, windows: tuple[int, ...]) -> None:
         for at in windows
     )
     made = content(points, by=by, together=3 if windows[-1] == 106 else 1)
-    traffic, matches = show_traffic(made), show_matches(made)
+    traffic, matches = plot_traffic(made), plot_matches(made)
     assert traffic is not None
     assert matches is not None
     texts = [
@@ -220,24 +228,24 @@ def test_any_traffic_can_be_drawn(by: str, windows: tuple[int, ...]) -> None:
     assert {"matched", "matched by none", "refused"} <= set(texts)
     if by == "batch":
         assert "batch" in texts
-    checked(rendered(made, "here"))
+    checked(render_page(made, "here"))
 
 
 def test_documents_that_were_all_refused_are_drawn() -> None:
-    made = content((Point(0, None, 2, 0, 0, 2, 10),), by="batch")
-    assert show_traffic(made) is not None
-    assert show_matches(made) is None
+    made = content((TrafficPoint(0, None, 2, 0, 0, 2, 10),), by="batch")
+    assert plot_traffic(made) is not None
+    assert plot_matches(made) is None
 
 
 def test_unknown_overlap_is_drawn_empty() -> None:
-    matrix = Matrix(("a", "b"), (1, 1), ((1.0, None), (0.5, 1.0)))
-    assert show_overlap(matrix) is not None
-    assert show_overlap(Matrix(("a",), (1,), ((1.0,),))) is None
+    matrix = OverlapMatrix(("a", "b"), (1, 1), ((1.0, None), (0.5, 1.0)))
+    assert plot_overlap(matrix) is not None
+    assert plot_overlap(OverlapMatrix(("a",), (1,), ((1.0,),))) is None
 
 
 def test_a_plot_is_the_same_every_time() -> None:
-    made = content((Point(0, None, 2, 1, 1, 0, 10),), by="batch")
-    assert show_traffic(made) == show_traffic(made)
+    made = content((TrafficPoint(0, None, 2, 1, 1, 0, 10),), by="batch")
+    assert plot_traffic(made) == plot_traffic(made)
 
 
 def test_no_matplotlib_is_told(
@@ -250,19 +258,24 @@ def test_no_matplotlib_is_told(
 
 
 def test_values_as_texts() -> None:
-    assert [number(one) for one in (None, 0, 0.01234, 12.3, 1234.5)] == [
+    assert [format_rate(one) for one in (None, 0, 0.01234, 12.3, 1234.5)] == [
         "-",
         "0",
         "0.0123",
         "12.3",
         "1,234",
     ]
-    assert [size(one) for one in (0, 999, 1_000, 2.5e13)] == ["0 B", "999 B", "1 KB", "25 TB"]
-    assert [share(one) for one in (0, 1, 1e-5, 1e-9)] == ["0%", "100%", "0.001%", "1.0e-07%"]
+    assert [format_bytes(one) for one in (0, 999, 1_000, 2.5e13)] == [
+        "0 B",
+        "999 B",
+        "1 KB",
+        "25 TB",
+    ]
+    assert [format_share(one) for one in (0, 1, 1e-5, 1e-9)] == ["0%", "100%", "0.001%", "1.0e-07%"]
     start = EPOCH
     spans = {20: "00:00:00", 900: "00:00", 3 * 86_400: "01-01 00h", 30 * 86_400: "01-01"}
     for seconds, told in spans.items():
-        assert moments([start, start + timedelta(seconds=seconds)])[0] == told
+        assert format_times([start, start + timedelta(seconds=seconds)])[0] == told
 
 
 def test_windows_and_selectivities_are_put_together(spark: SparkSession) -> None:
@@ -274,5 +287,5 @@ def test_windows_and_selectivities_are_put_together(spark: SparkSession) -> None
     assert {(one.documents, one.matches, one.bytes) for one in points} == {(4, 8, 20)}
     assert (points[0].window, points[0].start) == (-100, EPOCH)
     shares = [(0.001,), (0.00099,), (1.0,), (0.9,), (1e-30,), (0.0,), (None,)]
-    sizes = content_of._sizes(spark.createDataFrame(shares, "selectivity double"))
+    sizes = content_of._selectivity_histogram(spark.createDataFrame(shares, "selectivity double"))
     assert sizes == {-12: 1, -13: 1, -1: 2, -32: 1}

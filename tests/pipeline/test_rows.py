@@ -28,9 +28,14 @@ from pathcast.generators.feeds.rows import write_csv
 from pathcast.generators.feeds.stock import StockOptions
 from pathcast.generators.feeds.weather import WeatherOptions
 from pathcast.pipeline.sources import json_records, records, rows
-from pathcast.pipeline.sources.rows import ENDINGS, Bodies, Form, Rows, read_rows
-from pathcast.pipeline.sources.unpacking import FAULT, ROWS, Unpacked, unpack_batches
-from pathcast.pipeline.sources.xslt import Style, transform_batches, transformed
+from pathcast.pipeline.sources.rows import SUFFIXES, BodyField, RecordMapping, RowsToXml, read_rows
+from pathcast.pipeline.sources.unpacking import (
+    DOCUMENTS_DDL,
+    FAULT_TYPE,
+    UnpackedDocument,
+    unpack_batches,
+)
+from pathcast.pipeline.sources.xslt import XsltTransform, transform_batches, transform_documents
 
 MOST = 1_000_000
 XSL = "http://www.w3.org/1999/XSL/Transform"
@@ -40,13 +45,13 @@ CELLS = st.text(CHARACTERS | st.sampled_from('"",;\t\r\n <&>'), max_size=8)
 
 
 def read(
-    name: str, text: str | bytes, form: Form | None = None, most: int = MOST
-) -> list[Unpacked]:
+    name: str, text: str | bytes, form: RecordMapping | None = None, most: int = MOST
+) -> list[UnpackedDocument]:
     octets = text.encode() if isinstance(text, str) else text
-    return list(read_rows(name, octets, most, form or Rows()))
+    return list(read_rows(name, octets, most, form or RowsToXml()))
 
 
-def attributes(document: Unpacked) -> list[dict[str, str]]:
+def attributes(document: UnpackedDocument) -> list[dict[str, str]]:
     assert document.fault is None
     assert document.body is not None
     root = parse(document.body).tree.getroot()
@@ -55,7 +60,7 @@ def attributes(document: Unpacked) -> list[dict[str, str]]:
     return [{str(name): str(value) for name, value in row.attrib.items()} for row in root]
 
 
-def faults(found: list[Unpacked]) -> list[tuple[str, str, str]]:
+def faults(found: list[UnpackedDocument]) -> list[tuple[str, str, str]]:
     return [(one.id, *one.fault) for one in found if one.fault is not None]
 
 
@@ -120,7 +125,7 @@ def test_arrays_of_json_whatever_the_pieces(
 ) -> None:
     text = json.dumps(objects, ensure_ascii=False, indent=indent)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_records, "_PORTION", piece)
+        patch.setattr(json_records, "_READ_SIZE", piece)
         found = read("f.json", text)
     assert [attributes(one) for one in found] == [[as_text(one)] for one in objects]
     assert [one.id for one in found] == [f"f.json:{place + 1}" for place in range(len(objects))]
@@ -143,7 +148,7 @@ def test_groups_are_those_of_groupby(table: list[tuple[str, int]], kind: str) ->
         places, members = zip(*group, strict=True)
         id = f"f.{kind}:{places[0] + before}-{places[-1] + before}"
         expected.append((id, [{"k": key, "v": str(value)} for key, value in members]))
-    found = read(f"f.{kind}", text, Rows(group="k"))
+    found = read(f"f.{kind}", text, RowsToXml(group="k"))
     assert [(one.id, attributes(one)) for one in found] == expected
 
 
@@ -153,18 +158,18 @@ def test_groups_are_those_of_groupby(table: list[tuple[str, int]], kind: str) ->
     | st.text('[]{}",:\\abné1\n\r \ud800', max_size=60).map(
         lambda s: s.encode(errors="surrogatepass")
     ),
-    st.sampled_from(ENDINGS),
-    st.sampled_from([Rows(), Rows(group="a"), Bodies()]),
+    st.sampled_from(SUFFIXES),
+    st.sampled_from([RowsToXml(), RowsToXml(group="a"), BodyField()]),
 )
-@example(b'[{"body": "\\ud800"}, {"body": "x", "id": "\\ud800"}]', "json", Bodies())
-@example(b'[{"\\ud800": 1}, {"a": "\\ud800"}, {"a": {"b": 1}}]', "json", Rows())
-def test_any_bytes_are_documents_or_faults(octets: bytes, ending: str, form: Form) -> None:
+@example(b'[{"body": "\\ud800"}, {"body": "x", "id": "\\ud800"}]', "json", BodyField())
+@example(b'[{"\\ud800": 1}, {"a": "\\ud800"}, {"a": {"b": 1}}]', "json", RowsToXml())
+def test_any_bytes_are_documents_or_faults(octets: bytes, ending: str, form: RecordMapping) -> None:
     for packed in (octets, gzip.compress(octets), b"a,b\n" + octets):
         found = read(f"f.{ending}", packed, form)
         assert all((one.body is None) == (one.fault is not None) for one in found)
         pa.array([one.id for one in found], pa.string())
         pa.array([one.fault and one.fault[1] for one in found], pa.string())
-        if form != Bodies():  # bodies may have the ids that they say they have
+        if form != BodyField():  # bodies may have the ids that they say they have
             assert len({one.id for one in found}) == len(found)
 
 
@@ -278,7 +283,7 @@ def test_a_document_has_a_largest_size() -> None:
     assert faults(read("f.csv", "a\nx\n", most=len(body) - 1)) == [
         ("f.csv:2", "size", "line 2: the document has 25 bytes, more than 24")
     ]
-    group = Rows(group="a")
+    group = RowsToXml(group="a")
     pair = read("f.csv", "a\nx\nx\n", group)[0].body
     assert pair is not None
     text = "a\nx\nx\ny\n"
@@ -290,24 +295,24 @@ def test_a_document_has_a_largest_size() -> None:
 
 
 def test_a_group_has_a_largest_number_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "LARGEST", 3)
-    found = read("f.csv", "a,b\n" + "x,1\n" * 3 + "y,1\n" * 4 + "z,1\n", Rows(group="a"))
+    monkeypatch.setattr(rows, "MAX_GROUP_ROWS", 3)
+    found = read("f.csv", "a,b\n" + "x,1\n" * 3 + "y,1\n" * 4 + "z,1\n", RowsToXml(group="a"))
     assert [one.id for one in found] == ["f.csv:2-4", "f.csv:5-8", "f.csv:9-9"]
     assert [one.fault for one in found] == [None, ("size", "4 rows, more than 3"), None]
 
 
 def test_bad_rows_do_not_end_a_group() -> None:
-    found = read("f.csv", "a,b\nx,1\nx\nx,2\ny,3\n", Rows(group="a"))
+    found = read("f.csv", "a,b\nx,1\nx\nx,2\ny,3\n", RowsToXml(group="a"))
     assert [one.id for one in found] == ["f.csv:3", "f.csv:2-4", "f.csv:5-5"]
     assert attributes(found[1]) == [{"a": "x", "b": "1"}, {"a": "x", "b": "2"}]
 
 
 def test_rows_that_have_nothing_to_be_grouped_by() -> None:
     said = "no 'a', by which rows are to be grouped"
-    assert faults(read("f.csv", "b\n1\n", Rows(group="a"))) == [
+    assert faults(read("f.csv", "b\n1\n", RowsToXml(group="a"))) == [
         ("f.csv:2", "row", f"line 2: {said}")
     ]
-    found = read("f.jsonl", '{"a": 1}\n{"a": null}\n{"b": 1}\n{"a": true}', Rows(group="a"))
+    found = read("f.jsonl", '{"a": 1}\n{"a": null}\n{"b": 1}\n{"a": true}', RowsToXml(group="a"))
     assert [one.id for one in found] == ["f.jsonl:2", "f.jsonl:3", "f.jsonl:1-1", "f.jsonl:4-4"]
 
 
@@ -407,14 +412,14 @@ def test_a_damaged_packing_keeps_what_came_before() -> None:
 
 def test_rows_are_read_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[str] = []
-    take = records.Lines.__next__
+    take = records.RecordLines.__next__
 
-    def count(self: records.Lines) -> str:
+    def count(self: records.RecordLines) -> str:
         lines.append(line := take(self))
         return line
 
-    monkeypatch.setattr(records.Lines, "__next__", count)
-    found = read_rows("f.csv", b"a\n" + b"1\n" * 1000, MOST, Rows())
+    monkeypatch.setattr(records.RecordLines, "__next__", count)
+    found = read_rows("f.csv", b"a\n" + b"1\n" * 1000, MOST, RowsToXml())
     assert lines == []
     next(found)
     assert lines == ["a\n", "1\n"]
@@ -428,7 +433,7 @@ def test_bodies() -> None:
         {"body": "<d/>", "time": "2011-08-03 09:30:00"},
     ]
     text = "\n\n".join(json.dumps(line) for line in lines)
-    found = read("f.jsonl", text, Bodies())
+    found = read("f.jsonl", text, BodyField())
     assert [(one.id, one.body) for one in found] == [
         ("f.jsonl:1", "<a>é</a>".encode()),
         ("seven", b"<b/>"),
@@ -446,7 +451,7 @@ def test_bodies() -> None:
 @pytest.mark.parametrize("encoding", ["UTF-8", "iso-8859-1", "utf-16", "windows-1252"])
 def test_a_body_is_written_as_it_says(encoding: str) -> None:
     text = f"<?xml version='1.0' encoding='{encoding}'?><a>é</a>"
-    (found,) = read("f.jsonl", json.dumps({"body": text}), Bodies())
+    (found,) = read("f.jsonl", json.dumps({"body": text}), BodyField())
     assert found.body is not None
     assert parse(found.body).tree.getroot().text == "é"
 
@@ -475,7 +480,7 @@ def test_a_body_is_written_as_it_says(encoding: str) -> None:
     ],
 )
 def test_lines_that_are_no_bodies(line: str, said: str) -> None:
-    found = read("f.jsonl", f'{{"body": "<x/>"}}\n{line}\n{{"body": "<y/>"}}\n', Bodies())
+    found = read("f.jsonl", f'{{"body": "<x/>"}}\n{line}\n{{"body": "<y/>"}}\n', BodyField())
     assert [one.id for one in found] == ["f.jsonl:1", "f.jsonl:2", "f.jsonl:3"]
     ((_, kind, message),) = faults(found)
     assert kind == "row"
@@ -483,7 +488,7 @@ def test_lines_that_are_no_bodies(line: str, said: str) -> None:
 
 
 def test_a_body_that_is_too_large() -> None:
-    found = read("f.jsonl", '{"body": "<aaaaaa/>"}\n{"body": "<a/>"}', Bodies(), most=8)
+    found = read("f.jsonl", '{"body": "<aaaaaa/>"}\n{"body": "<a/>"}', BodyField(), most=8)
     assert [one.fault and one.fault[0] for one in found] == ["size", None]
 
 
@@ -497,12 +502,12 @@ def sheet(inside: str) -> bytes:
     ).encode()
 
 
-def bundled(name: str, **options: Any) -> Style:
+def bundled(name: str, **options: Any) -> XsltTransform:
     text = (resources.files("pathcast.generators") / "sheets" / f"{name}.xsl").read_bytes()
-    return Style(text, f"{name}.xsl", MOST, 60.0, **options)
+    return XsltTransform(text, f"{name}.xsl", MOST, 60.0, **options)
 
 
-def batch(*documents: Unpacked) -> pa.RecordBatch:
+def batch(*documents: UnpackedDocument) -> pa.RecordBatch:
     moment = datetime(2011, 8, 3, tzinfo=UTC)
     return pa.RecordBatch.from_arrays(
         [
@@ -515,14 +520,14 @@ def batch(*documents: Unpacked) -> pa.RecordBatch:
                     one.fault and {"kind": one.fault[0], "message": one.fault[1]}
                     for one in documents
                 ],
-                FAULT,
+                FAULT_TYPE,
             ),
         ],
         names=["id", "body", "source", "time", "fault"],
     )
 
 
-def apply(style: Style, *documents: Unpacked) -> list[dict[str, Any]]:
+def apply(style: XsltTransform, *documents: UnpackedDocument) -> list[dict[str, Any]]:
     return [
         row
         for made in transform_batches(iter([batch(*documents)]), style)
@@ -567,22 +572,22 @@ def test_weather_rows_become_the_messages_of_the_feed() -> None:
 def test_stock_groups_become_the_messages_of_the_feed() -> None:
     text, messages = stock_csv()
     style = bundled("stock", parameters=(("timed", "yes"),))
-    made = apply(style, *read("s.csv", text, Rows(group="time")))
+    made = apply(style, *read("s.csv", text, RowsToXml(group="time")))
     assert [row["body"] for row in made] == messages
 
 
 def test_faults_pass_and_are_made() -> None:
-    style = Style(
+    style = XsltTransform(
         sheet('<xsl:if test="/a"><m p="{$p}"/></xsl:if>'), "a.xsl", MOST, 60.0, (("p", "1"),)
     )
     made = apply(
         style,
-        Unpacked("1", b"<a/>"),
-        Unpacked("2", None, ("size", "too large")),
-        Unpacked("3", b"<b/>"),
-        Unpacked("4", b"<a>"),
-        Unpacked("5", None),
-        Unpacked("6", b"<a/>"),
+        UnpackedDocument("1", b"<a/>"),
+        UnpackedDocument("2", None, ("size", "too large")),
+        UnpackedDocument("3", b"<b/>"),
+        UnpackedDocument("4", b"<a>"),
+        UnpackedDocument("5", None),
+        UnpackedDocument("6", b"<a/>"),
     )
     assert [row["id"] for row in made] == list("123456")
     assert [row["fault"] and row["fault"]["kind"] for row in made] == [
@@ -600,14 +605,14 @@ def test_faults_pass_and_are_made() -> None:
 
 
 def test_only_faults_and_nothing_at_all() -> None:
-    style = Style(sheet("<m/>"), "m.xsl", MOST, 60.0)
-    assert [row["id"] for row in apply(style, Unpacked("1", None, ("size", "x")))] == ["1"]
+    style = XsltTransform(sheet("<m/>"), "m.xsl", MOST, 60.0)
+    assert [row["id"] for row in apply(style, UnpackedDocument("1", None, ("size", "x")))] == ["1"]
     assert apply(style) == []
 
 
 def test_batches_do_not_grow_with_what_a_sheet_makes() -> None:
-    style = Style(sheet("<m>" + "x" * 700_000 + "</m>"), "large.xsl", MOST, 60.0)
-    documents = [Unpacked(str(number), b"<a/>") for number in range(10)]
+    style = XsltTransform(sheet("<m>" + "x" * 700_000 + "</m>"), "large.xsl", MOST, 60.0)
+    documents = [UnpackedDocument(str(number), b"<a/>") for number in range(10)]
     made = list(transform_batches(iter([batch(*documents)]), style))
     assert [len(one) for one in made] == [3, 3, 3, 1]
     assert [row["id"] for one in made for row in one.to_pylist()] == [one.id for one in documents]
@@ -617,37 +622,39 @@ def test_batches_do_not_grow_with_what_a_sheet_makes() -> None:
 def test_a_style_is_checked_before_anything_runs(tmp_path: Path) -> None:
     path = tmp_path / "bad.xsl"
     with pytest.raises(PipelineError, match=r"bad\.xsl: No such file"):
-        Style.load(path, MOST)
+        XsltTransform.load(path, MOST)
     path.write_bytes(b"<a")
     with pytest.raises(PipelineError, match=r"bad\.xsl, line 1") as caught:
-        Style.load(path, MOST)
+        XsltTransform.load(path, MOST)
     assert caught.value.kind == "sheet"
     with pytest.raises(PipelineError, match="deadline"):
-        Style(sheet("<m/>"), "m.xsl", MOST, -1.0)
+        XsltTransform(sheet("<m/>"), "m.xsl", MOST, -1.0)
     for parameters in ((("a b", "1"),), (("p", "\0"),)):
         with pytest.raises(PipelineError, match="cannot be XML"):
-            Style(sheet("<m/>"), "m.xsl", MOST, 1.0, parameters)
+            XsltTransform(sheet("<m/>"), "m.xsl", MOST, 1.0, parameters)
     path.write_bytes(sheet("<m/>"))
-    assert Style.load(path, MOST).name == "bad.xsl"
+    assert XsltTransform.load(path, MOST).name == "bad.xsl"
 
 
 def test_a_worker_keeps_its_helper(monkeypatch: pytest.MonkeyPatch) -> None:
     from pathcast.pipeline.sources import xslt as sheets
 
-    styles = [Style(sheet(f"<m{number}/>"), f"{number}.xsl", MOST, 60.0) for number in range(5)]
+    styles = [
+        XsltTransform(sheet(f"<m{number}/>"), f"{number}.xsl", MOST, 60.0) for number in range(5)
+    ]
     first = sheets._runner(styles[0])
-    assert sheets._runner(Style(sheet("<m0/>"), "0.xsl", MOST, 60.0)) is first
+    assert sheets._runner(XsltTransform(sheet("<m0/>"), "0.xsl", MOST, 60.0)) is first
     for style in styles[1:]:
         sheets._runner(style)
-    assert len(sheets._runners) == sheets._KEPT
+    assert len(sheets._runners) == sheets._MAX_RUNNERS
     assert sheets._runner(styles[0]) is not first
 
 
 def test_no_helper_is_a_failed_task_and_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    style = Style(sheet("<lonely/>"), "lonely.xsl", MOST, 60.0)
+    style = XsltTransform(sheet("<lonely/>"), "lonely.xsl", MOST, 60.0)
     monkeypatch.setattr("sys.executable", "/nowhere/to/be/found")
     with pytest.raises(PipelineError, match="cannot be started") as caught:
-        apply(style, Unpacked("1", b"<a/>"))
+        apply(style, UnpackedDocument("1", b"<a/>"))
     assert caught.value.kind == "helper"
 
 
@@ -655,7 +662,7 @@ def test_no_helper_is_a_failed_task_and_no_fault(monkeypatch: pytest.MonkeyPatch
 
 
 def documents_of(
-    spark: SparkSession, files: dict[str, bytes], form: Form, style: Style
+    spark: SparkSession, files: dict[str, bytes], form: RecordMapping, style: XsltTransform
 ) -> list[Any]:
     packed = spark.createDataFrame(
         [
@@ -665,14 +672,14 @@ def documents_of(
         "id string, body binary, source string, time timestamp",
     )
     unpack = partial(unpack_batches, unpack=partial(read_rows, form=form), most=MOST)
-    found = packed.mapInArrow(unpack, ROWS)
-    return sorted(transformed(found, style).collect(), key=lambda row: str(row.id))
+    found = packed.mapInArrow(unpack, DOCUMENTS_DDL)
+    return sorted(transform_documents(found, style).collect(), key=lambda row: str(row.id))
 
 
 def test_rows_on_spark(spark: SparkSession) -> None:
     text, messages = weather_csv()
     files = {"w.csv": text, "x.csv.gz": gzip.compress(text), "y.csv": b"time,time\n"}
-    found = {row.id: row for row in documents_of(spark, files, Rows(), bundled("weather"))}
+    found = {row.id: row for row in documents_of(spark, files, RowsToXml(), bundled("weather"))}
     expected = {f"{name}:{line + 2}": body for name in ("w.csv", "x.csv.gz") for line, body in enumerate(messages)}  # fmt: skip
     assert {id: bytes(row.body) for id, row in found.items() if row.body} == expected
     assert {id: row.fault.kind for id, row in found.items() if row.fault} == {"y.csv:1": "row"}
@@ -689,8 +696,8 @@ def test_a_sheet_that_does_not_end_on_some_documents_on_spark(spark: SparkSessio
         </xsl:stylesheet>"""
     lines = [{"n": 1}, {"n": 60}, {"n": [1]}, {"n": 2}]
     files = {"f.jsonl": "\n".join(map(json.dumps, lines)).encode()}
-    style = Style(text.encode(), "slow.xsl", MOST, 1.0)
-    found = documents_of(spark, files, Rows(), style)
+    style = XsltTransform(text.encode(), "slow.xsl", MOST, 1.0)
+    found = documents_of(spark, files, RowsToXml(), style)
     assert [row.id for row in found] == [f"f.jsonl:{line}" for line in (1, 2, 3, 4)]
     assert [row.fault and row.fault.kind for row in found] == [None, "deadline", "row", None]
     assert etree.fromstring(bytes(found[0].body)).tag == "m"

@@ -15,11 +15,19 @@ from pathcast import Matcher
 from pathcast.documents import Limits
 from pathcast.errors import DocumentError, PathcastError, PipelineError
 from pathcast.files import read_subscriptions
-from pathcast.pipeline.batches import Settings
-from pathcast.pipeline.running import BatchDone, Chosen, Event, Order, Refused, Run, Taken
+from pathcast.pipeline.batches import BatchSettings
+from pathcast.pipeline.running import (
+    BatchDone,
+    PipelineRun,
+    RunEvent,
+    RunSpec,
+    StrategyChosen,
+    SubscriptionsLoaded,
+    SubscriptionsRejected,
+)
 from pathcast.pipeline.sinks.files import FileOutboxes
 from pathcast.pipeline.sources import Source
-from pathcast.pipeline.strategy import Wanted
+from pathcast.pipeline.strategy import PartitionMode
 from pathcast.pipeline.subscriptions import SubscriptionSource
 
 LIMITS = Limits()
@@ -53,12 +61,12 @@ def write_subscriptions(file: Path, rows: Sequence[dict[str, object]]) -> Path:
     return file
 
 
-def order(tmp_path: Path, **settings: object) -> Order:
-    return Order(
+def order(tmp_path: Path, **settings: object) -> RunSpec:
+    return RunSpec(
         SubscriptionSource(tmp_path / "s.jsonl"),
         Source(str(tmp_path / "in"), "files", LIMITS.size),
         str(tmp_path / "out"),
-        Settings(LIMITS, **settings),  # type: ignore[arg-type]
+        BatchSettings(LIMITS, **settings),  # type: ignore[arg-type]
         outbox=lambda out: FileOutboxes(Path(out, "outboxes")),
         batch=2,
     )
@@ -97,12 +105,12 @@ def boxes(out: Path) -> dict[tuple[str, str], bytes]:
 
 
 @pytest.mark.parametrize("partition", ["auto", "subscriptions"])
-def test_once(spark: SparkSession, tmp_path: Path, partition: Wanted) -> None:
+def test_once(spark: SparkSession, tmp_path: Path, partition: PartitionMode) -> None:
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
-    heard: list[Event] = []
+    heard: list[RunEvent] = []
     asked = replace(order(tmp_path, structures=1.0), partition=partition)
-    outcome = Run(spark, asked, heard.append).once()
+    outcome = PipelineRun(spark, asked, heard.append).once()
     expected = twin(file, DOCUMENTS)
     assert delivered(spark, tmp_path / "out") == expected
     assert boxes(tmp_path / "out") == {pair: DOCUMENTS[pair[0]] for pair in expected}
@@ -119,26 +127,28 @@ def test_once(spark: SparkSession, tmp_path: Path, partition: Wanted) -> None:
         name: len(body) for name, body in DOCUMENTS.items()
     }
     assert len({row.structure for row in documents}) == 3  # a(b), c, and not known
-    assert [type(event) for event in heard] == [Taken, Chosen, BatchDone]
+    assert [type(event) for event in heard] == [SubscriptionsLoaded, StrategyChosen, BatchDone]
 
 
 def test_results_are_not_mixed(spark: SparkSession, tmp_path: Path) -> None:
     write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
-    Run(spark, order(tmp_path), lambda _: None).once()
+    PipelineRun(spark, order(tmp_path), lambda _: None).once()
     with pytest.raises(PipelineError, match="results of an earlier run"):
-        Run(spark, order(tmp_path), lambda _: None).once()
+        PipelineRun(spark, order(tmp_path), lambda _: None).once()
     with pytest.raises(PipelineError, match=r"another run \(run: batch, here stream\)"):
-        Run(spark, order(tmp_path), lambda _: None).stream(threading.Event(), available=True)
+        PipelineRun(spark, order(tmp_path), lambda _: None).stream(
+            threading.Event(), available=True
+        )
 
 
 def test_stream_with_change_of_subscriptions(spark: SparkSession, tmp_path: Path) -> None:
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
-    heard: list[Event] = []
+    heard: list[RunEvent] = []
 
     def run() -> None:
-        Run(spark, order(tmp_path), heard.append).stream(threading.Event(), available=True)
+        PipelineRun(spark, order(tmp_path), heard.append).stream(threading.Event(), available=True)
 
     run()
     first = twin(file, DOCUMENTS)
@@ -151,7 +161,7 @@ def test_stream_with_change_of_subscriptions(spark: SparkSession, tmp_path: Path
     run()
     assert delivered(spark, tmp_path / "out") == first | twin(file, more)
     assert boxes(tmp_path / "out").keys() == delivered(spark, tmp_path / "out").keys()
-    versions = [event.version for event in heard if isinstance(event, Taken)]
+    versions = [event.version for event in heard if isinstance(event, SubscriptionsLoaded)]
     rows = spark.read.parquet(str(tmp_path / "out/matches")).collect()
     assert {
         row.document: row.version for row in rows if row.batch < 2
@@ -164,9 +174,9 @@ def test_stream_goes_on_until_stopped(spark: SparkSession, tmp_path: Path) -> No
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
     stopping = threading.Event()
-    heard: list[Event] = []
+    heard: list[RunEvent] = []
 
-    def hear(event: Event) -> None:
+    def hear(event: RunEvent) -> None:
         """Each batch brings the next change; the last one the end."""
         heard.append(event)
         match len([one for one in heard if isinstance(one, BatchDone)]), event:
@@ -179,11 +189,11 @@ def test_stream_goes_on_until_stopped(spark: SparkSession, tmp_path: Path) -> No
             case 4, BatchDone():
                 stopping.set()
 
-    Run(spark, order(tmp_path), hear).stream(stopping)
+    PipelineRun(spark, order(tmp_path), hear).stream(stopping)
     found = delivered(spark, tmp_path / "out")
     assert found["6.xml", "4"] == ["4"]  # the old subscriptions stayed in use
     assert {pair for pair in found if pair[0] == "7.xml"} == {("7.xml", "new")}
-    assert len([event for event in heard if isinstance(event, Refused)]) == 1
+    assert len([event for event in heard if isinstance(event, SubscriptionsRejected)]) == 1
 
 
 class Crash(Exception):
@@ -221,12 +231,12 @@ def test_a_batch_that_is_run_again(
     with monkeypatch.context() as patch:
         patch.setattr(Store, place, crash)
         with pytest.raises(PathcastError):
-            Run(spark, everything, lambda _: None).stream(threading.Event(), available=True)
+            PipelineRun(spark, everything, lambda _: None).stream(threading.Event(), available=True)
     taken = boxes(tmp_path / "out") if (tmp_path / "out/outboxes").exists() else {}
     for document, subscriber in taken:
         (tmp_path / "out/outboxes" / subscriber / document.replace("/", "%2F")).unlink()
     write_subscriptions(tmp_path / "s.jsonl", [{"id": "c", "xpath": "//c"}])
-    Run(spark, everything, lambda _: None).stream(threading.Event(), available=True)
+    PipelineRun(spark, everything, lambda _: None).stream(threading.Event(), available=True)
     if place == "write_plan":  # there was no plan: what is there now counts
         expected = twin(file, DOCUMENTS)
     assert delivered(spark, tmp_path / "out") == expected
@@ -239,10 +249,10 @@ def test_a_batch_that_is_run_again(
 def test_repeats(spark: SparkSession, tmp_path: Path) -> None:
     write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS | {"again.xml": DOCUMENTS["1.xml"]})
-    heard: list[Event] = []
+    heard: list[RunEvent] = []
 
     def run() -> None:
-        Run(spark, order(tmp_path, dedupe=3600.0), heard.append).stream(
+        PipelineRun(spark, order(tmp_path, dedupe=3600.0), heard.append).stream(
             threading.Event(), available=True
         )
 

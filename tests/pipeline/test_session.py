@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.session import _is_loopback, _without_module, java_home
+from pathcast.pipeline.session import _is_loopback, _java_without_module, java_home
 from tests.pipeline.test_running import write_documents, write_subscriptions
 
 DROPPED = "--add-modules=jdk.incubator.vector"
@@ -86,7 +86,7 @@ ARGUMENT = st.one_of(
 
 
 def test_exactly_one_argument_is_left_out(tmp_path: Path) -> None:
-    home = _without_module(fake_java(tmp_path / "home"))
+    home = _java_without_module(fake_java(tmp_path / "home"))
 
     @given(st.lists(ARGUMENT, max_size=6))
     def check(arguments: list[str]) -> None:

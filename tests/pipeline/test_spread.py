@@ -20,11 +20,11 @@ from pathcast.documents import Limits
 from pathcast.errors import PipelineError
 from pathcast.files import Subscription
 from pathcast.pipeline import matching
-from pathcast.pipeline.fragment_matching import PARTS, matched_spread
-from pathcast.pipeline.fragments import Fragments, fragmented
-from pathcast.pipeline.rows import FACTS, MOST
-from pathcast.pipeline.versions import Version, compiled
-from pathcast.pipeline.worker import Task, answered, loaded
+from pathcast.pipeline.fragment_matching import PARTS_PER_FRAGMENT, match_in_fragments
+from pathcast.pipeline.fragments import Fragments, split_version
+from pathcast.pipeline.rows import DOCUMENT_SCHEMA, MAX_SUBSCRIPTIONS_PER_ROW
+from pathcast.pipeline.versions import Version, compile_version
+from pathcast.pipeline.worker import MatchTask, load_version, match_bodies
 from tests import generate
 from tests.generate import NAMESPACES
 from tests.oracle import oracle
@@ -56,7 +56,7 @@ def read(rows: Sequence[Row], version: str) -> dict[str, Known]:
         assert len(first) == 1, (document, own)
         matches = [row for row in own if row.kind is None]
         assert all(row.subscriptions for row in matches if not row.first)
-        assert all(len(row.subscriptions) <= MOST for row in matches)
+        assert all(len(row.subscriptions) <= MAX_SUBSCRIPTIONS_PER_ROW for row in matches)
         parts = [row.part for row in matches]
         assert len(set(parts)) == len(parts)
         ids = [id for row in matches for id in row.subscriptions]
@@ -88,16 +88,16 @@ def table(spark: SparkSession, bodies: Mapping[str, bytes | None]) -> DataFrame:
 def spread(
     documents: DataFrame, version: Version, count: int, limits: Limits | None = None
 ) -> dict[str, Known]:
-    fragments = fragmented(version, count)
+    fragments = split_version(version, count)
     fragments.ship(documents.sparkSession.sparkContext)
-    task = Task(version.name, version.file, limits or Limits(), share=0.5)
-    return read(matched_spread(documents, fragments, task).collect(), version.name)
+    task = MatchTask(version.name, version.file, limits or Limits(), share=0.5)
+    return read(match_in_fragments(documents, fragments, task).collect(), version.name)
 
 
 def whole(documents: DataFrame, version: Version, limits: Limits | None = None) -> dict[str, Known]:
     version.ship(documents.sparkSession.sparkContext)
-    task = Task(version.name, version.file, limits or Limits(), share=0.5)
-    return read(matching.matched(documents, task).collect(), version.name)
+    task = MatchTask(version.name, version.file, limits or Limits(), share=0.5)
+    return read(matching.match_documents(documents, task).collect(), version.name)
 
 
 def test_random_ones_against_libxml2(spark: SparkSession, tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_random_ones_against_libxml2(spark: SparkSession, tmp_path: Path) -> Non
     )
     bodies: dict[str, bytes | None] = {f"d{number}": generate.document(rng) for number in range(60)}
     documents = table(spark, bodies)
-    version = compiled(subscriptions, tmp_path)
+    version = compile_version(subscriptions, tmp_path)
     known = spread(documents, version, 3)
     assert known == whole(documents, version)
     for id, body in bodies.items():
@@ -144,7 +144,7 @@ def test_every_document_is_answered_for_once(spark: SparkSession, tmp_path: Path
         "unread": None,
     }
     documents = table(spark, bodies)
-    version = compiled(subscriptions, tmp_path)
+    version = compile_version(subscriptions, tmp_path)
     limits = Limits(depth=10)
     known = whole(documents, version, limits)
     for count in (2, 30):
@@ -169,7 +169,7 @@ def test_what_is_not_decided_is_told_once(spark: SparkSession, tmp_path: Path) -
     subscriptions = admitted(Subscription(number, text) for number, text in enumerate(texts))
     bodies: dict[str, bytes | None] = {"long": b"<r><a>" + b"<!--7-->" * 5_000 + b"</a></r>"}
     documents = table(spark, bodies)
-    version = compiled([*subscriptions, Subscription("r", "/r")], tmp_path)
+    version = compile_version([*subscriptions, Subscription("r", "/r")], tmp_path)
     known = spread(documents, version, 3)
     assert known == whole(documents, version)
     assert len(known["long"].errors) == len(subscriptions) > 0
@@ -178,38 +178,43 @@ def test_what_is_not_decided_is_told_once(spark: SparkSession, tmp_path: Path) -
 
 def test_a_long_answer_has_several_rows(spark: SparkSession, tmp_path: Path) -> None:
     """Equal subscriptions, more than a row holds, and all with the same key."""
-    many = MOST + 5_000
-    version = compiled(
+    many = MAX_SUBSCRIPTIONS_PER_ROW + 5_000
+    version = compile_version(
         (Subscription(number, "//a" if number % 2 else "/a") for number in range(2 * many)),
         tmp_path,
     )
-    fragments = fragmented(version, 2)
+    fragments = split_version(version, 2)
     fragments.ship(spark.sparkContext)
     documents = table(spark, {"a": b"<a/>", "b": b"<b><a/></b>"})
-    rows = matched_spread(documents, fragments, Task(version.name, version.file)).select(
+    rows = match_in_fragments(documents, fragments, MatchTask(version.name, version.file)).select(
         "document", "part", "first", F.size("subscriptions").alias("size")
     )
     found = sorted(map(tuple, rows.collect()))
     assert found == [
-        ("a", 0, True, MOST),
+        ("a", 0, True, MAX_SUBSCRIPTIONS_PER_ROW),
         ("a", 1, False, 5_000),
-        ("a", PARTS, False, MOST),
-        ("a", PARTS + 1, False, 5_000),
-        ("b", 0, True, MOST),
+        ("a", PARTS_PER_FRAGMENT, False, MAX_SUBSCRIPTIONS_PER_ROW),
+        ("a", PARTS_PER_FRAGMENT + 1, False, 5_000),
+        ("b", 0, True, MAX_SUBSCRIPTIONS_PER_ROW),
         ("b", 1, False, 5_000),
     ]
 
 
 def test_documents_with_long_answers_are_taken_a_few_at_a_time(tmp_path: Path) -> None:
     """What is in memory at a time does not grow with the batch of documents."""
-    count = MOST // 2
-    version = compiled((Subscription(number, "/a") for number in range(count)), tmp_path)
+    count = MAX_SUBSCRIPTIONS_PER_ROW // 2
+    version = compile_version((Subscription(number, "/a") for number in range(count)), tmp_path)
     bodies = [b"<a/>"] * 40 + [b"<b/>"] * 40 + [b"<a>"]
     ids = [str(number) for number in range(len(bodies))]
-    facts = pa.RecordBatch.from_pylist([{"document": id, "first": True} for id in ids], FACTS)
-    engine = loaded(str(version.path))
-    rows = [*answered(engine, pa.array(bodies), facts, version.name)]
-    assert max(len(pc.list_flatten(row.column("subscriptions"))) for row in rows) <= 2 * MOST
+    facts = pa.RecordBatch.from_pylist(
+        [{"document": id, "first": True} for id in ids], DOCUMENT_SCHEMA
+    )
+    engine = load_version(str(version.path))
+    rows = [*match_bodies(engine, pa.array(bodies), facts, version.name)]
+    assert (
+        max(len(pc.list_flatten(row.column("subscriptions"))) for row in rows)
+        <= 2 * MAX_SUBSCRIPTIONS_PER_ROW
+    )
     assert [id for row in rows for id in row.column("document").to_pylist()] == ids
     sizes = [size for row in rows for size in pc.list_value_length(row.column("subscriptions"))]
     assert [size.as_py() for size in sizes] == [count] * 40 + [0] * 40 + [None]
@@ -218,35 +223,37 @@ def test_documents_with_long_answers_are_taken_a_few_at_a_time(tmp_path: Path) -
 
 def test_documents_go_only_where_they_may_match(spark: SparkSession, tmp_path: Path) -> None:
     """Each fragment is told apart by its parts, and is alone in its partition."""
-    version = compiled(
+    version = compile_version(
         [Subscription(f"{root}{number}", f"/{root}/x{number}") for root in "abcd" for number in range(8)],
         tmp_path,
     )  # fmt: skip
-    fragments = fragmented(version, 4)
+    fragments = split_version(version, 4)
     fragments.ship(spark.sparkContext)
     bodies = {f"{root} {number}": f"<{root}><x1/><x5/></{root}>".encode()
               for root in "abcde" for number in range(20)}  # fmt: skip
-    found = matched_spread(
-        table(spark, bodies), fragments, Task(version.name, version.file)
+    found = match_in_fragments(
+        table(spark, bodies), fragments, MatchTask(version.name, version.file)
     ).withColumn("partition", F.spark_partition_id())
     homes: dict[str, set[int]] = defaultdict(set)
     partitions: dict[int, set[int]] = defaultdict(set)
     rows = found.collect()
     for row in rows:
         if row.subscriptions:
-            homes[row.document[0]].add(row.part // PARTS)
-            partitions[row.partition].add(row.part // PARTS)
+            homes[row.document[0]].add(row.part // PARTS_PER_FRAGMENT)
+            partitions[row.partition].add(row.part // PARTS_PER_FRAGMENT)
     assert Counter(row.document for row in rows) == dict.fromkeys(bodies, 1)
     assert homes == {"a": {0}, "b": {1}, "c": {2}, "d": {3}}
     assert partitions == {0: {0}, 1: {1}, 2: {2}, 3: {3}}
 
 
 def test_more_workers_than_fragments_share_them(spark: SparkSession, tmp_path: Path) -> None:
-    version = compiled([Subscription("a", "//a")], tmp_path)
-    fragments = fragmented(version, 1)
+    version = compile_version([Subscription("a", "//a")], tmp_path)
+    fragments = split_version(version, 1)
     fragments.ship(spark.sparkContext)
     bodies = {str(number): b"<a/>" for number in range(40)}
-    found = matched_spread(table(spark, bodies), fragments, Task(version.name, version.file))
+    found = match_in_fragments(
+        table(spark, bodies), fragments, MatchTask(version.name, version.file)
+    )
     used = found.withColumn("partition", F.spark_partition_id()).collect()
     assert {row.partition for row in used} == set(range(spark.sparkContext.defaultParallelism))
     assert len(used) == 40
@@ -256,26 +263,28 @@ def test_more_workers_than_fragments_share_them(spark: SparkSession, tmp_path: P
 
 
 def test_fragments_are_made_once(tmp_path: Path) -> None:
-    version = compiled([Subscription(number, f"/a/b{number}") for number in range(9)], tmp_path)
-    found = fragmented(version, 3)
+    version = compile_version(
+        [Subscription(number, f"/a/b{number}") for number in range(9)], tmp_path
+    )
+    found = split_version(version, 3)
     assert isinstance(found, Fragments)
     assert [path.name for path in found.paths] == [
         f"{version.name}-3-{number}.subscriptions" for number in range(3)
     ]
     assert [len(Matcher.load(path)) for path in found.paths] == [3, 3, 3]
     before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in tmp_path.iterdir()}
-    assert fragmented(version, 3) == found
+    assert split_version(version, 3) == found
     assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == {
         path: time for path, (time, _) in before.items()
     }
     for lost in (found.router, found.paths[1]):  # whatever is missing is made again, and the same
         lost.unlink()
-        assert fragmented(version, 3) == found
+        assert split_version(version, 3) == found
         assert lost.read_bytes() == before[lost][1]
 
 
 @pytest.mark.parametrize("count", [0, 4097])
 def test_there_are_not_too_many(tmp_path: Path, count: int) -> None:
-    version = compiled([Subscription("a", "/a")], tmp_path)
+    version = compile_version([Subscription("a", "/a")], tmp_path)
     with pytest.raises(PipelineError, match=f"not {count:,}"):
-        fragmented(version, count)
+        split_version(version, count)

@@ -18,12 +18,22 @@ from pathcast.pipeline.statistics import (
     read_statistics,
 )
 from pathcast.pipeline.statistics.counts import outcomes
-from pathcast.pipeline.statistics.job import swap
-from pathcast.pipeline.statistics.overlap import alone, chosen, overlap
-from pathcast.pipeline.statistics.rates import delivered, grouped, rates
-from pathcast.pipeline.statistics.selectivity import least, most, never, selectivity
+from pathcast.pipeline.statistics.job import swap_in
+from pathcast.pipeline.statistics.overlap import count_single, overlap, select_subscriptions
+from pathcast.pipeline.statistics.rates import group_pairs, rates, subscriber_pairs
+from pathcast.pipeline.statistics.selectivity import (
+    least_matching,
+    most_matching,
+    selectivity,
+    silent_subscriptions,
+)
 from pathcast.pipeline.statistics.tables import read_tables
-from pathcast.pipeline.statistics.windows import Axis, axis_of, placed, seen
+from pathcast.pipeline.statistics.windows import (
+    WindowAxis,
+    assign_windows,
+    join_windows,
+    window_axis,
+)
 from pathcast.pipeline.storage import LocalStorage
 from tests.pipeline.made_runs import EPOCH, START, Doc, Run, random_run
 
@@ -101,10 +111,10 @@ class Twin:
         times = [at for doc in docs if (at := self.at[doc.id]) is not None]
         return choose(times) if times else None
 
-    def overlap(self, chosen: set[str]) -> dict[tuple[str, str], dict[str, Any]]:
+    def overlap(self, subscriptions: set[str]) -> dict[tuple[str, str], dict[str, Any]]:
         rows = {}
-        for a in sorted(chosen):
-            for b in sorted(chosen):
+        for a in sorted(subscriptions):
+            for b in sorted(subscriptions):
                 if a >= b:
                     continue
                 asked = [doc for doc in self.read if self.knows(a, doc) and self.knows(b, doc)]
@@ -354,11 +364,15 @@ def test_most_least_and_never(case: Case) -> None:
     rows = twin.selectivity()
     hit = {one: row["selectivity"] for one, row in rows.items() if row["matched"]}
     by_share = sorted(value for value in hit.values() if value is not None)
-    assert [row.selectivity for row in least(table, 3).collect()] == pytest.approx(by_share[:3])
-    assert [row.selectivity for row in most(table, 3).collect()] == pytest.approx(
+    assert [row.selectivity for row in least_matching(table, 3).collect()] == pytest.approx(
+        by_share[:3]
+    )
+    assert [row.selectivity for row in most_matching(table, 3).collect()] == pytest.approx(
         by_share[::-1][:3]
     )
-    assert {row.subscription for row in never(table).collect()} == rows.keys() - hit.keys()
+    assert {
+        row.subscription for row in silent_subscriptions(table).collect()
+    } == rows.keys() - hit.keys()
 
 
 # --- one thing at a time --------------------------------------------------------------------------
@@ -371,11 +385,11 @@ class Frames:
         self, spark: SparkSession, run: Run, settings: StatisticsSettings, out: Path
     ) -> None:
         self.tables = read_tables(spark, LocalStorage(Path(run.write(out))))
-        self.axis = axis_of(self.tables.documents, settings)
-        places = placed(self.tables.documents, self.axis)
+        self.axis = window_axis(self.tables.documents, settings)
+        places = assign_windows(self.tables.documents, self.axis)
         self.documents = outcomes(places, self.tables.matches, self.tables.errors)
         self.read = self.documents.where("matches is not null")
-        self.seen = seen(self.tables.matches, self.documents)
+        self.seen = join_windows(self.tables.matches, self.documents)
 
 
 def test_a_window_weighs_by_its_age_and_an_empty_one_nothing(
@@ -410,8 +424,8 @@ def test_the_overlap_of_a_contained_subscription_is_one(
     """As in SemCast's table 1, where the row covers the column: O_43 = 1 and O_34 = 0.6."""
     docs = [Doc(0, f"d{n}", matches=("P3", "P4") if n < 6 else ("P4",)) for n in range(10)]
     made = Frames(spark, Run(docs), StatisticsSettings(), tmp_path)
-    met = chosen(made.seen, ["P4", "P3"])
-    [row] = overlap(met, alone(met)).collect()
+    met = select_subscriptions(made.seen, ["P4", "P3"])
+    [row] = overlap(met, count_single(met)).collect()
     assert (row.a, row.b, row.both, row.documents_a, row.documents_b) == ("P3", "P4", 6, 6, 10)
     assert (row.given_a, row.given_b, row.jaccard) == pytest.approx((1.0, 0.6, 0.6))
 
@@ -425,7 +439,7 @@ def test_a_group_counts_a_document_once(spark: SparkSession, tmp_path: Path) -> 
         [("a", "east"), ("b", "east"), ("b", "west"), ("never", "north")],
         "subscription string, group string",
     )
-    rows = by_key(rates(grouped(made.seen, groups), made.axis), "group")
+    rows = by_key(rates(group_pairs(made.seen, groups), made.axis), "group")
     assert {group: (row["documents"], row["bytes"]) for group, row in rows.items()} == {
         "east": (2, 11),
         "west": (2, 11),
@@ -439,7 +453,7 @@ def test_routes_say_what_deliveries_would(spark: SparkSession, tmp_path: Path) -
     assert made.tables.routes is not None
     routes = made.tables.routes.withColumnRenamed("subscriber", "group")
     expected = Twin(run, settings, "time").rates(groups_of(run))
-    same(rates(grouped(made.seen, routes), made.axis), "group", expected)
+    same(rates(group_pairs(made.seen, routes), made.axis), "group", expected)
 
 
 def test_an_id_that_comes_again_in_another_batch_is_another_document(
@@ -449,7 +463,7 @@ def test_an_id_that_comes_again_in_another_batch_is_another_document(
     made = Frames(spark, run, StatisticsSettings(), tmp_path)
     rows = by_key(selectivity(made.seen, made.read, made.axis), "subscription")
     assert (rows["a"]["matched"], rows["a"]["documents"], rows["b"]["matched"]) == (2, 2, 1)
-    pairs = delivered(made.tables.deliveries, made.documents)
+    pairs = subscriber_pairs(made.tables.deliveries, made.documents)
     assert by_key(rates(pairs, made.axis), "group")["a"]["bytes"] == 8
 
 
@@ -474,7 +488,7 @@ def test_only_batches_that_are_done_count(spark: SparkSession, tmp_path: Path) -
 def test_new_statistics_take_the_place_of_the_old(tmp_path: Path) -> None:
     for folder in ("statistics/old", "_statistics.new/new", "_statistics.old/oldest"):
         (tmp_path / folder).mkdir(parents=True)
-    swap(LocalStorage(tmp_path))
+    swap_in(LocalStorage(tmp_path))
     assert [path.name for path in tmp_path.rglob("*")] == ["statistics", "new"]
 
 
@@ -486,12 +500,12 @@ def test_a_summary_of_another_format_is_told(spark: SparkSession, tmp_path: Path
 
 
 def test_windows_find_their_length(spark: SparkSession, tmp_path: Path) -> None:
-    def axis(seconds: list[float | None], **settings: Any) -> Axis:
+    def axis(seconds: list[float | None], **settings: Any) -> WindowAxis:
         rows = [
             (None if s is None else START + timedelta(seconds=s), n) for n, s in enumerate(seconds)
         ]
         table = spark.createDataFrame(rows, "time timestamp, batch int")
-        return axis_of(table, StatisticsSettings(**settings))
+        return window_axis(table, StatisticsSettings(**settings))
 
     hour = axis([0, 3_600, None])
     assert (hour.by, hour.each, hour.windows) == ("time", 120, 31)
@@ -512,7 +526,11 @@ def test_borders_and_times_before_1970(spark: SparkSession) -> None:
     ]
     rows = [(f"d{n}", time, 0) for n, time in enumerate(times)]
     documents = spark.createDataFrame(rows, "document string, time timestamp, batch int")
-    found = placed(documents, Axis("time", 60_000_000, -2, 1, 0.5, 3)).orderBy("document").collect()
+    found = (
+        assign_windows(documents, WindowAxis("time", 60_000_000, -2, 1, 0.5, 3))
+        .orderBy("document")
+        .collect()
+    )
     assert [row.window for row in found] == [-2, -1, 0, 0, 1]
     assert [row.weight for row in found] == [0.0, 0.25, 0.5, 0.5, 1.0]
 

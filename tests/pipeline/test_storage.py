@@ -18,7 +18,7 @@ from pathcast.pipeline.storage import (
     local_path,
     open_storage,
 )
-from pathcast.pipeline.store import Outcome, Plan, Store
+from pathcast.pipeline.store import BatchOutcome, Plan, Store
 
 
 @pytest.fixture(params=["local", "hadoop"])
@@ -126,7 +126,9 @@ def test_records(storage: Storage) -> None:
     assert store.plan(3) is None
     store.write_plan(3, Plan("v", 1.5))
     assert store.plan(3) == Plan("v", 1.5)
-    outcome = Outcome("v", documents=3, matched=3, latest=2.5, tables=("matches",), staging="s")
+    outcome = BatchOutcome(
+        "v", documents=3, matched=3, latest=2.5, tables=("matches",), staging="s"
+    )
     store.mark_staged(3, outcome)
     assert (store.staged(3), store.done(3)) == (outcome, None)
     store.mark_done(3, outcome)

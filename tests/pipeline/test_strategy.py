@@ -16,21 +16,21 @@ from pathcast.errors import PipelineError
 from pathcast.files import Subscription
 from pathcast.matching import Matcher
 from pathcast.pipeline.strategy import (
-    MEMO,
-    MEMO_STATE,
-    Strategy,
-    choose,
-    measured,
-    room_for_worker,
+    MEMO_BYTES,
+    MEMO_BYTES_PER_STATE,
+    PartitionStrategy,
+    choose_strategy,
+    measure_version,
+    worker_memory,
 )
-from pathcast.pipeline.versions import Version, compiled
+from pathcast.pipeline.versions import Version, compile_version
 from pathcast.sandbox.processes import proc_field
 
 MB = 1_000_000
 
 
 def test_what_fits_is_not_spread() -> None:
-    assert choose("auto", 856 * MB, 2_000 * MB) == Strategy(
+    assert choose_strategy("auto", 856 * MB, 2_000 * MB) == PartitionStrategy(
         "documents",
         1,
         "it fits: an engine of all subscriptions needs 856 MB, a worker may use 2,000 MB",
@@ -38,7 +38,7 @@ def test_what_fits_is_not_spread() -> None:
 
 
 def test_what_does_not_fit_is_spread() -> None:
-    assert choose("auto", 2_192 * MB, 1_240 * MB) == Strategy(
+    assert choose_strategy("auto", 2_192 * MB, 1_240 * MB) == PartitionStrategy(
         "subscriptions",
         3,
         "too much for one: an engine of all subscriptions needs 2,192 MB, a worker may use 1,240 MB; "
@@ -47,17 +47,17 @@ def test_what_does_not_fit_is_spread() -> None:
 
 
 def test_what_is_asked_for_is_done() -> None:
-    assert choose("documents", 2_000 * MB, 1_000 * MB).name == "documents"
-    found = choose("subscriptions", 300 * MB, 4_000 * MB)
+    assert choose_strategy("documents", 2_000 * MB, 1_000 * MB).name == "documents"
+    found = choose_strategy("subscriptions", 300 * MB, 4_000 * MB)
     assert (found.name, found.fragments) == ("subscriptions", 8)
     assert found.reason.startswith("as asked: ")
-    assert choose("subscriptions", 20_192 * MB, 1_240 * MB).fragments == 25
+    assert choose_strategy("subscriptions", 20_192 * MB, 1_240 * MB).fragments == 25
 
 
 @pytest.mark.parametrize("room", [0, 100 * MB, 241 * MB])
 def test_a_worker_may_be_too_small(room: int) -> None:
     with pytest.raises(PipelineError, match="a worker may use") as caught:
-        choose("auto", 4_000 * MB, room)
+        choose_strategy("auto", 4_000 * MB, room)
     assert caught.value.kind == "memory"
     assert "192 MB" in str(caught.value)
 
@@ -65,18 +65,18 @@ def test_a_worker_may_be_too_small(room: int) -> None:
 @given(st.integers(0, 10**12), st.integers(0, 10**11))
 def test_fragments_fit_and_no_fewer_would(needed: int, room: int) -> None:
     try:
-        found = choose("auto", needed, room)
+        found = choose_strategy("auto", needed, room)
     except PipelineError:
         assert needed > room
-        assert room * 0.8 - MEMO < needed / 4096
+        assert room * 0.8 - MEMO_BYTES < needed / 4096
         return
     if found.name == "documents":
         assert needed <= room
         return
-    each = MEMO + (needed - MEMO) / found.fragments
+    each = MEMO_BYTES + (needed - MEMO_BYTES) / found.fragments
     assert each <= room * 0.8 + 1
     if found.fragments > 2:
-        assert MEMO + (needed - MEMO) / (found.fragments - 1) > room * 0.8
+        assert MEMO_BYTES + (needed - MEMO_BYTES) / (found.fragments - 1) > room * 0.8
 
 
 def test_what_is_remembered_is_bounded_as_we_say() -> None:
@@ -86,11 +86,11 @@ def test_what_is_remembered_is_bounded_as_we_say() -> None:
     matcher.match(b"<a/>")
     (run,) = matcher._engine._made  # type: ignore[attr-defined]
     (course,) = run.courses()
-    assert course.memo.limit * 4 == MEMO + MEMO_STATE * matcher.stats().states
+    assert course.memo.limit * 4 == MEMO_BYTES + MEMO_BYTES_PER_STATE * matcher.stats().states
 
 
 def version_of(count: int, folder: Path) -> Version:
-    return compiled(
+    return compile_version(
         (Subscription(number, f"/news/b{number % 997}//c{number}") for number in range(count)),
         folder,
     )
@@ -120,25 +120,25 @@ def test_the_measure_is_true(tmp_path: Path) -> None:
     )
     occupied = int(done.stdout)
     states = 1 + 1 + 997 + 60_000
-    found = measured(version) - MEMO - MEMO_STATE * states
+    found = measure_version(version) - MEMO_BYTES - MEMO_BYTES_PER_STATE * states
     assert occupied > 10 * MB
     assert 0.9 * occupied <= found <= 1.6 * occupied  # loading takes more for a moment
 
 
 def test_expensive_ones_can_be_measured(tmp_path: Path) -> None:
-    version = compiled([Subscription("a", "//*[//* = //*]")], tmp_path, allow_expensive=True)
-    assert measured(version) > MEMO
+    version = compile_version([Subscription("a", "//*[//* = //*]")], tmp_path, allow_expensive=True)
+    assert measure_version(version) > MEMO_BYTES
 
 
 def test_what_cannot_be_loaded_is_said(tmp_path: Path) -> None:
     path = tmp_path / "none.subscriptions"
     path.write_bytes(b"nothing")
     with pytest.raises(PipelineError, match="is not one of saved subscriptions"):
-        measured(Version("none", path, path, 0))
+        measure_version(Version("none", path, path, 0))
 
 
 def test_the_room_is_a_share_of_what_is_free(spark: SparkSession) -> None:
-    found = room_for_worker(spark)
+    found = worker_memory(spark)
     assert 0 < found < 0.6 * proc_field(Path("/proc/meminfo"), "MemTotal") / 2  # type: ignore[operator]
 
 

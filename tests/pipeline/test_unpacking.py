@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathcast.pipeline.sources.unpacking import Unpacked, unpack
+from pathcast.pipeline.sources.unpacking import UnpackedDocument, unpack
 
 NAMES = st.text(
     st.characters(codec="utf-8", exclude_characters="\0/"), min_size=1, max_size=8
@@ -97,7 +97,7 @@ def test_no_more_is_read_than_allowed(name: str) -> None:
 @given(st.binary(max_size=200), st.sampled_from(["a.zip", "a.tar", "a.tgz", "a.gz"]))
 def test_any_bytes_give_documents_or_a_fault(packed: bytes, name: str) -> None:
     for one in unpack(name, packed, 1000):
-        assert isinstance(one, Unpacked)
+        assert isinstance(one, UnpackedDocument)
         assert (one.body is None) == (one.fault is not None)
 
 

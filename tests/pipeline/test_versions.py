@@ -15,7 +15,7 @@ from pathcast import Matcher
 from pathcast.errors import PipelineError, SubscriptionError
 from pathcast.files import Subscription
 from pathcast.pipeline.storage import LocalStorage
-from pathcast.pipeline.versions import Compiler, Versions, compiled
+from pathcast.pipeline.versions import VersionCompiler, VersionStore, compile_version
 from tests import generate
 from tests.generate import NAMESPACES
 from tests.pipeline.sets import admitted
@@ -28,7 +28,7 @@ FIRST = [
 
 
 def test_only_what_is_new_is_compiled(tmp_path: Path) -> None:
-    compiler = Compiler(tmp_path)
+    compiler = VersionCompiler(tmp_path)
     first = compiler.version(FIRST)
     assert compiler.compiled == 3
     second = compiler.version([Subscription("n", "//n"), *FIRST[:2]])
@@ -55,14 +55,14 @@ def test_only_what_is_new_is_compiled(tmp_path: Path) -> None:
     ],
 )
 def test_other_subscriptions_have_another_name(tmp_path: Path, other: list[Subscription]) -> None:
-    name = compiled(FIRST, tmp_path).name
-    assert compiled(FIRST, tmp_path).name == name
-    assert compiled(other, tmp_path).name != name
-    assert compiled(FIRST, tmp_path, allow_expensive=True).name != name
+    name = compile_version(FIRST, tmp_path).name
+    assert compile_version(FIRST, tmp_path).name == name
+    assert compile_version(other, tmp_path).name != name
+    assert compile_version(FIRST, tmp_path, allow_expensive=True).name != name
 
 
 def test_after_an_error_nothing_is_mixed_up(tmp_path: Path) -> None:
-    compiler = Compiler(tmp_path)
+    compiler = VersionCompiler(tmp_path)
     first = compiler.version(FIRST)
     with pytest.raises(SubscriptionError):
         compiler.version([Subscription("a", "//z"), Subscription("c", "//c[")])
@@ -81,21 +81,21 @@ def test_after_an_error_nothing_is_mixed_up(tmp_path: Path) -> None:
         lambda one, error: refused.append((one.id, error.kind)),
     )
     assert refused == [("a", "syntax"), ("7", "duplicate"), ("b", "duplicate")]
-    assert some == compiled(FIRST[1:], tmp_path)
+    assert some == compile_version(FIRST[1:], tmp_path)
     assert set(Matcher.load(some.path).match(b"<a><b/><z/><c/></a>")) == {"b", 7}
 
 
 def test_a_version_stays_as_it_was_kept(tmp_path: Path) -> None:
     """A run later numbers the same subscriptions otherwise; what it uses is the file of the first."""
     storage = LocalStorage(tmp_path)
-    kept = Versions(storage, Compiler(tmp_path / "one")).add(FIRST)
+    kept = VersionStore(storage, VersionCompiler(tmp_path / "one")).add(FIRST)
     before = kept.path.read_bytes()
-    later = Versions(storage, Compiler(tmp_path / "two"))
+    later = VersionStore(storage, VersionCompiler(tmp_path / "two"))
     later.add(FIRST[::-1])
     again = later.add(FIRST)
     assert again == kept
     assert again.path.read_bytes() == before
-    assert compiled(FIRST[::-1], tmp_path / "two").path.read_bytes() != before
+    assert compile_version(FIRST[::-1], tmp_path / "two").path.read_bytes() != before
 
 
 POOL = admitted(
@@ -110,10 +110,10 @@ POOL = admitted(
 def test_any_change_is_as_if_compiled_alone(sets: list[list[Subscription]]) -> None:
     bodies = [generate.document(Random(number)) for number in range(6)]
     with TemporaryDirectory() as name:
-        compiler = Compiler(Path(name, "changed"))
+        compiler = VersionCompiler(Path(name, "changed"))
         for some in sets:
             changed = compiler.version(some)
-            alone = compiled(some, Path(name, "alone"))
+            alone = compile_version(some, Path(name, "alone"))
             assert changed.name == alone.name
             assert changed.routes.read_bytes() == alone.routes.read_bytes()
             ours, theirs = (Matcher.load(one.path) for one in (changed, alone))

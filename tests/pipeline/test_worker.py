@@ -11,15 +11,15 @@ from pyspark.sql import SparkSession
 from pathcast.documents import Limits
 from pathcast.files import Subscription
 from pathcast.pipeline import matching, worker
-from pathcast.pipeline.versions import compiled
-from pathcast.pipeline.worker import Task
+from pathcast.pipeline.versions import compile_version
+from pathcast.pipeline.worker import MatchTask
 
 FAULT = "struct<kind:string,message:string>"
 COLUMNS = f"id string, body binary, source string, time timestamp, fault {FAULT}"
 
 
 def test_every_document_has_one_first_row(spark: SparkSession, tmp_path: Path) -> None:
-    version = compiled([Subscription("a", "//a"), Subscription(7, "//b")], tmp_path)
+    version = compile_version([Subscription("a", "//a"), Subscription(7, "//b")], tmp_path)
     version.ship(spark.sparkContext)
     rows = [
         ("1", b"<a><b/></a>", "here", None, None),
@@ -27,8 +27,8 @@ def test_every_document_has_one_first_row(spark: SparkSession, tmp_path: Path) -
         ("3", b"<c>", "here", None, None),
         ("4", None, "here", None, ("size", "too large")),
     ]
-    found = matching.matched(
-        spark.createDataFrame(rows, COLUMNS), Task(version.name, version.file, share=1.0)
+    found = matching.match_documents(
+        spark.createDataFrame(rows, COLUMNS), MatchTask(version.name, version.file, share=1.0)
     ).collect()
     assert sorted(row.document for row in found if row.first) == ["1", "2", "3", "4"]
     assert {row.document: row.subscriptions for row in found if row.kind is None} == {
@@ -41,21 +41,21 @@ def test_every_document_has_one_first_row(spark: SparkSession, tmp_path: Path) -
 
 def test_one_engine_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The one before is gone when the next is loaded: a worker needs the memory of one."""
-    versions = [compiled([Subscription("a", text)], tmp_path) for text in ("//a", "//b")]
+    versions = [compile_version([Subscription("a", text)], tmp_path) for text in ("//a", "//b")]
     monkeypatch.setattr(SparkFiles, "get", lambda name: str(tmp_path / name))
-    monkeypatch.setattr(worker, "_kept", {})
-    first = worker.engine(versions[0].file)
-    assert worker.engine(versions[0].file) is first
+    monkeypatch.setattr(worker, "_version_cache", {})
+    first = worker.cached_version(versions[0].file)
+    assert worker.cached_version(versions[0].file) is first
     gone = weakref.ref(first.matcher)
     del first
-    load, there = worker.loaded, []
+    load, there = worker.load_version, []
 
-    def watched(*arguments: Any) -> worker.Engine:
+    def watched(*arguments: Any) -> worker.LoadedVersion:
         there.append(gone() is not None)
         return load(*arguments)
 
-    monkeypatch.setattr(worker, "loaded", watched)
-    second = worker.engine(versions[1].file)
+    monkeypatch.setattr(worker, "load_version", watched)
+    second = worker.cached_version(versions[1].file)
     assert there == [False]
     assert [*second.matcher.match(b"<b/>")] == ["a"]
-    assert worker.engine(versions[1].file, Limits(depth=3)) is not second
+    assert worker.cached_version(versions[1].file, Limits(depth=3)) is not second

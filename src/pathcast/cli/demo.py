@@ -23,8 +23,8 @@ from pathcast.errors import PathcastError
 from pathcast.files import Subscription, write_subscriptions
 
 if TYPE_CHECKING:
-    from pathcast.pipeline.audit import Audit
-    from pathcast.pipeline.running import Event
+    from pathcast.pipeline.audit import AuditResult
+    from pathcast.pipeline.running import RunEvent
     from pathcast.pipeline.session import SparkSession
 
 __all__ = ["demo"]
@@ -141,10 +141,10 @@ class _Show:
         self._shown = 0
         self._versions: dict[str, list[Subscription]] = {}
 
-    def run(self) -> Audit:
+    def run(self) -> AuditResult:
         from pathcast.documents import Limits
-        from pathcast.pipeline.batches import Settings
-        from pathcast.pipeline.running import Order, Run
+        from pathcast.pipeline.batches import BatchSettings
+        from pathcast.pipeline.running import PipelineRun, RunSpec
         from pathcast.pipeline.session import session_for
         from pathcast.pipeline.sinks.files import FileOutboxes
         from pathcast.pipeline.sources import Source
@@ -152,18 +152,18 @@ class _Show:
 
         self._show()
         results = (self._folder / "results").resolve()
-        order = Order(
+        order = RunSpec(
             SubscriptionSource(self._folder / "subscriptions.jsonl"),
             Source(str((self._folder / "feed").resolve()), "files", Limits().size),
             str(results),
-            Settings(Limits(), structures=1.0),
+            BatchSettings(Limits(), structures=1.0),
             lambda _: FileOutboxes(results / "outboxes"),
             self._batch,
         )
         self._watcher.doing("starting Spark")
         with session_for(brief=True) as session:
             if any(half.documents for half in self._halves):
-                Run(session, order, self._hear).stream(self._stopping)
+                PipelineRun(session, order, self._hear).stream(self._stopping)
                 self._watcher.doing("computing statistics")
                 write_statistics(session, str(results))
             self._watcher.doing("asking lxml")
@@ -181,11 +181,11 @@ class _Show:
         if not half.documents and self._shown < len(self._halves):
             self._show()
 
-    def _hear(self, event: Event) -> None:
-        from pathcast.pipeline.running import Taken
+    def _hear(self, event: RunEvent) -> None:
+        from pathcast.pipeline.running import SubscriptionsLoaded
 
         self._watcher.hear(event)
-        if isinstance(event, Taken):
+        if isinstance(event, SubscriptionsLoaded):
             self._versions[event.version] = self._halves[self._shown - 1].readers
         awaited = sum(len(half.documents) for half in self._halves[: self._shown])
         if self._watcher.totals.documents >= awaited:
@@ -194,12 +194,12 @@ class _Show:
             else:
                 self._stopping.set()
 
-    def _audit(self, session: SparkSession, results: Path) -> Audit:
-        from pathcast.pipeline.audit import Audit, audit
+    def _audit(self, session: SparkSession, results: Path) -> AuditResult:
+        from pathcast.pipeline.audit import AuditResult, audit
 
         everything = [one for half in self._halves for one in half.documents]
         if not everything:
-            return Audit(0, 0, ())
+            return AuditResult(0, 0, ())
         step = max(1, len(everything) // _AUDITED)
         return audit(session, results, dict(everything[::step][:_AUDITED]), self._versions)
 

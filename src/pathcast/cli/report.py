@@ -94,14 +94,14 @@ def write_statistics(
     """Compute and save; where the page is, and the figures."""
     from pathcast.pipeline.report import write_report
     from pathcast.pipeline.statistics import StatisticsSettings, compute
-    from pathcast.pipeline.statistics.summary import dumped
+    from pathcast.pipeline.statistics.summary import dump_summary
     from pathcast.pipeline.storage import local_path
 
     asked = settings if isinstance(settings, StatisticsSettings) else StatisticsSettings()
     place = local_path(out) / "report.html" if page is None else page
     found = compute(session, out, settings=asked)
     write_report(session, out, place)
-    return place, json.loads(dumped(found.summary))
+    return place, json.loads(dump_summary(found.summary))
 
 
 _SHOWN = (

@@ -29,7 +29,7 @@ Kind = Literal[
 ]  # of pipeline.sources, which is not loaded for --help
 
 if TYPE_CHECKING:
-    from pathcast.pipeline.running import Order
+    from pathcast.pipeline.running import RunSpec
     from pathcast.pipeline.sinks import Outbox
     from pathcast.pipeline.sources import Source
 
@@ -206,17 +206,19 @@ def run(
     prefixes = namespaces_of(namespace)
     settings = settings_of(conf)
     require_spark()
-    from pathcast.pipeline.batches import Settings
-    from pathcast.pipeline.running import Order
+    from pathcast.pipeline.batches import BatchSettings
+    from pathcast.pipeline.running import RunSpec
     from pathcast.pipeline.subscriptions import SubscriptionSource
 
-    order = Order(
+    order = RunSpec(
         SubscriptionSource(
             table, file_format, prefixes, allow_expensive, skip_bad, hops is not None
         ),
         _source(documents, read, limits.size, group_by, xslt, xslt_deadline),
         out,
-        Settings(limits, structures, window, (deadline or _DEADLINE) if allow_expensive else None),
+        BatchSettings(
+            limits, structures, window, (deadline or _DEADLINE) if allow_expensive else None
+        ),
         _outboxes(deliver),
         batch_size,
         partition,
@@ -242,7 +244,7 @@ def _source(
     path: str, read: Kind | None, most: int, group: str | None, xslt: Path | None, deadline: float
 ) -> Source:
     from pathcast.pipeline.sources import Source, kind_of
-    from pathcast.pipeline.sources.xslt import Style
+    from pathcast.pipeline.sources.xslt import XsltTransform
 
     kind = read or ("rows" if group is not None else kind_of(path))
     if xslt is not None and kind == "bodies" and read is None:
@@ -250,7 +252,7 @@ def _source(
     if group is not None and kind != "rows":
         raise typer.BadParameter("only rows can be grouped", param_hint="--group-by")
     try:
-        style = None if xslt is None else Style.load(xslt, most, deadline=deadline)
+        style = None if xslt is None else XsltTransform.load(xslt, most, deadline=deadline)
     except PathcastError as error:
         fail(str(error))
     return Source(path, kind, most, group, style)
@@ -293,7 +295,7 @@ def settings_of(pairs: list[str] | None) -> dict[str, str]:
 
 
 def _perform(
-    order: Order,
+    order: RunSpec,
     master: str,
     settings: dict[str, str],
     watcher: Watcher,
@@ -301,7 +303,7 @@ def _perform(
     stream: bool,
     once: bool,
 ) -> Totals:
-    from pathcast.pipeline.running import Run
+    from pathcast.pipeline.running import PipelineRun
     from pathcast.pipeline.session import session_for
 
     try:
@@ -314,7 +316,7 @@ def _perform(
             watcher.doing("starting Spark")
             session = stack.enter_context(session_for(master, settings=settings))
             watcher.doing("looking for documents")
-            run = Run(session, order, watcher.hear, compiler)
+            run = PipelineRun(session, order, watcher.hear, compiler)
             if stream:
                 with _stopping(watcher.stopping) as stopping:
                     run.stream(stopping, available=once)

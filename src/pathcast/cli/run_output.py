@@ -13,8 +13,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from pathcast.cli.console import say
 
 if TYPE_CHECKING:
-    from pathcast.pipeline.running import Event
-    from pathcast.pipeline.store import Outcome
+    from pathcast.pipeline.running import RunEvent
+    from pathcast.pipeline.store import BatchOutcome
 
 __all__ = ["Totals", "Watcher"]
 
@@ -38,7 +38,7 @@ class Totals:
     lag: float | None = None
     versions: list[str] = field(default_factory=list)
 
-    def add(self, outcome: Outcome, lag: float | None) -> None:
+    def add(self, outcome: BatchOutcome, lag: float | None) -> None:
         """One more batch."""
         self.batches += 1
         for name in _SUMMED:
@@ -139,20 +139,25 @@ class Watcher:
     def stopping(self) -> None:
         say("pathcast: ending after this batch", "yellow", self._bar.console)
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: RunEvent) -> None:
         """Something happened, perhaps in another thread."""
-        from pathcast.pipeline.running import BatchDone, Chosen, Refused, Taken
+        from pathcast.pipeline.running import (
+            BatchDone,
+            StrategyChosen,
+            SubscriptionsLoaded,
+            SubscriptionsRejected,
+        )
 
         match event:
-            case Taken(version, subscriptions, skipped):
+            case SubscriptionsLoaded(version, subscriptions, skipped):
                 for bad in skipped:
                     say(str(bad), "yellow", self._bar.console)
                 more = f", {len(skipped):,} skipped" if skipped else ""
                 self._say(f"version {version}: {subscriptions:,} subscriptions{more}")
                 self.doing("waiting for documents")
-            case Chosen(version, partition, _, reason):
+            case StrategyChosen(version, partition, _, reason):
                 self._say(f"version {version}: {partition} are spread, {reason}")
-            case Refused(error):
+            case SubscriptionsRejected(error):
                 say(
                     f"pathcast: the subscriptions stay as they were: {error}",
                     "yellow",

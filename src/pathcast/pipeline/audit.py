@@ -18,14 +18,14 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from pathcast.files import Subscription
-from pathcast.pipeline.hadoop import literal
+from pathcast.pipeline.hadoop import escape_glob
 from pathcast.pipeline.sinks.file_names import file_name
 
-__all__ = ["Audit", "Judge", "audit"]
+__all__ = ["AuditResult", "LxmlOracle", "audit"]
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
+class AuditResult:
     """How many documents and deliveries were compared, and what is wrong, as sentences."""
 
     documents: int
@@ -38,15 +38,15 @@ def audit(
     out: Path,
     bodies: Mapping[str, bytes],
     versions: Mapping[str, Iterable[Subscription]],
-) -> Audit:
+) -> AuditResult:
     """Compare the deliveries of these documents, by their ids, under the subscriptions of each version."""
     chosen = F.col("document").isin(*bodies)
-    matched = session.read.parquet(literal(str(out / "matches"))).where(chosen)
+    matched = session.read.parquet(escape_glob(str(out / "matches"))).where(chosen)
     version_of = {row.document: row.version for row in matched.collect()}
     found: dict[str, dict[str, list[str]]] = {}
-    for row in session.read.parquet(literal(str(out / "deliveries"))).where(chosen).collect():
+    for row in session.read.parquet(escape_glob(str(out / "deliveries"))).where(chosen).collect():
         found.setdefault(row.document, {})[row.subscriber] = list(row.subscriptions)
-    judges = {name: Judge(rows) for name, rows in versions.items()}
+    judges = {name: LxmlOracle(rows) for name, rows in versions.items()}
     wrong = []
     deliveries = 0
     for document, body in bodies.items():
@@ -58,14 +58,14 @@ def audit(
             file = out / "outboxes" / file_name(subscriber) / file_name(document)
             if not (file.is_file() and file.read_bytes() == body):
                 wrong.append(f"{file} is not the document")
-    return Audit(len(bodies), deliveries, tuple(wrong))
+    return AuditResult(len(bodies), deliveries, tuple(wrong))
 
 
-class Judge:
+class LxmlOracle:
     """What libxml2 says to subscriptions.
 
     >>> both = [Subscription("x", "//b", subscriber="ann"), Subscription("y", "b")]
-    >>> Judge(both).readers(b"<a><b/></a>")
+    >>> LxmlOracle(both).readers(b"<a><b/></a>")
     {'ann': ['x'], 'y': ['y']}
     """
 

@@ -23,25 +23,25 @@ from pyspark.sql import functions as F
 from pathcast.documents import Limits
 from pathcast.errors import PipelineError
 from pathcast.pipeline import matching
-from pathcast.pipeline.dedup import hashes, marked
-from pathcast.pipeline.hadoop import literal
-from pathcast.pipeline.parallel_jobs import together
-from pathcast.pipeline.routes import DELIVERIES, ROUTES, deliveries, mail
+from pathcast.pipeline.dedup import find_repeats, hashes
+from pathcast.pipeline.hadoop import escape_glob
+from pathcast.pipeline.parallel_jobs import run_parallel
+from pathcast.pipeline.routes import DELIVERIES_DDL, ROUTES_DDL, deliveries, outbox_rows
 from pathcast.pipeline.sinks import Outbox
-from pathcast.pipeline.store import Outcome, Plan, Store
-from pathcast.pipeline.versions import Version, Versions
-from pathcast.pipeline.worker import Task
+from pathcast.pipeline.store import BatchOutcome, Plan, Store
+from pathcast.pipeline.versions import Version, VersionStore
+from pathcast.pipeline.worker import MatchTask
 
-__all__ = ["Batches", "Matched", "Settings"]
+__all__ = ["BatchRunner", "BatchSettings", "MatchFunction"]
 
-_KEPT: Final = StorageLevel.MEMORY_AND_DISK
-_MAIL: Final = "mail"
-Matched = Callable[[DataFrame, Version, Task], DataFrame]
+_STORAGE_LEVEL: Final = StorageLevel.MEMORY_AND_DISK
+_OUTBOX_FOLDER: Final = "mail"
+MatchFunction = Callable[[DataFrame, Version, MatchTask], DataFrame]
 """Documents, a version, what to match with -> rows: the strategy."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class BatchSettings:
     """What holds for all batches of a run."""
 
     limits: Limits
@@ -53,16 +53,16 @@ class Settings:
     """Seconds for an expensive subscription on a document."""
 
 
-class Batches:
+class BatchRunner:
     """Runs batches, one at a time."""
 
     def __init__(
         self,
         session: SparkSession,
         store: Store,
-        versions: Versions,
-        settings: Settings,
-        matched: Matched,
+        versions: VersionStore,
+        settings: BatchSettings,
+        matched: MatchFunction,
         outbox: Outbox | None,
     ) -> None:
         self._session = session
@@ -79,7 +79,7 @@ class Batches:
         version: Callable[[], str],
         *,
         shuffled: bool = False,
-    ) -> Outcome:
+    ) -> BatchOutcome:
         """Make a batch happen that is not done, or what is left of it; `version` is asked if it has no plan yet.
 
         Documents that are `shuffled` are read before anything else is begun. If that fails while another thread wants what is kept of
@@ -97,10 +97,12 @@ class Batches:
         self._store.mark_done(batch, outcome)
         return outcome
 
-    def _stage(self, documents: DataFrame, plan: Plan, staging: str, shuffled: bool) -> Outcome:
+    def _stage(
+        self, documents: DataFrame, plan: Plan, staging: str, shuffled: bool
+    ) -> BatchOutcome:
         start = time.perf_counter()
         version = self._versions.get(plan.version)
-        task = Task(
+        task = MatchTask(
             version.name,
             version.file,
             self._settings.limits,
@@ -109,17 +111,17 @@ class Batches:
             version.hops,
         )
         # Read once: a file may be gone, or another, when it is read again.
-        documents = documents.persist(_KEPT)
+        documents = documents.persist(_STORAGE_LEVEL)
         found = None
         try:
             if shuffled:
-                _given(documents)
+                _count_documents(documents)
             repeated = self._repeated(staging, documents, plan)
             fresh = documents
             if repeated is not None:
                 again = repeated.select(F.col("document").alias("id"))
                 fresh = documents.join(again, "id", "left_anti")
-            found = self._matched(fresh, version, task).persist(_KEPT)
+            found = self._matched(fresh, version, task).persist(_STORAGE_LEVEL)
             outcome = self._tables(staging, found, version, documents)
         finally:
             documents.unpersist()
@@ -132,20 +134,24 @@ class Batches:
             staging=staging,
             seconds=round(time.perf_counter() - start, 3),
         )
-        _check(outcome)
+        _check_documents_accounted_for(outcome)
         return outcome
 
     def _tables(
         self, staging: str, found: DataFrame, version: Version, documents: DataFrame
-    ) -> Outcome:
+    ) -> BatchOutcome:
         """Stage the tables, and the mail, several at a time: most of the time of a small one is waiting."""
-        matches = matching.matches(found)
-        routes = self._session.read.schema(ROUTES).parquet(literal(self._versions.routes(version)))
+        matches = matching.matches_table(found)
+        routes = self._session.read.schema(ROUTES_DDL).parquet(
+            escape_glob(self._versions.routes(version))
+        )
         first, hits = Observation(), Observation()
         sent = Observation()
         steps: list[Callable[[], object]] = [
-            lambda: _given(documents),
-            lambda: self._write(staging, "documents", matching.documents(_watched(found, first))),
+            lambda: _count_documents(documents),
+            lambda: self._write(
+                staging, "documents", matching.documents_table(_count_rows(found, first))
+            ),
             lambda: self._write(
                 staging,
                 "matches",
@@ -161,7 +167,7 @@ class Batches:
                 documents,
             ),
         ]
-        given = together(self._session, *steps)[0]
+        given = run_parallel(self._session, *steps)[0]
         assert isinstance(given, Row)
         counted = first.get
         rows = {
@@ -173,7 +179,7 @@ class Batches:
             self._check_rows(staging, name, count)
         names = [*rows]
         if counted["refused"] or counted["undecided"]:
-            self._write(staging, "errors", matching.errors(found))
+            self._write(staging, "errors", matching.errors_table(found))
             names.append("errors")
         if self._settings.dedupe is not None:
             names += ["repeats", "hashes"]
@@ -182,7 +188,7 @@ class Batches:
             matched = (
                 matches.where(F.size("subscriptions") > 0).select("document").distinct().count()
             )
-        return Outcome(
+        return BatchOutcome(
             version=version.name,
             documents=given["documents"],
             matched=matched,
@@ -200,8 +206,8 @@ class Batches:
         self._write(staging, "deliveries", delivered)
         if self._outbox is not None:
             path = self._path(staging, "deliveries")
-            staged = self._session.read.schema(DELIVERIES).parquet(literal(path))
-            self._outbox.stage(mail(staged, documents), self._path(staging, _MAIL))
+            staged = self._session.read.schema(DELIVERIES_DDL).parquet(escape_glob(path))
+            self._outbox.stage(outbox_rows(staged, documents), self._path(staging, _OUTBOX_FOLDER))
 
     def _repeated(self, staging: str, documents: DataFrame, plan: Plan) -> DataFrame | None:
         """The repeats among documents, staged with the hashes that find later ones."""
@@ -209,7 +215,7 @@ class Batches:
         if window is None:
             return None
         self._write(staging, "hashes", hashes(documents, plan.started))
-        new = self._session.read.parquet(literal(self._path(staging, "hashes")))
+        new = self._session.read.parquet(escape_glob(self._path(staging, "hashes")))
         first = new.agg(F.min("time").cast("double")).head()
         start = None if first is None else first[0]
         earlier = None
@@ -222,9 +228,9 @@ class Batches:
             and outcome.latest >= start - window
         ]
         if parts:
-            earlier = self._session.read.parquet(*map(literal, parts))
-        self._write(staging, "repeats", marked(new, earlier, window))
-        return self._session.read.parquet(literal(self._path(staging, "repeats")))
+            earlier = self._session.read.parquet(*map(escape_glob, parts))
+        self._write(staging, "repeats", find_repeats(new, earlier, window))
+        return self._session.read.parquet(escape_glob(self._path(staging, "repeats")))
 
     def _write(self, staging: str, name: str, table: DataFrame) -> None:
         table.write.mode("overwrite").parquet(self._path(staging, name))
@@ -242,10 +248,10 @@ class Batches:
     def _path(self, staging: str, name: str) -> str:
         return self._store.storage.path(f"{staging}/{name}")
 
-    def _publish(self, batch: int, outcome: Outcome) -> Outcome:
+    def _publish(self, batch: int, outcome: BatchOutcome) -> BatchOutcome:
         undelivered = 0
         if self._outbox is not None:
-            mail_folder = self._path(outcome.staging, _MAIL)
+            mail_folder = self._path(outcome.staging, _OUTBOX_FOLDER)
             self._outbox.publish(self._session, mail_folder)
             refused = self._outbox.refused(self._session, mail_folder)
             if refused is not None:
@@ -253,7 +259,7 @@ class Batches:
         self._store.publish_tables(batch, outcome)
         return replace(outcome, undelivered=undelivered)
 
-    def _publish_refused(self, batch: int, outcome: Outcome, refused: DataFrame) -> int:
+    def _publish_refused(self, batch: int, outcome: BatchOutcome, refused: DataFrame) -> int:
         row = refused.agg(F.coalesce(F.sum(F.size("subscribers")), F.lit(0))).head()
         count = 0 if row is None else int(row[0])
         if count and f"batch={batch}" not in self._store.storage.names("undelivered"):
@@ -263,7 +269,7 @@ class Batches:
         return count
 
 
-def _watched(found: DataFrame, counts: Observation) -> DataFrame:
+def _count_rows(found: DataFrame, counts: Observation) -> DataFrame:
     """Rows, counted as they pass."""
     hits = F.when(F.col("kind").isNull(), F.size("subscriptions")).otherwise(0)
     first = F.col("first")
@@ -278,7 +284,7 @@ def _watched(found: DataFrame, counts: Observation) -> DataFrame:
     )
 
 
-def _given(documents: DataFrame) -> Row:
+def _count_documents(documents: DataFrame) -> Row:
     """How many documents came, and when the newest of them is from."""
     row = documents.agg(
         F.count("*").alias("documents"), F.max("time").cast("double").alias("latest")
@@ -287,7 +293,7 @@ def _given(documents: DataFrame) -> Row:
     return row
 
 
-def _check(outcome: Outcome) -> None:
+def _check_documents_accounted_for(outcome: BatchOutcome) -> None:
     """No document is missing."""
     known = outcome.matched + outcome.unmatched + outcome.refused + outcome.repeated
     if known != outcome.documents:

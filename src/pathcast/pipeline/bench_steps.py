@@ -28,22 +28,22 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pathcast.pipeline.matching import matched, matches
-from pathcast.pipeline.partitioning import Assignment
-from pathcast.pipeline.routes import ROUTES, deliveries
+from pathcast.pipeline.matching import match_documents, matches_table
+from pathcast.pipeline.partitioning import PartitionedMatcher
+from pathcast.pipeline.routes import ROUTES_DDL, deliveries
 from pathcast.pipeline.session import open_session
-from pathcast.pipeline.strategy import Strategy, Wanted
+from pathcast.pipeline.strategy import PartitionMode, PartitionStrategy
 from pathcast.pipeline.versions import Version
-from pathcast.pipeline.worker import Task, engine, match_batches
+from pathcast.pipeline.worker import MatchTask, cached_version, match_batches
 
-__all__ = ["STEPS", "Trial", "read_bodies", "write_documents"]
+__all__ = ["STEPS", "BenchApplication", "read_bodies", "write_documents"]
 
-_TIME: Final = datetime(2024, 1, 1, tzinfo=UTC)
-_COLUMNS: Final = (
+_DOCUMENT_TIME: Final = datetime(2024, 1, 1, tzinfo=UTC)
+_DOCUMENTS_DDL: Final = (
     "id string, body binary, source string, time timestamp, "
     "fault struct<kind:string,message:string>"
 )
-_SCHEMA: Final = pa.schema(
+_DOCUMENTS_SCHEMA: Final = pa.schema(
     [
         ("id", pa.string()),
         ("body", pa.binary()),
@@ -66,11 +66,11 @@ def write_documents(bodies: Sequence[bytes], folder: Path, files: int) -> list[s
             pa.array([f"document-{place}" for place in places], pa.string()),
             pa.array([bodies[place] for place in places], pa.binary()),
             pa.array(["bench"] * len(places), pa.string()),
-            pa.array([_TIME] * len(places), _SCHEMA.field("time").type),
-            pa.nulls(len(places), _SCHEMA.field("fault").type),
+            pa.array([_DOCUMENT_TIME] * len(places), _DOCUMENTS_SCHEMA.field("time").type),
+            pa.nulls(len(places), _DOCUMENTS_SCHEMA.field("fault").type),
         ]
         names.append(str(folder / f"{number:03}.parquet"))
-        pq.write_table(pa.table(columns, schema=_SCHEMA), names[-1], compression="none")
+        pq.write_table(pa.table(columns, schema=_DOCUMENTS_SCHEMA), names[-1], compression="none")
     return names
 
 
@@ -84,25 +84,27 @@ def read_bodies(files: Sequence[str]) -> list[bytes]:
 
 
 @dataclass(slots=True)
-class Trial:
+class BenchApplication:
     """A Spark application that takes steps with one version; `chosen` is how its documents are matched."""
 
     session: SparkSession
     version: Version
     out: Path
-    wanted: Wanted
-    chosen: Strategy | None = None
-    _assignment: Assignment = field(init=False)
+    wanted: PartitionMode
+    chosen: PartitionStrategy | None = None
+    _assignment: PartitionedMatcher = field(init=False)
     _tables: dict[tuple[str, ...], DataFrame] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._assignment = Assignment(self.session, self.wanted, self._note)
+        self._assignment = PartitionedMatcher(self.session, self.wanted, self._note)
 
     @classmethod
-    def start(cls, version: Version, out: Path, wanted: Wanted, master: str) -> Trial:
+    def start(
+        cls, version: Version, out: Path, wanted: PartitionMode, master: str
+    ) -> BenchApplication:
         return cls(open_session(master), version, out, wanted)
 
-    def _note(self, _: Version, strategy: Strategy) -> None:
+    def _note(self, _: Version, strategy: PartitionStrategy) -> None:
         self.chosen = strategy
 
     def take(self, step: str, files: Sequence[str]) -> float:
@@ -120,62 +122,66 @@ class Trial:
         """The table of some files; they are listed once."""
         key = tuple(files)
         if key not in self._tables:
-            self._tables[key] = self.session.read.schema(_COLUMNS).parquet(*files)
+            self._tables[key] = self.session.read.schema(_DOCUMENTS_DDL).parquet(*files)
         return self._tables[key]
 
     def matches(self, documents: DataFrame) -> DataFrame:
-        task = Task(self.version.name, self.version.file)
-        return matches(self._assignment.matched(documents, self.version, task))
+        task = MatchTask(self.version.name, self.version.file)
+        return matches_table(self._assignment.match(documents, self.version, task))
 
     def noted(self, documents: DataFrame, notes: Path) -> DataFrame:
         """Matches, by workers that have all subscriptions and leave notes."""
         self.version.ship(self.session.sparkContext)
-        task = Task(self.version.name, self.version.file)
-        return matches(matched(documents, task, partial(_noted, folder=str(notes))))
+        task = MatchTask(self.version.name, self.version.file)
+        return matches_table(
+            match_documents(documents, task, partial(_match_and_record_time, folder=str(notes)))
+        )
 
     def deliveries(self, documents: DataFrame, notes: Path) -> DataFrame:
-        routes = self.session.read.schema(ROUTES).parquet(str(self.version.routes))
+        routes = self.session.read.schema(ROUTES_DDL).parquet(str(self.version.routes))
         return deliveries(self.noted(documents, notes), routes)
 
     def stop(self) -> None:
         self.session.stop()
 
 
-def _noted(batches: Iterator[pa.RecordBatch], task: Task, folder: str) -> Iterator[pa.RecordBatch]:
+def _match_and_record_time(
+    batches: Iterator[pa.RecordBatch], task: MatchTask, folder: str
+) -> Iterator[pa.RecordBatch]:
     """In a worker: match, and leave a note of the CPU time that it took."""
-    past = engine(task.file, task.limits, task.deadline).past
+    past = cached_version(task.file, task.limits, task.deadline).past
     before = past.seconds
     yield from match_batches(batches, task)
     Path(folder, secrets.token_hex(8)).write_text(repr(past.seconds - before))
 
 
-def _read(_: Trial, documents: DataFrame, __: Path) -> None:
-    _nowhere(documents)
+def _read_step(_: BenchApplication, documents: DataFrame, __: Path) -> None:
+    _discard(documents)
 
 
-def _noop(trial: Trial, documents: DataFrame, notes: Path) -> None:
-    _nowhere(trial.noted(documents, notes))
+def _noop_step(trial: BenchApplication, documents: DataFrame, notes: Path) -> None:
+    _discard(trial.noted(documents, notes))
 
 
-def _matches(trial: Trial, documents: DataFrame, notes: Path) -> None:
-    _written(trial.noted(documents, notes), trial.out / "matches")
+def _matches_step(trial: BenchApplication, documents: DataFrame, notes: Path) -> None:
+    _write(trial.noted(documents, notes), trial.out / "matches")
 
 
-def _deliveries(trial: Trial, documents: DataFrame, notes: Path) -> None:
-    _written(trial.deliveries(documents, notes), trial.out / "deliveries")
+def _deliveries_step(trial: BenchApplication, documents: DataFrame, notes: Path) -> None:
+    _write(trial.deliveries(documents, notes), trial.out / "deliveries")
 
 
-def _nowhere(rows: DataFrame) -> None:
+def _discard(rows: DataFrame) -> None:
     rows.write.format("noop").mode("overwrite").save()
 
 
-def _written(rows: DataFrame, folder: Path) -> None:
+def _write(rows: DataFrame, folder: Path) -> None:
     rows.write.mode("overwrite").parquet(str(folder))
 
 
-STEPS: Final[Mapping[str, Callable[[Trial, DataFrame, Path], None]]] = {
-    "read": _read,
-    "noop": _noop,
-    "matches": _matches,
-    "deliveries": _deliveries,
+STEPS: Final[Mapping[str, Callable[[BenchApplication, DataFrame, Path], None]]] = {
+    "read": _read_step,
+    "noop": _noop_step,
+    "matches": _matches_step,
+    "deliveries": _deliveries_step,
 }

@@ -12,7 +12,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-__all__ = ["hashes", "marked"]
+__all__ = ["find_repeats", "hashes"]
 
 
 def hashes(documents: DataFrame, started: float) -> DataFrame:
@@ -24,7 +24,7 @@ def hashes(documents: DataFrame, started: float) -> DataFrame:
     )
 
 
-def marked(new: DataFrame, earlier: DataFrame | None, window: float) -> DataFrame:
+def find_repeats(new: DataFrame, earlier: DataFrame | None, window: float) -> DataFrame:
     """(document, of, time): which of the new are repeats, and of which document."""
     everything = new.withColumn("new", F.lit(True))
     if earlier is not None:

@@ -37,21 +37,29 @@ from pathcast.matching import Matcher
 from pathcast.matching.matches import Batch
 from pathcast.pipeline import rows
 from pathcast.pipeline.fragments import Fragments
-from pathcast.pipeline.worker import Task, answered, engine, facts_of, without_lost
+from pathcast.pipeline.worker import (
+    MatchTask,
+    cached_version,
+    document_columns,
+    match_bodies,
+    split_unreadable,
+)
 
-__all__ = ["PARTS", "matched_spread"]
+__all__ = ["PARTS_PER_FRAGMENT", "match_in_fragments"]
 
-PARTS: Final = 32_768  # a fragment's rows for a document: more than its subscriptions can fill
-_ROUTED: Final = f"target int, fragment int, body binary, {rows.RESULT}"
-_SENT: Final = pa.schema(
-    [("target", pa.int32()), ("fragment", pa.int32()), ("body", pa.binary()), *rows.SCHEMA]
+PARTS_PER_FRAGMENT: Final = (
+    32_768  # a fragment's rows for a document: more than its subscriptions can fill
+)
+_ROUTED_DDL: Final = f"target int, fragment int, body binary, {rows.RESULT_DDL}"
+_ROUTED_SCHEMA: Final = pa.schema(
+    [("target", pa.int32()), ("fragment", pa.int32()), ("body", pa.binary()), *rows.RESULT_SCHEMA]
 )
 
 
-def matched_spread(documents: DataFrame, fragments: Fragments, task: Task) -> DataFrame:
+def match_in_fragments(documents: DataFrame, fragments: Fragments, task: MatchTask) -> DataFrame:
     """What `matching.matched` gives; every worker has the fragments by now. The task's own file is not needed."""
     slots = documents.sparkSession.sparkContext.defaultParallelism
-    job = _Job(
+    job = _FragmentJob(
         task,
         fragments.router.name,
         tuple(path.name for path in fragments.paths),
@@ -59,17 +67,17 @@ def matched_spread(documents: DataFrame, fragments: Fragments, task: Task) -> Da
     )
     return (
         documents.select("id", "body", "source", "time", "fault")
-        .mapInArrow(partial(_route, job=job), _ROUTED)
+        .mapInArrow(partial(_route, job=job), _ROUTED_DDL)
         .repartitionById(job.targets, "target")
-        .mapInArrow(partial(_match, job=job), rows.RESULT)
+        .mapInArrow(partial(_match_routed, job=job), rows.RESULT_DDL)
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
+class _FragmentJob:
     """What the workers need to know; `sharers` partitions have documents of the same fragment."""
 
-    task: Task
+    task: MatchTask
     router: str
     files: tuple[str, ...]
     sharers: int
@@ -82,7 +90,7 @@ class _Job:
 _routers: dict[tuple[str, Limits], Matcher] = {}
 
 
-def _router(job: _Job) -> Matcher:
+def _router(job: _FragmentJob) -> Matcher:
     """The router, kept until another one is needed."""
     key = (job.router, job.task.limits)
     if key not in _routers:
@@ -92,23 +100,25 @@ def _router(job: _Job) -> Matcher:
     return _routers[key]
 
 
-def _route(batches: Iterator[pa.RecordBatch], job: _Job) -> Iterator[pa.RecordBatch]:
+def _route(batches: Iterator[pa.RecordBatch], job: _FragmentJob) -> Iterator[pa.RecordBatch]:
     """Documents, once for each fragment that they are to be sent to, and rows of those that are sent nowhere."""
     router = _router(job)
     for batch in batches:
-        batch, lost = without_lost(batch, job.task)
-        yield from (_finished(one, job) for one in lost)
-        facts = facts_of(batch, job.task)
-        found = _fragments(router, batch.column("body"))
-        yield from (_finished(one, job) for one in found.nowhere(facts, job.task.version))
+        batch, lost = split_unreadable(batch, job.task)
+        yield from (_finished_rows(one, job) for one in lost)
+        facts = document_columns(batch, job.task)
+        found = _route_bodies(router, batch.column("body"))
+        yield from (_finished_rows(one, job) for one in found.nowhere(facts, job.task.version))
         for fragment, places in sorted(found.places.items()):
             first = pa.array([found.first[place] == fragment for place in places], pa.bool_())
             chosen = pa.array(places, pa.int32())
-            yield _sent(facts.take(chosen), first, batch.column("body").take(chosen), fragment, job)
+            yield _routed_rows(
+                facts.take(chosen), first, batch.column("body").take(chosen), fragment, job
+            )
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _RoutedBatch:
     """Where the documents of a batch go, by their places in it."""
 
     places: dict[int, list[int]]
@@ -125,12 +135,12 @@ class _Found:
             errors = {at: self.errors[one] for at, one in enumerate(staying) if one in self.errors}
             none = Batch((), array("i", [0] * (len(staying) + 1)), array("i"), errors, {})
             stay = facts.take(pa.array(staying, pa.int32()))
-            yield from rows.answers(none, stay, pa.array([], pa.string()), version)
-            yield from rows.refusals(none, stay, version)
+            yield from rows.match_rows(none, stay, pa.array([], pa.string()), version)
+            yield from rows.error_rows(none, stay, version)
 
 
-def _fragments(router: Matcher, bodies: pa.Array) -> _Found:
-    found = _Found(defaultdict(list), {}, {}, len(bodies))
+def _route_bodies(router: Matcher, bodies: pa.Array) -> _RoutedBatch:
+    found = _RoutedBatch(defaultdict(list), {}, {}, len(bodies))
     for place, body in enumerate(bodies):
         try:
             wanted = router.match_hops(body.as_py() or b"")
@@ -143,44 +153,53 @@ def _fragments(router: Matcher, bodies: pa.Array) -> _Found:
     return found
 
 
-def _sent(
-    facts: pa.RecordBatch, first: pa.BooleanArray, bodies: pa.Array, fragment: int, job: _Job
+def _routed_rows(
+    facts: pa.RecordBatch,
+    first: pa.BooleanArray,
+    bodies: pa.Array,
+    fragment: int,
+    job: _FragmentJob,
 ) -> pa.RecordBatch:
     """Documents on their way to a fragment."""
     known = dict(zip(facts.schema.names, facts.columns, strict=True)) | {"first": first}
-    known["target"] = _targets(facts, job.sharers, fragment * job.sharers)
+    known["target"] = _target_partitions(facts, job.sharers, fragment * job.sharers)
     known["fragment"] = pa.repeat(pa.scalar(fragment, pa.int32()), len(facts))
     known["body"] = bodies
-    return _filled(known, len(facts))
+    return _fill_missing_columns(known, len(facts))
 
 
-def _finished(done: pa.RecordBatch, job: _Job) -> pa.RecordBatch:
+def _finished_rows(done: pa.RecordBatch, job: _FragmentJob) -> pa.RecordBatch:
     """Rows that need no fragment; they go anywhere."""
     known = dict(zip(done.schema.names, done.columns, strict=True))
-    return _filled(known | {"target": _targets(done, job.targets)}, len(done))
+    return _fill_missing_columns(
+        known | {"target": _target_partitions(done, job.targets)}, len(done)
+    )
 
 
-def _targets(batch: pa.RecordBatch, among: int, start: int = 0) -> pa.Int32Array:
+def _target_partitions(batch: pa.RecordBatch, among: int, start: int = 0) -> pa.Int32Array:
     """Partitions, chosen by the ids of documents: a batch that is run again has the same."""
     ids = batch.column("document").to_pylist()
     return pa.array([start + crc32(id.encode()) % among for id in ids], pa.int32())
 
 
-def _filled(known: dict[str, pa.Array], length: int) -> pa.RecordBatch:
-    columns = [known.get(field.name, pa.nulls(length, field.type)) for field in _SENT]
-    return pa.RecordBatch.from_arrays(columns, schema=_SENT)
+def _fill_missing_columns(known: dict[str, pa.Array], length: int) -> pa.RecordBatch:
+    columns = [known.get(field.name, pa.nulls(length, field.type)) for field in _ROUTED_SCHEMA]
+    return pa.RecordBatch.from_arrays(columns, schema=_ROUTED_SCHEMA)
 
 
-def _match(batches: Iterator[pa.RecordBatch], job: _Job) -> Iterator[pa.RecordBatch]:
+def _match_routed(batches: Iterator[pa.RecordBatch], job: _FragmentJob) -> Iterator[pa.RecordBatch]:
     """The rows of documents that were sent to fragments, and those that were there already."""
     task = job.task
     for batch in batches:
         fragments = batch.column("fragment")
         if fragments.null_count:
-            yield batch.filter(fragments.is_null()).select(rows.SCHEMA.names)
+            yield batch.filter(fragments.is_null()).select(rows.RESULT_SCHEMA.names)
         for fragment in fragments.drop_null().unique():  # it is one, if there is any
             chosen = batch.filter(pc.equal(fragments, fragment))
-            known = engine(job.files[fragment.as_py()], task.limits, task.deadline)
-            facts, parts = chosen.select(rows.FACTS.names), fragment.as_py() * PARTS
-            yield from answered(known, chosen.column("body"), facts, task.version, parts)
+            known = cached_version(job.files[fragment.as_py()], task.limits, task.deadline)
+            facts, parts = (
+                chosen.select(rows.DOCUMENT_SCHEMA.names),
+                fragment.as_py() * PARTS_PER_FRAGMENT,
+            )
+            yield from match_bodies(known, chosen.column("body"), facts, task.version, parts)
             del known  # the next fragment needs its room

@@ -23,10 +23,10 @@ from pathcast.matching.sharding import homes_of, part, router, spread
 from pathcast.matching.snapshot import Snapshot, read, snapshot_ints, write
 from pathcast.pipeline.versions import Version
 
-__all__ = ["Fragments", "fragmented"]
+__all__ = ["Fragments", "split_version"]
 
-_ENDING: Final = ".subscriptions"
-_PATTERN: Final = 40  # what is no path needs some 40 times the memory of one, see `strategy`
+_SUFFIX: Final = ".subscriptions"
+_PATTERN_WEIGHT: Final = 40  # what is no path needs some 40 times the memory of one, see `strategy`
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +46,24 @@ class Fragments:
             context.addFile(str(path))
 
 
-def fragmented(version: Version, count: int, folder: Path | None = None) -> Fragments:
+def split_version(version: Version, count: int, folder: Path | None = None) -> Fragments:
     """The fragments of a version, in a folder, or beside its file; made if they are not there yet."""
     if not 1 <= count <= MAX_HOPS:
         raise PipelineError("fragments", f"there are 1 to {MAX_HOPS} fragments, not {count:,}")
     folder = version.path.parent if folder is None else folder
     folder.mkdir(parents=True, exist_ok=True)
-    names = [f"{version.name}-{count}-{number}{_ENDING}" for number in range(count)]
+    names = [f"{version.name}-{count}-{number}{_SUFFIX}" for number in range(count)]
     found = Fragments(
         version.name,
-        folder / f"{version.name}-{count}-router{_ENDING}",
+        folder / f"{version.name}-{count}-router{_SUFFIX}",
         tuple(folder / name for name in names),
     )
     if not all(path.exists() for path in (*found.paths, found.router)):
-        _make(read(version.path), found)
+        _write_fragments(read(version.path), found)
     return found
 
 
-def _make(snapshot: Snapshot, wanted: Fragments) -> None:
+def _write_fragments(snapshot: Snapshot, wanted: Fragments) -> None:
     homes = homes_of(snapshot)
     ranges = spread(homes, list(_weights(snapshot)), len(wanted))
     routes = [(homes.path(first), owner) for first, owner in ranges.routes]
@@ -77,5 +77,5 @@ def _weights(snapshot: Snapshot) -> Iterator[int]:
     """What the subscriptions need of memory, roughly; those that are equal share what a pattern needs."""
     seen = {-1}
     for known in snapshot_ints(snapshot.entries):
-        yield 1 if known in seen else _PATTERN
+        yield 1 if known in seen else _PATTERN_WEIGHT
         seen.add(known)

@@ -11,9 +11,17 @@ from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
-__all__ = ["PLAINLY", "is_file", "is_local", "literal", "path_of", "qualified", "system_of"]
+__all__ = [
+    "RAW_LOCAL_FILES",
+    "escape_glob",
+    "file_system",
+    "hadoop_path",
+    "is_file",
+    "is_local",
+    "qualify",
+]
 
-PLAINLY: Final = {
+RAW_LOCAL_FILES: Final = {
     "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     "fs.file.impl.disable.cache": "true",
 }
@@ -23,38 +31,38 @@ For all of Spark they will not do: Hadoop itself expects its own kind of local f
 """
 
 
-def path_of(session: SparkSession, path: str) -> Any:
+def hadoop_path(session: SparkSession, path: str) -> Any:
     """Hadoop's own path."""
     java = session.sparkContext._jvm  # noqa: SLF001 - PySpark's only way in
     assert java is not None
     return java.org.apache.hadoop.fs.Path(path)
 
 
-def system_of(session: SparkSession, path: str) -> Any:
+def file_system(session: SparkSession, path: str) -> Any:
     """The file system that a path is in."""
     settings = session.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001 - the same
-    return path_of(session, path).getFileSystem(settings)
+    return hadoop_path(session, path).getFileSystem(settings)
 
 
-def qualified(session: SparkSession, path: str) -> str:
+def qualify(session: SparkSession, path: str) -> str:
     """The path as Spark writes it in its tables: with its scheme, and from the root."""
-    return str(system_of(session, path).makeQualified(path_of(session, path)).toString())
+    return str(file_system(session, path).makeQualified(hadoop_path(session, path)).toString())
 
 
 def is_local(session: SparkSession, path: str) -> bool:
     """Whether a path is on a disk that this process sees, mounted ones included."""
-    return qualified(session, path).startswith("file:")
+    return qualify(session, path).startswith("file:")
 
 
 def is_file(session: SparkSession, path: str) -> bool:
     """Whether a path that is there is a single file."""
-    return bool(system_of(session, path).getFileStatus(path_of(session, path)).isFile())
+    return bool(file_system(session, path).getFileStatus(hadoop_path(session, path)).isFile())
 
 
-def literal(path: str) -> str:
+def escape_glob(path: str) -> str:
     r"""A path that means itself: Spark would take some characters for a pattern, and ids would not be places below it.
 
-    >>> literal("feed[1]/*.xml") == r"feed\[1\]/\*.xml"
+    >>> escape_glob("feed[1]/*.xml") == r"feed\[1\]/\*.xml"
     True
     """
     return re.sub(r"[][{}*?\\]", r"\\\g<0>", path)

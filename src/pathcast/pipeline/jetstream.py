@@ -4,7 +4,7 @@ An address is `nats://host:port/STREAM` for a source (`?subject=a.b.>` chooses a
 an outbox. A user and a password may stand before the host, or a token alone; what is shown never has them. `tls://` works as well.
 
 >>> StreamAddress.parse("nats://ann:pw@broker/NEWS?subject=news.*.fr")
-StreamAddress(broker=Broker(scheme='nats', host='broker', port=4222), stream='NEWS', subject='news.*.fr')
+StreamAddress(broker=ServerAddress(scheme='nats', host='broker', port=4222), stream='NEWS', subject='news.*.fr')
 >>> print(_)
 nats://broker:4222/NEWS?subject=news.*.fr
 
@@ -35,27 +35,35 @@ from nats.js.errors import BadRequestError
 
 from pathcast.errors import PipelineError
 
-__all__ = ["PATIENCE", "Broker", "Line", "Link", "OutboxAddress", "StreamAddress", "to_stderr"]
+__all__ = [
+    "RETRY_SECONDS",
+    "NatsConnection",
+    "OutboxAddress",
+    "RetryingClient",
+    "ServerAddress",
+    "StreamAddress",
+    "print_to_stderr",
+]
 
-PATIENCE: Final = 60.0
+RETRY_SECONDS: Final = 60.0
 """Seconds that a broker may be away."""
 
 T = TypeVar("T")
-_PORT: Final = 4222
-_NAME: Final = re.compile(
+_DEFAULT_PORT: Final = 4222
+_TOKEN: Final = re.compile(
     r"[^\s.*>/\\\x00-\x1f\x7f]{1,255}"
 )  # a stream; also one token of a subject
-_LONGEST: Final = (
+_MAX_SUBJECT_LENGTH: Final = (
     1_024  # characters of a subject: the broker takes 4096 in a line, with room for the rest
 )
-_FIRST_PAUSE: Final = 0.1
-_LONGEST_PAUSE: Final = 5.0
-_CONNECTING: Final = 5
-_TROUBLE: Final = (nats.errors.Error, OSError, TimeoutError)
+_MIN_BACKOFF: Final = 0.1
+_MAX_BACKOFF: Final = 5.0
+_CONNECT_TIMEOUT: Final = 5
+_TRANSIENT_ERRORS: Final = (nats.errors.Error, OSError, TimeoutError)
 
 
 @dataclass(frozen=True, slots=True)
-class Broker:
+class ServerAddress:
     """Where a NATS server listens, and as whom to speak to it; a user without a password is a token."""
 
     scheme: str
@@ -73,22 +81,22 @@ class Broker:
 class StreamAddress:
     """A stream to read, or those of its messages whose subject fits a filter."""
 
-    broker: Broker
+    broker: ServerAddress
     stream: str
     subject: str | None = None
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """An address of the form nats://host:port/STREAM?subject=FILTER; PipelineError if it is none."""
-        parts, broker, name = _parsed(text, "STREAM")
-        if not _NAME.fullmatch(name):
-            raise _bad(text, f"{name!r} cannot be the name of a stream", "STREAM")
+        parts, broker, name = _parse_address(text, "STREAM")
+        if not _TOKEN.fullmatch(name):
+            raise _bad_address(text, f"{name!r} cannot be the name of a stream", "STREAM")
         asked = parse_qs(parts.query, keep_blank_values=True)
         [subject] = asked.pop("subject", [None])[-1:]
         if asked:
-            raise _bad(text, f"nothing is known of {', '.join(asked)!r}", "STREAM")
-        if subject is not None and not _is_filter(subject):
-            raise _bad(text, f"{subject!r} is no subject", "STREAM")
+            raise _bad_address(text, f"nothing is known of {', '.join(asked)!r}", "STREAM")
+        if subject is not None and not _is_subject(subject):
+            raise _bad_address(text, f"{subject!r} is no subject", "STREAM")
         return cls(broker, name, subject)
 
     def __str__(self) -> str:
@@ -100,57 +108,61 @@ class StreamAddress:
 class OutboxAddress:
     """The subjects below a prefix, one for each subscriber."""
 
-    broker: Broker
+    broker: ServerAddress
     prefix: str
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """An address of the form nats://host:port/PREFIX; PipelineError if it is none."""
-        parts, broker, name = _parsed(text, "PREFIX")
-        if parts.query or name.startswith("$") or not _is_filter(name) or set("*>") & set(name):
-            raise _bad(text, f"{name!r} cannot be the beginning of a subject", "PREFIX")
+        parts, broker, name = _parse_address(text, "PREFIX")
+        if parts.query or name.startswith("$") or not _is_subject(name) or set("*>") & set(name):
+            raise _bad_address(text, f"{name!r} cannot be the beginning of a subject", "PREFIX")
         return cls(broker, name)
 
     def __str__(self) -> str:
         return f"{self.broker}/{quote(self.prefix)}"
 
 
-def _parsed(text: str, name: str) -> tuple[SplitResult, Broker, str]:
+def _parse_address(text: str, name: str) -> tuple[SplitResult, ServerAddress, str]:
     """The parts of an address, its broker, and the name of what is meant there."""
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError as error:
-        raise _bad(text, str(error), name) from None
+        raise _bad_address(text, str(error), name) from None
     if parts.scheme not in ("nats", "tls") or not parts.hostname or parts.fragment:
-        raise _bad(text, "this is no address of NATS", name)
+        raise _bad_address(text, "this is no address of NATS", name)
     user, password = (
         None if one is None else unquote(one) for one in (parts.username, parts.password)
     )
-    broker = Broker(
-        parts.scheme, parts.hostname, _PORT if port is None else port, user or None, password
+    broker = ServerAddress(
+        parts.scheme,
+        parts.hostname,
+        _DEFAULT_PORT if port is None else port,
+        user or None,
+        password,
     )
     return parts, broker, unquote(parts.path.removeprefix("/"))
 
 
-def _bad(text: str, why: str, name: str) -> PipelineError:
+def _bad_address(text: str, why: str, name: str) -> PipelineError:
     shown = re.sub(r"//[^/]*@", "//", text)
     return PipelineError(
         "nats", f"{shown}: {why}", hint=f"an address looks like nats://localhost:4222/{name}"
     )
 
 
-def _is_filter(subject: str) -> bool:
+def _is_subject(subject: str) -> bool:
     """Whether a text is a subject, possibly with wildcards."""
     tokens = subject.split(".")
-    return len(subject) <= _LONGEST and all(
-        one == "*" or (one == ">" and at == len(tokens)) or _NAME.fullmatch(one)
+    return len(subject) <= _MAX_SUBJECT_LENGTH and all(
+        one == "*" or (one == ">" and at == len(tokens)) or _TOKEN.fullmatch(one)
         for at, one in enumerate(tokens, 1)
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Link:
+class NatsConnection:
     """One connection; another one is another link, on which nothing of this one is left."""
 
     client: Client
@@ -158,37 +170,37 @@ class Link:
     closed: asyncio.Event
 
 
-def to_stderr(message: str) -> None:
+def print_to_stderr(message: str) -> None:
     """Say what a person should know while it goes on."""
     print(message, file=sys.stderr, flush=True)  # noqa: T201 - in workers and planners there is no other way out
 
 
-class Line:
+class RetryingClient:
     """A line to a broker, to be used by one thread."""
 
     def __init__(
         self,
-        broker: Broker,
-        patience: float = PATIENCE,
-        say: Callable[[str], None] = to_stderr,
+        broker: ServerAddress,
+        patience: float = RETRY_SECONDS,
+        say: Callable[[str], None] = print_to_stderr,
     ) -> None:
         self._broker = broker
         self._patience = patience
         self._say = say
         self._runner = asyncio.Runner()
-        self._link: Link | None = None
+        self._link: NatsConnection | None = None
         self._told: Exception | None = None  # what the client said last, which its errors leave out
 
-    def ask(self, question: Callable[[Link], Awaitable[T]]) -> T:
+    def ask(self, question: Callable[[NatsConnection], Awaitable[T]]) -> T:
         """The answer, however often it takes; PipelineError when patience is at its end."""
         since: float | None = None
-        pause = _FIRST_PAUSE
+        pause = _MIN_BACKOFF
         while True:
             try:
                 return self._runner.run(self._attempt(question))
             except BadRequestError as error:
                 raise PipelineError("nats", f"{self._broker}: {error.description}") from None
-            except _TROUBLE as error:
+            except _TRANSIENT_ERRORS as error:
                 trouble = self._explained(error)
                 self._drop()
             now = time.monotonic()
@@ -202,7 +214,7 @@ class Line:
                 )
             self._say(f"waiting for {self._broker}, for {left:.0f} s at most: {trouble}")
             time.sleep(min(pause, left))
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            pause = min(2 * pause, _MAX_BACKOFF)
 
     def close(self) -> None:
         self._drop()
@@ -219,7 +231,7 @@ class Line:
     ) -> None:
         self.close()
 
-    async def _attempt(self, question: Callable[[Link], Awaitable[T]]) -> T:
+    async def _attempt(self, question: Callable[[NatsConnection], Awaitable[T]]) -> T:
         if self._link is None:
             self._link = await self._connected()
         link = self._link
@@ -236,7 +248,7 @@ class Line:
                 task.cancel()
             await asyncio.gather(asking, closing, return_exceptions=True)
 
-    async def _connected(self) -> Link:
+    async def _connected(self) -> NatsConnection:
         closed = asyncio.Event()
         self._told = None
 
@@ -257,12 +269,12 @@ class Line:
                 name="pathcast",
                 error_cb=on_error,
                 closed_cb=on_closed,
-                connect_timeout=_CONNECTING,
+                connect_timeout=_CONNECT_TIMEOUT,
                 allow_reconnect=False,  # that is done here, where what was set up can be set up again
                 max_reconnect_attempts=1,  # 0 would be for ever
                 reconnect_time_wait=0,
             )
-        except _TROUBLE as error:
+        except _TRANSIENT_ERRORS as error:
             await client.close()
             if "authorization" in f"{error} {self._told}".lower():
                 raise PipelineError(
@@ -271,7 +283,7 @@ class Line:
                     hint="write nats://user:password@host:port/..., or nats://token@host:port/...",
                 ) from None
             raise
-        return Link(client, client.jetstream(), closed)
+        return NatsConnection(client, client.jetstream(), closed)
 
     def _explained(self, error: Exception) -> str:
         told = [one for one in (self._told, error) if one is not None and str(one)]
@@ -280,5 +292,5 @@ class Line:
     def _drop(self) -> None:
         link, self._link = self._link, None
         if link is not None:
-            with suppress(*_TROUBLE):
-                self._runner.run(asyncio.wait_for(link.client.close(), _CONNECTING))
+            with suppress(*_TRANSIENT_ERRORS):
+                self._runner.run(asyncio.wait_for(link.client.close(), _CONNECT_TIMEOUT))

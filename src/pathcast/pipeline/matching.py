@@ -12,35 +12,35 @@ from functools import partial
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from pathcast.pipeline.rows import RESULT
-from pathcast.pipeline.worker import Task, match_batches
+from pathcast.pipeline.rows import RESULT_DDL
+from pathcast.pipeline.worker import MatchTask, match_batches
 
-__all__ = ["documents", "errors", "matched", "matches"]
+__all__ = ["documents_table", "errors_table", "match_documents", "matches_table"]
 
 
-def matched(
+def match_documents(
     found: DataFrame,
-    task: Task,
+    task: MatchTask,
     work: Callable[..., Iterator[pa.RecordBatch]] = match_batches,
 ) -> DataFrame:
     """All that is known of documents under a version, which every worker has by now; `work` is what workers do."""
     return found.select("id", "body", "source", "time", "fault").mapInArrow(
-        partial(work, task=task), RESULT
+        partial(work, task=task), RESULT_DDL
     )
 
 
-def matches(found: DataFrame) -> DataFrame:
+def matches_table(found: DataFrame) -> DataFrame:
     """(document, part, subscriptions, version) of every document that could be read."""
     return found.where("kind is null").select("document", "part", "subscriptions", "version")
 
 
-def errors(found: DataFrame) -> DataFrame:
+def errors_table(found: DataFrame) -> DataFrame:
     """(document, subscriptions, kind, place, message, version): refused documents; subscriptions that were not decided."""
     return found.where("kind is not null").select(
         "document", "subscriptions", "kind", "place", "message", "version"
     )
 
 
-def documents(found: DataFrame) -> DataFrame:
+def documents_table(found: DataFrame) -> DataFrame:
     """(document, source, time, bytes, structure): one row for each."""
     return found.where("first").select("document", "source", "time", "bytes", "structure")

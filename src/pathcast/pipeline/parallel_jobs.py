@@ -9,12 +9,12 @@ from typing import TypeVar
 from pyspark import inheritable_thread_target
 from pyspark.sql import SparkSession
 
-__all__ = ["together"]
+__all__ = ["run_parallel"]
 
 Result = TypeVar("Result")
 
 
-def together(session: SparkSession, *steps: Callable[[], Result]) -> list[Result]:
+def run_parallel(session: SparkSession, *steps: Callable[[], Result]) -> list[Result]:
     """Do all steps, in threads that Spark takes for this one; the first error is raised when all have ended."""
     inherit = inheritable_thread_target(session)
     with ThreadPoolExecutor(len(steps)) as pool:

@@ -13,19 +13,26 @@ from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pathcast.pipeline.fragment_matching import matched_spread
-from pathcast.pipeline.fragments import fragmented
-from pathcast.pipeline.matching import matched
-from pathcast.pipeline.strategy import MEMO, Strategy, Wanted, choose, measured, room_for_worker
+from pathcast.pipeline.fragment_matching import match_in_fragments
+from pathcast.pipeline.fragments import split_version
+from pathcast.pipeline.matching import match_documents
+from pathcast.pipeline.strategy import (
+    MEMO_BYTES,
+    PartitionMode,
+    PartitionStrategy,
+    choose_strategy,
+    measure_version,
+    worker_memory,
+)
 from pathcast.pipeline.versions import Version
-from pathcast.pipeline.worker import Task
+from pathcast.pipeline.worker import MatchTask
 
-__all__ = ["Assignment"]
+__all__ = ["PartitionedMatcher"]
 
-_FILE: Final = 200
+_MAX_BYTES_PER_FILE_BYTE: Final = 200
 
 
-class Assignment:
+class PartitionedMatcher:
     """Matches documents under whichever version, by the strategy that was wanted; `tell` hears what was chosen.
 
     Fragments are made in the `cache`, or where the version is.
@@ -34,18 +41,18 @@ class Assignment:
     def __init__(
         self,
         session: SparkSession,
-        wanted: Wanted,
-        tell: Callable[[Version, Strategy], None],
+        wanted: PartitionMode,
+        tell: Callable[[Version, PartitionStrategy], None],
         cache: Path | None = None,
     ) -> None:
         self._session = session
         self._cache = cache
         self._wanted = wanted
         self._tell = tell
-        self._chosen: dict[str, Strategy] = {}
+        self._chosen: dict[str, PartitionStrategy] = {}
         self._room: int | None = None
 
-    def matched(self, documents: DataFrame, version: Version, task: Task) -> DataFrame:
+    def match(self, documents: DataFrame, version: Version, task: MatchTask) -> DataFrame:
         """All that is known of documents under a version, as `rows` has it."""
         strategy = self._chosen.get(version.name)
         if strategy is None:
@@ -53,20 +60,20 @@ class Assignment:
             self._tell(version, strategy)
         if strategy.name == "documents":
             version.ship(self._session.sparkContext)
-            return matched(documents, task)
-        fragments = fragmented(version, strategy.fragments, self._cache)
+            return match_documents(documents, task)
+        fragments = split_version(version, strategy.fragments, self._cache)
         fragments.ship(self._session.sparkContext)
-        return matched_spread(documents, fragments, task)
+        return match_in_fragments(documents, fragments, task)
 
-    def _choose(self, version: Version) -> Strategy:
+    def _choose(self, version: Version) -> PartitionStrategy:
         if version.hops is not None:
-            return Strategy("documents", 1, "a table of hops is in every worker")
+            return PartitionStrategy("documents", 1, "a table of hops is in every worker")
         if self._wanted == "documents":
-            return Strategy("documents", 1, "as asked")
+            return PartitionStrategy("documents", 1, "as asked")
         if self._room is None:
-            self._room = room_for_worker(self._session)
+            self._room = worker_memory(self._session)
         if self._wanted == "auto":
-            most = MEMO + _FILE * version.path.stat().st_size
+            most = MEMO_BYTES + _MAX_BYTES_PER_FILE_BYTE * version.path.stat().st_size
             if most <= self._room:
-                return choose("auto", most, self._room)
-        return choose(self._wanted, measured(version), self._room)
+                return choose_strategy("auto", most, self._room)
+        return choose_strategy(self._wanted, measure_version(version), self._room)

@@ -21,32 +21,32 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 __all__ = [
-    "DELIVERIES",
-    "NAMED",
-    "ROUTES",
-    "TOGETHER",
-    "Route",
+    "DELIVERIES_DDL",
+    "MAX_LISTED_SUBSCRIPTIONS",
+    "ROUTES_DDL",
+    "SUBSCRIBERS_PER_ROW",
+    "SubscriptionRoute",
     "deliveries",
-    "mail",
+    "outbox_rows",
     "save_routes",
 ]
 
-ROUTES: Final = "subscription string, subscriber string"
-DELIVERIES: Final = (
+ROUTES_DDL: Final = "subscription string, subscriber string"
+DELIVERIES_DDL: Final = (
     "document string, subscriber string, subscriptions array<string>, count int, version string"
 )
-NAMED: Final = 1_000
-TOGETHER: Final = 4_096
+MAX_LISTED_SUBSCRIPTIONS: Final = 1_000
+SUBSCRIBERS_PER_ROW: Final = 4_096
 
 
-class Route(NamedTuple):
+class SubscriptionRoute(NamedTuple):
     """Whose a subscription is."""
 
     subscription: str
     subscriber: str
 
 
-def save_routes(routes: Sequence[Route], path: Path) -> None:
+def save_routes(routes: Sequence[SubscriptionRoute], path: Path) -> None:
     """Write routes as parquet, all or nothing."""
     table = pa.table(
         [
@@ -73,17 +73,17 @@ def deliveries(matches: DataFrame, routes: DataFrame) -> DataFrame:
         .select(
             "document",
             "subscriber",
-            F.slice("all", 1, NAMED).alias("subscriptions"),
+            F.slice("all", 1, MAX_LISTED_SUBSCRIPTIONS).alias("subscriptions"),
             F.size("all").alias("count"),
             "version",
         )
     )
 
 
-def mail(delivered: DataFrame, documents: DataFrame) -> DataFrame:
+def outbox_rows(delivered: DataFrame, documents: DataFrame) -> DataFrame:
     """(document, body, version, subscribers) of deliveries; a document with many subscribers has several rows."""
     order = Window.partitionBy("document").orderBy("subscriber")
-    share = F.floor((F.row_number().over(order) - 1) / TOGETHER)
+    share = F.floor((F.row_number().over(order) - 1) / SUBSCRIBERS_PER_ROW)
     together = (
         delivered.select("document", "subscriber", "version", share.alias("share"))
         .groupBy("document", "version", "share")

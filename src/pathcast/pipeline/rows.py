@@ -20,16 +20,24 @@ import pyarrow.compute as pc
 from pathcast.errors import DocumentError, EvaluationError
 from pathcast.matching.matches import Batch
 
-__all__ = ["FACTS", "MOST", "RESULT", "SCHEMA", "answers", "lost", "refusals"]
+__all__ = [
+    "DOCUMENT_SCHEMA",
+    "MAX_SUBSCRIPTIONS_PER_ROW",
+    "RESULT_DDL",
+    "RESULT_SCHEMA",
+    "error_rows",
+    "match_rows",
+    "unreadable_rows",
+]
 
-MOST: Final = 65_536
-RESULT: Final = (
+MAX_SUBSCRIPTIONS_PER_ROW: Final = 65_536
+RESULT_DDL: Final = (
     "document string, first boolean, part int, subscriptions array<string>, version string, "
     "kind string, place string, message string, "
     "source string, time timestamp, bytes bigint, structure string"
 )
 _TIME: Final = pa.timestamp("us", tz="UTC")
-FACTS: Final = pa.schema(
+DOCUMENT_SCHEMA: Final = pa.schema(
     [
         ("document", pa.string()),
         ("first", pa.bool_()),
@@ -40,7 +48,7 @@ FACTS: Final = pa.schema(
     ]
 )
 """What is known of documents before they are matched; `first` is whether their first rows are made here."""
-SCHEMA: Final = pa.schema(
+RESULT_SCHEMA: Final = pa.schema(
     [
         ("document", pa.string()),
         ("first", pa.bool_()),
@@ -59,7 +67,7 @@ SCHEMA: Final = pa.schema(
 """`RESULT`, as Arrow says it."""
 
 
-class _Row(NamedTuple):
+class _MatchRow(NamedTuple):
     """A row of matches: numbers from `start` to `end` are those of the document at `place`."""
 
     place: int
@@ -68,16 +76,16 @@ class _Row(NamedTuple):
     end: int
 
 
-def answers(
+def match_rows(
     found: Batch, facts: pa.RecordBatch, ids: pa.StringArray, version: str, parts: int = 0
 ) -> Iterator[pa.RecordBatch]:
     """Rows for the documents that were matched; their parts count from `parts` on."""
-    for rows in _portions(found, facts.column("first").to_pylist()):
+    for rows in _row_chunks(found, facts.column("first").to_pylist()):
         first, last = rows[0].start, rows[-1].end
-        numbers = _numbers(found.numbers[first:last])
+        numbers = _as_int32_array(found.numbers[first:last])
         offsets = pa.array([row.start - first for row in rows] + [last - first], pa.int32())
         part = pa.array([row.part for row in rows], pa.int32())
-        yield _batch(
+        yield _result_batch(
             facts.take(pa.array([row.place for row in rows], pa.int32())),
             version,
             leading=pc.equal(part, 0),
@@ -86,16 +94,16 @@ def answers(
         )
 
 
-def _numbers(found: memoryview) -> pa.Int32Array:
+def _as_int32_array(found: memoryview) -> pa.Int32Array:
     """The same bytes as an array: to read them one by one would take longer than to find them."""
     return pa.Array.from_buffers(pa.int32(), len(found), [None, pa.py_buffer(found)])
 
 
-def _portions(found: Batch, leading: Sequence[bool]) -> Iterator[list[_Row]]:
+def _row_chunks(found: Batch, leading: Sequence[bool]) -> Iterator[list[_MatchRow]]:
     """The rows of a batch, one after the other, in portions that are not too large."""
-    rows: list[_Row] = []
-    for row in _cut(found, leading):
-        if rows and row.end - rows[0].start > 2 * MOST:
+    rows: list[_MatchRow] = []
+    for row in _split_into_rows(found, leading):
+        if rows and row.end - rows[0].start > 2 * MAX_SUBSCRIPTIONS_PER_ROW:
             yield rows
             rows = []
         rows.append(row)
@@ -103,17 +111,17 @@ def _portions(found: Batch, leading: Sequence[bool]) -> Iterator[list[_Row]]:
         yield rows
 
 
-def _cut(found: Batch, leading: Sequence[bool]) -> Iterator[_Row]:
+def _split_into_rows(found: Batch, leading: Sequence[bool]) -> Iterator[_MatchRow]:
     for place in range(len(found)):
         if place in found.errors:
             continue
         start, end = found.offsets[place], found.offsets[place + 1]
         empty = (start,) if leading[place] else ()
-        for part, at in enumerate(range(start, end, MOST) or empty):
-            yield _Row(place, part, at, min(end, at + MOST))
+        for part, at in enumerate(range(start, end, MAX_SUBSCRIPTIONS_PER_ROW) or empty):
+            yield _MatchRow(place, part, at, min(end, at + MAX_SUBSCRIPTIONS_PER_ROW))
 
 
-class _Trouble(NamedTuple):
+class _ErrorRow(NamedTuple):
     """What is wrong with the document at `place`, or with one subscription on it."""
 
     place: int
@@ -121,11 +129,11 @@ class _Trouble(NamedTuple):
     error: DocumentError | EvaluationError
 
 
-def refusals(found: Batch, facts: pa.RecordBatch, version: str) -> Iterator[pa.RecordBatch]:
+def error_rows(found: Batch, facts: pa.RecordBatch, version: str) -> Iterator[pa.RecordBatch]:
     """Rows for documents that were refused, and for subscriptions that were not decided."""
-    troubles = list(_troubles(found))
+    troubles = list(_document_errors(found))
     if troubles:
-        yield _batch(
+        yield _result_batch(
             facts.take(pa.array([one.place for one in troubles], pa.int32())),
             version,
             leading=pa.array([one.subscription is None for one in troubles], pa.bool_()),
@@ -133,35 +141,35 @@ def refusals(found: Batch, facts: pa.RecordBatch, version: str) -> Iterator[pa.R
                 [None if one.subscription is None else [one.subscription] for one in troubles],
                 pa.list_(pa.string()),
             ),
-            kind=_texts([one.error.kind for one in troubles]),
-            place=_texts([_place(one.error) for one in troubles]),
-            message=_texts([one.error.message for one in troubles]),
+            kind=_string_array([one.error.kind for one in troubles]),
+            place=_string_array([_format_position(one.error) for one in troubles]),
+            message=_string_array([one.error.message for one in troubles]),
         )
 
 
-def _troubles(found: Batch) -> Iterator[_Trouble]:
+def _document_errors(found: Batch) -> Iterator[_ErrorRow]:
     for place, error in found.errors.items():
-        yield _Trouble(place, None, error)
+        yield _ErrorRow(place, None, error)
     for place, undecided in found.undecided.items():
         for id, failure in undecided.items():
-            yield _Trouble(place, str(id), failure)
+            yield _ErrorRow(place, str(id), failure)
 
 
-def _place(error: DocumentError | EvaluationError) -> str | None:
+def _format_position(error: DocumentError | EvaluationError) -> str | None:
     line, column = getattr(error, "line", None), getattr(error, "column", None)
     if line is None:
         return None
     return f"line {line}" + ("" if column is None else f", column {column}")
 
 
-def lost(facts: pa.RecordBatch, faults: pa.StructArray, version: str) -> pa.RecordBatch:
+def unreadable_rows(facts: pa.RecordBatch, faults: pa.StructArray, version: str) -> pa.RecordBatch:
     """Rows for what did not become a document."""
     kinds, messages = faults.flatten()
     leading = pa.repeat(True, len(facts))
-    return _batch(facts, version, leading=leading, kind=kinds, message=messages)
+    return _result_batch(facts, version, leading=leading, kind=kinds, message=messages)
 
 
-def _batch(
+def _result_batch(
     facts: pa.RecordBatch, version: str, leading: pa.BooleanArray, **columns: pa.Array
 ) -> pa.RecordBatch:
     """Rows with the facts of their documents; columns that are not given are null."""
@@ -176,10 +184,10 @@ def _batch(
         column = facts.column(name)
         known[name] = pc.if_else(first, column, pa.scalar(None, column.type))
     return pa.RecordBatch.from_arrays(
-        [known.get(field.name, pa.nulls(len(facts), field.type)) for field in SCHEMA],
-        schema=SCHEMA,
+        [known.get(field.name, pa.nulls(len(facts), field.type)) for field in RESULT_SCHEMA],
+        schema=RESULT_SCHEMA,
     )
 
 
-def _texts(values: Sequence[str | None]) -> pa.StringArray:
+def _string_array(values: Sequence[str | None]) -> pa.StringArray:
     return pa.array(values, pa.string())

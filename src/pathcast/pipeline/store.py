@@ -25,10 +25,10 @@ from typing import Any, Final
 from pathcast.errors import PipelineError
 from pathcast.pipeline.storage import Storage
 
-__all__ = ["Outcome", "Plan", "Store"]
+__all__ = ["BatchOutcome", "Plan", "Store"]
 
-_FORMAT: Final = 1
-_HEAD: Final = "pathcast.json"
+_FORMAT_VERSION: Final = 1
+_RUN_RECORD: Final = "pathcast.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class BatchOutcome:
     """What became of a batch: documents = matched + unmatched + refused + repeated."""
 
     version: str
@@ -73,7 +73,7 @@ class Store:
     def lock(self, belongs: dict[str, str], *, again: bool) -> None:
         """Have the folder alone; PipelineError if it is another run's, or used up and not to be gone on with."""
         self.storage.lock()
-        found = self._record(_HEAD)
+        found = self._record(_RUN_RECORD)
         if found is None:
             if self.storage.names("log") or self.storage.names("matches"):
                 raise PipelineError(
@@ -82,10 +82,10 @@ class Store:
                     hint="choose another folder",
                 )
             return
-        if found.get("format") != _FORMAT:
+        if found.get("format") != _FORMAT_VERSION:
             raise PipelineError(
                 "checkpoint",
-                f"{self.storage.path('')} was written in format {found.get('format')}, this is {_FORMAT}",
+                f"{self.storage.path('')} was written in format {found.get('format')}, this is {_FORMAT_VERSION}",
                 hint="go on with the version of pathcast that wrote it, or choose another folder",
             )
         for key, value in belongs.items():
@@ -104,41 +104,41 @@ class Store:
 
     def claim(self, belongs: dict[str, str]) -> None:
         """Make the folder this run's for good, once all that it needs has been found."""
-        if self._record(_HEAD) is None:
-            self._write(_HEAD, {"format": _FORMAT, **belongs})
+        if self._record(_RUN_RECORD) is None:
+            self._write(_RUN_RECORD, {"format": _FORMAT_VERSION, **belongs})
 
     def plan(self, batch: int) -> Plan | None:
-        found = self._record(_named("log", batch))
+        found = self._record(_record_name("log", batch))
         return None if found is None else Plan(found["version"], found["started"])
 
     def write_plan(self, batch: int, plan: Plan) -> None:
-        self._write(_named("log", batch), {"batch": batch, **asdict(plan)})
+        self._write(_record_name("log", batch), {"batch": batch, **asdict(plan)})
 
     def restart(self, batch: int) -> str:
         """Throw away what attempts at a batch left; the folder for a new one, by its name in the storage."""
-        self.storage.remove(_staging(batch))
-        return f"{_staging(batch)}/{secrets.token_hex(4)}"
+        self.storage.remove(_staging_folder(batch))
+        return f"{_staging_folder(batch)}/{secrets.token_hex(4)}"
 
-    def staged(self, batch: int) -> Outcome | None:
+    def staged(self, batch: int) -> BatchOutcome | None:
         """The outcome of a batch that is complete and perhaps not yet published."""
-        return _outcome(self._record(f"{_staging(batch)}/staged.json"))
+        return _parse_outcome(self._record(f"{_staging_folder(batch)}/staged.json"))
 
-    def mark_staged(self, batch: int, outcome: Outcome) -> None:
+    def mark_staged(self, batch: int, outcome: BatchOutcome) -> None:
         self.storage.settle()
-        self._write(f"{_staging(batch)}/staged.json", asdict(outcome))
+        self._write(f"{_staging_folder(batch)}/staged.json", asdict(outcome))
 
-    def publish_tables(self, batch: int, outcome: Outcome) -> None:
+    def publish_tables(self, batch: int, outcome: BatchOutcome) -> None:
         for table in outcome.tables:
             self.storage.move(f"{outcome.staging}/{table}", f"{table}/batch={batch}")
 
-    def mark_done(self, batch: int, outcome: Outcome) -> None:
-        self._write(_named("done", batch), {"batch": batch, **asdict(outcome)})
-        self.storage.remove(_staging(batch))
+    def mark_done(self, batch: int, outcome: BatchOutcome) -> None:
+        self._write(_record_name("done", batch), {"batch": batch, **asdict(outcome)})
+        self.storage.remove(_staging_folder(batch))
 
-    def done(self, batch: int) -> Outcome | None:
-        return _outcome(self._record(_named("done", batch)))
+    def done(self, batch: int) -> BatchOutcome | None:
+        return _parse_outcome(self._record(_record_name("done", batch)))
 
-    def outcomes(self) -> dict[int, Outcome]:
+    def outcomes(self) -> dict[int, BatchOutcome]:
         """Every batch that is done."""
         found = {}
         for name in self.storage.names("done"):
@@ -165,20 +165,20 @@ class Store:
         self.storage.write(name, json.dumps(record, indent=1).encode() + b"\n")
 
 
-def _staging(batch: int) -> str:
+def _staging_folder(batch: int) -> str:
     return f"_staging/batch={batch}"
 
 
-def _named(folder: str, batch: int) -> str:
+def _record_name(folder: str, batch: int) -> str:
     return f"{folder}/{batch:010}.json"
 
 
-def _outcome(record: dict[str, Any] | None) -> Outcome | None:
+def _parse_outcome(record: dict[str, Any] | None) -> BatchOutcome | None:
     if record is None:
         return None
     known = {key: value for key, value in record.items() if key != "batch"}
     try:
-        return Outcome(**{**known, "tables": tuple(known.get("tables", ()))})
+        return BatchOutcome(**{**known, "tables": tuple(known.get("tables", ()))})
     except TypeError as error:
         raise PipelineError(
             "checkpoint", f"a record of a batch is of another format: {error}"

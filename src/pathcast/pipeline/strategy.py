@@ -41,32 +41,34 @@ from pathcast.sandbox.processes import (
 )
 
 __all__ = [
-    "MEMO",
-    "MEMO_STATE",
-    "PATTERN",
-    "Strategy",
-    "Wanted",
-    "choose",
-    "measured",
-    "room_for_worker",
+    "BYTES_PER_PATTERN",
+    "MEMO_BYTES",
+    "MEMO_BYTES_PER_STATE",
+    "PartitionMode",
+    "PartitionStrategy",
+    "choose_strategy",
+    "measure_version",
+    "worker_memory",
 ]
 
-Wanted = Literal["documents", "subscriptions", "auto"]
+PartitionMode = Literal["documents", "subscriptions", "auto"]
 
-MEMO: Final = 192_000_000
-MEMO_STATE: Final = 160
-PATTERN: Final = 16_000
-_LEAST: Final = 2  # fragments, else it would not be called spreading
-_ASKED: Final = (
+MEMO_BYTES: Final = 192_000_000
+MEMO_BYTES_PER_STATE: Final = 160
+BYTES_PER_PATTERN: Final = 16_000
+_MIN_FRAGMENTS: Final = 2  # fragments, else it would not be called spreading
+_FRAGMENTS_ON_REQUEST: Final = (
     8  # where they are asked for though there is room: with more, workers hardly get smaller
 )
-_FILLED: Final = 0.8  # of its room a fragment takes so much: ranges differ, and batches need some
-_SHARE: Final = 0.6  # of free memory workers may use so much: Java runs on the same machine
-_UNLIMITED: Final = 1 << 60
+_MAX_FILL: Final = 0.8  # of its room a fragment takes so much: ranges differ, and batches need some
+_FREE_MEMORY_SHARE: Final = (
+    0.6  # of free memory workers may use so much: Java runs on the same machine
+)
+_NO_CGROUP_LIMIT: Final = 1 << 60
 
 
 @dataclass(frozen=True, slots=True)
-class Strategy:
+class PartitionStrategy:
     """What is done, and why."""
 
     name: Literal["documents", "subscriptions"]
@@ -75,35 +77,38 @@ class Strategy:
     reason: str
 
 
-def choose(wanted: Wanted, needed: int, room: int) -> Strategy:
+def choose_strategy(wanted: PartitionMode, needed: int, room: int) -> PartitionStrategy:
     """The strategy for an engine that needs so many bytes, in workers that may use so many."""
     figures = f"an engine of all subscriptions needs {_mb(needed)}, a worker may use {_mb(room)}"
     if wanted == "documents" or (wanted == "auto" and needed <= room):
         why = "as asked" if wanted == "documents" else "it fits"
-        return Strategy("documents", 1, f"{why}: {figures}")
-    fragments = max(_ASKED if wanted == "subscriptions" else _LEAST, _enough(needed, room))
+        return PartitionStrategy("documents", 1, f"{why}: {figures}")
+    fragments = max(
+        _FRAGMENTS_ON_REQUEST if wanted == "subscriptions" else _MIN_FRAGMENTS,
+        _fragments_needed(needed, room),
+    )
     why = "as asked" if wanted == "subscriptions" else "too much for one"
-    each = _mb(_of_each(needed, fragments))
-    return Strategy(
+    each = _mb(_fragment_bytes(needed, fragments))
+    return PartitionStrategy(
         "subscriptions", fragments, f"{why}: {figures}; each of {fragments} fragments needs {each}"
     )
 
 
-def _enough(needed: int, room: int) -> int:
+def _fragments_needed(needed: int, room: int) -> int:
     """The fewest fragments that fit; PipelineError if none do."""
-    spare = room * _FILLED - MEMO
-    fragments = ceil((needed - MEMO) / spare) if spare > 0 else MAX_HOPS + 1
+    spare = room * _MAX_FILL - MEMO_BYTES
+    fragments = ceil((needed - MEMO_BYTES) / spare) if spare > 0 else MAX_HOPS + 1
     if fragments > MAX_HOPS:
         raise PipelineError(
             "memory",
             f"a worker may use {_mb(room)}, which is too little for {_mb(needed)} of subscriptions in fragments",
-            hint=f"a fragment needs {_mb(MEMO)} and more: give workers more memory, or run fewer of them",
+            hint=f"a fragment needs {_mb(MEMO_BYTES)} and more: give workers more memory, or run fewer of them",
         )
     return fragments
 
 
-def _of_each(needed: int, fragments: int) -> int:
-    return ceil(max(0, needed - MEMO) / fragments) + MEMO
+def _fragment_bytes(needed: int, fragments: int) -> int:
+    return ceil(max(0, needed - MEMO_BYTES) / fragments) + MEMO_BYTES
 
 
 def _mb(size: int) -> str:
@@ -113,7 +118,7 @@ def _mb(size: int) -> str:
 # what an engine needs
 
 
-def measured(version: Version) -> int:
+def measure_version(version: Version) -> int:
     """Bytes that an engine of a version needs in a worker, at the most; it is loaded elsewhere to find out."""
     done = subprocess.run(  # noqa: S603 - our own interpreter
         python_module_command(__name__, str(version.path)),
@@ -126,18 +131,24 @@ def measured(version: Version) -> int:
         words = " ".join(line.strip() for line in said[-2:]) or f"status {done.returncode}"
         raise PipelineError("memory", f"the subscriptions could not be loaded to measure: {words}")
     found = json.loads(done.stdout.splitlines()[-1])
-    remembered = MEMO + MEMO_STATE * int(found["states"]) + PATTERN * int(found["patterns"])
+    remembered = (
+        MEMO_BYTES
+        + MEMO_BYTES_PER_STATE * int(found["states"])
+        + BYTES_PER_PATTERN * int(found["patterns"])
+    )
     return int(found["loaded"]) + remembered
 
 
 def _measure(path: str) -> dict[str, int]:
     """In a process of its own: the most that loading takes, and what there is then."""
     from pathcast.matching.snapshot import read
-    from pathcast.pipeline.worker import loaded
+    from pathcast.pipeline.worker import load_version
     from pathcast.sandbox import ProcessRunner
 
     before = _status("VmRSS")
-    engine = loaded(path, runner=ProcessRunner())  # it is asked nothing, and so starts nothing
+    engine = load_version(
+        path, runner=ProcessRunner()
+    )  # it is asked nothing, and so starts nothing
     engine.matcher.match(b"<a/>")
     most = peak_memory() or 0
     return {
@@ -150,7 +161,7 @@ def _measure(path: str) -> dict[str, int]:
 # what a worker may use
 
 
-def room_for_worker(session: SparkSession) -> int:
+def worker_memory(session: SparkSession) -> int:
     """Bytes that an engine may take in a worker: the least that workers say."""
     context = session.sparkContext
     cores = context.getConf().get("spark.executor.cores")
@@ -158,12 +169,14 @@ def room_for_worker(session: SparkSession) -> int:
     slots = context.defaultParallelism if local else int(cores) if cores else None
     tasks = max(1, context.defaultParallelism)
     said = session.range(tasks, numPartitions=tasks).mapInArrow(
-        partial(_rooms, slots=slots), "room bigint"
+        partial(_report_worker_memory, slots=slots), "room bigint"
     )
     return int(min(row.room for row in said.collect()))
 
 
-def _rooms(batches: Iterator[pa.RecordBatch], slots: int | None) -> Iterator[pa.RecordBatch]:
+def _report_worker_memory(
+    batches: Iterator[pa.RecordBatch], slots: int | None
+) -> Iterator[pa.RecordBatch]:
     """In a worker: what is left of its limit, or its share of what is free here."""
     import resource
 
@@ -172,13 +185,13 @@ def _rooms(batches: Iterator[pa.RecordBatch], slots: int | None) -> Iterator[pa.
         if limit != resource.RLIM_INFINITY:
             room = limit - _status("VmSize")
         else:
-            room = int(_free() * _SHARE) // (slots or os.cpu_count() or 1)
+            room = int(_free_memory() * _FREE_MEMORY_SHARE) // (slots or os.cpu_count() or 1)
         yield pa.RecordBatch.from_arrays(
             [pa.array([max(0, room)] * len(batch), pa.int64())], names=["room"]
         )
 
 
-def _free() -> int:
+def _free_memory() -> int:
     """Bytes that are free on this machine, or in this container if it has less."""
     machine = proc_field(Path("/proc/meminfo"), "MemAvailable")
     found = [
@@ -191,13 +204,13 @@ def _free() -> int:
             "/sys/fs/cgroup/memory/memory.usage_in_bytes",
         ),
     ):
-        limit = _number(Path(most))
-        if limit is not None and limit < _UNLIMITED:
-            found.append(limit - (_number(Path(used)) or 0))
+        limit = _read_int(Path(most))
+        if limit is not None and limit < _NO_CGROUP_LIMIT:
+            found.append(limit - (_read_int(Path(used)) or 0))
     return max(0, min(found))
 
 
-def _number(path: Path) -> int | None:
+def _read_int(path: Path) -> int | None:
     try:
         return int(path.read_text())
     except (OSError, ValueError):  # "max": no limit

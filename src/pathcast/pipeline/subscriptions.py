@@ -18,19 +18,19 @@ from typing import Final
 
 from pathcast.errors import FormatError, PathcastError, PipelineError, SubscriptionError
 from pathcast.files import Format, Subscription, format_of, read_subscriptions
-from pathcast.pipeline.versions import Compiler, OnError, Version
+from pathcast.pipeline.versions import OnError, Version, VersionCompiler
 
-__all__ = ["Bad", "State", "SubscriptionSource"]
+__all__ = ["FilesState", "RejectedRow", "SubscriptionSource"]
 
 Compile = Callable[[Iterable[Subscription], OnError], Version]
-State = tuple[tuple[str, int, int], ...]
+FilesState = tuple[tuple[str, int, int], ...]
 """What tells one state of the files from another: name, time of the last change, size."""
-_SHOWN: Final = 20
+_MAX_LISTED_ROWS: Final = 20
 """How many bad rows a message tells."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bad:
+class RejectedRow:
     """A row that is no subscription."""
 
     file: str
@@ -53,7 +53,7 @@ class SubscriptionSource:
     hops: bool = False
     """Whether documents are matched for the subscribers alone, which are hops."""
 
-    def state(self) -> State:
+    def state(self) -> FilesState:
         """The state of the files; PipelineError if there are none."""
         found = []
         for file in self._files():
@@ -61,17 +61,17 @@ class SubscriptionSource:
                 try:
                     known = part.stat()
                 except OSError as error:
-                    raise _unreadable(part, error) from None
+                    raise _unreadable_error(part, error) from None
                 found.append((str(part), known.st_mtime_ns, known.st_size))
         return tuple(found)
 
-    def compiler(self, folder: Path) -> Compiler:
+    def compiler(self, folder: Path) -> VersionCompiler:
         """What compiles them, into a folder."""
-        return Compiler(folder, allow_expensive=self.allow_expensive, hops=self.hops)
+        return VersionCompiler(folder, allow_expensive=self.allow_expensive, hops=self.hops)
 
-    def compiled(self, compile: Compile) -> tuple[Version, list[Bad]]:
+    def compiled(self, compile: Compile) -> tuple[Version, list[RejectedRow]]:
         """The version that they are, and what was skipped; PipelineError if something is bad and not to be skipped."""
-        bad: list[Bad] = []
+        bad: list[RejectedRow] = []
         file = self.path
 
         def rows() -> Iterator[Subscription]:
@@ -84,21 +84,21 @@ class SubscriptionSource:
                     good += len(bad) == before
             # Whoever asks for the row after the last has told of all that were bad.
             if bad and not self.skip_bad:
-                raise _refused(bad, good + len(bad))
+                raise _rejected_rows_error(bad, good + len(bad))
 
         def refuse(one: Subscription, error: SubscriptionError) -> None:
-            bad.append(Bad(str(file), one.line, error))
+            bad.append(RejectedRow(str(file), one.line, error))
 
         return compile(rows(), refuse), bad
 
-    def _rows(self, file: Path, bad: list[Bad]) -> Iterator[Subscription]:
+    def _rows(self, file: Path, bad: list[RejectedRow]) -> Iterator[Subscription]:
         numbered = self.path.is_dir() and format_of(file) == "txt"
         try:
             for row in read_subscriptions(
                 file,
                 file_format=self.file_format,
                 namespaces=self.namespaces,
-                on_error=lambda error: bad.append(Bad(str(file), error.line, error)),
+                on_error=lambda error: bad.append(RejectedRow(str(file), error.line, error)),
             ):
                 name = f"{file.name}:{row.id}"
                 yield replace(row, id=name, subscriber=name) if numbered else row
@@ -113,7 +113,7 @@ class SubscriptionSource:
         try:
             names = sorted(os.listdir(self.path))
         except OSError as error:
-            raise _unreadable(self.path, error) from None
+            raise _unreadable_error(self.path, error) from None
         files = [
             self.path / name
             for name in names
@@ -128,10 +128,10 @@ class SubscriptionSource:
         return files
 
 
-def _refused(bad: list[Bad], count: int) -> PipelineError:
-    told = [str(one) for one in bad[:_SHOWN]]
-    if len(bad) > _SHOWN:
-        told.append(f"and {len(bad) - _SHOWN:,} more")
+def _rejected_rows_error(bad: list[RejectedRow], count: int) -> PipelineError:
+    told = [str(one) for one in bad[:_MAX_LISTED_ROWS]]
+    if len(bad) > _MAX_LISTED_ROWS:
+        told.append(f"and {len(bad) - _MAX_LISTED_ROWS:,} more")
     return PipelineError(
         "subscriptions",
         f"{len(bad):,} of {count:,} are bad\n" + "\n".join(told),
@@ -139,5 +139,5 @@ def _refused(bad: list[Bad], count: int) -> PipelineError:
     )
 
 
-def _unreadable(path: Path, error: OSError) -> PipelineError:
+def _unreadable_error(path: Path, error: OSError) -> PipelineError:
     return PipelineError("subscriptions", f"{path}: {error.strerror or error}")

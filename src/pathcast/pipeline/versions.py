@@ -30,21 +30,21 @@ from pathcast.errors import PipelineError, SubscriptionError
 from pathcast.files import Subscription
 from pathcast.matching import Matcher
 from pathcast.matching.matcher import MAX_HOPS
-from pathcast.pipeline.routes import Route, save_routes
+from pathcast.pipeline.routes import SubscriptionRoute, save_routes
 from pathcast.pipeline.storage import Storage
 from pathcast.sandbox import ProcessRunner
 
-__all__ = ["Compiler", "OnError", "Version", "Versions", "compiled"]
+__all__ = ["OnError", "Version", "VersionCompiler", "VersionStore", "compile_version"]
 
 OnError = Callable[[Subscription, SubscriptionError], None]
-Id = str | int
-_Asked = tuple[str, tuple[tuple[str, str], ...], int | None]  # expression, namespaces, hop
+SubscriptionId = str | int
+_CompiledEntry = tuple[str, tuple[tuple[str, str], ...], int | None]  # expression, namespaces, hop
 
 _SNAPSHOT = ".subscriptions"
 _ROUTES = ".routes.parquet"
 _RECORD = ".json"
 _FOLDER = "versions"
-_LENGTH = 16  # characters of the hash: no two of a lifetime have the same
+_HASH_LENGTH = 16  # characters of the hash: no two of a lifetime have the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Version:
         context.addFile(str(self.path))
 
 
-def compiled(
+def compile_version(
     subscriptions: Iterable[Subscription],
     folder: Path,
     *,
@@ -77,11 +77,11 @@ def compiled(
     on_error: OnError | None = None,
 ) -> Version:
     """Compile a single version and put its files into a folder, if they are not there already."""
-    compiler = Compiler(folder, allow_expensive=allow_expensive, hops=hops)
+    compiler = VersionCompiler(folder, allow_expensive=allow_expensive, hops=hops)
     return compiler.version(subscriptions, on_error)
 
 
-class Compiler:
+class VersionCompiler:
     """Compiles one version after the other; what a version has in common with the one before is not compiled again."""
 
     def __init__(self, folder: Path, *, allow_expensive: bool = False, hops: bool = False) -> None:
@@ -96,7 +96,7 @@ class Compiler:
         """Let go what was compiled: the next version is compiled as a whole."""
         runner = ProcessRunner() if self._allow_expensive else None  # it runs nothing here
         self._matcher = Matcher(runner=runner)
-        self._known: dict[Id, _Asked] = {}
+        self._known: dict[SubscriptionId, _CompiledEntry] = {}
 
     def version(
         self, subscriptions: Iterable[Subscription], on_error: OnError | None = None
@@ -121,14 +121,14 @@ class Compiler:
 
     def _take(
         self, subscriptions: Iterable[Subscription], on_error: OnError | None
-    ) -> tuple[list[Route], str, int]:
+    ) -> tuple[list[SubscriptionRoute], str, int]:
         """Have the matcher hold these subscriptions and no others; their routes, the name of the version, and how many there are."""
         kind = b" hops" if self._hops else b""
         digest = hashlib.sha256(b"pathcast 1 %d%b\n" % (self._allow_expensive, kind))
-        routes: list[Route] = []
+        routes: list[SubscriptionRoute] = []
         hops: dict[str, int] = {}
         seen: set[str] = set()
-        kept: dict[Id, _Asked] = {}
+        kept: dict[SubscriptionId, _CompiledEntry] = {}
         for one in subscriptions:
             text, subscriber = str(one.id), str(one.subscriber)
             hop = hops.get(subscriber, len(hops)) if self._hops else None
@@ -149,17 +149,17 @@ class Compiler:
             seen.add(text)
             kept[one.id] = asked
             if hop is None:
-                routes.append(Route(text, subscriber))
+                routes.append(SubscriptionRoute(text, subscriber))
             elif hop == len(hops):
                 hops[subscriber] = hop
-                routes.append(Route(subscriber, subscriber))
+                routes.append(SubscriptionRoute(subscriber, subscriber))
             digest.update(json.dumps([one.id, asked[:2], subscriber]).encode() + b"\n")
         for id in self._known.keys() - kept.keys():
             self._matcher.remove(id)
         self._known = kept
-        return routes, digest.hexdigest()[:_LENGTH], len(kept)
+        return routes, digest.hexdigest()[:_HASH_LENGTH], len(kept)
 
-    def _add(self, one: Subscription, asked: _Asked) -> None:
+    def _add(self, one: Subscription, asked: _CompiledEntry) -> None:
         before = self._known.get(one.id)
         if before == asked:
             return
@@ -193,10 +193,10 @@ def _too_many_hops() -> PipelineError:
     )
 
 
-class Versions:
+class VersionStore:
     """The versions of a run: kept with its results, and brought to this machine when they are asked for."""
 
-    def __init__(self, storage: Storage, compiler: Compiler) -> None:
+    def __init__(self, storage: Storage, compiler: VersionCompiler) -> None:
         self._storage = storage
         self._compiler = compiler
         self._known: dict[str, Version] = {}

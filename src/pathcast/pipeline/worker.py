@@ -31,23 +31,25 @@ from pathcast.pipeline import rows
 from pathcast.sandbox import ProcessRunner
 
 __all__ = [
-    "Engine",
-    "Past",
-    "Task",
-    "answered",
-    "engine",
-    "facts_of",
-    "loaded",
+    "BatchSizer",
+    "LoadedVersion",
+    "MatchTask",
+    "cached_version",
+    "document_columns",
+    "load_version",
     "match_batches",
-    "without_lost",
+    "match_bodies",
+    "split_unreadable",
 ]
 
-_FIRST: Final = 4  # so many documents are matched before anything is known of their matches
+_INITIAL_DOCUMENTS_PER_CALL: Final = (
+    4  # so many documents are matched before anything is known of their matches
+)
 _DEFAULTS: Final = Limits()
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class MatchTask:
     """What to match against: a version and the name of its file; the limits of documents; the share to be sampled."""
 
     version: str
@@ -61,10 +63,10 @@ class Task:
 
 
 @dataclass(slots=True)
-class Past:
+class BatchSizer:
     """What an engine has learned from the documents so far."""
 
-    few: int = _FIRST
+    few: int = _INITIAL_DOCUMENTS_PER_CALL
     """How many are matched at a time; kept, since each batch of rows costs as much as some documents do."""
     seconds: float = 0.0
     """CPU time that went into matching itself."""
@@ -72,19 +74,21 @@ class Past:
     def learn(self, documents: int, matches: int, seconds: float) -> None:
         """So many documents had so many matches: take as many as fill a batch of rows if the next are like them."""
         most = 4 * self.few if documents == self.few else self.few
-        self.few = max(1, min(most, 2 * documents * rows.MOST // max(1, matches)))
+        self.few = max(
+            1, min(most, 2 * documents * rows.MAX_SUBSCRIPTIONS_PER_ROW // max(1, matches))
+        )
         self.seconds += seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
+class LoadedVersion:
     """A version, ready to match."""
 
     matcher: Matcher
     ids: pa.StringArray
     """Ids as text, in the order of their numbers; or the names of hops."""
     hops: tuple[str, ...] | None = None
-    past: Past = field(default_factory=Past)
+    past: BatchSizer = field(default_factory=BatchSizer)
 
     def answers(self, documents: Sequence[bytes]) -> Batch:
         """What documents match: numbers of `ids`."""
@@ -97,49 +101,51 @@ class Engine:
         return Matches(self.hops or (), array("i", found), found.errors)
 
 
-_kept: dict[tuple[str, Limits, float | None], Engine] = {}
+_version_cache: dict[tuple[str, Limits, float | None], LoadedVersion] = {}
 
 
-def engine(
+def cached_version(
     file: str,
     limits: Limits = _DEFAULTS,
     deadline: float | None = None,
     hops: tuple[str, ...] | None = None,
-) -> Engine:
+) -> LoadedVersion:
     """The engine of a file of subscriptions, loaded if this worker has not got it; the one before is let go first."""
     key = (file, limits, deadline)
-    if key not in _kept:
-        _kept.clear()
+    if key not in _version_cache:
+        _version_cache.clear()
         gc.collect()  # an engine and its automata know each other: it would stay for long
         pa.default_memory_pool().release_unused()
         runner = None if deadline is None else ProcessRunner(deadline, limits)
-        _kept[key] = loaded(SparkFiles.get(file), limits, runner, hops)
-    return _kept[key]
+        _version_cache[key] = load_version(SparkFiles.get(file), limits, runner, hops)
+    return _version_cache[key]
 
 
-def loaded(
+def load_version(
     path: str,
     limits: Limits = _DEFAULTS,
     runner: ProcessRunner | None = None,
     hops: tuple[str, ...] | None = None,
-) -> Engine:
+) -> LoadedVersion:
     """The engine of a file that is here."""
     matcher = Matcher.load(path, limits=limits, runner=runner)
     ids = matcher.match_batch([]).ids(range(len(matcher))) if hops is None else hops
-    return Engine(matcher, pa.array([str(id) for id in ids], pa.string()), hops)
+    return LoadedVersion(matcher, pa.array([str(id) for id in ids], pa.string()), hops)
 
 
-def match_batches(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
+def match_batches(batches: Iterator[pa.RecordBatch], task: MatchTask) -> Iterator[pa.RecordBatch]:
     """Match the documents (`id`, `body`, `source`, `time`, `fault`) of batches."""
-    known = engine(task.file, task.limits, task.deadline, task.hops)
+    known = cached_version(task.file, task.limits, task.deadline, task.hops)
     for batch in batches:
-        batch, lost = without_lost(batch, task)
+        batch, lost = split_unreadable(batch, task)
         yield from lost
-        yield from answered(known, batch.column("body"), facts_of(batch, task), task.version)
+        yield from match_bodies(
+            known, batch.column("body"), document_columns(batch, task), task.version
+        )
 
 
-def answered(
-    known: Engine, bodies: pa.Array, facts: pa.RecordBatch, version: str, parts: int = 0
+def match_bodies(
+    known: LoadedVersion, bodies: pa.Array, facts: pa.RecordBatch, version: str, parts: int = 0
 ) -> Iterator[pa.RecordBatch]:
     """The rows of documents, with parts from `parts` on.
 
@@ -153,22 +159,26 @@ def answered(
         start = time.thread_time()
         found = known.answers(documents)
         spent = time.thread_time() - start
-        yield from rows.answers(found, some, known.ids, version, parts)
-        yield from rows.refusals(found, some, version)
+        yield from rows.match_rows(found, some, known.ids, version, parts)
+        yield from rows.error_rows(found, some, version)
         at += few
         known.past.learn(len(some), len(found.numbers), spent)
 
 
-def without_lost(batch: pa.RecordBatch, task: Task) -> tuple[pa.RecordBatch, list[pa.RecordBatch]]:
+def split_unreadable(
+    batch: pa.RecordBatch, task: MatchTask
+) -> tuple[pa.RecordBatch, list[pa.RecordBatch]]:
     """The documents among what was read, and the rows of what did not become one."""
     whole = batch.column("fault").is_null()
     if not whole.false_count:
         return batch, []
     bad = batch.filter(pc.invert(whole))
-    return batch.filter(whole), [rows.lost(facts_of(bad, task), bad.column("fault"), task.version)]
+    return batch.filter(whole), [
+        rows.unreadable_rows(document_columns(bad, task), bad.column("fault"), task.version)
+    ]
 
 
-def facts_of(batch: pa.RecordBatch, task: Task) -> pa.RecordBatch:
+def document_columns(batch: pa.RecordBatch, task: MatchTask) -> pa.RecordBatch:
     """What is known of documents before they are matched."""
     body = batch.column("body")
     return pa.RecordBatch.from_arrays(
@@ -176,21 +186,21 @@ def facts_of(batch: pa.RecordBatch, task: Task) -> pa.RecordBatch:
             batch.column("id"),
             pa.repeat(True, len(batch)),
             batch.column("source"),
-            batch.column("time").cast(rows.FACTS.field("time").type),
+            batch.column("time").cast(rows.DOCUMENT_SCHEMA.field("time").type),
             pc.binary_length(body).cast(pa.int64()),
-            _structures(batch.column("id"), body, task),
+            _structure_hashes(batch.column("id"), body, task),
         ],
-        schema=rows.FACTS,
+        schema=rows.DOCUMENT_SCHEMA,
     )
 
 
-def _structures(ids: pa.Array, bodies: pa.Array, task: Task) -> pa.StringArray:
+def _structure_hashes(ids: pa.Array, bodies: pa.Array, task: MatchTask) -> pa.StringArray:
     if not task.share:
         return pa.nulls(len(ids), pa.string())
     return pa.array(
         [
-            _structure(body.as_py() or b"", task.limits)
-            if _chosen(id.as_py(), task.share)
+            _structure_hash(body.as_py() or b"", task.limits)
+            if _is_sampled(id.as_py(), task.share)
             else None
             for id, body in zip(ids, bodies, strict=True)
         ],
@@ -198,11 +208,11 @@ def _structures(ids: pa.Array, bodies: pa.Array, task: Task) -> pa.StringArray:
     )
 
 
-def _chosen(id: str, share: float) -> bool:
+def _is_sampled(id: str, share: float) -> bool:
     return crc32(id.encode()) < share * 2**32
 
 
-def _structure(body: bytes, limits: Limits) -> str | None:
+def _structure_hash(body: bytes, limits: Limits) -> str | None:
     try:
         return summary(parse(body, limits)).hash
     except DocumentError:

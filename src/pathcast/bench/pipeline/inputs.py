@@ -59,9 +59,9 @@ class Inputs:
 
 def version_of(texts: Sequence[str], folder: Path, subscribers: int | None = None) -> Version:
     """Compile the texts into a folder; with `subscribers`, these have them in turns."""
-    from pathcast.pipeline.versions import compiled
+    from pathcast.pipeline.versions import compile_version
 
-    return compiled(_numbered(texts, subscribers), folder)
+    return compile_version(_numbered(texts, subscribers), folder)
 
 
 def _numbered(texts: Sequence[str], subscribers: int | None) -> Iterator[Subscription]:

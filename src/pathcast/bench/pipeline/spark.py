@@ -66,13 +66,13 @@ def application(
 
 
 def _child(text: str) -> None:
-    from pathcast.pipeline.bench_steps import Trial
+    from pathcast.pipeline.bench_steps import BenchApplication
     from pathcast.pipeline.versions import Version
 
     known = Setting(**json.loads(text))
     version = Version(known.name, Path(known.snapshot), Path(known.routes), known.subscriptions)
     with answering() as answers:
-        trial = Trial.start(version, Path(known.out), known.partition, MASTER)
+        trial = BenchApplication.start(version, Path(known.out), known.partition, MASTER)
 
         def handle(order: Answer) -> Answer:
             name, files = order["step"], order["files"]

@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 
 from pathcast.errors import FormatError, PipelineError
 from pathcast.files.atomic_write import file_draft
-from pathcast.pipeline.report.content import gather
-from pathcast.pipeline.report.page import rendered
-from pathcast.pipeline.report.plots import require
+from pathcast.pipeline.report.content import read_content
+from pathcast.pipeline.report.page import render_page
+from pathcast.pipeline.report.plots import require_matplotlib
 from pathcast.pipeline.statistics import read_statistics
 
 __all__ = ["write_report"]
@@ -24,9 +24,9 @@ __all__ = ["write_report"]
 
 def write_report(session: SparkSession, out: str, path: Path) -> Path:
     """Write the report of the statistics saved in `out`; PipelineError if there are none, no matplotlib, or no such place."""
-    require()  # before work that would be lost
-    content = gather(session, read_statistics(session, out))
-    text = rendered(content, out)
+    require_matplotlib()  # before work that would be lost
+    content = read_content(session, read_statistics(session, out))
+    text = render_page(content, out)
     try:
         with file_draft(path) as file:
             file.write(text.encode())

@@ -13,26 +13,37 @@ from typing import Any, Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pathcast.pipeline.statistics import Statistics, Summary
+from pathcast.pipeline.statistics import Statistics, StatisticsSummary
 from pathcast.pipeline.statistics.rates import busiest
-from pathcast.pipeline.statistics.selectivity import least, most, never
-from pathcast.pipeline.statistics.summary import instant
+from pathcast.pipeline.statistics.selectivity import (
+    least_matching,
+    most_matching,
+    silent_subscriptions,
+)
+from pathcast.pipeline.statistics.summary import from_micros
 
-__all__ = ["STEPS", "Content", "Matrix", "Point", "Table", "gather"]
+__all__ = [
+    "BARS_PER_DECADE",
+    "OverlapMatrix",
+    "ReportContent",
+    "ReportTable",
+    "TrafficPoint",
+    "read_content",
+]
 
-Row = dict[str, Any]
-Table = tuple[Row, ...]
+ReportRow = dict[str, Any]
+ReportTable = tuple[ReportRow, ...]
 
-STEPS: Final = 4
+BARS_PER_DECADE: Final = 4
 """Bars of a power of ten."""
-_LOWEST: Final = -8  # powers of ten: rarer than one in a hundred million is drawn as that
-_ROWS: Final = 20
-_BARS: Final = 15
-_POINTS: Final = 60
+_MIN_DECADE: Final = -8  # powers of ten: rarer than one in a hundred million is drawn as that
+_MAX_TABLE_ROWS: Final = 20
+_MAX_BARS: Final = 15
+_MAX_POINTS: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class TrafficPoint:
     """Some windows together: `window` is the number of the first, `start` when that begins."""
 
     window: int
@@ -45,7 +56,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix:
+class OverlapMatrix:
     """Overlap: the share of the documents of subscription j that match i too, `shares[i][j]`; None: not known."""
 
     subscriptions: tuple[str, ...]
@@ -54,65 +65,69 @@ class Matrix:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class ReportContent:
     """All that the page needs."""
 
-    summary: Summary
+    summary: StatisticsSummary
     together: int
     """How many windows a point has."""
-    traffic: tuple[Point, ...]
+    traffic: tuple[TrafficPoint, ...]
     selectivities: dict[int, int]
     """Subscriptions that match by floor(STEPS x log10(selectivity)); those that match all are with the last below 0."""
-    most: Table
-    least: Table
-    never: Table
-    busiest: Table
-    structures: Table
-    cache: Table
-    overlap: Matrix
-    errors: Table
-    sources: Table
+    most_matching: ReportTable
+    least_matching: ReportTable
+    silent_subscriptions: ReportTable
+    busiest: ReportTable
+    structures: ReportTable
+    cache: ReportTable
+    overlap: OverlapMatrix
+    errors: ReportTable
+    sources: ReportTable
 
 
-def gather(session: SparkSession, found: Statistics) -> Content:
+def read_content(session: SparkSession, found: Statistics) -> ReportContent:
     """Read what is shown."""
     selectivity = found.table(session, "selectivity")
-    together = -(-found.summary.windows // _POINTS) or 1
-    return Content(
+    together = -(-found.summary.windows // _MAX_POINTS) or 1
+    return ReportContent(
         summary=found.summary,
         together=together,
         traffic=_traffic(found.table(session, "traffic"), together),
-        selectivities=_sizes(selectivity),
-        most=_rows(most(selectivity, _ROWS)),
-        least=_rows(least(selectivity, _ROWS)),
-        never=_rows(never(selectivity).limit(_ROWS)),
-        busiest=_rows(busiest(found.table(session, "rates"), _BARS)),
-        structures=_rows(found.table(session, "structures").orderBy("rank").limit(_ROWS)),
-        cache=_rows(found.table(session, "cache").orderBy("entries")),
-        overlap=_matrix(found.table(session, "chosen"), found.table(session, "overlap")),
-        errors=_rows(_first(found.table(session, "errors"), "errors", "kind")),
-        sources=_rows(_first(found.table(session, "sources"), "documents", "source")),
+        selectivities=_selectivity_histogram(selectivity),
+        most_matching=_collect_rows(most_matching(selectivity, _MAX_TABLE_ROWS)),
+        least_matching=_collect_rows(least_matching(selectivity, _MAX_TABLE_ROWS)),
+        silent_subscriptions=_collect_rows(
+            silent_subscriptions(selectivity).limit(_MAX_TABLE_ROWS)
+        ),
+        busiest=_collect_rows(busiest(found.table(session, "rates"), _MAX_BARS)),
+        structures=_collect_rows(
+            found.table(session, "structures").orderBy("rank").limit(_MAX_TABLE_ROWS)
+        ),
+        cache=_collect_rows(found.table(session, "cache").orderBy("entries")),
+        overlap=_overlap_matrix(found.table(session, "chosen"), found.table(session, "overlap")),
+        errors=_collect_rows(_top_rows(found.table(session, "errors"), "errors", "kind")),
+        sources=_collect_rows(_top_rows(found.table(session, "sources"), "documents", "source")),
     )
 
 
-def _rows(table: DataFrame) -> Table:
+def _collect_rows(table: DataFrame) -> ReportTable:
     """All rows of a short table, with times in UTC."""
     times = {name for name, kind in table.dtypes if kind == "timestamp"}
     columns = [F.unix_micros(name).alias(name) if name in times else name for name in table.columns]
     return tuple(
         {
-            name: instant(value) if name in times else value
+            name: from_micros(value) if name in times else value
             for name, value in row.asDict(recursive=True).items()
         }
         for row in table.select(*columns).collect()
     )
 
 
-def _first(table: DataFrame, by: str, name: str) -> DataFrame:
-    return table.orderBy(F.desc(by), F.asc(name)).limit(_ROWS)
+def _top_rows(table: DataFrame, by: str, name: str) -> DataFrame:
+    return table.orderBy(F.desc(by), F.asc(name)).limit(_MAX_TABLE_ROWS)
 
 
-def _traffic(table: DataFrame, together: int) -> tuple[Point, ...]:
+def _traffic(table: DataFrame, together: int) -> tuple[TrafficPoint, ...]:
     sums = ("documents", "matched", "matches", "refused", "bytes")
     # Groups of windows begin at multiples of their number, as windows do.
     first = (F.col("window") - F.pmod("window", F.lit(together))).alias("group")
@@ -121,26 +136,28 @@ def _traffic(table: DataFrame, together: int) -> tuple[Point, ...]:
         F.min("start").alias("start"),
         *(F.sum(name).alias(name) for name in sums),
     )
-    return tuple(Point(**row) for row in _rows(found.drop("group").orderBy("window")))
+    return tuple(
+        TrafficPoint(**row) for row in _collect_rows(found.drop("group").orderBy("window"))
+    )
 
 
-def _sizes(selectivity: DataFrame) -> dict[int, int]:
+def _selectivity_histogram(selectivity: DataFrame) -> dict[int, int]:
     # One in a thousand is one in a thousand, whatever its logarithm is rounded to.
-    step = F.floor(F.round(F.log10("selectivity") * STEPS, 9))
-    step = F.greatest(F.least(step, F.lit(-1)), F.lit(_LOWEST * STEPS))
+    step = F.floor(F.round(F.log10("selectivity") * BARS_PER_DECADE, 9))
+    step = F.greatest(F.least(step, F.lit(-1)), F.lit(_MIN_DECADE * BARS_PER_DECADE))
     found = selectivity.where("selectivity > 0").groupBy(step.alias("step")).count()
     return {row["step"]: row["count"] for row in found.orderBy("step").collect()}
 
 
-def _matrix(chosen: DataFrame, overlap: DataFrame) -> Matrix:
-    first = _rows(_first(chosen, "documents", "subscription"))
+def _overlap_matrix(chosen: DataFrame, overlap: DataFrame) -> OverlapMatrix:
+    first = _collect_rows(_top_rows(chosen, "documents", "subscription"))
     names = [row["subscription"] for row in first]
     pairs = overlap.where(F.col("a").isin(names) & F.col("b").isin(names))
     shares: dict[tuple[str, str], float | None] = {}
-    for row in _rows(pairs):
+    for row in _collect_rows(pairs):
         shares[row["a"], row["b"]] = row["given_b"]
         shares[row["b"], row["a"]] = row["given_a"]
-    return Matrix(
+    return OverlapMatrix(
         tuple(names),
         tuple(row["documents"] for row in first),
         tuple(tuple(shares.get((i, j), float(i == j)) for j in names) for i in names),

@@ -19,7 +19,7 @@ from pathcast.errors import PipelineError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ACCENT", "BAD", "GRID", "INK", "MUTED", "SECOND", "drawn", "require"]
+__all__ = ["ACCENT", "BAD", "GRID", "INK", "MUTED", "SECOND", "render_svg", "require_matplotlib"]
 
 INK, MUTED, GRID = "#010101", "#020202", "#030303"
 ACCENT, SECOND, BAD = "#040404", "#050505", "#060606"
@@ -59,10 +59,10 @@ _STYLE: Final[dict[Any, Any]] = {
     "ytick.left": False,
 }
 _SVG: Final = "{http://www.w3.org/2000/svg}"
-_LINK: Final = "{http://www.w3.org/1999/xlink}href"
+_XLINK_HREF: Final = "{http://www.w3.org/1999/xlink}href"
 
 
-def require() -> None:
+def require_matplotlib() -> None:
     """PipelineError if there is no matplotlib."""
     try:
         import matplotlib  # noqa: F401
@@ -72,11 +72,11 @@ def require() -> None:
         ) from None
 
 
-def drawn(
+def render_svg(
     name: str, title: str, draw: Callable[[Axes], None], *, width: float = 4.8, height: float = 2.9
 ) -> str:
     """The figure that `draw` makes of its axes; `title` is what is read aloud of it."""
-    require()
+    require_matplotlib()
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -87,10 +87,10 @@ def drawn(
         figure = Figure(figsize=(width, height), layout="constrained")
         draw(figure.add_subplot())
         figure.savefig(file, format="svg", metadata={"Date": None})
-    return _adopted(file.getvalue(), name, title)
+    return _embed_in_page(file.getvalue(), name, title)
 
 
-def _adopted(content: bytes, name: str, title: str) -> str:
+def _embed_in_page(content: bytes, name: str, title: str) -> str:
     root = etree.fromstring(content, etree.XMLParser(remove_comments=True))
     for extra in [*root.iter(f"{_SVG}metadata", f"{_SVG}style")]:
         parent = extra.getparent()
@@ -100,11 +100,11 @@ def _adopted(content: bytes, name: str, title: str) -> str:
     for part in root.iter():
         if (id := part.get("id")) is not None:
             part.set("id", f"{name}-{id}")
-        if (link := part.get(_LINK)) is not None:
-            part.set(_LINK, link.replace("#", f"#{name}-", 1))
+        if (link := part.get(_XLINK_HREF)) is not None:
+            part.set(_XLINK_HREF, link.replace("#", f"#{name}-", 1))
         for key in ("style", "clip-path", "fill", "stroke"):
             if (value := part.get(key)) is not None:
-                part.set(key, _coloured(value).replace("url(#", f"url(#{name}-"))
+                part.set(key, _use_page_colours(value).replace("url(#", f"url(#{name}-"))
     for key in ("width", "height", "version"):
         root.attrib.pop(key, None)
     root.set("role", "img")
@@ -112,7 +112,7 @@ def _adopted(content: bytes, name: str, title: str) -> str:
     return etree.tostring(root, encoding="unicode")
 
 
-def _coloured(style: str) -> str:
+def _use_page_colours(style: str) -> str:
     for colour, variable in _VARIABLES.items():
         style = style.replace(colour, variable)
     return style

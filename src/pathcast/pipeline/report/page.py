@@ -7,31 +7,31 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from pathcast.pipeline.report import plots
-from pathcast.pipeline.report.content import Content, Table
+from pathcast.pipeline.report.content import ReportContent, ReportTable
 from pathcast.pipeline.report.style import STYLE
 from pathcast.pipeline.report.texts import (
     UNKNOWN,
-    lasting,
-    moment,
-    number,
-    several,
-    share,
-    short,
-    size,
-    whole,
+    format_bytes,
+    format_count,
+    format_duration,
+    format_quantity,
+    format_rate,
+    format_share,
+    format_time,
+    shorten,
 )
 
-__all__ = ["rendered"]
+__all__ = ["render_page"]
 
-_LONG: Final = 160  # characters of an id or a message that are shown
+_MAX_TEXT_LENGTH: Final = 160  # characters of an id or a message that are shown
 
-Column = tuple[str, Callable[[Any], str], str]
+ReportColumn = tuple[str, Callable[[Any], str], str]
 """A heading, the escaped text of a value, and its name in rows; the first column, and those whose heading ends with a colon, are texts."""
 
 
-def rendered(content: Content, out: str) -> str:
+def render_page(content: ReportContent, out: str) -> str:
     """The whole document."""
-    title = f"pathcast: {short(out, _LONG)}"
+    title = f"pathcast: {shorten(out, _MAX_TEXT_LENGTH)}"
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta http-equiv="Content-Security-Policy" '
@@ -43,38 +43,40 @@ def rendered(content: Content, out: str) -> str:
     )
 
 
-def _about(content: Content) -> str:
+def _about(content: ReportContent) -> str:
     known = content.summary
     when = "no times"
     if known.first is not None and known.last is not None:
-        when = f"{moment(known.first)} to {moment(known.last)} UTC"
+        when = f"{format_time(known.first)} to {format_time(known.last)} UTC"
     length = (
-        lasting(known.window) if known.by == "time" else several(known.window, "batch", "batches")
+        format_duration(known.window)
+        if known.by == "time"
+        else format_quantity(known.window, "batch", "batches")
     )
-    kept = "" if known.kept is None else f", the newest {whole(known.kept)} of them counting"
+    kept = "" if known.kept is None else f", the newest {format_count(known.kept)} of them counting"
     return (
-        f"<p>{several(known.batches, 'batch', 'batches')}, documents of {when}. {several(known.windows, 'window', 'windows')} of {length}{kept}; "
+        f"<p>{format_quantity(known.batches, 'batch', 'batches')}, documents of {when}. {format_quantity(known.windows, 'window', 'windows')} of {length}{kept}; "
         f"a document counts {known.decay:g} times as much for each window that it is older.</p>"
     )
 
 
-def _figures(content: Content) -> str:
+def _figures(content: ReportContent) -> str:
     known = content.summary
     per = known.matches / known.read if known.read else None
     pairs = [
-        (whole(known.documents), "documents"),
-        (size(known.bytes), "in them"),
+        (format_count(known.documents), "documents"),
+        (format_bytes(known.bytes), "in them"),
         (
-            whole(known.matched),
-            f"matched ({share(known.matched / known.read if known.read else None)})",
+            format_count(known.matched),
+            f"matched ({format_share(known.matched / known.read if known.read else None)})",
         ),
-        (whole(known.refused), "refused"),
-        (whole(known.subscriptions), "subscriptions"),
-        (UNKNOWN if known.silent is None else whole(known.silent), "of them never matched"),
-        (number(per), "matches per document"),
-        (whole(known.deliveries), "deliveries"),
-        (whole(known.groups), "subscribers reached"),
-        (whole(known.structures), f"structures in {whole(known.sampled)} sampled"),
+        (format_count(known.refused), "refused"),
+        (format_count(known.subscriptions), "subscriptions"),
+        (UNKNOWN if known.silent is None else format_count(known.silent), "of them never matched"),
+        (format_rate(per), "matches per document"),
+        (format_count(known.deliveries), "deliveries"),
+        (format_count(known.groups), "subscribers reached"),
+        (format_count(known.structures), f"structures in {format_count(known.sampled)} sampled"),
     ]
     return (
         '<div class="figures">'
@@ -83,51 +85,51 @@ def _figures(content: Content) -> str:
     )
 
 
-def _plots(content: Content) -> str:
-    windows = "a window" if content.together == 1 else f"{whole(content.together)} windows"
+def _plots(content: ReportContent) -> str:
+    windows = "a window" if content.together == 1 else f"{format_count(content.together)} windows"
     return "\n".join(
         (
             _section(
                 "Documents over time",
-                plots.show_traffic(content),
+                plots.plot_traffic(content),
                 f"A bar is {windows}: documents that some subscription matches, that none does, and that were refused.",
                 "There are no documents.",
             ),
             _section(
                 "Matches over time",
-                plots.show_matches(content),
+                plots.plot_matches(content),
                 "Subscriptions that a document matches, on average.",
                 "Nothing matched.",
             ),
             _section(
                 "Selectivity",
-                plots.show_selectivity(content),
+                plots.plot_selectivity(content),
                 "Subscriptions by the share of documents that they match, newer documents counting for more.",
                 "Nothing matched.",
             ),
             _section(
                 "Structures",
-                plots.show_structures(content),
+                plots.plot_structures(content),
                 "Documents whose structure a cache would have: with its entries there from the start (warm: the cumulative "
                 "share of structures), or each missed once (cold).",
                 "No structures are known: documents were not sampled.",
             ),
             _section(
                 "Overlap",
-                plots.show_overlap(content.overlap),
+                plots.plot_overlap(content.overlap),
                 "The fuller a square, the more of the documents of the column's subscription match the row's too; a row that is full "
                 "where its column is not contains it. Numbers are those of the table of compared subscriptions.",
                 "There are no two subscriptions to compare.",
             ),
             _section(
                 "Busiest subscribers",
-                plots.show_busiest(content.busiest),
+                plots.plot_busiest(content.busiest),
                 "Documents, each counted once for a subscriber.",
                 "Nothing was delivered.",
             ),
             _section(
                 "Errors",
-                plots.show_errors(content.errors),
+                plots.plot_errors(content.errors),
                 "Refused documents, and subscriptions that could not be decided, by kind.",
                 "There were no errors.",
             ),
@@ -135,14 +137,14 @@ def _plots(content: Content) -> str:
     )
 
 
-def _tables(content: Content) -> str:
+def _tables(content: ReportContent) -> str:
     unit = content.summary.unit
-    matching: list[Column] = [
+    matching: list[ReportColumn] = [
         ("subscription", _text, "subscription"),
-        ("selectivity", share, "selectivity"),
-        ("matched", whole, "matched"),
-        ("of", whole, "documents"),
-        ("last", moment, "last"),
+        ("selectivity", format_share, "selectivity"),
+        ("matched", format_count, "matched"),
+        ("of", format_count, "documents"),
+        ("last", format_time, "last"),
     ]
     never = "It is not known which subscriptions there are."
     if content.summary.silent is not None:
@@ -153,15 +155,15 @@ def _tables(content: Content) -> str:
     )
     return "\n".join(
         (
-            _table("Most matching", content.most, matching, "Nothing matched."),
-            _table("Least matching", content.least, matching, "Nothing matched."),
+            _table("Most matching", content.most_matching, matching, "Nothing matched."),
+            _table("Least matching", content.least_matching, matching, "Nothing matched."),
             _table(
                 "Never matched",
-                content.never,
+                content.silent_subscriptions,
                 [
                     ("subscription", _text, "subscription"),
-                    ("of documents", whole, "documents"),
-                    ("since", moment, "since"),
+                    ("of documents", format_count, "documents"),
+                    ("since", format_time, "since"),
                 ],
                 never,
             ),
@@ -169,9 +171,9 @@ def _tables(content: Content) -> str:
                 "Compared subscriptions",
                 compared,
                 [
-                    ("number", whole, "number"),
+                    ("number", format_count, "number"),
                     ("subscription:", _text, "subscription"),
-                    ("documents", whole, "documents"),
+                    ("documents", format_count, "documents"),
                 ],
                 "There are none.",
             ),
@@ -180,11 +182,11 @@ def _tables(content: Content) -> str:
                 content.busiest,
                 [
                     ("subscriber", _text, "group"),
-                    ("documents", whole, "documents"),
-                    ("bytes", size, "bytes"),
-                    (f"documents/{unit}", number, "documents_rate"),
-                    ("lately", number, "recent_documents_rate"),
-                    ("peak", number, "peak_documents_rate"),
+                    ("documents", format_count, "documents"),
+                    ("bytes", format_bytes, "bytes"),
+                    (f"documents/{unit}", format_rate, "documents_rate"),
+                    ("lately", format_rate, "recent_documents_rate"),
+                    ("peak", format_rate, "peak_documents_rate"),
                 ],
                 "Nothing was delivered.",
             ),
@@ -193,10 +195,10 @@ def _tables(content: Content) -> str:
                 content.sources,
                 [
                     ("source", _text, "source"),
-                    ("documents", whole, "documents"),
-                    ("bytes", size, "bytes"),
-                    ("matched", whole, "matched"),
-                    ("refused", whole, "refused"),
+                    ("documents", format_count, "documents"),
+                    ("bytes", format_bytes, "bytes"),
+                    ("matched", format_count, "matched"),
+                    ("refused", format_count, "refused"),
                 ],
                 "There are no documents.",
             ),
@@ -205,9 +207,9 @@ def _tables(content: Content) -> str:
                 content.structures,
                 [
                     ("first document", _text, "first"),
-                    ("documents", whole, "documents"),
-                    ("share", share, "share"),
-                    ("together", share, "cumulative"),
+                    ("documents", format_count, "documents"),
+                    ("share", format_share, "share"),
+                    ("together", format_share, "cumulative"),
                 ],
                 "No structures are known.",
             ),
@@ -216,8 +218,8 @@ def _tables(content: Content) -> str:
                 content.errors,
                 [
                     ("kind", _text, "kind"),
-                    ("errors", whole, "errors"),
-                    ("documents", whole, "documents"),
+                    ("errors", format_count, "errors"),
+                    ("documents", format_count, "documents"),
                     ("for example:", _example, "example"),
                 ],
                 "There were no errors.",
@@ -233,7 +235,12 @@ def _section(heading: str, figure: str | None, told: str, empty: str) -> str:
 
 
 def _table(
-    heading: str, rows: Table, columns: Sequence[Column], empty: str, *, wide: bool = False
+    heading: str,
+    rows: ReportTable,
+    columns: Sequence[ReportColumn],
+    empty: str,
+    *,
+    wide: bool = False,
 ) -> str:
     kind = ' class="wide"' if wide else ""
     if not rows:
@@ -264,4 +271,4 @@ def _example(example: dict[str, Any]) -> str:
 
 
 def _text(value: object) -> str:
-    return UNKNOWN if value is None else html.escape(short(value, _LONG))
+    return UNKNOWN if value is None else html.escape(shorten(value, _MAX_TEXT_LENGTH))

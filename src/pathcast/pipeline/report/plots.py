@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from pathcast.pipeline.report.content import STEPS, Content, Matrix, Point, Table
+from pathcast.pipeline.report.content import (
+    BARS_PER_DECADE,
+    OverlapMatrix,
+    ReportContent,
+    ReportTable,
+    TrafficPoint,
+)
 from pathcast.pipeline.report.drawing import (
     ACCENT,
     BAD,
@@ -15,27 +21,27 @@ from pathcast.pipeline.report.drawing import (
     INK,
     MUTED,
     SECOND,
-    drawn,
-    require,
+    render_svg,
+    require_matplotlib,
 )
-from pathcast.pipeline.report.texts import EPOCH, moments, short, whole
+from pathcast.pipeline.report.texts import EPOCH, format_count, format_times, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
-    "require",
-    "show_busiest",
-    "show_errors",
-    "show_matches",
-    "show_overlap",
-    "show_selectivity",
-    "show_structures",
-    "show_traffic",
+    "plot_busiest",
+    "plot_errors",
+    "plot_matches",
+    "plot_overlap",
+    "plot_selectivity",
+    "plot_structures",
+    "plot_traffic",
+    "require_matplotlib",
 ]
 
 
-def show_traffic(content: Content) -> str | None:
+def plot_traffic(content: ReportContent) -> str | None:
     """Documents over time, and how many of them somebody wanted."""
     points = content.traffic
     if not points:
@@ -44,14 +50,14 @@ def show_traffic(content: Content) -> str | None:
     def draw(axes: Axes) -> None:
         shown = {
             "matched": ([one.matched for one in points], ACCENT),
-            "matched by none": ([_unwanted(one) for one in points], GRID),
+            "matched by none": ([_unmatched_count(one) for one in points], GRID),
             "refused": ([one.refused for one in points], BAD),
         }
         below = [0] * len(points)
         for label, (heights, colour) in shown.items():
             if any(heights):
                 axes.bar(
-                    _places(points, content),
+                    _positions(points, content),
                     heights,
                     bottom=below,
                     width=content.together * 0.9,
@@ -60,14 +66,14 @@ def show_traffic(content: Content) -> str | None:
                     label=label,
                 )
             below = [low + height for low, height in zip(below, heights, strict=True)]
-        _whole_numbers(axes.yaxis)
+        _use_integer_ticks(axes.yaxis)
         _time_axis(axes, content)
         axes.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0)
 
-    return drawn("traffic", "documents over time", draw)
+    return render_svg("traffic", "documents over time", draw)
 
 
-def show_matches(content: Content) -> str | None:
+def plot_matches(content: ReportContent) -> str | None:
     """Matches of a document over time, on average."""
     points = [one for one in content.traffic if one.documents > one.refused]
     if not points or not content.summary.matches:
@@ -76,7 +82,7 @@ def show_matches(content: Content) -> str | None:
     def draw(axes: Axes) -> None:
         values = {
             at: one.matches / (one.documents - one.refused)
-            for at, one in zip(_places(points, content), points, strict=True)
+            for at, one in zip(_positions(points, content), points, strict=True)
         }
         step = content.together
         every = range(min(values), max(values) + 1, step)
@@ -89,33 +95,35 @@ def show_matches(content: Content) -> str | None:
             markersize=3,
         )
         axes.set_ylim(bottom=0)
-        axes.set_xlim(_edges(content))
+        axes.set_xlim(_x_limits(content))
         axes.set_ylabel("matches per document")
         _time_axis(axes, content)
 
-    return drawn("matches", "matches per document over time", draw)
+    return render_svg("matches", "matches per document over time", draw)
 
 
-def show_selectivity(content: Content) -> str | None:
+def plot_selectivity(content: ReportContent) -> str | None:
     """How many subscriptions match how large a share of documents."""
     sizes = content.selectivities
     if not sizes:
         return None
 
     def draw(axes: Axes) -> None:
-        lowest = min(*sizes, -STEPS)
+        lowest = min(*sizes, -BARS_PER_DECADE)
         axes.bar(list(sizes), list(sizes.values()), width=0.9, align="edge", color=ACCENT)
-        powers = range(math.floor(lowest / STEPS), 1)
-        axes.set_xticks([power * STEPS for power in powers], [_percent(p) for p in powers])
-        axes.set_xlim(powers[0] * STEPS, 0)
+        powers = range(math.floor(lowest / BARS_PER_DECADE), 1)
+        axes.set_xticks(
+            [power * BARS_PER_DECADE for power in powers], [_percent(p) for p in powers]
+        )
+        axes.set_xlim(powers[0] * BARS_PER_DECADE, 0)
         axes.set_xlabel("share of documents that a subscription matches")
         axes.set_ylabel("subscriptions")
-        _whole_numbers(axes.yaxis)
+        _use_integer_ticks(axes.yaxis)
 
-    return drawn("selectivity", "subscriptions by their selectivity", draw)
+    return render_svg("selectivity", "subscriptions by their selectivity", draw)
 
 
-def show_structures(content: Content) -> str | None:
+def plot_structures(content: ReportContent) -> str | None:
     """What a cache of so many structures would hit."""
     rows = content.cache
     if not rows:
@@ -127,8 +135,8 @@ def show_structures(content: Content) -> str | None:
         axes.plot(sizes, [row["warm"] for row in rows], color=ACCENT, label="warm", **line)
         axes.plot(sizes, [row["cold"] for row in rows], color=SECOND, label="cold", **line)
         axes.set_xscale("log")
-        shown = _apart(sizes)
-        axes.set_xticks(shown, [whole(size) for size in shown], minor=False)
+        shown = _readable_ticks(sizes)
+        axes.set_xticks(shown, [format_count(size) for size in shown], minor=False)
         axes.set_xticks([], minor=True)
         axes.set_ylim(0, 1.03)
         axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
@@ -136,10 +144,10 @@ def show_structures(content: Content) -> str | None:
         axes.set_ylabel("documents that hit")
         axes.legend(ncols=2, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0)
 
-    return drawn("structures", "cumulative share of structures", draw)
+    return render_svg("structures", "cumulative share of structures", draw)
 
 
-def show_overlap(matrix: Matrix) -> str | None:
+def plot_overlap(matrix: OverlapMatrix) -> str | None:
     """A square for each pair: the fuller, the more of the column's documents match the row."""
     count = len(matrix.subscriptions)
     if count < 2:
@@ -171,20 +179,22 @@ def show_overlap(matrix: Matrix) -> str | None:
         axes.set_ylabel("this share matches")
         axes.spines["bottom"].set_visible(False)
 
-    return drawn("overlap", "overlap of subscriptions", draw, height=4.6)
+    return render_svg("overlap", "overlap of subscriptions", draw, height=4.6)
 
 
-def show_errors(rows: Table) -> str | None:
+def plot_errors(rows: ReportTable) -> str | None:
     """Errors by kind."""
-    return _ranked("errors", "errors by kind", rows, "kind", "errors", BAD)
+    return _plot_ranking("errors", "errors by kind", rows, "kind", "errors", BAD)
 
 
-def show_busiest(rows: Table) -> str | None:
+def plot_busiest(rows: ReportTable) -> str | None:
     """Who gets most documents."""
-    return _ranked("busiest", "busiest subscribers", rows, "group", "documents", ACCENT)
+    return _plot_ranking("busiest", "busiest subscribers", rows, "group", "documents", ACCENT)
 
 
-def _ranked(name: str, title: str, rows: Table, label: str, value: str, colour: str) -> str | None:
+def _plot_ranking(
+    name: str, title: str, rows: ReportTable, label: str, value: str, colour: str
+) -> str | None:
     if not rows:
         return None
 
@@ -192,18 +202,18 @@ def _ranked(name: str, title: str, rows: Table, label: str, value: str, colour: 
         values = [row[value] for row in rows]
         places = range(len(rows))
         bars = axes.barh(places, values, height=0.68, color=colour)
-        axes.bar_label(bars, [whole(one) for one in values], padding=4, color=INK)
-        axes.set_yticks(places, [short(row[label], 22) for row in rows], color=INK)
+        axes.bar_label(bars, [format_count(one) for one in values], padding=4, color=INK)
+        axes.set_yticks(places, [shorten(row[label], 22) for row in rows], color=INK)
         axes.invert_yaxis()
         axes.grid(visible=False)
         axes.set_xlim(0, max(values) * 1.18)
         axes.set_xticks([])
         axes.spines["bottom"].set_visible(False)
 
-    return drawn(name, title, draw, height=0.45 + 0.26 * len(rows))
+    return render_svg(name, title, draw, height=0.45 + 0.26 * len(rows))
 
 
-def _apart(sizes: list[int]) -> list[int]:
+def _readable_ticks(sizes: list[int]) -> list[int]:
     """Those of a logarithmic axis that can be read side by side: the last one, and others as far from it as they must be."""
     shown = sizes[-1:]
     for size in reversed(sizes):
@@ -216,45 +226,45 @@ def _percent(power: int) -> str:
     return f"{10.0 ** (power + 2):.10f}".rstrip("0").rstrip(".") + "%"
 
 
-def _places(points: Sequence[Point], content: Content) -> list[int]:
+def _positions(points: Sequence[TrafficPoint], content: ReportContent) -> list[int]:
     """Where points stand: the first of the windows that they may have."""
     return [one.window - one.window % content.together for one in points]
 
 
-def _unwanted(one: Point) -> int:
+def _unmatched_count(one: TrafficPoint) -> int:
     return one.documents - one.matched - one.refused
 
 
-def _edges(content: Content) -> tuple[float, float]:
-    places, step = _places(content.traffic, content), content.together
+def _x_limits(content: ReportContent) -> tuple[float, float]:
+    places, step = _positions(content.traffic, content), content.together
     missing = max(
         0, 6 - (places[-1] - places[0]) // step
     )  # a few bars are not as broad as the page
     return places[0] - missing * step / 2, places[-1] + step + missing * step / 2
 
 
-def _time_axis(axes: Axes, content: Content) -> None:
+def _time_axis(axes: Axes, content: ReportContent) -> None:
     """Names of windows below: their time, or their batch."""
-    axes.set_xlim(_edges(content))
-    places = _places(content.traffic, content)
+    axes.set_xlim(_x_limits(content))
+    places = _positions(content.traffic, content)
     first, last = places[0], places[-1]
     count = min(4, (last - first) // content.together)
     shown = sorted({first + (last - first) * n // max(count, 1) for n in range(count + 1)})
     length = content.summary.window
     if content.summary.by == "batch":
         axes.set_xlabel("batch")
-        labels = [whole(window * int(length)) for window in shown]
+        labels = [format_count(window * int(length)) for window in shown]
     else:
         times = [EPOCH + timedelta(seconds=window * length) for window in shown]
-        labels = moments(times)
+        labels = format_times(times)
         axes.set_xlabel(f"from {times[0]:%Y-%m-%d} on, UTC")
     # A time is where a window begins; a batch is the window.
     middle = content.together * 0.45 if content.summary.by == "batch" else 0.0
     axes.set_xticks([window + middle for window in shown], labels)
 
 
-def _whole_numbers(axis: Any) -> None:
+def _use_integer_ticks(axis: Any) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axis.set_major_locator(MaxNLocator(5, integer=True))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: whole(int(value))))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: format_count(int(value))))

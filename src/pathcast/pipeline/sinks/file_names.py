@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 __all__ = ["file_name"]
 
-_LONGEST = 200  # bytes; file systems allow 255, and drafts have longer names
+_MAX_NAME_BYTES = 200  # bytes; file systems allow 255, and drafts have longer names
 _SAFE = " !+,-.:=@_~()[]{}'"
 
 
@@ -24,7 +24,7 @@ def file_name(id: str) -> str:
     name = quote(id.encode("utf-8", "surrogatepass"), safe=_SAFE)
     if name.startswith((".", "_")):  # hidden, or passed over by those who list folders
         name = f"%{ord(name[0]):02X}{name[1:]}"
-    if len(name) > _LONGEST:
+    if len(name) > _MAX_NAME_BYTES:
         digest = sha256(id.encode("utf-8", "surrogatepass")).hexdigest()
-        name = f"{name[: _LONGEST - 65]}%{digest}"  # no name that was not cut has %, and then 64 digits
+        name = f"{name[: _MAX_NAME_BYTES - 65]}%{digest}"  # no name that was not cut has %, and then 64 digits
     return name

@@ -39,7 +39,7 @@ class FileOutboxes:
         folder.mkdir(parents=True, exist_ok=True)
         wrote = mail.mapInArrow(partial(_write, folder=str(folder)), "files bigint")
         said = sum(row.files for row in wrote.collect())
-        found = sum(1 for _ in _staged(folder))
+        found = sum(1 for _ in _staged_files(folder))
         if found != said:
             raise PipelineError(
                 "outbox",
@@ -49,7 +49,7 @@ class FileOutboxes:
 
     def publish(self, session: SparkSession, staging: str) -> None:  # noqa: ARG002 - other outboxes need it
         """Move what is staged into the outboxes."""
-        for file in _staged(local_path(staging)):
+        for file in _staged_files(local_path(staging)):
             box = self.folder / file.parent.name
             target = box / file.name
             try:
@@ -62,7 +62,7 @@ class FileOutboxes:
         """A file can always be written, or the batch is not published."""
 
 
-def _staged(staging: Path) -> Iterator[Path]:
+def _staged_files(staging: Path) -> Iterator[Path]:
     """The files of a batch that are complete and still there."""
     if not staging.is_dir():
         return
@@ -79,12 +79,12 @@ def _write(batches: Iterator[pa.RecordBatch], folder: str) -> Iterator[pa.Record
         for row in batch.to_pylist():
             name = file_name(row["document"])
             for subscriber in row["subscribers"]:
-                _put(Path(folder, file_name(subscriber)), name, row["body"])
+                _write_file(Path(folder, file_name(subscriber)), name, row["body"])
                 count += 1
     yield pa.RecordBatch.from_arrays([pa.array([count], pa.int64())], names=["files"])
 
 
-def _put(box: Path, name: str, body: bytes) -> None:
+def _write_file(box: Path, name: str, body: bytes) -> None:
     """A whole file, or none: another attempt at the same task may be writing it at this moment."""
     draft = box / f".{secrets.token_hex(8)}"
     try:

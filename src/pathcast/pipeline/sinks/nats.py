@@ -32,20 +32,26 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.hadoop import literal
-from pathcast.pipeline.jetstream import PATIENCE, Line, Link, OutboxAddress, to_stderr
-from pathcast.pipeline.sinks.nats_publisher import REPORT, Task, post_batches
-from pathcast.pipeline.spark_errors import told
+from pathcast.pipeline.hadoop import escape_glob
+from pathcast.pipeline.jetstream import (
+    RETRY_SECONDS,
+    NatsConnection,
+    OutboxAddress,
+    RetryingClient,
+    print_to_stderr,
+)
+from pathcast.pipeline.sinks.nats_publisher import REPORT_DDL, PublishTask, publish_batches
+from pathcast.pipeline.spark_errors import spark_errors_as
 from pathcast.pipeline.storage import Storage, open_storage
 
-__all__ = ["WINDOW", "NatsOutbox"]
+__all__ = ["DUPLICATE_WINDOW_SECONDS", "NatsOutbox"]
 
-WINDOW: Final = 120.0
+DUPLICATE_WINDOW_SECONDS: Final = 120.0
 """Seconds within which the broker itself drops what comes again, in streams that are made here."""
 
-_MAIL: Final = "mail"
-_BEGIN: Final = "begin.json"
-_REPORT: Final = "report"
+_MESSAGES_FOLDER: Final = "mail"
+_STREAM_END_RECORD: Final = "begin.json"
+_REPORT_FOLDER: Final = "report"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,44 +59,44 @@ class NatsOutbox:
     """Subjects below a prefix; their stream is made if there is none."""
 
     address: OutboxAddress
-    patience: float = PATIENCE
-    window: float = WINDOW
+    patience: float = RETRY_SECONDS
+    window: float = DUPLICATE_WINDOW_SECONDS
 
     def stage(self, mail: DataFrame, staging: str) -> None:
         """Write the mail of a batch into a folder of its own."""
         chosen = mail.select("document", "body", "version", "subscribers")
-        chosen.write.mode("overwrite").parquet(f"{staging}/{_MAIL}")
+        chosen.write.mode("overwrite").parquet(f"{staging}/{_MESSAGES_FOLDER}")
 
     def publish(self, session: SparkSession, staging: str) -> int:
         """Send what is staged and has not arrived before; how many deliveries of it the broker has now."""
         with tempfile.TemporaryDirectory(prefix="pathcast-nats-") as cache:
             storage = open_storage(session, staging, Path(cache))
-            if "_SUCCESS" not in storage.names(_REPORT):
+            if "_SUCCESS" not in storage.names(_REPORT_FOLDER):
                 task = self._begun(storage)
-                with told("nats", str(self.address)):
-                    session.read.parquet(literal(storage.path(_MAIL))).mapInArrow(
-                        partial(post_batches, task=task), REPORT
-                    ).write.mode("overwrite").parquet(storage.path(_REPORT))
-            return self._counted(session, storage.path(_REPORT))
+                with spark_errors_as("nats", str(self.address)):
+                    session.read.parquet(escape_glob(storage.path(_MESSAGES_FOLDER))).mapInArrow(
+                        partial(publish_batches, task=task), REPORT_DDL
+                    ).write.mode("overwrite").parquet(storage.path(_REPORT_FOLDER))
+            return self._counted(session, storage.path(_REPORT_FOLDER))
 
     def refused(self, session: SparkSession, staging: str) -> DataFrame:
         """(document, subscribers, kind, message, version) of what was too large, in a batch that is published."""
-        report = session.read.schema(REPORT).parquet(literal(f"{staging}/{_REPORT}"))
+        report = session.read.schema(REPORT_DDL).parquet(escape_glob(f"{staging}/{_REPORT_FOLDER}"))
         return report.where("kind is not null").drop("sent")
 
-    def _begun(self, storage: Storage) -> Task:
+    def _begun(self, storage: Storage) -> PublishTask:
         """What workers need; where the stream ended is written down, unless that was done before."""
-        with Line(self.address.broker, self.patience) as line:
-            found = line.ask(partial(_prepared, address=self.address, window=self.window))
-        written = storage.read(_BEGIN)
+        with RetryingClient(self.address.broker, self.patience) as line:
+            found = line.ask(partial(_prepare_stream, address=self.address, window=self.window))
+        written = storage.read(_STREAM_END_RECORD)
         begin = found.end
         if written is None:
-            storage.write(_BEGIN, json.dumps(asdict(begin)).encode())
+            storage.write(_STREAM_END_RECORD, json.dumps(asdict(begin)).encode())
         else:
-            earlier = _End(**json.loads(written))
+            earlier = _StreamEnd(**json.loads(written))
             # A stream that was made anew may have anything of this batch, from its beginning on.
-            begin = earlier if earlier.created == begin.created else _End(begin.stream, "", 0)
-        return Task(
+            begin = earlier if earlier.created == begin.created else _StreamEnd(begin.stream, "", 0)
+        return PublishTask(
             self.address,
             begin.stream,
             begin.sequence,
@@ -100,17 +106,19 @@ class NatsOutbox:
         )
 
     def _counted(self, session: SparkSession, path: str) -> int:
-        report = session.read.schema(REPORT).parquet(literal(path))
+        report = session.read.schema(REPORT_DDL).parquet(escape_glob(path))
         left = F.sum(F.when(F.col("kind").isNotNull(), F.size("subscribers")))
         row = report.agg(F.sum("sent").alias("sent"), left.alias("left")).head()
         assert row is not None
         if row.left:
-            to_stderr(f"{self.address}: {row.left:,} deliveries are too large and were left out")
+            print_to_stderr(
+                f"{self.address}: {row.left:,} deliveries are too large and were left out"
+            )
         return row.sent or 0
 
 
 @dataclass(frozen=True, slots=True)
-class _End:
+class _StreamEnd:
     """Where a stream ends; `created` tells it from another of that name."""
 
     stream: str
@@ -119,19 +127,21 @@ class _End:
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class _TargetStream:
     """A stream that takes the messages, each of `most` bytes with its headers."""
 
-    end: _End
+    end: _StreamEnd
     most: int
 
 
-async def _prepared(link: Link, address: OutboxAddress, window: float) -> _Prepared:
+async def _prepare_stream(
+    link: NatsConnection, address: OutboxAddress, window: float
+) -> _TargetStream:
     """The stream that takes the messages; PipelineError if there is none that could."""
-    found = await _stream(link, address, window)
+    found = await _find_or_create_stream(link, address, window)
     name, settings = found.config.name or "", found.config
     wrong = None
-    if not any(_takes_all(one, address.prefix) for one in settings.subjects or ()):
+    if not any(_covers_prefix(one, address.prefix) for one in settings.subjects or ()):
         wrong = f"takes some of the subjects below {address.prefix}, but not all"
     elif settings.retention not in (None, RetentionPolicy.LIMITS):
         wrong = "drops messages when they were read, so that nobody knows what has arrived"
@@ -146,10 +156,12 @@ async def _prepared(link: Link, address: OutboxAddress, window: float) -> _Prepa
     most = link.client.max_payload
     if (own := settings.max_msg_size or -1) > 0:
         most = min(most, own)
-    return _Prepared(_End(name, str(found.created), found.state.last_seq), most)
+    return _TargetStream(_StreamEnd(name, str(found.created), found.state.last_seq), most)
 
 
-async def _stream(link: Link, address: OutboxAddress, window: float) -> StreamInfo:
+async def _find_or_create_stream(
+    link: NatsConnection, address: OutboxAddress, window: float
+) -> StreamInfo:
     subjects = f"{address.prefix}.>"
     try:
         name = await link.jetstream.find_stream_name_by_subject(subjects)
@@ -163,10 +175,11 @@ async def _stream(link: Link, address: OutboxAddress, window: float) -> StreamIn
     return await link.jetstream.stream_info(name)
 
 
-def _takes_all(subject: str, prefix: str) -> bool:
+def _covers_prefix(subject: str, prefix: str) -> bool:
     """Whether a subject of a stream has all that are below a prefix.
 
-    >>> [_takes_all(one, "a.b") for one in (">", "a.>", "*.b.>", "a.b.>", "a.b.c", "a.b.*", "a.b.c.>")]
+    >>> streams = (">", "a.>", "*.b.>", "a.b.>", "a.b.c", "a.b.*", "a.b.c.>")
+    >>> [_covers_prefix(subject, "a.b") for subject in streams]
     [True, True, True, True, False, False, False]
     """
     asked = prefix.split(".")

@@ -8,9 +8,9 @@ Several hundred messages are on their way at a time, and all of them are acknowl
 nobody knows which arrived: the ids that the stream has from `Task.begin` on are read (once; later only what came since), and
 those are left out. The same is done at the start by whoever takes the place of another.
 
->>> token("ann"), token("desk 7.fr/*"), token("")
+>>> subject_token("ann"), subject_token("desk 7.fr/*"), subject_token("")
 ('ann', 'desk%207%2Efr%2F%2A', '=')
->>> subscriber_of(token("desk 7.fr/*"))
+>>> subscriber_of(subject_token("desk 7.fr/*"))
 'desk 7.fr/*'
 """
 
@@ -29,15 +29,22 @@ import pyarrow as pa
 from nats.js.api import Header
 from pyspark import TaskContext
 
-from pathcast.pipeline.jetstream import Line, Link, OutboxAddress, StreamAddress
-from pathcast.pipeline.sources.nats_reader import Reading
+from pathcast.pipeline.jetstream import NatsConnection, OutboxAddress, RetryingClient, StreamAddress
+from pathcast.pipeline.sources.nats_reader import RangeReader
 
-__all__ = ["REPORT", "Task", "message_id", "post_batches", "subscriber_of", "token"]
+__all__ = [
+    "REPORT_DDL",
+    "PublishTask",
+    "message_id",
+    "publish_batches",
+    "subject_token",
+    "subscriber_of",
+]
 
-REPORT: Final = "sent bigint, document string, subscribers array<string>, kind string, message string, version string"
+REPORT_DDL: Final = "sent bigint, document string, subscribers array<string>, kind string, message string, version string"
 """Rows with `sent` count deliveries; the others name those that are too large."""
 
-_SCHEMA: Final = pa.schema(
+_REPORT_SCHEMA: Final = pa.schema(
     [
         ("sent", pa.int64()),
         ("document", pa.string()),
@@ -47,15 +54,17 @@ _SCHEMA: Final = pa.schema(
         ("version", pa.string()),
     ]
 )
-_HASHED: Final = "="  # never in a percent-encoded name
-_LONGEST: Final = 512  # characters of a token: with the prefix and the rest it must fit into a line
-_TOGETHER: Final = 500  # messages on their way
-_TOGETHER_BYTES: Final = 8 << 20  # far below what the broker holds back for a stream
-_SENDING: Final = 30.0  # seconds for these
+_HASH_PREFIX: Final = "="  # never in a percent-encoded name
+_MAX_TOKEN_LENGTH: Final = (
+    512  # characters of a token: with the prefix and the rest it must fit into a line
+)
+_MAX_IN_FLIGHT: Final = 500  # messages on their way
+_MAX_IN_FLIGHT_BYTES: Final = 8 << 20  # far below what the broker holds back for a stream
+_PUBLISH_TIMEOUT: Final = 30.0  # seconds for these
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class PublishTask:
     """What a worker needs; if the batch was begun before, its messages are in the stream, after `begin`."""
 
     address: OutboxAddress
@@ -66,18 +75,22 @@ class Task:
     patience: float
 
 
-def token(subscriber: str) -> str:
+def subject_token(subscriber: str) -> str:
     """A subscriber as one token of a subject: percent-encoded; if that is too long, `=` and a hash (the header has the name)."""
     found = quote(subscriber, safe="").replace(".", "%2E")
     if not found:
-        return _HASHED
-    return found if len(found) <= _LONGEST else _HASHED + sha256(subscriber.encode()).hexdigest()
+        return _HASH_PREFIX
+    return (
+        found
+        if len(found) <= _MAX_TOKEN_LENGTH
+        else _HASH_PREFIX + sha256(subscriber.encode()).hexdigest()
+    )
 
 
 def subscriber_of(token: str) -> str | None:
     """The subscriber that a token stands for; None if it is a hash."""
-    if token.startswith(_HASHED):
-        return None if token != _HASHED else ""
+    if token.startswith(_HASH_PREFIX):
+        return None if token != _HASH_PREFIX else ""
     return unquote(token)
 
 
@@ -86,7 +99,7 @@ def message_id(document: str, subscriber: str) -> str:
     return sha256(json.dumps([document, subscriber]).encode()).hexdigest()
 
 
-class _Letter(NamedTuple):
+class _OutgoingMessage(NamedTuple):
     subject: str
     headers: dict[str, str]
     body: bytes
@@ -103,11 +116,11 @@ class _Letter(NamedTuple):
         )
 
 
-def _letters(row: dict[str, Any], task: Task) -> Iterator[_Letter]:
+def _outgoing_messages(row: dict[str, Any], task: PublishTask) -> Iterator[_OutgoingMessage]:
     """The deliveries of a row of mail."""
     for subscriber in row["subscribers"]:
-        yield _Letter(
-            f"{task.address.prefix}.{token(subscriber)}",
+        yield _OutgoingMessage(
+            f"{task.address.prefix}.{subject_token(subscriber)}",
             {
                 Header.MSG_ID.value: message_id(row["document"], subscriber),
                 Header.EXPECTED_STREAM.value: task.stream,
@@ -119,28 +132,32 @@ def _letters(row: dict[str, Any], task: Task) -> Iterator[_Letter]:
         )
 
 
-def post_batches(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
+def publish_batches(
+    batches: Iterator[pa.RecordBatch], task: PublishTask
+) -> Iterator[pa.RecordBatch]:
     """Send rows of mail; what comes out says how many deliveries were sent, and which were not."""
     context = TaskContext.get()
     again = task.again or (context is not None and context.attemptNumber() > 0)
-    post = _Post(task, again)
-    with Line(task.address.broker, task.patience) as line:
+    post = _Publisher(task, again)
+    with RetryingClient(task.address.broker, task.patience) as line:
         for batch in batches:
             refused: list[dict[str, Any]] = []
             sent = 0
-            for together in _portions(_fitting(batch.to_pylist(), task, refused)):
+            for together in _chunks(_messages_within_limit(batch.to_pylist(), task, refused)):
                 line.ask(partial(post.send, letters=together))
                 sent += len(together)
-            yield pa.RecordBatch.from_pylist([{"sent": sent}, *refused], schema=_SCHEMA)
+            yield pa.RecordBatch.from_pylist([{"sent": sent}, *refused], schema=_REPORT_SCHEMA)
 
 
-def _fitting(
-    rows: Sequence[dict[str, Any]], task: Task, refused: list[dict[str, Any]]
-) -> Iterator[_Letter]:
+def _messages_within_limit(
+    rows: Sequence[dict[str, Any]], task: PublishTask, refused: list[dict[str, Any]]
+) -> Iterator[_OutgoingMessage]:
     """The deliveries of mail; those that are too large go to `refused`, one row of the report for a row of mail."""
     for row in rows:
         large: dict[str, int] = {}
-        for subscriber, letter in zip(row["subscribers"], _letters(row, task), strict=True):
+        for subscriber, letter in zip(
+            row["subscribers"], _outgoing_messages(row, task), strict=True
+        ):
             if letter.size <= task.most:
                 yield letter
             else:
@@ -159,37 +176,37 @@ def _fitting(
             )
 
 
-def _portions(letters: Iterator[_Letter]) -> Iterator[list[_Letter]]:
-    held: list[_Letter] = []
+def _chunks(letters: Iterator[_OutgoingMessage]) -> Iterator[list[_OutgoingMessage]]:
+    held: list[_OutgoingMessage] = []
     size = 0
     for letter in letters:
         held.append(letter)
         size += letter.size
-        if len(held) >= _TOGETHER or size >= _TOGETHER_BYTES:
+        if len(held) >= _MAX_IN_FLIGHT or size >= _MAX_IN_FLIGHT_BYTES:
             yield held
             held, size = [], 0
     if held:
         yield held
 
 
-class _Post:
+class _Publisher:
     """Sends letters, and after trouble only those that have not arrived."""
 
-    def __init__(self, task: Task, again: bool) -> None:
+    def __init__(self, task: PublishTask, again: bool) -> None:
         self._doubtful = again
-        self._link: Link | None = None
+        self._link: NatsConnection | None = None
         self._stream = task.stream
         self._arrived: set[str] = set()
         below = StreamAddress(task.address.broker, task.stream, f"{task.address.prefix}.>")
-        self._reading = Reading(below, task.begin + 1, task.begin, headers_only=True)
+        self._reading = RangeReader(below, task.begin + 1, task.begin, headers_only=True)
 
-    async def send(self, link: Link, letters: list[_Letter]) -> None:
+    async def send(self, link: NatsConnection, letters: list[_OutgoingMessage]) -> None:
         """A question for a line: answered when the broker has them all."""
         if link is not self._link:
             if self._doubtful:
                 await self._catch_up(link)
             self._link, self._doubtful = link, True  # on the next one nobody knows what got through
-        async with asyncio.timeout(_SENDING):
+        async with asyncio.timeout(_PUBLISH_TIMEOUT):
             waiting = [
                 await link.jetstream.publish_async(one.subject, one.body, headers=one.headers)
                 for one in letters
@@ -197,7 +214,7 @@ class _Post:
             ]
             await asyncio.gather(*waiting)
 
-    async def _catch_up(self, link: Link) -> None:
+    async def _catch_up(self, link: NatsConnection) -> None:
         """Learn what has arrived since the batch was begun, or since this was asked last."""
         found = await link.jetstream.stream_info(self._stream)
         self._reading.last = found.state.last_seq

@@ -24,24 +24,24 @@ from typing import Final, Literal, get_args
 from pyspark.sql import DataFrame, SparkSession
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.hadoop import qualified
+from pathcast.pipeline.hadoop import qualify
 from pathcast.pipeline.sources import unpacking
-from pathcast.pipeline.sources.empty_files import empty_documents, empty_in_batch
+from pathcast.pipeline.sources.empty_files import empty_documents, empty_paths_in_batch
 from pathcast.pipeline.sources.files import file_documents
 from pathcast.pipeline.sources.kafka import KafkaAddress, kafka_documents
-from pathcast.pipeline.sources.rows import ENDINGS, Bodies, Form, Rows, read_rows
-from pathcast.pipeline.sources.tables import table_documents, without_repeated_ids
-from pathcast.pipeline.sources.unpacking import Unpack, Unpacked
-from pathcast.pipeline.sources.xslt import Style, transformed
-from pathcast.pipeline.spark_errors import told
+from pathcast.pipeline.sources.rows import SUFFIXES, BodyField, RecordMapping, RowsToXml, read_rows
+from pathcast.pipeline.sources.tables import reject_duplicate_ids, table_documents
+from pathcast.pipeline.sources.unpacking import UnpackedDocument, UnpackFunction
+from pathcast.pipeline.sources.xslt import XsltTransform, transform_documents
+from pathcast.pipeline.spark_errors import spark_errors_as
 from pathcast.pipeline.storage import Storage
 
-__all__ = ["KINDS", "Kind", "Source", "kind_of"]
+__all__ = ["KINDS", "Source", "SourceKind", "kind_of"]
 
-Kind = Literal["files", "rows", "bodies", "parquet", "nats", "kafka"]
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-_OF_FILES: Final = ("files", "rows", "bodies")
-_KIND_OF: Final[dict[str, Kind]] = {
+SourceKind = Literal["files", "rows", "bodies", "parquet", "nats", "kafka"]
+KINDS: Final[tuple[SourceKind, ...]] = get_args(SourceKind)
+_FILE_KINDS: Final = ("files", "rows", "bodies")
+_KIND_BY_SUFFIX: Final[dict[str, SourceKind]] = {
     "parquet": "parquet",
     "csv": "rows",
     "json": "rows",
@@ -55,17 +55,17 @@ class Source:
     """A place to read documents from; none may have more than `most` bytes."""
 
     path: str
-    kind: Kind
+    kind: SourceKind
     most: int
     group: str | None = None
     """The column whose value rows of one document have in common."""
-    style: Style | None = None
+    style: XsltTransform | None = None
 
     def documents(self, session: SparkSession, batch: int | None = None) -> DataFrame:
         """All documents, or with `batch` a stream of them, of at most so many files at a time."""
-        with told("source", self.path):
+        with spark_errors_as("source", self.path):
             found = self._read(session, batch)
-            return found if self.style is None else transformed(found, self.style)
+            return found if self.style is None else transform_documents(found, self.style)
 
     def _read(self, session: SparkSession, batch: int | None) -> DataFrame:
         match self.kind:
@@ -77,33 +77,33 @@ class Source:
             case "parquet":
                 return table_documents(session, self.path, most=self.most, batch=batch)
             case "nats":
-                return _nats(session, self.path, self.most, batch)
+                return _nats_stream(session, self.path, self.most, batch)
             case "kafka":
                 address = KafkaAddress.parse(self.path)
                 return kafka_documents(session, address, most=self.most, batch=batch)
 
-    def _unpacking(self) -> tuple[Unpack, tuple[str, ...]]:
+    def _unpacking(self) -> tuple[UnpackFunction, tuple[str, ...]]:
         """What makes documents of files that are not documents themselves, and how their names end."""
-        packed = unpacking.ENDINGS
+        packed = unpacking.SUFFIXES
         if self.kind == "files":
             return unpacking.unpack, packed
-        form = Rows(self.group) if self.kind == "rows" else Bodies()
-        return partial(_mixed, form=form), (*ENDINGS, *packed)
+        form = RowsToXml(self.group) if self.kind == "rows" else BodyField()
+        return partial(_unpack_rows_or_archive, form=form), (*SUFFIXES, *packed)
 
     def with_empty(
         self, session: SparkSession, documents: DataFrame, storage: Storage, batch: int
     ) -> DataFrame:
         """The documents of a batch of a stream, with those of its files that are empty."""
-        if self.kind not in _OF_FILES:
+        if self.kind not in _FILE_KINDS:
             return documents
         unpack, endings = self._unpacking()
-        base = qualified(session, self.path).rstrip("/")
-        paths = empty_in_batch(storage, batch)
+        base = qualify(session, self.path).rstrip("/")
+        paths = empty_paths_in_batch(storage, batch)
         found = empty_documents(session, paths, base, self.path, unpack, endings)
         if found is None:
             return documents
         return documents.unionByName(
-            found if self.style is None else transformed(found, self.style)
+            found if self.style is None else transform_documents(found, self.style)
         )
 
     @property
@@ -127,7 +127,7 @@ class Source:
         """PipelineError if what is written to OUT would be read as documents, and what comes of these again."""
         if self.kind in ("nats", "kafka"):
             return
-        here, there = (_place(session, path) for path in (self.path, out))
+        here, there = (_real_path(session, path) for path in (self.path, out))
         below = there.removeprefix(f"{here}/") if there.startswith(f"{here}/") else ""
         hidden = any(part.startswith((".", "_")) for part in below.split("/"))
         if there == here or (below and not hidden):
@@ -139,16 +139,16 @@ class Source:
 
     def checked(self, documents: DataFrame) -> DataFrame:
         """What was read at once, with faults that only all of it together shows."""
-        return without_repeated_ids(documents) if self.has_ids else documents
+        return reject_duplicate_ids(documents) if self.has_ids else documents
 
 
-def _place(session: SparkSession, path: str) -> str:
+def _real_path(session: SparkSession, path: str) -> str:
     """Where a path leads to."""
-    place = qualified(session, path).rstrip("/")
+    place = qualify(session, path).rstrip("/")
     return os.path.realpath(place.removeprefix("file:")) if place.startswith("file:") else place
 
 
-def kind_of(path: str) -> Kind:
+def kind_of(path: str) -> SourceKind:
     """The kind of source that a path means by its ending.
 
     >>> kind_of("feed/"), kind_of("table.parquet"), kind_of("stock.CSV.gz"), kind_of("all.jsonl")
@@ -159,10 +159,10 @@ def kind_of(path: str) -> Kind:
     if path.startswith("kafka://"):
         return "kafka"
     name = path.lower().rstrip("/").removesuffix(".gz")
-    return _KIND_OF.get(name.rpartition(".")[2], "files")
+    return _KIND_BY_SUFFIX.get(name.rpartition(".")[2], "files")
 
 
-def _nats(session: SparkSession, address: str, most: int, batch: int | None) -> DataFrame:
+def _nats_stream(session: SparkSession, address: str, most: int, batch: int | None) -> DataFrame:
     from pathcast.pipeline.jetstream import (
         StreamAddress,
     )  # few need it, and all would load its client
@@ -174,8 +174,10 @@ def _nats(session: SparkSession, address: str, most: int, batch: int | None) -> 
     return nats_documents(session, parsed, most=most, streaming=True, batch=batch)
 
 
-def _mixed(name: str, packed: bytes, most: int, form: Form) -> Iterator[Unpacked]:
+def _unpack_rows_or_archive(
+    name: str, packed: bytes, most: int, form: RecordMapping
+) -> Iterator[UnpackedDocument]:
     """Documents of a file of rows, or of an archive."""
-    if name.lower().endswith(tuple(f".{ending}" for ending in ENDINGS)):
+    if name.lower().endswith(tuple(f".{ending}" for ending in SUFFIXES)):
         return read_rows(name, packed, most, form)
     return unpacking.unpack(name, packed, most)

@@ -20,45 +20,47 @@ from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pathcast.pipeline.sources.unpacking import ROWS, Unpack, Unpacked
+from pathcast.pipeline.sources.unpacking import DOCUMENTS_DDL, UnpackedDocument, UnpackFunction
 from pathcast.pipeline.storage import Storage
 
-__all__ = ["empty_documents", "empty_in_batch", "empty_in_folder"]
+__all__ = ["empty_documents", "empty_paths_in_batch", "empty_paths_in_folder"]
 
-_OFFSETS: Final = "checkpoint/offsets"
-_FILES: Final = "checkpoint/sources/0"
+_OFFSETS_FOLDER: Final = "checkpoint/offsets"
+_SOURCE_LOG_FOLDER: Final = "checkpoint/sources/0"
 _LOCAL: Final = "file:"
 
 
-def empty_in_folder(files: DataFrame) -> list[str]:
+def empty_paths_in_folder(files: DataFrame) -> list[str]:
     """The paths of those that are listed and have no row, of a table of binary files."""
     listed = {_path(address) for address in files.inputFiles()}
     return sorted(listed - {row.path for row in files.select("path").toLocalIterator()})
 
 
-def empty_in_batch(storage: Storage, batch: int) -> list[str]:
+def empty_paths_in_batch(storage: Storage, batch: int) -> list[str]:
     """The paths of the empty files of a batch of a stream, whose checkpoint is in a storage."""
-    return sorted({path for path in _written_down(storage, batch) if _size(path) == 0})
+    return sorted({path for path in _batch_paths(storage, batch) if _size(path) == 0})
 
 
-def _written_down(storage: Storage, batch: int) -> Iterator[str]:
+def _batch_paths(storage: Storage, batch: int) -> Iterator[str]:
     """What Spark's records say of the first source of a stream, the one that has all files.
 
     A batch has a range of the source's own numbers, from the end of the batch before it; each number has a file with a line
     for each of its files, every tenth with those of all before it too.
     """
-    for number in range(_end(storage, batch - 1) + 1, _end(storage, batch) + 1):
+    for number in range(
+        _last_log_offset(storage, batch - 1) + 1, _last_log_offset(storage, batch) + 1
+    ):
         for name in (f"{number}", f"{number}.compact"):
-            record = storage.read(f"{_FILES}/{name}") or b""
+            record = storage.read(f"{_SOURCE_LOG_FOLDER}/{name}") or b""
             for line in record.splitlines()[1:]:
                 entry = json.loads(line)
                 if entry["batchId"] == number:
                     yield _path(entry["path"])
 
 
-def _end(storage: Storage, batch: int) -> int:
+def _last_log_offset(storage: Storage, batch: int) -> int:
     """The last number of the source that batches up to this one have."""
-    record = storage.read(f"{_OFFSETS}/{batch}") or b""
+    record = storage.read(f"{_OFFSETS_FOLDER}/{batch}") or b""
     first = b"".join(record.splitlines()[2:3])  # after the format and what holds for all sources
     return int(json.loads(first)["logOffset"]) if first.startswith(b"{") else -1
 
@@ -87,7 +89,7 @@ def empty_documents(
     paths: Iterable[str],
     base: str,
     source: str,
-    unpack: Unpack,
+    unpack: UnpackFunction,
     endings: tuple[str, ...],
 ) -> DataFrame | None:
     """(id, body, source, time, fault) of empty files below a `base`; None if that is nothing."""
@@ -95,9 +97,11 @@ def empty_documents(
     rows = []
     for path in paths:
         id = base.rpartition("/")[2] if path == base else path[len(base) + 1 :]
-        found = unpack(id, b"", 0) if id.lower().endswith(packed) else iter([Unpacked(id, b"")])
+        found = (
+            unpack(id, b"", 0) if id.lower().endswith(packed) else iter([UnpackedDocument(id, b"")])
+        )
         rows += [(one.id, one.body, source, _time(path), one.fault) for one in found]
-    return session.createDataFrame(rows, ROWS) if rows else None
+    return session.createDataFrame(rows, DOCUMENTS_DDL) if rows else None
 
 
 def _time(path: str) -> datetime | None:

@@ -24,16 +24,18 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pathcast.pipeline.hadoop import PLAINLY, literal, qualified
-from pathcast.pipeline.sources.empty_files import empty_documents, empty_in_folder
-from pathcast.pipeline.sources.unpacking import ROWS, Unpack, unpack_batches
+from pathcast.pipeline.hadoop import RAW_LOCAL_FILES, escape_glob, qualify
+from pathcast.pipeline.sources.empty_files import empty_documents, empty_paths_in_folder
+from pathcast.pipeline.sources.unpacking import DOCUMENTS_DDL, UnpackFunction, unpack_batches
 
 __all__ = ["file_documents"]
 
-_FAULT: Final = "struct<kind:string,message:string>"
-_LARGEST: Final = 256 << 20  # bytes of an archive: it must fit into Java's memory as a whole
-_BINARY_FILE: Final = "path string, modificationTime timestamp, length bigint, content binary"
-_OLDEST: Final = "36500d"
+_FAULT_DDL: Final = "struct<kind:string,message:string>"
+_MAX_ARCHIVE_BYTES: Final = (
+    256 << 20
+)  # bytes of an archive: it must fit into Java's memory as a whole
+_BINARY_FILE_DDL: Final = "path string, modificationTime timestamp, length bigint, content binary"
+_MAX_FILE_AGE: Final = "36500d"
 
 
 def file_documents(
@@ -41,7 +43,7 @@ def file_documents(
     path: str,
     *,
     most: int,
-    unpack: Unpack,
+    unpack: UnpackFunction,
     endings: tuple[str, ...],
     batch: int | None = None,
 ) -> DataFrame:
@@ -49,32 +51,32 @@ def file_documents(
 
     Files with one of the `endings` are given to `unpack`. With `batch` the table is a stream, of at most so many files at a time.
     """
-    base = qualified(session, path).rstrip("/")
+    base = qualify(session, path).rstrip("/")
     files = partial(_files, session, path, base, batch)
     some, packed = files(), files(glob=_glob(endings))
-    is_packed = F.lower("id").rlike(rf"\.({'|'.join(map(_quoted, endings))})$")
+    is_packed = F.lower("id").rlike(rf"\.({'|'.join(map(_escape_suffix, endings))})$")
     small = some.where(F.col("length") <= most)
     plain = small.where(~is_packed).select(*_columns(F.col("content"), F.lit(None)))
     members = (
-        packed.where(F.col("length") <= _LARGEST)
+        packed.where(F.col("length") <= _MAX_ARCHIVE_BYTES)
         .select(*_columns(F.col("content"), F.lit(None)))
         .drop("fault")
-        .mapInArrow(partial(_unpacked, unpack=unpack, most=most), ROWS)
+        .mapInArrow(partial(_unpack_files, unpack=unpack, most=most), DOCUMENTS_DDL)
     )
     large = some.where(F.col("length") > most).where(
-        F.when(is_packed, F.col("length") > _LARGEST).otherwise(F.lit(True))
+        F.when(is_packed, F.col("length") > _MAX_ARCHIVE_BYTES).otherwise(F.lit(True))
     )
     found = plain.unionByName(members).unionByName(
         large.select(*_columns(F.lit(None), _too_large(is_packed, most)))
     )
     if batch is None:
-        empty = empty_documents(session, empty_in_folder(some), base, path, unpack, endings)
+        empty = empty_documents(session, empty_paths_in_folder(some), base, path, unpack, endings)
         found = found if empty is None else found.unionByName(empty)
     return found
 
 
-def _unpacked(
-    batches: Iterator[pa.RecordBatch], unpack: Unpack, most: int
+def _unpack_files(
+    batches: Iterator[pa.RecordBatch], unpack: UnpackFunction, most: int
 ) -> Iterator[pa.RecordBatch]:
     return unpack_batches(batches, unpack, most)
 
@@ -85,15 +87,15 @@ def _files(
     """Files with the ids that they have in the source."""
     below = F.expr(f"substring(path, {len(base) + 2})")
     whole = F.lit(base.rpartition("/")[2])
-    options = {"recursiveFileLookup": "true", **PLAINLY}
+    options = {"recursiveFileLookup": "true", **RAW_LOCAL_FILES}
     if glob is not None:
         options["pathGlobFilter"] = glob
     if batch is None:
-        found = session.read.format("binaryFile").options(**options).load(literal(path))
+        found = session.read.format("binaryFile").options(**options).load(escape_glob(path))
     else:
-        options |= {"maxFilesPerTrigger": str(batch), "maxFileAge": _OLDEST}
-        stream = session.readStream.format("binaryFile").schema(_BINARY_FILE)
-        found = stream.options(**options).load(literal(path))
+        options |= {"maxFilesPerTrigger": str(batch), "maxFileAge": _MAX_FILE_AGE}
+        stream = session.readStream.format("binaryFile").schema(_BINARY_FILE_DDL)
+        found = stream.options(**options).load(escape_glob(path))
     return (
         found.withColumn("id", F.when(F.col("path") == base, whole).otherwise(below))
         .withColumn("source", F.lit(path))
@@ -107,12 +109,12 @@ def _columns(body: Column, fault: Column) -> tuple[Column, ...]:
         body.cast("binary").alias("body"),
         F.col("source"),
         F.col("time"),
-        fault.cast(_FAULT).alias("fault"),
+        fault.cast(_FAULT_DDL).alias("fault"),
     )
 
 
 def _too_large(is_packed: Column, most: int) -> Column:
-    limit = F.when(is_packed, F.lit(_LARGEST)).otherwise(F.lit(most))
+    limit = F.when(is_packed, F.lit(_MAX_ARCHIVE_BYTES)).otherwise(F.lit(most))
     told = F.format_string("%,d bytes, more than %,d", F.col("length"), limit)
     return F.struct(F.lit("size").alias("kind"), told.alias("message"))
 
@@ -124,5 +126,5 @@ def _glob(endings: tuple[str, ...]) -> str:
     return "*.{" + ",".join(either) + "}"
 
 
-def _quoted(ending: str) -> str:
+def _escape_suffix(ending: str) -> str:
     return ending.replace(".", r"\.")

@@ -19,16 +19,16 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import IO, Final
 
-from pathcast.pipeline.sources.records import Lines, Record, Refusal, Value
+from pathcast.pipeline.sources.records import FieldValue, Record, RecordError, RecordLines
 
-__all__ = ["Number", "array_records", "line_records"]
+__all__ = ["JsonNumber", "array_records", "line_records"]
 
-_PORTION: Final = 1 << 16
+_READ_SIZE: Final = 1 << 16
 _SPACE: Final = " \t\r\n"
-_TOKEN: Final = 16  # characters: what is shorter than a string and may be cut in two
+_MAX_LITERAL_LENGTH: Final = 16  # characters: what is shorter than a string and may be cut in two
 
 
-class Number(str):
+class JsonNumber(str):
     """A number as it was written."""
 
     __slots__ = ()
@@ -41,51 +41,51 @@ class _Constant(str):
 
 
 _DECODER: Final = json.JSONDecoder(
-    object_pairs_hook=tuple, parse_float=Number, parse_int=Number, parse_constant=_Constant
+    object_pairs_hook=tuple, parse_float=JsonNumber, parse_int=JsonNumber, parse_constant=_Constant
 )
 
 
-def _object(found: object) -> Mapping[str, Value]:
+def _parse_object(found: object) -> Mapping[str, FieldValue]:
     """The values of an object, which the decoder gives as pairs."""
     if not isinstance(found, tuple):
-        raise Refusal("an object is expected: {...}")
-    values: dict[str, Value] = {}
+        raise RecordError("an object is expected: {...}")
+    values: dict[str, FieldValue] = {}
     for name, value in found:
         if name in values:
-            raise Refusal(f"the name {name!r:.60} is there twice")
+            raise RecordError(f"the name {name!r:.60} is there twice")
         if isinstance(value, _Constant):
-            raise Refusal(f"{name!r:.60} is {value}, which is no JSON")
+            raise RecordError(f"{name!r:.60} is {value}, which is no JSON")
         values[name] = value
     return values
 
 
 def line_records(stream: IO[bytes], most: int) -> Iterator[Record]:
     """The objects of lines, none of which may have more than `most` bytes."""
-    lines = Lines(stream, most)
+    lines = RecordLines(stream, most)
     while True:
         number = lines.begin()
-        content: Mapping[str, Value] | Refusal
+        content: Mapping[str, FieldValue] | RecordError
         try:
             text = next(lines, None)
             if text is None:
                 return
             if not text.strip(_SPACE):
                 continue
-            content = _object(_DECODER.decode(text.rstrip(_SPACE)))
-        except Refusal as refusal:
+            content = _parse_object(_DECODER.decode(text.rstrip(_SPACE)))
+        except RecordError as refusal:
             content = refusal
         except json.JSONDecodeError as error:
-            content = Refusal(f"no JSON: {error.msg} at character {error.colno}")
+            content = RecordError(f"no JSON: {error.msg} at character {error.colno}")
         except RecursionError:
-            content = _too_deep()
+            content = _nesting_error()
         yield Record(number, f"line {number}", content)
 
 
-def _too_deep() -> Refusal:
-    return Refusal("too many brackets inside one another")
+def _nesting_error() -> RecordError:
+    return RecordError("too many brackets inside one another")
 
 
-class _Text:
+class _BufferedText:
     """Text of which only a piece is held, with a place in it."""
 
     def __init__(self, stream: IO[bytes], most: int) -> None:
@@ -114,7 +114,9 @@ class _Text:
             try:
                 found, end = _DECODER.raw_decode(self._held, self._at)
             except json.JSONDecodeError as error:
-                cut = error.pos >= len(self._held) - _TOKEN or error.msg.startswith("Unterminated")
+                cut = error.pos >= len(self._held) - _MAX_LITERAL_LENGTH or error.msg.startswith(
+                    "Unterminated"
+                )
                 if not (cut and self._more()):
                     raise
             else:
@@ -131,8 +133,8 @@ class _Text:
         """Hold twice as much of what is left; whether there was more."""
         left = len(self._held) - self._at
         if left > self._most:
-            raise Refusal(f"longer than {self._most:,} characters", "size")
-        part = self._text.read(max(_PORTION, left))
+            raise RecordError(f"longer than {self._most:,} characters", "size")
+        part = self._text.read(max(_READ_SIZE, left))
         if part:
             self._held, self._at = self._held[self._at :] + part, 0
         return bool(part)
@@ -140,43 +142,43 @@ class _Text:
 
 def array_records(stream: IO[bytes], most: int) -> Iterator[Record]:
     """The objects of an array, none of which may have more than `most` characters."""
-    text = _Text(stream, most)
+    text = _BufferedText(stream, most)
     number, line = 1, 1
     try:
         if text.next() != "[":
-            raise Refusal("an array of objects is expected: [{...}, ...]")
+            raise RecordError("an array of objects is expected: [{...}, ...]")
         text.skip()
         while text.next() != "]" or number > 1:
             line = text.line
             found = text.value()
-            yield _element(number, line, found)
+            yield _element_record(number, line, found)
             number, line = number + 1, text.line
             after = text.next()
             if after not in (",", "]"):
-                raise Refusal("no JSON: , or ] is expected")
+                raise RecordError("no JSON: , or ] is expected")
             if after == "]":
                 break
             text.skip()
         text.skip()
         if text.next():
-            raise Refusal("there is more after the array")
+            raise RecordError("there is more after the array")
     except json.JSONDecodeError as error:
-        yield _end(number, line, Refusal(f"no JSON: {error.msg}"))
+        yield _final_record(number, line, RecordError(f"no JSON: {error.msg}"))
     except RecursionError:
-        yield _end(number, line, _too_deep())
+        yield _final_record(number, line, _nesting_error())
     except UnicodeDecodeError:
-        yield _end(number, line, Refusal("not UTF-8"))
-    except Refusal as refusal:
-        yield _end(number, line, refusal)
+        yield _final_record(number, line, RecordError("not UTF-8"))
+    except RecordError as refusal:
+        yield _final_record(number, line, refusal)
 
 
-def _element(number: int, line: int, found: object) -> Record:
+def _element_record(number: int, line: int, found: object) -> Record:
     place = f"object {number}, line {line}"
     try:
-        return Record(number, place, _object(found))
-    except Refusal as refusal:
+        return Record(number, place, _parse_object(found))
+    except RecordError as refusal:
         return Record(number, place, refusal)
 
 
-def _end(number: int, line: int, refusal: Refusal) -> Record:
+def _final_record(number: int, line: int, refusal: RecordError) -> Record:
     return Record(number, f"object {number}, line {line}", refusal.final())

@@ -31,12 +31,12 @@ from pathcast.errors import PipelineError
 
 __all__ = ["KafkaAddress", "kafka_documents", "message_documents"]
 
-_FAULT: Final = "struct<kind:string,message:string>"
+_FAULT_DDL: Final = "struct<kind:string,message:string>"
 _SERVER: Final = r"(?:\[[0-9A-Fa-f:]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}"
 _SERVERS: Final = re.compile(rf"{_SERVER}(?:,{_SERVER})*")
 _TOPICS: Final = re.compile(r"[A-Za-z0-9._-]{1,249}(?:,[A-Za-z0-9._-]{1,249})*")
-_OURS: Final = ("kafka.bootstrap.servers", "subscribe", "subscribepattern", "assign")
-_LIKE: Final = "an address looks like kafka://localhost:9092/TOPIC"
+_RESERVED_OPTIONS: Final = ("kafka.bootstrap.servers", "subscribe", "subscribepattern", "assign")
+_ADDRESS_HINT: Final = "an address looks like kafka://localhost:9092/TOPIC"
 _CONNECTOR: Final = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{spark_version}"
 
 
@@ -54,7 +54,9 @@ class KafkaAddress:
         try:
             parts = urlsplit(text)
         except ValueError as error:  # brackets that do not fit
-            raise PipelineError("source", f"an address that is none: {error}", hint=_LIKE) from None
+            raise PipelineError(
+                "source", f"an address that is none: {error}", hint=_ADDRESS_HINT
+            ) from None
         shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
         topics = unquote(parts.path.removeprefix("/"))
         options = tuple(parse_qsl(parts.query, keep_blank_values=True))
@@ -63,10 +65,10 @@ class KafkaAddress:
             why = "no address of Kafka, with a port for each host"
         elif not _TOPICS.fullmatch(topics):
             why = f"{topics!r} cannot be the name of a topic"
-        elif taken := [key for key, _ in options if key.lower() in _OURS]:
+        elif taken := [key for key, _ in options if key.lower() in _RESERVED_OPTIONS]:
             why = f"{', '.join(taken)} is said by the address itself"
         if why is not None:
-            raise PipelineError("source", f"{shown}: {why}", hint=_LIKE)
+            raise PipelineError("source", f"{shown}: {why}", hint=_ADDRESS_HINT)
         return cls(parts.netloc, topics, options)
 
     def __str__(self) -> str:
@@ -105,7 +107,7 @@ def message_documents(messages: DataFrame, source: str, most: int) -> DataFrame:
         F.when(F.length(body) <= most, body).alias("body"),
         F.lit(source).alias("source"),
         F.col("timestamp").alias("time"),
-        _fault(body, most).cast(_FAULT).alias("fault"),
+        _fault(body, most).cast(_FAULT_DDL).alias("fault"),
     )
 
 

@@ -35,17 +35,22 @@ from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxRows, SupportsTri
 from pyspark.sql.types import StructType
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.jetstream import PATIENCE, Line, StreamAddress
-from pathcast.pipeline.sources.nats_reader import Gone, Reading, Survey, survey
-from pathcast.pipeline.sources.unpacking import FAULT, ROWS
+from pathcast.pipeline.jetstream import RETRY_SECONDS, RetryingClient, StreamAddress
+from pathcast.pipeline.sources.nats_reader import (
+    LostRange,
+    RangeReader,
+    StreamState,
+    read_stream_state,
+)
+from pathcast.pipeline.sources.unpacking import DOCUMENTS_DDL, FAULT_TYPE
 
 __all__ = ["NatsSource", "nats_documents"]
 
-_BATCH: Final = 1_000
-_MOST: Final = 64 << 20  # no broker takes more
-_LEAST_PART: Final = 250  # messages: fewer are not worth a task
-_LARGEST_PART: Final = 10_000
-_BYTES: Final = 2 << 20  # in a batch of rows
+_DEFAULT_BATCH: Final = 1_000
+_MAX_MESSAGE_BYTES: Final = 64 << 20  # no broker takes more
+_MIN_RANGE: Final = 250  # messages: fewer are not worth a task
+_MAX_RANGE: Final = 10_000
+_BATCH_BYTES: Final = 2 << 20  # in a batch of rows
 _TIME: Final = pa.timestamp("us", tz="UTC")
 
 
@@ -55,22 +60,22 @@ def nats_documents(
     *,
     most: int,
     streaming: bool,
-    batch: int = _BATCH,
-    patience: float = PATIENCE,
+    batch: int = _DEFAULT_BATCH,
+    patience: float = RETRY_SECONDS,
 ) -> DataFrame:
     """The documents of a stream, each of `most` bytes at most; PipelineError if it cannot be read now."""
     if batch < 1:
         raise PipelineError("nats", f"a batch has at least one message, not {batch}")
-    with Line(address.broker, patience=0) as line:
-        line.ask(partial(survey, address=address, after=0))
+    with RetryingClient(address.broker, patience=0) as line:
+        line.ask(partial(read_stream_state, address=address, after=0))
     session.dataSource.register(NatsSource)
     reader = session.readStream if streaming else session.read
-    settings = _Settings(address, most, batch, patience, session.sparkContext.defaultParallelism)
+    settings = _NatsOptions(address, most, batch, patience, session.sparkContext.defaultParallelism)
     return reader.format(NatsSource.name()).options(**settings.as_options()).load()
 
 
 @dataclass(frozen=True, slots=True)
-class _Settings:
+class _NatsOptions:
     address: StreamAddress
     most: int
     batch: int
@@ -92,7 +97,7 @@ class _Settings:
         return {key: value for key, value in found.items() if value is not None}
 
     @classmethod
-    def from_options(cls, options: Mapping[str, str]) -> _Settings:
+    def from_options(cls, options: Mapping[str, str]) -> _NatsOptions:
         if "address" not in options:
             raise PipelineError(
                 "nats", "no address", hint="option('address', 'nats://host:port/STREAM')"
@@ -104,9 +109,9 @@ class _Settings:
         try:
             return cls(
                 address,
-                int(options.get("most", _MOST)),
-                int(options.get("batch", _BATCH)),
-                float(options.get("patience", PATIENCE)),
+                int(options.get("most", _MAX_MESSAGE_BYTES)),
+                int(options.get("batch", _DEFAULT_BATCH)),
+                float(options.get("patience", RETRY_SECONDS)),
                 int(options.get("parts", 2)),
             )
         except ValueError as error:
@@ -121,50 +126,52 @@ class NatsSource(DataSource):
         return "pathcast_nats"
 
     def schema(self) -> str:
-        return ROWS
+        return DOCUMENTS_DDL
 
-    def reader(self, schema: StructType) -> _Reader:  # noqa: ARG002 - Spark names it
-        return _Reader(_Settings.from_options(self.options))
+    def reader(self, schema: StructType) -> _NatsBatchReader:  # noqa: ARG002 - Spark names it
+        return _NatsBatchReader(_NatsOptions.from_options(self.options))
 
-    def streamReader(self, schema: StructType) -> _StreamReader:  # noqa: ARG002, N802 - Spark names it
-        return _StreamReader(_Settings.from_options(self.options))
+    def streamReader(self, schema: StructType) -> _NatsStreamReader:  # noqa: ARG002, N802 - Spark names it
+        return _NatsStreamReader(_NatsOptions.from_options(self.options))
 
 
 @dataclass(frozen=True)
-class _Part(InputPartition):
+class _SequenceRange(InputPartition):
     """Messages from `first` to `last`."""
 
     first: int
     last: int
 
 
-def _cut(first: int, last: int, parts: int) -> list[_Part]:
-    size = min(max(-(-(last - first + 1) // max(parts, 1)), _LEAST_PART), _LARGEST_PART)
-    return [_Part(at, min(last, at + size - 1)) for at in range(first, last + 1, size)]
+def _split_range(first: int, last: int, parts: int) -> list[_SequenceRange]:
+    size = min(max(-(-(last - first + 1) // max(parts, 1)), _MIN_RANGE), _MAX_RANGE)
+    return [_SequenceRange(at, min(last, at + size - 1)) for at in range(first, last + 1, size)]
 
 
-class _Reader(DataSourceReader):
+class _NatsBatchReader(DataSourceReader):
     """All that is there when the query is planned."""
 
-    def __init__(self, settings: _Settings) -> None:
+    def __init__(self, settings: _NatsOptions) -> None:
         self._settings = settings
 
     def partitions(self) -> list[InputPartition]:
-        with Line(self._settings.address.broker, self._settings.patience) as line:
-            found = line.ask(partial(survey, address=self._settings.address, after=0))
-        return list(_cut(max(found.first, 1), found.last, self._settings.parts))
+        with RetryingClient(self._settings.address.broker, self._settings.patience) as line:
+            found = line.ask(partial(read_stream_state, address=self._settings.address, after=0))
+        return list(_split_range(max(found.first, 1), found.last, self._settings.parts))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        if isinstance(partition, _Part):  # Spark makes one of its own when there is none
-            yield from _rows(self._settings, partition)
+        if isinstance(partition, _SequenceRange):  # Spark makes one of its own when there is none
+            yield from _read_range(self._settings, partition)
 
 
-class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+class _NatsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """What comes, in ranges."""
 
-    def __init__(self, settings: _Settings) -> None:
+    def __init__(self, settings: _NatsOptions) -> None:
         self._settings = settings
-        self._line: Line | None = None  # only in the planner: workers get a copy that never had one
+        self._line: RetryingClient | None = (
+            None  # only in the planner: workers get a copy that never had one
+        )
         self._end: int | None = None
         self._clear = (0, 0)  # nothing that is wanted lies between these numbers
 
@@ -192,7 +199,7 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             )
         rows = limit.max_rows if isinstance(limit, ReadMaxRows) else None
         last = found.last if self._end is None else min(found.last, self._end)
-        planned = _planned(found, done, last, rows)
+        planned = _plan_range(found, done, last, rows)
         if planned is None:
             self._clear = (start["sequence"], max(done, last))
             return start
@@ -201,92 +208,98 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
         first, last = max(start["sequence"] + 1, end["since"]), end["sequence"]
         edge = min(self._survey(last).first, last + 1)
-        lost = [_Part(first, edge - 1)] if first < edge else []  # one part, so that it is one row
-        return [*lost, *_cut(max(first, edge), last, self._settings.parts)]
+        lost = (
+            [_SequenceRange(first, edge - 1)] if first < edge else []
+        )  # one part, so that it is one row
+        return [*lost, *_split_range(max(first, edge), last, self._settings.parts)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return _rows(self._settings, cast(_Part, partition))
+        return _read_range(self._settings, cast(_SequenceRange, partition))
 
     def stop(self) -> None:
         line, self._line = self._line, None
         if line is not None:
             line.close()
 
-    def _survey(self, after: int) -> Survey:
+    def _survey(self, after: int) -> StreamState:
         if self._line is None:
-            self._line = Line(self._settings.address.broker, self._settings.patience)
-        return self._line.ask(partial(survey, address=self._settings.address, after=after))
+            self._line = RetryingClient(self._settings.address.broker, self._settings.patience)
+        return self._line.ask(
+            partial(read_stream_state, address=self._settings.address, after=after)
+        )
 
 
-def _planned(found: Survey, done: int, last: int, rows: int | None) -> _Part | None:
+def _plan_range(
+    found: StreamState, done: int, last: int, rows: int | None
+) -> _SequenceRange | None:
     """The range that gives the next rows, of those up to `last`; None if there is nothing to tell.
 
-    >>> _planned(Survey(1, 90, 41), 20, 90, 10)  # 21 to 40 are of other subjects
-    _Part(first=41, last=50)
-    >>> _planned(Survey(31, 90, 41), 20, 90, 10)  # 21 to 30 are gone: that is a row
-    _Part(first=21, last=49)
+    >>> _plan_range(StreamState(1, 90, 41), 20, 90, 10)  # 21 to 40 are of other subjects
+    _SequenceRange(first=41, last=50)
+    >>> _plan_range(StreamState(31, 90, 41), 20, 90, 10)  # 21 to 30 are gone: that is a row
+    _SequenceRange(first=21, last=49)
     """
     gone = done + 1 < found.first and done < last
     upcoming = found.upcoming if found.upcoming is not None and found.upcoming <= last else None
     if upcoming is None:
-        return _Part(done + 1, min(found.first - 1, last)) if gone else None
-    return _Part(
+        return _SequenceRange(done + 1, min(found.first - 1, last)) if gone else None
+    return _SequenceRange(
         done + 1 if gone else upcoming,
         last if rows is None else min(last, upcoming + rows - 1 - gone),
     )
 
 
-class _Row(NamedTuple):
+class _DocumentRow(NamedTuple):
     id: str
     body: bytes | None
     time: object
     fault: dict[str, str] | None
 
 
-def _rows(settings: _Settings, part: _Part) -> Iterator[pa.RecordBatch]:
+def _read_range(settings: _NatsOptions, part: _SequenceRange) -> Iterator[pa.RecordBatch]:
     """The documents of a part, a few megabytes at a time."""
-    reading = Reading(settings.address, part.first, part.last)
-    held: list[_Row] = []
+    reading = RangeReader(settings.address, part.first, part.last)
+    held: list[_DocumentRow] = []
     size = 0
-    with Line(settings.address.broker, settings.patience) as line:
+    with RetryingClient(settings.address.broker, settings.patience) as line:
         while not reading.done:
             portion = line.ask(reading.portion)
             if portion.gone is not None:
-                held.append(_gone(settings.address, portion.gone))
+                held.append(_gone_row(settings.address, portion.gone))
             for message in portion.messages:
-                held.append(_row(settings, message))
+                held.append(_message_row(settings, message))
                 size += len(held[-1].body or b"")
-            if size >= _BYTES:
-                yield _batch(held, str(settings.address))
+            if size >= _BATCH_BYTES:
+                yield _document_batch(held, str(settings.address))
                 held, size = [], 0
     if held:
-        yield _batch(held, str(settings.address))
+        yield _document_batch(held, str(settings.address))
 
 
-def _row(settings: _Settings, message: Msg) -> _Row:
+def _message_row(settings: _NatsOptions, message: Msg) -> _DocumentRow:
     about = message.metadata
     id = f"{settings.address.stream}:{about.sequence.stream}"
     if len(message.data) <= settings.most:
-        return _Row(id, message.data, about.timestamp, None)
+        return _DocumentRow(id, message.data, about.timestamp, None)
     why = f"{len(message.data):,} bytes, more than {settings.most:,}"
-    return _Row(id, None, about.timestamp, {"kind": "size", "message": why})
+    return _DocumentRow(id, None, about.timestamp, {"kind": "size", "message": why})
 
 
-def _gone(address: StreamAddress, gone: Gone) -> _Row:
+def _gone_row(address: StreamAddress, gone: LostRange) -> _DocumentRow:
     count = f"{gone.count:,}" if address.subject is None else f"up to {gone.count:,}"
     why = f"{count} messages are gone from the stream, and were not read before"
     id = f"{address.stream}:{gone.first}-{gone.last}"
-    return _Row(id, None, None, {"kind": "gone", "message": why})
+    return _DocumentRow(id, None, None, {"kind": "gone", "message": why})
 
 
-def _batch(rows: list[_Row], source: str) -> pa.RecordBatch:
+def _document_batch(rows: list[_DocumentRow], source: str) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(
         [
             pa.array([one.id for one in rows], pa.string()),
             pa.array([one.body for one in rows], pa.binary()),
             pa.repeat(source, len(rows)),
             pa.array([one.time for one in rows], _TIME),
-            pa.array([one.fault for one in rows], FAULT),
+            pa.array([one.fault for one in rows], FAULT_TYPE),
         ],
         names=["id", "body", "source", "time", "fault"],
     )

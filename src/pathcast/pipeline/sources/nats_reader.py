@@ -26,18 +26,20 @@ from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, RetentionPolic
 from nats.js.errors import NotFoundError
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.jetstream import Link, StreamAddress
+from pathcast.pipeline.jetstream import NatsConnection, StreamAddress
 
-__all__ = ["Gone", "Portion", "Reading", "Survey", "survey"]
+__all__ = ["LostRange", "MessageChunk", "RangeReader", "StreamState", "read_stream_state"]
 
-_PORTION: Final = 64
-_PORTION_BYTES: Final = 32 << 20
-_FETCHING: Final = 5.0  # seconds without a message that the broker says it has
-_IDLE: Final = 300.0  # seconds after which the broker forgets a consumer whose reader died
+_CHUNK_SIZE: Final = 64
+_MAX_CHUNK_BYTES: Final = 32 << 20
+_FETCH_TIMEOUT: Final = 5.0  # seconds without a message that the broker says it has
+_CONSUMER_IDLE_SECONDS: Final = (
+    300.0  # seconds after which the broker forgets a consumer whose reader died
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class StreamState:
     """What a stream holds: numbers from `first` to `last`; `upcoming` is the next one with a message that is wanted."""
 
     first: int
@@ -45,7 +47,9 @@ class Survey:
     upcoming: int | None
 
 
-async def survey(link: Link, address: StreamAddress, after: int) -> Survey:
+async def read_stream_state(
+    link: NatsConnection, address: StreamAddress, after: int
+) -> StreamState:
     """Look at a stream; PipelineError if there is none, or none that can be read twice."""
     try:
         found = await link.jetstream.stream_info(address.stream)
@@ -62,11 +66,11 @@ async def survey(link: Link, address: StreamAddress, after: int) -> Survey:
             hint="a stream with the retention `limits` that has this one as its source keeps them",
         )
     first, last = found.state.first_seq, found.state.last_seq
-    upcoming = await _upcoming(link, address, max(after + 1, first)) if last > after else None
-    return Survey(first, last, upcoming)
+    upcoming = await _next_sequence(link, address, max(after + 1, first)) if last > after else None
+    return StreamState(first, last, upcoming)
 
 
-async def _upcoming(link: Link, address: StreamAddress, at: int) -> int | None:
+async def _next_sequence(link: NatsConnection, address: StreamAddress, at: int) -> int | None:
     try:
         found = await link.jetstream.get_msg(
             address.stream, seq=max(at, 1), subject=address.subject or ">", next=True
@@ -77,7 +81,7 @@ async def _upcoming(link: Link, address: StreamAddress, at: int) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class LostRange:
     """Messages from `first` to `last` that cannot be read any more, `count` of them at most."""
 
     first: int
@@ -86,14 +90,14 @@ class Gone:
 
 
 @dataclass(frozen=True, slots=True)
-class Portion:
+class MessageChunk:
     """The next messages, in order, and what should have been among them."""
 
     messages: list[Msg]
-    gone: Gone | None
+    gone: LostRange | None
 
 
-class Reading:
+class RangeReader:
     """The messages from `first` to `last`; `next` is the number to go on with, beyond `last` when all was read."""
 
     def __init__(
@@ -103,7 +107,7 @@ class Reading:
         self.last = last
         self._address = address
         self._headers_only = headers_only
-        self._link: Link | None = None
+        self._link: NatsConnection | None = None
         self._messages: JetStreamContext.PullSubscription | None = None
         self._consumer = ""
         self._delivered = 0
@@ -113,7 +117,7 @@ class Reading:
     def done(self) -> bool:
         return self.next > self.last
 
-    async def portion(self, link: Link) -> Portion:
+    async def portion(self, link: NatsConnection) -> MessageChunk:
         """The next messages: a question for a line. What trouble interrupts is not lost, and not given twice."""
         start = self.next
         if self._link is not link or self._messages is None:
@@ -125,9 +129,9 @@ class Reading:
         self.next = end + 1
         if self.done:
             await self._forget(link)
-        return Portion(messages, gone)
+        return MessageChunk(messages, gone)
 
-    async def _open(self, link: Link) -> None:
+    async def _open(self, link: NatsConnection) -> None:
         self._messages = await link.jetstream.pull_subscribe(
             self._address.subject or "",
             stream=self._address.stream,
@@ -136,7 +140,7 @@ class Reading:
                 opt_start_seq=max(self.next, 1),
                 ack_policy=AckPolicy.NONE,
                 headers_only=self._headers_only or None,
-                inactive_threshold=_IDLE,
+                inactive_threshold=_CONSUMER_IDLE_SECONDS,
                 mem_storage=True,
                 num_replicas=1,
             ),
@@ -145,17 +149,17 @@ class Reading:
         self._link, self._consumer = link, made.name
         self._delivered, self._pending = 0, made.num_pending or 0
 
-    async def _fetch(self, link: Link) -> list[Msg]:
+    async def _fetch(self, link: NatsConnection) -> list[Msg]:
         """What comes next, up to `last`; nothing if the broker has nothing more of it."""
         assert self._messages is not None
         if not self._pending:  # by its count; the stream itself knows
-            upcoming = await _upcoming(link, self._address, self.next)
+            upcoming = await _next_sequence(link, self._address, self.next)
             if upcoming is None or upcoming > self.last:
                 return []
             raise nats.errors.Error("the broker lost count of its messages")
-        room = max(1, _PORTION_BYTES // max(link.client.max_payload, 1))
-        wanted = min(self._pending, self.last - self.next + 1, _PORTION, room)
-        found = await self._messages.fetch(wanted, timeout=_FETCHING)
+        room = max(1, _MAX_CHUNK_BYTES // max(link.client.max_payload, 1))
+        wanted = min(self._pending, self.last - self.next + 1, _CHUNK_SIZE, room)
+        found = await self._messages.fetch(wanted, timeout=_FETCH_TIMEOUT)
         for message in found:
             self._delivered += 1
             if message.metadata.sequence.consumer != self._delivered:
@@ -163,16 +167,16 @@ class Reading:
         self._pending = found[-1].metadata.num_pending
         return [one for one in found if one.metadata.sequence.stream <= self.last]
 
-    async def _gone(self, link: Link, gaps: list[tuple[int, int]]) -> Gone | None:
+    async def _gone(self, link: NatsConnection, gaps: list[tuple[int, int]]) -> LostRange | None:
         if not gaps:
             return None
         edge = (await link.jetstream.stream_info(self._address.stream)).state.first_seq
         lost = [(first, min(last, edge - 1)) for first, last in gaps if first < edge]
         if not lost:
             return None
-        return Gone(lost[0][0], lost[-1][1], sum(last - first + 1 for first, last in lost))
+        return LostRange(lost[0][0], lost[-1][1], sum(last - first + 1 for first, last in lost))
 
-    async def _forget(self, link: Link) -> None:
+    async def _forget(self, link: NatsConnection) -> None:
         """Take the consumer off the broker, which would do it by itself some time later."""
         self._messages = None
         try:

@@ -17,26 +17,26 @@ from typing import IO, Any, Final, NamedTuple, TypeAlias
 from pathcast.errors import StylesheetError
 from pathcast.xslt import row_xml
 
-__all__ = ["Lines", "Record", "Refusal", "Value", "csv_records"]
+__all__ = ["FieldValue", "Record", "RecordError", "RecordLines", "csv_records"]
 
-_MARK: Final = b"\xef\xbb\xbf"
-_PORTION: Final = 1 << 16
-_MOST_COLUMNS: Final = 1_000  # attributes, as many as an element may have
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_READ_SIZE: Final = 1 << 16
+_MAX_COLUMNS: Final = 1_000  # attributes, as many as an element may have
 
-Value: TypeAlias = str | bool | list[Any] | tuple[Any, ...] | None
+FieldValue: TypeAlias = str | bool | list[Any] | tuple[Any, ...] | None
 """Of a record; lists and tuples are arrays and objects of JSON, which no row can hold."""
 
 
-class Refusal(Exception):
+class RecordError(Exception):
     """Why a record cannot be read, for a fault of this kind."""
 
     def __init__(self, message: str, kind: str = "row") -> None:
         super().__init__(message)
         self.message, self.kind = message, kind
 
-    def final(self) -> Refusal:
+    def final(self) -> RecordError:
         """The same, as the end of a file."""
-        return Refusal(f"{self.message}; from here on nothing is read", self.kind)
+        return RecordError(f"{self.message}; from here on nothing is read", self.kind)
 
 
 class Record(NamedTuple):
@@ -44,23 +44,25 @@ class Record(NamedTuple):
 
     number: int
     place: str
-    content: Mapping[str, Value] | Refusal
+    content: Mapping[str, FieldValue] | RecordError
 
-    def values(self) -> Mapping[str, Value]:
+    def values(self) -> Mapping[str, FieldValue]:
         """The values by their names; Refusal if there are none."""
-        if isinstance(self.content, Refusal):
+        if isinstance(self.content, RecordError):
             raise self.content
         return self.content
 
     def texts(self) -> dict[str, str]:
         """The values as texts, without those that are null; Refusal if one has none, or they are too many."""
         values = self.values()
-        if len(values) > _MOST_COLUMNS:
-            raise Refusal(f"{len(values):,} values, and {_MOST_COLUMNS:,} are allowed")
-        return {name: _text(name, value) for name, value in values.items() if value is not None}
+        if len(values) > _MAX_COLUMNS:
+            raise RecordError(f"{len(values):,} values, and {_MAX_COLUMNS:,} are allowed")
+        return {
+            name: _value_text(name, value) for name, value in values.items() if value is not None
+        }
 
 
-def _text(name: str, value: Value) -> str:
+def _value_text(name: str, value: FieldValue) -> str:
     match value:
         case True | False:
             return "true" if value else "false"
@@ -69,10 +71,10 @@ def _text(name: str, value: Value) -> str:
         case _:
             what = "an object" if isinstance(value, tuple) else "an array"
             expected = "a text, a number, true, false or null is expected"
-            raise Refusal(f"{name!r:.60} is {what}: {expected}")
+            raise RecordError(f"{name!r:.60} is {what}: {expected}")
 
 
-class Lines:
+class RecordLines:
     """Lines of text; what is wrong with one is raised, and the next call goes on after it."""
 
     def __init__(self, stream: IO[bytes], most: int) -> None:
@@ -88,7 +90,7 @@ class Lines:
         self.quotes = 0
         return self.number + 1
 
-    def __iter__(self) -> Lines:
+    def __iter__(self) -> RecordLines:
         return self
 
     def __next__(self) -> str:
@@ -99,45 +101,47 @@ class Lines:
         self.quotes += line.count(b'"')
         if len(line) > self._room:
             while line and not line.endswith(b"\n"):
-                line = self._stream.readline(_PORTION)
+                line = self._stream.readline(_READ_SIZE)
                 self.quotes += line.count(b'"')
-            raise Refusal(f"longer than {self._most:,} bytes", "size")
+            raise RecordError(f"longer than {self._most:,} bytes", "size")
         self._room -= len(line)
         if self.number == 1:
-            line = line.removeprefix(_MARK)
+            line = line.removeprefix(_BYTE_ORDER_MARK)
         try:
             return line.decode()
         except UnicodeDecodeError as error:
-            raise Refusal(f"byte {error.start + 1} of line {self.number} is not UTF-8") from None
+            raise RecordError(
+                f"byte {error.start + 1} of line {self.number} is not UTF-8"
+            ) from None
 
 
 def csv_records(stream: IO[bytes], most: int) -> Iterator[Record]:
     """The rows of CSV, none of which may have more than `most` bytes as it is written."""
-    lines = Lines(stream, most)
+    lines = RecordLines(stream, most)
     reader = csv.reader(lines, strict=True)
     header: list[str] = []
     while True:
         first = lines.begin()
         lost = False
-        content: Mapping[str, Value] | Refusal
+        content: Mapping[str, FieldValue] | RecordError
         try:
             cells = next(reader, None)
-        except Refusal as refusal:
+        except RecordError as refusal:
             content, lost = refusal, lines.quotes % 2 == 1
         except csv.Error as error:
-            content = Refusal(f"no CSV: {error}")
+            content = RecordError(f"no CSV: {error}")
             lost = "limit" in str(error) and lines.quotes % 2 == 1
         else:
             if cells is None:
                 return
             if not cells:
                 continue
-            content = _row(header, cells) if header else _columns(cells)
-            if not header and not isinstance(content, Refusal):
+            content = _parse_row(header, cells) if header else _parse_header(cells)
+            if not header and not isinstance(content, RecordError):
                 header = cells
                 continue
         lost = lost or not header
-        if lost and isinstance(content, Refusal):
+        if lost and isinstance(content, RecordError):
             content = content.final()
         place = f"line {first}" if lines.number <= first else f"lines {first}-{lines.number}"
         yield Record(first, place, content)
@@ -145,27 +149,27 @@ def csv_records(stream: IO[bytes], most: int) -> Iterator[Record]:
             return
 
 
-def _columns(names: list[str]) -> Mapping[str, Value] | Refusal:
+def _parse_header(names: list[str]) -> Mapping[str, FieldValue] | RecordError:
     """The columns that a header has."""
-    if len(names) > _MOST_COLUMNS:
-        return Refusal(f"{len(names):,} columns, and {_MOST_COLUMNS:,} are allowed")
-    columns: dict[str, Value] = {}
+    if len(names) > _MAX_COLUMNS:
+        return RecordError(f"{len(names):,} columns, and {_MAX_COLUMNS:,} are allowed")
+    columns: dict[str, FieldValue] = {}
     for name in names:
         try:
             row_xml({name: ""})
         except StylesheetError:
-            return Refusal(f"the column {name!r:.60} needs a name that XML allows")
+            return RecordError(f"the column {name!r:.60} needs a name that XML allows")
         if name in columns:
-            return Refusal(f"there are two columns {name!r:.60}")
+            return RecordError(f"there are two columns {name!r:.60}")
         columns[name] = None
     return columns
 
 
-def _row(header: list[str], cells: list[str]) -> Mapping[str, Value] | Refusal:
+def _parse_row(header: list[str], cells: list[str]) -> Mapping[str, FieldValue] | RecordError:
     if len(cells) != len(header):
-        return Refusal(f"{_count(cells, 'value')} for {_count(header, 'column')}")
+        return RecordError(f"{_format_count(cells, 'value')} for {_format_count(header, 'column')}")
     return dict(zip(header, cells, strict=True))
 
 
-def _count(things: list[str], name: str) -> str:
+def _format_count(things: list[str], name: str) -> str:
     return f"{len(things):,} {name}" + ("" if len(things) == 1 else "s")

@@ -17,7 +17,7 @@ more than `LARGEST` rows (kind `size`). As it is written no row has more than 16
 twice `most` and 64 KB: JSON may need two bytes where XML needs one. No cell of CSV has more than 131,072 characters, which
 is where Python's reader gives up.
 
->>> for one in read_rows("a.csv", b"a,b\\n1,x\\n2\\n3,z\\n", 1000, Rows()):
+>>> for one in read_rows("a.csv", b"a,b\\n1,x\\n2\\n3,z\\n", 1000, RowsToXml()):
 ...     print(one.id, one.body or one.fault)
 a.csv:2 b'<rows><row a="1" b="x"/></rows>'
 a.csv:3 ('row', 'line 3: 1 value for 2 columns')
@@ -37,11 +37,11 @@ from typing import IO, Final, cast
 
 from pathcast.errors import StylesheetError
 from pathcast.pipeline.sources.json_records import array_records, line_records
-from pathcast.pipeline.sources.records import Record, Refusal, Value, csv_records
-from pathcast.pipeline.sources.unpacking import Unpacked
+from pathcast.pipeline.sources.records import FieldValue, Record, RecordError, csv_records
+from pathcast.pipeline.sources.unpacking import UnpackedDocument
 from pathcast.xslt import row_xml
 
-__all__ = ["ENDINGS", "LARGEST", "Bodies", "Form", "Rows", "read_rows"]
+__all__ = ["MAX_GROUP_ROWS", "SUFFIXES", "BodyField", "RecordMapping", "RowsToXml", "read_rows"]
 
 _READERS: Final[Mapping[str, Callable[[IO[bytes], int], Iterator[Record]]]] = {
     "csv": csv_records,
@@ -49,34 +49,38 @@ _READERS: Final[Mapping[str, Callable[[IO[bytes], int], Iterator[Record]]]] = {
     "ndjson": line_records,
     "json": array_records,
 }
-ENDINGS: Final = (*_READERS, *(f"{kind}.gz" for kind in _READERS))
+SUFFIXES: Final = (*_READERS, *(f"{kind}.gz" for kind in _READERS))
 """How the names of files of rows end, without the dot."""
-LARGEST: Final = 100_000
-_LONGEST_ROW: Final = 16 << 20  # bytes: cut into values they may take thirty times that
-_FRAME: Final = b"<rows>%s</rows>"
-_DECLARED: Final = re.compile(r"<\?xml\s[^>]{,200}?\sencoding\s*=\s*[\"']([A-Za-z][A-Za-z0-9._-]*)")
+MAX_GROUP_ROWS: Final = 100_000
+_MAX_ROW_BYTES: Final = 16 << 20  # bytes: cut into values they may take thirty times that
+_DOCUMENT_TEMPLATE: Final = b"<rows>%s</rows>"
+_DECLARED_ENCODING: Final = re.compile(
+    r"<\?xml\s[^>]{,200}?\sencoding\s*=\s*[\"']([A-Za-z][A-Za-z0-9._-]*)"
+)
 # Of all that Python can encode, what an XML parser may know.
-_ENCODINGS: Final = re.compile(
+_XML_ENCODINGS: Final = re.compile(
     r"(?i)utf|iso|us-ascii|ascii|latin|windows-|cp|koi8|big5|gb|shift|euc"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class RowsToXml:
     """Each row is a document, or the rows that have the same value in a column `group` are."""
 
     group: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Bodies:
+class BodyField:
     """Each object has a document in `body`."""
 
 
-Form = Rows | Bodies
+RecordMapping = RowsToXml | BodyField
 
 
-def read_rows(name: str, packed: bytes, most: int, form: Form) -> Iterator[Unpacked]:
+def read_rows(
+    name: str, packed: bytes, most: int, form: RecordMapping
+) -> Iterator[UnpackedDocument]:
     """The documents of a file whose name has one of `ENDINGS`, each of `most` bytes at most."""
     kind, _, ending = name.lower().rpartition(".")
     stream: IO[bytes] = io.BytesIO(packed)
@@ -85,120 +89,128 @@ def read_rows(name: str, packed: bytes, most: int, form: Form) -> Iterator[Unpac
         ending = kind.rpartition(".")[2]
     try:
         longest = 2 * most + (1 << 16)
-        if isinstance(form, Rows):
-            longest = min(longest, _LONGEST_ROW)
+        if isinstance(form, RowsToXml):
+            longest = min(longest, _MAX_ROW_BYTES)
         found = _READERS[ending](stream, longest)
         match form:
-            case Rows(None):
-                yield from _singly(name, found, most)
-            case Rows(str(group)):
-                yield from _grouped(name, found, most, group)
-            case Bodies():
-                yield from _bodies(name, found, most)
+            case RowsToXml(None):
+                yield from _row_documents(name, found, most)
+            case RowsToXml(str(group)):
+                yield from _group_documents(name, found, most, group)
+            case BodyField():
+                yield from _body_documents(name, found, most)
     except (OSError, EOFError, zlib.error) as error:  # of gzip: what came before it was whole
-        yield Unpacked(name, None, ("archive", str(error) or type(error).__name__))
+        yield UnpackedDocument(name, None, ("archive", str(error) or type(error).__name__))
 
 
-def _refused(name: str, record: Record, refusal: Refusal) -> Unpacked:
+def _faulty(name: str, record: Record, refusal: RecordError) -> UnpackedDocument:
     said = f"{record.place}: {refusal.message}"
-    return Unpacked(f"{name}:{record.number}", None, (refusal.kind, said))
+    return UnpackedDocument(f"{name}:{record.number}", None, (refusal.kind, said))
 
 
-def _singly(name: str, found: Iterator[Record], most: int) -> Iterator[Unpacked]:
+def _row_documents(name: str, found: Iterator[Record], most: int) -> Iterator[UnpackedDocument]:
     for record in found:
         try:
-            body = _FRAME % _xml(record.texts())
+            body = _DOCUMENT_TEMPLATE % _row_xml(record.texts())
             if len(body) > most:
-                raise Refusal(f"the document has {len(body):,} bytes, more than {most:,}", "size")
-            yield Unpacked(f"{name}:{record.number}", body)
-        except Refusal as refusal:
-            yield _refused(name, record, refusal)
+                raise RecordError(
+                    f"the document has {len(body):,} bytes, more than {most:,}", "size"
+                )
+            yield UnpackedDocument(f"{name}:{record.number}", body)
+        except RecordError as refusal:
+            yield _faulty(name, record, refusal)
 
 
-def _xml(values: dict[str, str]) -> bytes:
+def _row_xml(values: dict[str, str]) -> bytes:
     try:
         return row_xml(values)
     except StylesheetError as error:
-        raise Refusal(error.message) from None
+        raise RecordError(error.message) from None
 
 
 @dataclass(slots=True)
-class _Group:
+class _RowGroup:
     """Rows with the same value, of which no more is held than may be."""
 
     value: str
     first: int
     last: int
     count: int = 0
-    size: int = len(_FRAME % b"")
+    size: int = len(_DOCUMENT_TEMPLATE % b"")
     rows: list[bytes] = field(default_factory=list)
 
     def add(self, row: bytes, number: int, most: int) -> None:
         self.last = number
         self.count += 1
         self.size += len(row)
-        if self.size > most or self.count > LARGEST:
+        if self.size > most or self.count > MAX_GROUP_ROWS:
             self.rows.clear()
         else:
             self.rows.append(row)
 
-    def document(self, name: str, most: int) -> Unpacked:
+    def document(self, name: str, most: int) -> UnpackedDocument:
         id = f"{name}:{self.first}-{self.last}"
-        if self.count > LARGEST:
-            return Unpacked(id, None, ("size", f"{self.count:,} rows, more than {LARGEST:,}"))
+        if self.count > MAX_GROUP_ROWS:
+            return UnpackedDocument(
+                id, None, ("size", f"{self.count:,} rows, more than {MAX_GROUP_ROWS:,}")
+            )
         if self.size > most:
-            return Unpacked(id, None, ("size", f"{self.size:,} bytes, more than {most:,}"))
-        return Unpacked(id, _FRAME % b"".join(self.rows))
+            return UnpackedDocument(id, None, ("size", f"{self.size:,} bytes, more than {most:,}"))
+        return UnpackedDocument(id, _DOCUMENT_TEMPLATE % b"".join(self.rows))
 
 
-def _grouped(name: str, found: Iterator[Record], most: int, column: str) -> Iterator[Unpacked]:
-    group: _Group | None = None
+def _group_documents(
+    name: str, found: Iterator[Record], most: int, column: str
+) -> Iterator[UnpackedDocument]:
+    group: _RowGroup | None = None
     for record in found:
         try:
             values = record.texts()
-            row = _xml(values)
+            row = _row_xml(values)
             if column not in values:
-                raise Refusal(f"no {column!r}, by which rows are to be grouped")
-        except Refusal as refusal:
-            yield _refused(name, record, refusal)
+                raise RecordError(f"no {column!r}, by which rows are to be grouped")
+        except RecordError as refusal:
+            yield _faulty(name, record, refusal)
             continue
         if group is None or group.value != values[column]:
             if group is not None:
                 yield group.document(name, most)
-            group = _Group(values[column], record.number, record.number)
+            group = _RowGroup(values[column], record.number, record.number)
         group.add(row, record.number, most)
     if group is not None:
         yield group.document(name, most)
 
 
-def _bodies(name: str, found: Iterator[Record], most: int) -> Iterator[Unpacked]:
+def _body_documents(name: str, found: Iterator[Record], most: int) -> Iterator[UnpackedDocument]:
     for record in found:
         try:
             values = record.values()
-            body = _body(values.get("body"))
+            body = _encode_body(values.get("body"))
             if len(body) > most:
-                raise Refusal(f"the body has {len(body):,} bytes, more than {most:,}", "size")
-            id = _id(values.get("id"), f"{name}:{record.number}")
-            yield Unpacked(id, body, time=_time(values.get("time")))
-        except Refusal as refusal:
-            yield _refused(name, record, refusal)
+                raise RecordError(f"the body has {len(body):,} bytes, more than {most:,}", "size")
+            id = _parse_id(values.get("id"), f"{name}:{record.number}")
+            yield UnpackedDocument(id, body, time=_parse_time(values.get("time")))
+        except RecordError as refusal:
+            yield _faulty(name, record, refusal)
 
 
-def _body(value: Value) -> bytes:
+def _encode_body(value: FieldValue) -> bytes:
     """A document as the bytes that its declaration says it has."""
     if type(value) is not str:
-        raise Refusal("no 'body', the text of an XML document")
-    declared = _DECLARED.match(value)
+        raise RecordError("no 'body', the text of an XML document")
+    declared = _DECLARED_ENCODING.match(value)
     encoding = declared[1] if declared else "utf-8"
     try:
-        if not _ENCODINGS.match(encoding):
+        if not _XML_ENCODINGS.match(encoding):
             raise LookupError("no encoding of XML")
         return value.encode(encoding)
     except (LookupError, ValueError) as error:
-        raise Refusal(f"the body cannot be written in its encoding, {encoding}: {error}") from None
+        raise RecordError(
+            f"the body cannot be written in its encoding, {encoding}: {error}"
+        ) from None
 
 
-def _id(value: Value, place: str) -> str:
+def _parse_id(value: FieldValue, place: str) -> str:
     if value is None:
         return place
     try:
@@ -206,10 +218,10 @@ def _id(value: Value, place: str) -> str:
             return str(value)
     except UnicodeEncodeError:
         pass
-    raise Refusal(f"the 'id' is a text or a number, not {value!r:.60}")
+    raise RecordError(f"the 'id' is a text or a number, not {value!r:.60}")
 
 
-def _time(value: Value) -> datetime | None:
+def _parse_time(value: FieldValue) -> datetime | None:
     if value is None:
         return None
     try:
@@ -217,4 +229,4 @@ def _time(value: Value) -> datetime | None:
         return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
     except (ValueError, OverflowError):
         said = f"the 'time' is a text like 2011-08-03T09:30:00Z, not {value!r:.60}"
-        raise Refusal(said) from None
+        raise RecordError(said) from None

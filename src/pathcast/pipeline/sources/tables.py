@@ -13,19 +13,19 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.hadoop import PLAINLY, is_file, literal
+from pathcast.pipeline.hadoop import RAW_LOCAL_FILES, escape_glob, is_file
 
-__all__ = ["table_documents", "without_repeated_ids"]
+__all__ = ["reject_duplicate_ids", "table_documents"]
 
-_FAULT: Final = "struct<kind:string,message:string>"
-_OLDEST: Final = "36500d"
+_FAULT_DDL: Final = "struct<kind:string,message:string>"
+_MAX_FILE_AGE: Final = "36500d"
 
 
 def table_documents(
     session: SparkSession, path: str, *, most: int, batch: int | None = None
 ) -> DataFrame:
     """The documents of a table; with `batch` as a stream, of at most so many files at a time."""
-    known = session.read.options(**PLAINLY).parquet(literal(path))
+    known = session.read.options(**RAW_LOCAL_FILES).parquet(escape_glob(path))
     if "body" not in known.columns:
         raise PipelineError(
             "source",
@@ -36,12 +36,16 @@ def table_documents(
     if batch is not None:
         rows = (
             session.readStream.schema(known.schema)
-            .options(maxFilesPerTrigger=str(batch), maxFileAge=_OLDEST, **PLAINLY)
+            .options(maxFilesPerTrigger=str(batch), maxFileAge=_MAX_FILE_AGE, **RAW_LOCAL_FILES)
             # A single file has no folders whose names are columns, and Spark would not stream it if it looked for them.
             .options(recursiveFileLookup=str(is_file(session, path)).lower())
-            .parquet(literal(path))
+            .parquet(escape_glob(path))
         )
-    id = F.coalesce(F.col("id").cast("string"), _place()) if "id" in known.columns else _place()
+    id = (
+        F.coalesce(F.col("id").cast("string"), _row_location())
+        if "id" in known.columns
+        else _row_location()
+    )
     given = F.col("time") if "time" in known.columns else F.lit(None)
     time = given.try_cast("timestamp")  # not cast: what is no time is the fault of its row alone
     body = F.col("body").cast("binary")
@@ -50,11 +54,11 @@ def table_documents(
         F.when(F.length(body) <= most, body).alias("body"),
         F.lit(path).alias("source"),
         time.alias("time"),
-        _fault(body, most, given.isNotNull() & time.isNull()).cast(_FAULT).alias("fault"),
+        _fault(body, most, given.isNotNull() & time.isNull()).cast(_FAULT_DDL).alias("fault"),
     )
 
 
-def _place() -> Column:
+def _row_location() -> Column:
     return F.concat_ws(":", F.col("_metadata.file_name"), F.col("_metadata.row_index"))
 
 
@@ -69,7 +73,7 @@ def _fault(body: Column, most: int, timeless: Column) -> Column:
     )
 
 
-def without_repeated_ids(documents: DataFrame) -> DataFrame:
+def reject_duplicate_ids(documents: DataFrame) -> DataFrame:
     """Documents that were read at once, with a fault for each that has the id of another."""
     order = Window.partitionBy("id").orderBy(F.col("fault").isNotNull(), F.xxhash64("body"))
     again = F.struct(
@@ -81,7 +85,7 @@ def without_repeated_ids(documents: DataFrame) -> DataFrame:
         "body",
         "source",
         "time",
-        F.when(F.col("again") & F.col("fault").isNull(), again.cast(_FAULT))
+        F.when(F.col("again") & F.col("fault").isNull(), again.cast(_FAULT_DDL))
         .otherwise(F.col("fault"))
         .alias("fault"),
     )

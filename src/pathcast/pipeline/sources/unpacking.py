@@ -19,20 +19,28 @@ from typing import IO, Final, NamedTuple, cast
 
 import pyarrow as pa
 
-__all__ = ["ENDINGS", "FAULT", "ROWS", "Unpack", "Unpacked", "unpack", "unpack_batches"]
+__all__ = [
+    "DOCUMENTS_DDL",
+    "FAULT_TYPE",
+    "SUFFIXES",
+    "UnpackFunction",
+    "UnpackedDocument",
+    "unpack",
+    "unpack_batches",
+]
 
-ENDINGS: Final = ("zip", "tar", "tgz", "gz")
+SUFFIXES: Final = ("zip", "tar", "tgz", "gz")
 
-FAULT: Final = pa.struct([("kind", pa.string()), ("message", pa.string())])
-ROWS: Final = "id string, body binary, source string, time timestamp, fault struct<kind:string,message:string>"
-_PORTION: Final = 2 << 20  # bytes in a batch
-_LEAST: Final = 256  # bytes that a row counts for, if it has nothing else
-_DAMAGE: Final = (
+FAULT_TYPE: Final = pa.struct([("kind", pa.string()), ("message", pa.string())])
+DOCUMENTS_DDL: Final = "id string, body binary, source string, time timestamp, fault struct<kind:string,message:string>"
+_BATCH_BYTES: Final = 2 << 20  # bytes in a batch
+_ROW_OVERHEAD_BYTES: Final = 256  # bytes that a row counts for, if it has nothing else
+_UNPACKING_ERRORS: Final = (
     OSError, EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarError, RuntimeError, NotImplementedError, ValueError
 )  # fmt: skip
 
 
-class Unpacked(NamedTuple):
+class UnpackedDocument(NamedTuple):
     """A document, or why there is none."""
 
     id: str
@@ -42,11 +50,11 @@ class Unpacked(NamedTuple):
     """Its own, where it has one: that of its file counts for all others."""
 
 
-def unpack(name: str, packed: bytes, most: int) -> Iterator[Unpacked]:
+def unpack(name: str, packed: bytes, most: int) -> Iterator[UnpackedDocument]:
     """The documents of an archive, each of `most` bytes at most.
 
     >>> list(unpack("a.xml.gz", gzip.compress(b"<a/>"), 100))
-    [Unpacked(id='a.xml.gz', body=b'<a/>', fault=None, time=None)]
+    [UnpackedDocument(id='a.xml.gz', body=b'<a/>', fault=None, time=None)]
     >>> [(one.id, one.fault) for one in unpack("a.zip", b"PK?", 100)]
     [('a.zip', ('archive', 'File is not a zip file'))]
     """
@@ -58,32 +66,34 @@ def unpack(name: str, packed: bytes, most: int) -> Iterator[Unpacked]:
             yield from _untar(name, packed, most)
         else:
             packing = gzip.GzipFile(fileobj=io.BytesIO(packed))
-            yield _read(name, cast(IO[bytes], packing), most)
-    except _DAMAGE as error:
-        yield Unpacked(name, None, ("archive", str(error) or type(error).__name__))
+            yield _read_member(name, cast(IO[bytes], packing), most)
+    except _UNPACKING_ERRORS as error:
+        yield UnpackedDocument(name, None, ("archive", str(error) or type(error).__name__))
 
 
-def _unzip(name: str, packed: bytes, most: int) -> Iterator[Unpacked]:
-    names = _Names(name)
+def _unzip(name: str, packed: bytes, most: int) -> Iterator[UnpackedDocument]:
+    names = _MemberIds(name)
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         for member in archive.infolist():
             if not member.is_dir() and not _is_hidden(member.filename):
                 inner = names.of(member.filename)
                 try:
                     with archive.open(member) as file:
-                        yield _read(inner, file, most)
-                except _DAMAGE as error:
-                    yield Unpacked(inner, None, ("archive", str(error) or type(error).__name__))
+                        yield _read_member(inner, file, most)
+                except _UNPACKING_ERRORS as error:
+                    yield UnpackedDocument(
+                        inner, None, ("archive", str(error) or type(error).__name__)
+                    )
 
 
-def _untar(name: str, packed: bytes, most: int) -> Iterator[Unpacked]:
-    names = _Names(name)
+def _untar(name: str, packed: bytes, most: int) -> Iterator[UnpackedDocument]:
+    names = _MemberIds(name)
     with tarfile.open(fileobj=io.BytesIO(packed), mode="r:*") as archive:
         for member in archive:
             wanted = member.isfile() and not _is_hidden(member.name)
             file = archive.extractfile(member) if wanted else None
             if file is not None:
-                yield _read(names.of(member.name), file, most)
+                yield _read_member(names.of(member.name), file, most)
 
 
 def _is_hidden(member: str) -> bool:
@@ -91,7 +101,7 @@ def _is_hidden(member: str) -> bool:
     return any(part[:1] in ("_", ".") for part in member.split("/") if part not in (".", ".."))
 
 
-class _Names:
+class _MemberIds:
     """The ids of members: an archive may have two of the same name."""
 
     def __init__(self, archive: str) -> None:
@@ -104,36 +114,36 @@ class _Names:
         return f"{self._archive}!{member}" + (f"#{again}" if again > 1 else "")
 
 
-def _read(name: str, file: IO[bytes], most: int) -> Unpacked:
+def _read_member(name: str, file: IO[bytes], most: int) -> UnpackedDocument:
     body = file.read(most + 1)
     if len(body) > most:
-        return Unpacked(name, None, ("size", f"more than {most:,} bytes"))
-    return Unpacked(name, body)
+        return UnpackedDocument(name, None, ("size", f"more than {most:,} bytes"))
+    return UnpackedDocument(name, body)
 
 
-Unpack = Callable[[str, bytes, int], Iterator[Unpacked]]
+UnpackFunction = Callable[[str, bytes, int], Iterator[UnpackedDocument]]
 """The name and the bytes of a file, and the most bytes of a document -> its documents."""
 
 
 def unpack_batches(
-    batches: Iterator[pa.RecordBatch], unpack: Unpack, most: int
+    batches: Iterator[pa.RecordBatch], unpack: UnpackFunction, most: int
 ) -> Iterator[pa.RecordBatch]:
     """Rows of packed files (id, body, source, time) -> rows of their documents, a few megabytes at a time."""
     for batch in batches:
         for row in batch.to_pylist():
-            held: list[Unpacked] = []
+            held: list[UnpackedDocument] = []
             size = 0
             for one in unpack(row["id"], row["body"], most):
                 held.append(one)
-                size += _LEAST + len(one.body or b"")
-                if size > _PORTION:
-                    yield _rows(held, row)
+                size += _ROW_OVERHEAD_BYTES + len(one.body or b"")
+                if size > _BATCH_BYTES:
+                    yield _document_batch(held, row)
                     held, size = [], 0
             if held:
-                yield _rows(held, row)
+                yield _document_batch(held, row)
 
 
-def _rows(held: list[Unpacked], row: dict[str, object]) -> pa.RecordBatch:
+def _document_batch(held: list[UnpackedDocument], row: dict[str, object]) -> pa.RecordBatch:
     faults = [
         None if one.fault is None else dict(zip(("kind", "message"), one.fault, strict=True))
         for one in held
@@ -144,7 +154,7 @@ def _rows(held: list[Unpacked], row: dict[str, object]) -> pa.RecordBatch:
             pa.array([one.body for one in held], pa.binary()),
             pa.array([row["source"]] * len(held), pa.string()),
             pa.array([one.time or row["time"] for one in held], pa.timestamp("us", tz="UTC")),
-            pa.array(faults, FAULT),
+            pa.array(faults, FAULT_TYPE),
         ],
         names=["id", "body", "source", "time", "fault"],
     )

@@ -23,18 +23,18 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from pathcast.errors import EvaluationError, PipelineError, StylesheetError
-from pathcast.pipeline.sources.unpacking import FAULT, ROWS
+from pathcast.pipeline.sources.unpacking import DOCUMENTS_DDL, FAULT_TYPE
 from pathcast.sandbox.xslt import StylesheetRunner
 from pathcast.xslt import row_xml
 
-__all__ = ["Style", "transform_batches", "transformed"]
+__all__ = ["XsltTransform", "transform_batches", "transform_documents"]
 
-_KEPT: Final = 4
-_PORTION: Final = 2 << 20  # bytes in a batch
+_MAX_RUNNERS: Final = 4
+_BATCH_BYTES: Final = 2 << 20  # bytes in a batch
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class XsltTransform:
     """A style sheet, with what it may take for a document and what it is told."""
 
     text: bytes
@@ -61,7 +61,7 @@ class Style:
         most: int,
         deadline: float = 1.0,
         parameters: tuple[tuple[str, str], ...] = (),
-    ) -> Style:
+    ) -> XsltTransform:
         """The sheet in a file; PipelineError (kind `sheet`) if it is none, or cannot be read."""
         try:
             text = path.read_bytes()
@@ -70,14 +70,16 @@ class Style:
         return cls(text, path.name, most, deadline, parameters)
 
 
-def transformed(documents: DataFrame, style: Style) -> DataFrame:
+def transform_documents(documents: DataFrame, style: XsltTransform) -> DataFrame:
     """What the sheet makes of documents (id, body, source, time, fault)."""
     return documents.select("id", "body", "source", "time", "fault").mapInArrow(
-        partial(transform_batches, style=style), ROWS
+        partial(transform_batches, style=style), DOCUMENTS_DDL
     )
 
 
-def transform_batches(batches: Iterator[pa.RecordBatch], style: Style) -> Iterator[pa.RecordBatch]:
+def transform_batches(
+    batches: Iterator[pa.RecordBatch], style: XsltTransform
+) -> Iterator[pa.RecordBatch]:
     """The same for batches of a worker, in batches of a few megabytes."""
     runner = _runner(style)
     parameters = dict(style.parameters)
@@ -86,7 +88,7 @@ def transform_batches(batches: Iterator[pa.RecordBatch], style: Style) -> Iterat
         whole = [place for place, fault in enumerate(faults) if fault is None]
         answers = runner.transform_batch([bodies[place] or b"" for place in whole], parameters)
         start = size = 0
-        for place, answer in zip(whole, _told(answers), strict=True):
+        for place, answer in zip(whole, _raise_sandbox_failure(answers), strict=True):
             if isinstance(answer, EvaluationError):
                 bodies[place], faults[place] = (
                     None,
@@ -95,22 +97,24 @@ def transform_batches(batches: Iterator[pa.RecordBatch], style: Style) -> Iterat
             else:
                 bodies[place] = answer
                 size += len(answer)
-            if size > _PORTION:
-                yield _rows(batch, bodies, faults, start, place + 1)
+            if size > _BATCH_BYTES:
+                yield _document_batch(batch, bodies, faults, start, place + 1)
                 bodies[start : place + 1] = [None] * (place + 1 - start)
                 start, size = place + 1, 0
         if start < len(batch):
-            yield _rows(batch, bodies, faults, start, len(batch))
+            yield _document_batch(batch, bodies, faults, start, len(batch))
 
 
-def _told(answers: Iterator[bytes | EvaluationError]) -> Iterator[bytes | EvaluationError]:
+def _raise_sandbox_failure(
+    answers: Iterator[bytes | EvaluationError],
+) -> Iterator[bytes | EvaluationError]:
     try:
         yield from answers
     except EvaluationError as error:
         raise PipelineError("helper", error.message) from None
 
 
-def _rows(
+def _document_batch(
     batch: pa.RecordBatch,
     bodies: list[bytes | None],
     faults: list[dict[str, str] | None],
@@ -125,20 +129,20 @@ def _rows(
             pa.array(bodies[start:end], pa.binary()),
             some.column("source"),
             some.column("time"),
-            pa.array(faults[start:end], FAULT),
+            pa.array(faults[start:end], FAULT_TYPE),
         ],
         names=["id", "body", "source", "time", "fault"],
     )
 
 
-_runners: OrderedDict[Style, StylesheetRunner] = OrderedDict()
+_runners: OrderedDict[XsltTransform, StylesheetRunner] = OrderedDict()
 
 
-def _runner(style: Style) -> StylesheetRunner:
+def _runner(style: XsltTransform) -> StylesheetRunner:
     """The runner of this worker for a sheet; the oldest is let go when there are too many."""
     found = _runners.get(style)
     if found is None:
-        while len(_runners) >= _KEPT:
+        while len(_runners) >= _MAX_RUNNERS:
             _runners.popitem(last=False)[1].close()
         found = StylesheetRunner(style.text, style.name, style.deadline, style.most)
         _runners[style] = found

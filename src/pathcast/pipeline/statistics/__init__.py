@@ -11,13 +11,13 @@ documents comes to the driver. docs/reference/statistics.md has the formulas.
 
 from pathcast.pipeline.statistics.job import TABLES, Statistics, compute, read_statistics
 from pathcast.pipeline.statistics.settings import StatisticsSettings
-from pathcast.pipeline.statistics.summary import Summary
+from pathcast.pipeline.statistics.summary import StatisticsSummary
 
 __all__ = [
     "TABLES",
     "Statistics",
     "StatisticsSettings",
-    "Summary",
+    "StatisticsSummary",
     "compute",
     "read_statistics",
 ]

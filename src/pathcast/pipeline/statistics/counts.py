@@ -9,23 +9,23 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from pathcast.pipeline.statistics.windows import Axis
+from pathcast.pipeline.statistics.windows import WindowAxis
 
 __all__ = ["errors_by_kind", "outcomes", "sources", "totals", "traffic"]
 
-_KEY = ["batch", "document"]
+_DOCUMENT_KEY = ["batch", "document"]
 
 
 def outcomes(documents: DataFrame, matches: DataFrame, errors: DataFrame) -> DataFrame:
     """Documents with `matches`, the `version` that they were matched against, and `refused`."""
-    answered = matches.groupBy(*_KEY).agg(
+    answered = matches.groupBy(*_DOCUMENT_KEY).agg(
         F.sum(F.size("subscriptions")).alias("matches"), F.first("version").alias("version")
     )
-    refused = errors.where("subscriptions is null").select(*_KEY).distinct()
+    refused = errors.where("subscriptions is null").select(*_DOCUMENT_KEY).distinct()
     refused = refused.withColumn("refused", F.lit(True))
     return (
-        documents.join(answered, _KEY, "left")
-        .join(refused, _KEY, "left")
+        documents.join(answered, _DOCUMENT_KEY, "left")
+        .join(refused, _DOCUMENT_KEY, "left")
         .withColumn("refused", F.coalesce("refused", F.lit(False)))
     )
 
@@ -42,7 +42,7 @@ def totals() -> list[Column]:
     ]
 
 
-def traffic(outcomes: DataFrame, axis: Axis) -> DataFrame:
+def traffic(outcomes: DataFrame, axis: WindowAxis) -> DataFrame:
     """A row for each window that has documents: totals, and rates per `axis.unit`."""
     found = outcomes.groupBy("window").agg(*totals())
     return found.select(

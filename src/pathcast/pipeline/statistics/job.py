@@ -15,20 +15,35 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.hadoop import literal
-from pathcast.pipeline.parallel_jobs import together
+from pathcast.pipeline.hadoop import escape_glob
+from pathcast.pipeline.parallel_jobs import run_parallel
 from pathcast.pipeline.statistics.counts import errors_by_kind, outcomes, sources, traffic
-from pathcast.pipeline.statistics.overlap import alone, chosen, overlap
-from pathcast.pipeline.statistics.rates import delivered, grouped, rates
+from pathcast.pipeline.statistics.overlap import count_single, overlap, select_subscriptions
+from pathcast.pipeline.statistics.rates import group_pairs, rates, subscriber_pairs
 from pathcast.pipeline.statistics.selectivity import selectivity
 from pathcast.pipeline.statistics.settings import StatisticsSettings
-from pathcast.pipeline.statistics.structures import cache, structures
-from pathcast.pipeline.statistics.summary import Summary, dumped, loaded, summed
-from pathcast.pipeline.statistics.tables import Tables, own_session, read_tables, storage_of
-from pathcast.pipeline.statistics.windows import Axis, axis_of, placed, seen
+from pathcast.pipeline.statistics.structures import cache_hits, structures
+from pathcast.pipeline.statistics.summary import (
+    StatisticsSummary,
+    dump_summary,
+    load_summary,
+    summarise,
+)
+from pathcast.pipeline.statistics.tables import (
+    RunTables,
+    derive_session,
+    open_run_storage,
+    read_tables,
+)
+from pathcast.pipeline.statistics.windows import (
+    WindowAxis,
+    assign_windows,
+    join_windows,
+    window_axis,
+)
 from pathcast.pipeline.storage import Storage
 
-__all__ = ["TABLES", "Statistics", "compute", "read_statistics", "swap"]
+__all__ = ["TABLES", "Statistics", "compute", "read_statistics", "swap_in"]
 
 TABLES: Final = (
     "selectivity",
@@ -41,11 +56,13 @@ TABLES: Final = (
     "sources",
     "errors",
 )
-_PLACE: Final = "statistics"
-_NEW: Final = "_statistics.new"
-_OLD: Final = "_statistics.old"
+_FOLDER: Final = "statistics"
+_NEW_FOLDER: Final = "_statistics.new"
+_OLD_FOLDER: Final = "_statistics.old"
 _SUMMARY: Final = "summary.json"
-_FEW: Final = 500_000  # documents whose places may be sent to every worker: some 100 bytes each
+_MAX_BROADCAST_DOCUMENTS: Final = (
+    500_000  # documents whose places may be sent to every worker: some 100 bytes each
+)
 _DEFAULTS: Final = StatisticsSettings()
 
 
@@ -53,13 +70,13 @@ _DEFAULTS: Final = StatisticsSettings()
 class Statistics:
     """What was found: the figures, and the tables as they were saved."""
 
-    summary: Summary
+    summary: StatisticsSummary
     paths: Mapping[str, str]
     """Where each of `TABLES` is, for Spark."""
 
     def table(self, session: SparkSession, name: str) -> DataFrame:
         """One of `TABLES`."""
-        return session.read.parquet(literal(self.paths[name]))
+        return session.read.parquet(escape_glob(self.paths[name]))
 
 
 def compute(
@@ -73,75 +90,75 @@ def compute(
 
     `groups` is (subscription, group): rates are then those of groups, and of subscribers otherwise.
     """
-    storage = storage_of(session, out)
-    own = own_session(session)
+    storage = open_run_storage(session, out)
+    own = derive_session(session)
     tables = read_tables(own, storage)
-    storage.remove(_NEW)
-    summary = _Job(own, storage, tables, settings).run(groups)
-    storage.write(f"{_NEW}/{_SUMMARY}", dumped(summary))
-    swap(storage)
-    return _saved(storage, summary)
+    storage.remove(_NEW_FOLDER)
+    summary = _StatisticsJob(own, storage, tables, settings).run(groups)
+    storage.write(f"{_NEW_FOLDER}/{_SUMMARY}", dump_summary(summary))
+    swap_in(storage)
+    return _statistics_in(storage, summary)
 
 
 def read_statistics(session: SparkSession, out: str) -> Statistics:
     """The statistics that were saved; PipelineError if there are none."""
-    storage = storage_of(session, out)
-    record = storage.read(f"{_PLACE}/{_SUMMARY}")
+    storage = open_run_storage(session, out)
+    record = storage.read(f"{_FOLDER}/{_SUMMARY}")
     if record is None:
         raise PipelineError(
             "statistics", f"there are no statistics in {out}", hint="compute them first"
         )
-    return _saved(storage, loaded(record))
+    return _statistics_in(storage, load_summary(record))
 
 
-def _saved(storage: Storage, summary: Summary) -> Statistics:
-    return Statistics(summary, {name: storage.path(f"{_PLACE}/{name}") for name in TABLES})
+def _statistics_in(storage: Storage, summary: StatisticsSummary) -> Statistics:
+    return Statistics(summary, {name: storage.path(f"{_FOLDER}/{name}") for name in TABLES})
 
 
-def swap(storage: Storage) -> None:
+def swap_in(storage: Storage) -> None:
     """Let the new tables take the place of the old."""
-    storage.remove(_OLD)
-    if _PLACE in storage.names(""):
-        storage.move(_PLACE, _OLD)
-    storage.move(_NEW, _PLACE)
-    storage.remove(_OLD)
+    storage.remove(_OLD_FOLDER)
+    if _FOLDER in storage.names(""):
+        storage.move(_FOLDER, _OLD_FOLDER)
+    storage.move(_NEW_FOLDER, _FOLDER)
+    storage.remove(_OLD_FOLDER)
 
 
-class _Job:
+class _StatisticsJob:
     """One making of all tables; what several of them need is kept in Spark while it lasts."""
 
     def __init__(
         self,
         session: SparkSession,
         storage: Storage,
-        tables: Tables,
+        tables: RunTables,
         settings: StatisticsSettings,
     ) -> None:
         self._session = session
         self._storage = storage
         self._tables = tables
         self._settings = settings
-        self._axis: Axis = axis_of(tables.documents, settings)
+        self._axis: WindowAxis = window_axis(tables.documents, settings)
         self._known = (
             None if tables.routes is None else tables.routes.select("subscription", "version")
         )
 
-    def run(self, groups: DataFrame | None) -> Summary:
+    def run(self, groups: DataFrame | None) -> StatisticsSummary:
         """Write all tables, those that do not build on each other at the same time."""
         axis, tables = self._axis, self._tables
-        places = placed(tables.documents, axis)
+        places = assign_windows(tables.documents, axis)
         found = outcomes(places, tables.matches, tables.errors).persist()
         try:
-            documents = F.broadcast(found) if axis.documents <= _FEW else found
-            matched = seen(tables.matches, documents)
-            errors, deliveries = together(
+            documents = F.broadcast(found) if axis.documents <= _MAX_BROADCAST_DOCUMENTS else found
+            matched = join_windows(tables.matches, documents)
+            errors, deliveries = run_parallel(
                 self._session, tables.errors.count, tables.deliveries.count
             )
             if groups is not None or not deliveries:
-                pairs = grouped(matched, self._routes() if groups is None else groups)
+                pairs = group_pairs(matched, self._routes() if groups is None else groups)
             else:  # they are pairs of document and subscriber already
-                pairs = delivered(tables.deliveries, documents)
-            flows, asked, *_ = together(
+                pairs = subscriber_pairs(tables.deliveries, documents)
+            flows, asked, *_ = run_parallel(
                 self._session,
                 lambda: self._save("rates", rates(pairs, axis)),
                 lambda: self._asked(matched, found),
@@ -154,7 +171,7 @@ class _Job:
                 F.count("*").alias("all"), F.count_if(F.col("matched") == 0).alias("silent")
             ).first()
             assert counts is not None
-            return summed(
+            return summarise(
                 found,
                 axis,
                 errors=errors,
@@ -175,7 +192,7 @@ class _Job:
 
     def _structures(self, found: DataFrame) -> DataFrame:
         ranked = self._save("structures", structures(found))
-        return self._save("cache", cache(ranked, self._settings.entries))
+        return self._save("cache", cache_hits(ranked, self._settings.entries))
 
     def _routes(self) -> DataFrame | None:
         routes = self._tables.routes
@@ -183,9 +200,9 @@ class _Job:
 
     def _overlap(self, matched: DataFrame, asked: DataFrame) -> None:
         names = list(self._settings.subscriptions) or self._top(asked)
-        met = chosen(matched, names).persist()
+        met = select_subscriptions(matched, names).persist()
         try:
-            single = alone(met)
+            single = count_single(met)
             wanted = F.array(*map(F.lit, dict.fromkeys(names))).cast("array<string>")
             self._save(
                 "chosen",
@@ -206,6 +223,6 @@ class _Job:
 
     def _save(self, name: str, table: DataFrame) -> DataFrame:
         """Write a table, and give it back as it was written: what builds on it does not make it again."""
-        path = self._storage.path(f"{_NEW}/{name}")
+        path = self._storage.path(f"{_NEW_FOLDER}/{name}")
         table.write.mode("overwrite").parquet(path)
-        return self._session.read.schema(table.schema).parquet(literal(path))
+        return self._session.read.schema(table.schema).parquet(escape_glob(path))

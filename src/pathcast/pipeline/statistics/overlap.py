@@ -19,10 +19,10 @@ from pyspark.sql import functions as F
 
 from pathcast.pipeline.statistics.windows import ratio
 
-__all__ = ["alone", "chosen", "overlap"]
+__all__ = ["count_single", "overlap", "select_subscriptions"]
 
 
-def chosen(seen: DataFrame, subscriptions: Sequence[str]) -> DataFrame:
+def select_subscriptions(seen: DataFrame, subscriptions: Sequence[str]) -> DataFrame:
     """(batch, document, version, weight, subscriptions): documents that match some of these, with all they match."""
     wanted = F.lit(sorted(set(subscriptions))) if subscriptions else F.array()
     parts = seen.select(
@@ -38,22 +38,24 @@ def chosen(seen: DataFrame, subscriptions: Sequence[str]) -> DataFrame:
     )
 
 
-def alone(chosen: DataFrame) -> DataFrame:
+def count_single(selected: DataFrame) -> DataFrame:
     """(subscription, version, documents, weight) of the chosen."""
-    one = chosen.select(F.explode("subscriptions").alias("subscription"), "version", "weight")
+    one = selected.select(F.explode("subscriptions").alias("subscription"), "version", "weight")
     return one.groupBy("subscription", "version").agg(
         F.count("*").alias("documents"), F.sum("weight").alias("weight")
     )
 
 
-def overlap(chosen: DataFrame, alone: DataFrame, known: DataFrame | None = None) -> DataFrame:
+def overlap(
+    selected: DataFrame, single_counts: DataFrame, known: DataFrame | None = None
+) -> DataFrame:
     """(a, b, both, documents_a, documents_b, jaccard, given_a, given_b): counts of documents, shares by weight.
 
     `known` is (subscription, version): where it is given, a counts only under versions that have b, and the other way round.
     Shares are null where all documents weigh nothing.
     """
     pairs = (
-        chosen.where(F.size("subscriptions") > 1)
+        selected.where(F.size("subscriptions") > 1)
         .select("weight", "subscriptions", F.explode("subscriptions").alias("a"))
         .select(
             "a",
@@ -63,10 +65,10 @@ def overlap(chosen: DataFrame, alone: DataFrame, known: DataFrame | None = None)
         .groupBy("a", "b")
         .agg(F.count("*").alias("both"), F.sum("weight").alias("weight"))
     )
-    lives = _lives(alone, known)
+    lives = _versions_and_counts(single_counts, known)
     found = (
-        pairs.join(F.broadcast(_of(lives, "a")), "a")
-        .join(F.broadcast(_of(lives, "b")), "b")
+        pairs.join(F.broadcast(_with_suffix(lives, "a")), "a")
+        .join(F.broadcast(_with_suffix(lives, "b")), "b")
         .withColumn("common", F.array_intersect("versions_a", "versions_b"))
         .select("a", "b", "both", "weight", *_under_common("a"), *_under_common("b"))
     )
@@ -83,13 +85,13 @@ def overlap(chosen: DataFrame, alone: DataFrame, known: DataFrame | None = None)
     )
 
 
-def _lives(alone: DataFrame, known: DataFrame | None) -> DataFrame:
+def _versions_and_counts(single_counts: DataFrame, known: DataFrame | None) -> DataFrame:
     """(subscription, versions, matched): a row for each of the chosen, so few that any worker can have them all."""
-    matched = alone.groupBy("subscription").agg(
+    matched = single_counts.groupBy("subscription").agg(
         F.collect_list(F.struct("version", "documents", "weight")).alias("matched")
     )
     if known is None:
-        every = alone.agg(F.collect_set("version").alias("versions"))
+        every = single_counts.agg(F.collect_set("version").alias("versions"))
         return matched.crossJoin(F.broadcast(every))
     versions = (
         known.join(F.broadcast(matched.select("subscription")), "subscription")
@@ -104,7 +106,7 @@ def _lives(alone: DataFrame, known: DataFrame | None) -> DataFrame:
     )
 
 
-def _of(lives: DataFrame, side: str) -> DataFrame:
+def _with_suffix(lives: DataFrame, side: str) -> DataFrame:
     return lives.select(
         F.col("subscription").alias(side),
         F.col("versions").alias(f"versions_{side}"),

@@ -18,19 +18,19 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from pathcast.pipeline.statistics.windows import Axis
+from pathcast.pipeline.statistics.windows import WindowAxis
 
-__all__ = ["busiest", "delivered", "grouped", "rates"]
+__all__ = ["busiest", "group_pairs", "rates", "subscriber_pairs"]
 
 
-def delivered(deliveries: DataFrame, documents: DataFrame) -> DataFrame:
+def subscriber_pairs(deliveries: DataFrame, documents: DataFrame) -> DataFrame:
     """(group, window, bytes) of every delivery: the groups are subscribers."""
     places = documents.select("batch", "document", "window", "bytes")
     found = deliveries.select("batch", "document", F.col("subscriber").alias("group"))
     return found.join(places, ["batch", "document"]).select("group", "window", "bytes")
 
 
-def grouped(seen: DataFrame, groups: DataFrame | None = None) -> DataFrame:
+def group_pairs(seen: DataFrame, groups: DataFrame | None = None) -> DataFrame:
     """(group, window, bytes) of every document for every group that has a subscription which matches it.
 
     `groups` is (subscription, group), with a `version` if they differ by version; without it each subscription is a group.
@@ -51,7 +51,7 @@ def grouped(seen: DataFrame, groups: DataFrame | None = None) -> DataFrame:
     return pairs.select("group", "window", "bytes")
 
 
-def rates(pairs: DataFrame, axis: Axis) -> DataFrame:
+def rates(pairs: DataFrame, axis: WindowAxis) -> DataFrame:
     """A row for each group: totals, rates per `axis.unit`, and the window with most documents (the first of several)."""
     by_window = pairs.groupBy("group", "window").agg(
         F.count("*").alias("documents"),

@@ -21,16 +21,22 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from pathcast.pipeline.statistics.windows import Axis, ratio
+from pathcast.pipeline.statistics.windows import WindowAxis, ratio
 
-__all__ = ["RECENT", "least", "most", "never", "selectivity"]
+__all__ = [
+    "MAX_RECENT_WINDOWS",
+    "least_matching",
+    "most_matching",
+    "selectivity",
+    "silent_subscriptions",
+]
 
-RECENT: Final = 64
+MAX_RECENT_WINDOWS: Final = 64
 """Among how many of the newest windows those are counted in which a subscription matched: the bits of a number."""
 
 
 def selectivity(
-    seen: DataFrame, read: DataFrame, axis: Axis, known: DataFrame | None = None
+    seen: DataFrame, read: DataFrame, axis: WindowAxis, known: DataFrame | None = None
 ) -> DataFrame:
     """(subscription, matched, documents, share, selectivity, windows, since, first, last).
 
@@ -38,15 +44,15 @@ def selectivity(
     `known` is (subscription, version); without it only subscriptions that matched are listed, and all
     documents count as asked about. `selectivity` is null where no document that counts was asked about it.
     """
-    found = _matched(seen, axis)
-    asked = _asked(read)
+    found = _match_counts(seen, axis)
+    asked = _version_counts(read)
     everything = asked.agg(
         F.sum("documents").alias("all_documents"),
         F.sum("mass").alias("all_mass"),
         F.min("since").alias("all_since"),
     )
     if known is not None:
-        found = found.join(_lifetimes(known, asked), "subscription", "full_outer")
+        found = found.join(_documents_per_subscription(known, asked), "subscription", "full_outer")
     else:
         found = found.selectExpr(
             "*", "cast(null as bigint) documents", "cast(null as double) mass", "null since"
@@ -76,11 +82,11 @@ def selectivity(
     )
 
 
-def _matched(seen: DataFrame, axis: Axis) -> DataFrame:
+def _match_counts(seen: DataFrame, axis: WindowAxis) -> DataFrame:
     # One key and a few numbers: what has a key for each window as well hardly shrinks where matches are rare.
     age = F.lit(axis.newest) - F.col("window")
     bit = F.call_function("shiftleft", F.lit(1).cast("bigint"), age.cast("int"))
-    recent = F.when(age < RECENT, bit).otherwise(0)
+    recent = F.when(age < MAX_RECENT_WINDOWS, bit).otherwise(0)
     return (
         seen.select(F.explode("subscriptions").alias("subscription"), "window", "weight", "at")
         .groupBy("subscription")
@@ -94,7 +100,7 @@ def _matched(seen: DataFrame, axis: Axis) -> DataFrame:
     )
 
 
-def _asked(read: DataFrame) -> DataFrame:
+def _version_counts(read: DataFrame) -> DataFrame:
     """(version, documents, mass, since)."""
     return read.groupBy("version").agg(
         F.count("*").alias("documents"),
@@ -103,7 +109,7 @@ def _asked(read: DataFrame) -> DataFrame:
     )
 
 
-def _lifetimes(known: DataFrame, asked: DataFrame) -> DataFrame:
+def _documents_per_subscription(known: DataFrame, asked: DataFrame) -> DataFrame:
     """(subscription, documents, mass, since): 0 documents for one whose versions never met any."""
     return (
         known.select("subscription", "version")
@@ -117,19 +123,19 @@ def _lifetimes(known: DataFrame, asked: DataFrame) -> DataFrame:
     )
 
 
-def most(selectivity: DataFrame, n: int) -> DataFrame:
+def most_matching(selectivity: DataFrame, n: int) -> DataFrame:
     """The n subscriptions that match the largest share of documents."""
     order = [F.desc_nulls_last("selectivity"), F.desc("matched"), F.asc("subscription")]
     return selectivity.where("matched > 0").orderBy(*order).limit(n)
 
 
-def least(selectivity: DataFrame, n: int) -> DataFrame:
+def least_matching(selectivity: DataFrame, n: int) -> DataFrame:
     """The n subscriptions that match the smallest share of documents, but some."""
     order = [F.asc_nulls_last("selectivity"), F.asc("matched"), F.asc("subscription")]
     return selectivity.where("matched > 0").orderBy(*order).limit(n)
 
 
-def never(selectivity: DataFrame) -> DataFrame:
+def silent_subscriptions(selectivity: DataFrame) -> DataFrame:
     """The subscriptions that matched nothing: those that were asked about most documents come first."""
     silent = selectivity.where("matched = 0")
     return silent.orderBy(F.desc("documents"), F.asc("subscription"))

@@ -12,11 +12,11 @@ from typing import Final, Literal
 
 from pathcast.errors import PipelineError
 
-__all__ = ["MOST_CHOSEN", "By", "StatisticsSettings"]
+__all__ = ["MAX_COMPARED", "StatisticsSettings", "WindowUnit"]
 
-By = Literal["auto", "time", "batch"]
+WindowUnit = Literal["auto", "time", "batch"]
 
-MOST_CHOSEN: Final = 1_000
+MAX_COMPARED: Final = 1_000
 """How many subscriptions may be compared with each other: a document makes up to half the square of it pairs."""
 
 
@@ -24,7 +24,7 @@ MOST_CHOSEN: Final = 1_000
 class StatisticsSettings:
     """How documents are put into windows, how fast these fade, and whose overlap is wanted."""
 
-    by: By = "auto"
+    by: WindowUnit = "auto"
     """Windows of the documents' time, or of batches; auto: of time if any document has one."""
     window: float | None = None
     """Seconds, or batches; None: whatever makes about fifty windows of the documents there are."""
@@ -49,8 +49,8 @@ class StatisticsSettings:
         _require(self.kept is None or self.kept >= 1, f"at least 1 window is kept, not {self.kept}")
         chosen = max(self.top, len(self.subscriptions))
         _require(
-            self.top >= 0 and chosen <= MOST_CHOSEN,
-            f"overlap is counted for 0 to {MOST_CHOSEN:,} subscriptions, not {chosen:,}",
+            self.top >= 0 and chosen <= MAX_COMPARED,
+            f"overlap is counted for 0 to {MAX_COMPARED:,} subscriptions, not {chosen:,}",
         )
         _require(all(entries >= 1 for entries in self.entries), "a cache has at least 1 entry")
 

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-__all__ = ["cache", "structures"]
+__all__ = ["cache_hits", "structures"]
 
 
 def structures(documents: DataFrame) -> DataFrame:
@@ -46,7 +46,7 @@ def structures(documents: DataFrame) -> DataFrame:
     )
 
 
-def cache(structures: DataFrame, entries: Sequence[int]) -> DataFrame:
+def cache_hits(structures: DataFrame, entries: Sequence[int]) -> DataFrame:
     """(entries, warm, cold): expected shares of hits for caches of these sizes, up to one that holds all structures."""
     one = F.col("share") / F.col("documents")  # what a single document is of the sample
     return structures.where(F.col("rank").isin(list(entries)) | (F.col("cumulative") == 1)).select(

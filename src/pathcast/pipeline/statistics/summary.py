@@ -12,16 +12,16 @@ from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
 from pathcast.pipeline.statistics.counts import totals
-from pathcast.pipeline.statistics.windows import Axis
+from pathcast.pipeline.statistics.windows import WindowAxis
 
-__all__ = ["Summary", "dumped", "instant", "loaded", "summed"]
+__all__ = ["StatisticsSummary", "dump_summary", "from_micros", "load_summary", "summarise"]
 
 _TIMES: Final = ("first", "last")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class StatisticsSummary:
     """documents = read + refused, those left out as repeated not among them; matches are pairs of document and subscription."""
 
     documents: int
@@ -57,7 +57,7 @@ class Summary:
         return "second" if self.by == "time" else "batch"
 
 
-def dumped(summary: Summary) -> bytes:
+def dump_summary(summary: StatisticsSummary) -> bytes:
     """What `loaded` reads."""
     known = asdict(summary)
     for name in _TIMES:
@@ -65,20 +65,20 @@ def dumped(summary: Summary) -> bytes:
     return json.dumps(known, indent=1).encode() + b"\n"
 
 
-def loaded(content: bytes) -> Summary:
+def load_summary(content: bytes) -> StatisticsSummary:
     """PipelineError if it was written by another version of pathcast, or is damaged."""
     try:
         known = json.loads(content)
         for name in _TIMES:
             known[name] = known[name] and datetime.fromisoformat(known[name])
-        return Summary(**known)
+        return StatisticsSummary(**known)
     except (ValueError, TypeError, KeyError) as error:
         raise PipelineError(
             "statistics", f"their summary cannot be read: {error}", hint="compute them again"
         ) from None
 
 
-def summed(outcomes: DataFrame, axis: Axis, **known: Any) -> Summary:
+def summarise(outcomes: DataFrame, axis: WindowAxis, **known: Any) -> StatisticsSummary:
     """The summary of documents, and what is known besides."""
     weight = F.when(F.col("matches").isNotNull(), F.col("weight"))
     found = outcomes.agg(
@@ -93,8 +93,8 @@ def summed(outcomes: DataFrame, axis: Axis, **known: Any) -> Summary:
         ).alias("effective"),
     ).first()
     assert found is not None
-    times = {name: instant(found[name]) for name in _TIMES}
-    return Summary(
+    times = {name: from_micros(found[name]) for name in _TIMES}
+    return StatisticsSummary(
         **{**found.asDict(), **times},
         by=axis.by,
         window=axis.each,
@@ -105,6 +105,6 @@ def summed(outcomes: DataFrame, axis: Axis, **known: Any) -> Summary:
     )
 
 
-def instant(micros: int | None) -> datetime | None:
+def from_micros(micros: int | None) -> datetime | None:
     """A time as Spark counts it; its own datetimes would be in the zone of whoever runs it."""
     return None if micros is None else _EPOCH + timedelta(microseconds=micros)

@@ -17,10 +17,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.hadoop import literal, path_of, system_of
+from pathcast.pipeline.hadoop import escape_glob, file_system, hadoop_path
 from pathcast.pipeline.storage import Storage, open_storage
 
-__all__ = ["SCHEMAS", "Tables", "own_session", "read_tables", "storage_of"]
+__all__ = ["SCHEMAS", "RunTables", "derive_session", "open_run_storage", "read_tables"]
 
 SCHEMAS: Final = {
     "documents": "document string, source string, time timestamp, bytes bigint, structure string, "
@@ -33,14 +33,14 @@ SCHEMAS: Final = {
     "version string, batch bigint",
 }
 _ROUTES: Final = ".routes.parquet"
-_ROWS_AT_ONCE: Final = (
+_READER_BATCH_ROWS: Final = (
     64  # of 65,536 ids each at the most; Spark's own 4,096 would not fit anywhere
 )
 _BATCH: Final = re.compile(r"batch=(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class RunTables:
     """What statistics are made of. A document is a row of `documents`, its key is (batch, document)."""
 
     documents: DataFrame
@@ -51,20 +51,20 @@ class Tables:
     """(subscription, subscriber, version) of every version; None if it is not known which subscriptions there are."""
 
 
-def own_session(session: SparkSession) -> SparkSession:
+def derive_session(session: SparkSession) -> SparkSession:
     """A session like this one, but for how many rows of a file it reads at once: rows of matches are long."""
     own = session.newSession()
     for key, value in session.conf.getAll.items():
         if own.conf.isModifiable(key):
             own.conf.set(key, value)
-    own.conf.set("spark.sql.parquet.columnarReaderBatchSize", _ROWS_AT_ONCE)
+    own.conf.set("spark.sql.parquet.columnarReaderBatchSize", _READER_BATCH_ROWS)
     return own
 
 
-def storage_of(session: SparkSession, out: str) -> Storage:
+def open_run_storage(session: SparkSession, out: str) -> Storage:
     """The folder of a run; PipelineError if there is none."""
     try:
-        there = bool(system_of(session, out).exists(path_of(session, out)))
+        there = bool(file_system(session, out).exists(hadoop_path(session, out)))
     except Exception as error:  # whatever Java says  # noqa: BLE001
         first = (str(error).splitlines() or [type(error).__name__])[0]
         raise PipelineError("output", f"{out}: {first}") from None
@@ -73,18 +73,18 @@ def storage_of(session: SparkSession, out: str) -> Storage:
     return open_storage(session, out, Path(tempfile.gettempdir(), "pathcast-statistics"))
 
 
-def read_tables(session: SparkSession, storage: Storage) -> Tables:
+def read_tables(session: SparkSession, storage: Storage) -> RunTables:
     """The tables of the batches that are done; PipelineError if the folder is no run's."""
     if not {"pathcast.json", "documents", "versions"} & set(storage.names("")):
         where = storage.path("")
         raise PipelineError("output", f"{where} holds no run", hint="name the folder of one")
-    undone = _undone(storage)
+    undone = _unfinished_batches(storage)
 
     def table(name: str) -> DataFrame:
         found = _parquet(session, storage.path(name), SCHEMAS[name])
         return found.where(~F.col("batch").isin(sorted(undone))) if undone else found
 
-    return Tables(
+    return RunTables(
         documents=table("documents"),
         matches=table("matches"),
         errors=table("errors"),
@@ -93,7 +93,7 @@ def read_tables(session: SparkSession, storage: Storage) -> Tables:
     )
 
 
-def _undone(storage: Storage) -> set[int]:
+def _unfinished_batches(storage: Storage) -> set[int]:
     """Batches with something published that are not done yet: none or one, whatever the length of the run."""
     if not storage.names("log"):
         return set()
@@ -109,7 +109,7 @@ def _undone(storage: Storage) -> set[int]:
 
 def _parquet(session: SparkSession, path: str, schema: str) -> DataFrame:
     try:
-        return session.read.schema(schema).parquet(literal(path))
+        return session.read.schema(schema).parquet(escape_glob(path))
     except AnalysisException as error:
         if error.getCondition() != "PATH_NOT_FOUND":
             raise
@@ -122,7 +122,7 @@ def _routes(session: SparkSession, storage: Storage) -> DataFrame | None:
     return (
         session.read.schema("subscription string, subscriber string")
         .option("pathGlobFilter", f"*{_ROUTES}")
-        .parquet(literal(storage.path("versions")))
+        .parquet(escape_glob(storage.path("versions")))
         .select(
             "subscription",
             "subscriber",

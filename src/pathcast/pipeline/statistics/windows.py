@@ -7,7 +7,7 @@ documents that have one gets the latest time of its batch, or of the nearest bat
 A document in window k weighs decay^(K - k), K being the newest window that has a document, and nothing if K - k >= kept. Ages go by the
 clock: an empty window holds nothing that could count, and what came before it has aged by it all the same.
 
->>> axis = Axis("time", 60_000_000, oldest=10, newest=12, decay=0.5)
+>>> axis = WindowAxis("time", 60_000_000, oldest=10, newest=12, decay=0.5)
 >>> axis.windows, axis.span, axis.mass   # 3 windows of 60 s, weighing 1 + 1/2 + 1/4
 (3, 180.0, 1.75)
 """
@@ -24,11 +24,11 @@ from pyspark.sql import functions as F
 from pathcast.errors import PipelineError
 from pathcast.pipeline.statistics.settings import StatisticsSettings
 
-__all__ = ["Axis", "axis_of", "placed", "ratio", "seen"]
+__all__ = ["WindowAxis", "assign_windows", "join_windows", "ratio", "window_axis"]
 
-_MICROS: Final = 1_000_000
-_ABOUT: Final = 50  # windows, if nobody says how long they are
-_NICE: Final = (
+_MICROS_PER_SECOND: Final = 1_000_000
+_TARGET_WINDOWS: Final = 50  # windows, if nobody says how long they are
+_ROUND_LENGTHS: Final = (
     *(0.001, 0.01, 0.1, 1, 2, 5, 10, 15, 30),
     *(60, 120, 300, 600, 900, 1_800),
     *(3_600, 7_200, 10_800, 21_600, 43_200),
@@ -37,7 +37,7 @@ _NICE: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class WindowAxis:
     """The windows of a run. `length` is in microseconds, or in batches; without documents there is no window."""
 
     by: Literal["time", "batch"]
@@ -61,7 +61,7 @@ class Axis:
     @property
     def each(self) -> float:
         """The length of a window, in units."""
-        return self.length / _MICROS if self.by == "time" else float(self.length)
+        return self.length / _MICROS_PER_SECOND if self.by == "time" else float(self.length)
 
     @property
     def span(self) -> float:
@@ -96,7 +96,7 @@ class Axis:
         return F.timestamp_micros(window * F.lit(self.length))
 
 
-def axis_of(documents: DataFrame, settings: StatisticsSettings) -> Axis:
+def window_axis(documents: DataFrame, settings: StatisticsSettings) -> WindowAxis:
     """The windows that documents fall into; one pass over their times."""
     micros = F.unix_micros("time")
     batch = F.col("batch").cast("bigint")
@@ -121,8 +121,8 @@ def axis_of(documents: DataFrame, settings: StatisticsSettings) -> Axis:
     )
     length = _length(by, settings.window, 0 if first is None else last - first)
     if first is None:
-        return Axis(by, length, decay=settings.decay, kept=settings.kept)
-    return Axis(
+        return WindowAxis(by, length, decay=settings.decay, kept=settings.kept)
+    return WindowAxis(
         by,
         length,
         first // length,
@@ -135,14 +135,14 @@ def axis_of(documents: DataFrame, settings: StatisticsSettings) -> Axis:
 
 def _length(by: str, window: float | None, span: int) -> int:
     if by == "batch":
-        return math.ceil((span + 1) / _ABOUT if window is None else window)
+        return math.ceil((span + 1) / _TARGET_WINDOWS if window is None else window)
     if window is None:
-        seconds = span / _MICROS / _ABOUT if span else 1.0
-        window = next((nice for nice in _NICE if nice >= seconds), math.ceil(seconds))
-    return max(1, round(window * _MICROS))
+        seconds = span / _MICROS_PER_SECOND / _TARGET_WINDOWS if span else 1.0
+        window = next((nice for nice in _ROUND_LENGTHS if nice >= seconds), math.ceil(seconds))
+    return max(1, round(window * _MICROS_PER_SECOND))
 
 
-def placed(documents: DataFrame, axis: Axis) -> DataFrame:
+def assign_windows(documents: DataFrame, axis: WindowAxis) -> DataFrame:
     """Documents with `at` (their time, or the nearest known one), `window` and `weight`."""
     timed = documents.withColumn("at", F.col("time"))
     if axis.by == "time":
@@ -164,7 +164,7 @@ def placed(documents: DataFrame, axis: Axis) -> DataFrame:
     )
 
 
-def seen(matches: DataFrame, documents: DataFrame) -> DataFrame:
+def join_windows(matches: DataFrame, documents: DataFrame) -> DataFrame:
     """Matches with the place of their documents: what statistics of subscriptions are made of.
 
     `documents` are few and `matches` long: it is for the caller to say that the former may be broadcast.
