@@ -1,6 +1,7 @@
-"""Growing arrays and a hash table of 64-bit keys, in plain C, for code that runs without the interpreter.
+"""A growable array of ints and a hash map from 64-bit keys to ints, in plain C without the GIL.
 
-Whoever declares one starts it zeroed and frees it; growing doubles, and fails with MemoryError.
+A zeroed struct is an empty container. The owner frees it (`free_vector`, `free_map`). Capacity
+doubles on growth; a failed allocation raises MemoryError.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
@@ -8,174 +9,177 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
 
 
-cdef struct Ints:
+cdef struct IntVector:
     int32_t *at
     Py_ssize_t size
-    Py_ssize_t room
+    Py_ssize_t capacity
 
 
-cdef inline int _grow(void **at, Py_ssize_t *room, Py_ssize_t wanted, size_t item) except -1 nogil:
-    cdef Py_ssize_t new = room[0] * 2 if room[0] else 16
+cdef inline int grow(
+    void **at, Py_ssize_t *capacity, Py_ssize_t needed, size_t item_size
+) except -1 nogil:
+    """Reallocate an array for at least `needed` items."""
+    cdef Py_ssize_t new_capacity = capacity[0] * 2 if capacity[0] else 16
     cdef void *moved
-    while new < wanted:
-        new *= 2
-    moved = realloc(at[0], <size_t>new * item)
+    while new_capacity < needed:
+        new_capacity *= 2
+    moved = realloc(at[0], <size_t>new_capacity * item_size)
     if moved == NULL:
         with gil:
             raise MemoryError
     at[0] = moved
-    room[0] = new
+    capacity[0] = new_capacity
     return 0
 
 
-cdef inline int reserve(Ints *ints, Py_ssize_t more) except -1 nogil:
-    """Room for so many more."""
-    if ints.size + more > ints.room:
-        _grow(<void **>&ints.at, &ints.room, ints.size + more, sizeof(int32_t))
+cdef inline int reserve(IntVector *vector, Py_ssize_t count) except -1 nogil:
+    """Ensure capacity for `count` more items."""
+    if vector.size + count > vector.capacity:
+        grow(<void **>&vector.at, &vector.capacity, vector.size + count, sizeof(int32_t))
     return 0
 
 
-cdef inline int push(Ints *ints, int32_t value) except -1 nogil:
-    if ints.size == ints.room:
-        _grow(<void **>&ints.at, &ints.room, ints.size + 1, sizeof(int32_t))
-    ints.at[ints.size] = value
-    ints.size += 1
+cdef inline int push(IntVector *vector, int32_t value) except -1 nogil:
+    if vector.size == vector.capacity:
+        grow(<void **>&vector.at, &vector.capacity, vector.size + 1, sizeof(int32_t))
+    vector.at[vector.size] = value
+    vector.size += 1
     return 0
 
 
-cdef inline int append(Ints *ints, const int32_t *values, Py_ssize_t count) except -1 nogil:
-    reserve(ints, count)
-    memcpy(ints.at + ints.size, values, <size_t>count * sizeof(int32_t))
-    ints.size += count
+cdef inline int append(IntVector *vector, const int32_t *values, Py_ssize_t count) except -1 nogil:
+    reserve(vector, count)
+    memcpy(vector.at + vector.size, values, <size_t>count * sizeof(int32_t))
+    vector.size += count
     return 0
 
 
-cdef inline void drop(Ints *ints) noexcept nogil:
-    free(ints.at)
-    ints.at = NULL
-    ints.size = ints.room = 0
+cdef inline void free_vector(IntVector *vector) noexcept nogil:
+    free(vector.at)
+    vector.at = NULL
+    vector.size = vector.capacity = 0
 
 
-cdef inline bint has(const uint64_t *bits, int32_t bit) noexcept nogil:
-    """Whether a bit of a row is set."""
+cdef inline bint has_bit(const uint64_t *bits, int32_t bit) noexcept nogil:
     return bits[bit >> 6] >> (bit & 63) & 1
 
 
-# A hash table of 64-bit keys (never 0) and 32-bit values: open addressing, at most two thirds full.
+# A hash map with open addressing and linear probing, at most two thirds full. Key 0 marks a free
+# slot.
 
-cdef struct Slot:
+cdef struct MapSlot:
     uint64_t key
     int32_t value
 
 
-cdef struct Table:
-    Slot *at
+cdef struct IntMap:
+    MapSlot *at
     Py_ssize_t size
-    uint64_t mask  # room - 1, or 0 while there is none
+    uint64_t mask  # slots - 1; 0 while nothing is allocated
 
 
-cdef inline uint64_t mixed(uint64_t key) noexcept nogil:
+cdef inline uint64_t mix_bits(uint64_t key) noexcept nogil:
     key ^= key >> 32
     key *= <uint64_t>0x9E3779B97F4A7C15
     return key ^ (key >> 29)
 
 
-cdef inline uint64_t joined(int32_t high, int32_t low) noexcept nogil:
-    """Two numbers from 0 as a key that is never 0."""
+cdef inline uint64_t pack_key(int32_t high, int32_t low) noexcept nogil:
+    """Pack two non-negative ints into a key; never 0."""
     return ((<uint64_t><uint32_t>high + 1) << 32) | <uint32_t>low
 
 
-cdef inline int32_t find(const Table *table, uint64_t key) noexcept nogil:
-    """The value of a key, or -1."""
+cdef inline int32_t find(const IntMap *map, uint64_t key) noexcept nogil:
+    """Return the value of a key, -1 if it is absent."""
     cdef uint64_t place
-    if table.at == NULL:
+    if map.at == NULL:
         return -1
-    place = mixed(key) & table.mask
-    while table.at[place].key:
-        if table.at[place].key == key:
-            return table.at[place].value
-        place = (place + 1) & table.mask
+    place = mix_bits(key) & map.mask
+    while map.at[place].key:
+        if map.at[place].key == key:
+            return map.at[place].value
+        place = (place + 1) & map.mask
     return -1
 
 
-cdef inline const Slot *slot_of(const Table *table, uint64_t key) noexcept nogil:
-    """Where a key is looked for first; there must be a table."""
-    return &table.at[mixed(key) & table.mask]
+cdef inline const MapSlot *home_slot(const IntMap *map, uint64_t key) noexcept nogil:
+    """Return the slot at which the search for a key starts; the map must not be empty."""
+    return &map.at[mix_bits(key) & map.mask]
 
 
-cdef inline void _put(Table *table, uint64_t key, int32_t value) noexcept nogil:
-    cdef uint64_t place = mixed(key) & table.mask
-    while table.at[place].key:
-        place = (place + 1) & table.mask
-    table.at[place].key = key
-    table.at[place].value = value
+cdef inline void _put(IntMap *map, uint64_t key, int32_t value) noexcept nogil:
+    cdef uint64_t place = mix_bits(key) & map.mask
+    while map.at[place].key:
+        place = (place + 1) & map.mask
+    map.at[place].key = key
+    map.at[place].value = value
 
 
-cdef inline int resize(Table *table, Py_ssize_t room) except -1 nogil:
-    """Make room for `room` slots, a power of two."""
-    cdef Slot *old = table.at
-    cdef Py_ssize_t count = <Py_ssize_t>table.mask + 1 if old != NULL else 0, index
-    cdef Slot *new = <Slot *>calloc(<size_t>room, sizeof(Slot))
+cdef inline int resize_map(IntMap *map, Py_ssize_t slots) except -1 nogil:
+    """Rehash into `slots` slots, a power of two."""
+    cdef MapSlot *old = map.at
+    cdef Py_ssize_t count = <Py_ssize_t>map.mask + 1 if old != NULL else 0, index
+    cdef MapSlot *new = <MapSlot *>calloc(<size_t>slots, sizeof(MapSlot))
     if new == NULL:
         with gil:
             raise MemoryError
-    table.at = new
-    table.mask = <uint64_t>room - 1
+    map.at = new
+    map.mask = <uint64_t>slots - 1
     for index in range(count):
         if old[index].key:
-            _put(table, old[index].key, old[index].value)
+            _put(map, old[index].key, old[index].value)
     free(old)
     return 0
 
 
-cdef inline int insert(Table *table, uint64_t key, int32_t value) except -1 nogil:
-    """Add a key that is not there yet."""
-    if table.at == NULL:
-        resize(table, 64)
-    elif (table.size + 1) * 3 > (<Py_ssize_t>table.mask + 1) * 2:
-        resize(table, (<Py_ssize_t>table.mask + 1) * 2)
-    _put(table, key, value)
-    table.size += 1
+cdef inline int insert(IntMap *map, uint64_t key, int32_t value) except -1 nogil:
+    """Add a key; it must be absent."""
+    if map.at == NULL:
+        resize_map(map, 64)
+    elif (map.size + 1) * 3 > (<Py_ssize_t>map.mask + 1) * 2:
+        resize_map(map, (<Py_ssize_t>map.mask + 1) * 2)
+    _put(map, key, value)
+    map.size += 1
     return 0
 
 
-cdef inline bint erase(Table *table, uint64_t key) noexcept nogil:
-    """Take a key out, if it is there; those that had to make room for it move up."""
+cdef inline bint erase(IntMap *map, uint64_t key) noexcept nogil:
+    """Remove a key if it is present (backward-shift deletion); return whether it was."""
     cdef uint64_t place, next, home
-    if table.at == NULL:
+    if map.at == NULL:
         return False
-    place = mixed(key) & table.mask
-    while table.at[place].key != key:
-        if not table.at[place].key:
+    place = mix_bits(key) & map.mask
+    while map.at[place].key != key:
+        if not map.at[place].key:
             return False
-        place = (place + 1) & table.mask
+        place = (place + 1) & map.mask
     next = place
     while True:
-        next = (next + 1) & table.mask
-        if not table.at[next].key:
+        next = (next + 1) & map.mask
+        if not map.at[next].key:
             break
-        home = mixed(table.at[next].key) & table.mask
-        if ((next - home) & table.mask) >= ((next - place) & table.mask):
-            table.at[place] = table.at[next]
+        home = mix_bits(map.at[next].key) & map.mask
+        if ((next - home) & map.mask) >= ((next - place) & map.mask):
+            map.at[place] = map.at[next]
             place = next
-    table.at[place].key = 0
-    table.size -= 1
+    map.at[place].key = 0
+    map.size -= 1
     return True
 
 
-cdef inline void empty(Table *table) noexcept nogil:
-    """Forget everything, keep the room."""
-    if table.at != NULL:
-        memset(table.at, 0, (<size_t>table.mask + 1) * sizeof(Slot))
-    table.size = 0
+cdef inline void clear_map(IntMap *map) noexcept nogil:
+    """Remove all keys, keep the slots allocated."""
+    if map.at != NULL:
+        memset(map.at, 0, (<size_t>map.mask + 1) * sizeof(MapSlot))
+    map.size = 0
 
 
-cdef inline void discard(Table *table) noexcept nogil:
-    free(table.at)
-    table.at = NULL
-    table.size = 0
-    table.mask = 0
+cdef inline void free_map(IntMap *map) noexcept nogil:
+    free(map.at)
+    map.at = NULL
+    map.size = 0
+    map.mask = 0
 
 
-cdef inline int64_t table_bytes(const Table *table) noexcept nogil:
-    return (<int64_t>table.mask + 1) * <int64_t>sizeof(Slot) if table.at != NULL else 0
+cdef inline int64_t map_bytes(const IntMap *map) noexcept nogil:
+    return (<int64_t>map.mask + 1) * <int64_t>sizeof(MapSlot) if map.at != NULL else 0

@@ -1,1 +1,4 @@
-"""Growing arrays and hash tables for the compiled parts, as a header of inline functions (`vectors.pxd`): there is nothing to import from Python."""
+"""Growable int arrays and an int hash map for Cython modules.
+
+A header of inline C functions (`__init__.pxd`); Python code has nothing to import here.
+"""

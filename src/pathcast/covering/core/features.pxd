@@ -2,7 +2,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from pathcast.covering.core.labels cimport LabelTable
 from pathcast.covering.core.twigs cimport HomomorphismTest, FlatTwig
-from pathcast.vectors cimport Ints, Table
+from pathcast.vectors cimport IntMap, IntVector
 
 
 cdef struct Posting:
@@ -30,7 +30,7 @@ cdef class FeatureIndex:
     cdef readonly LabelTable labels
     cdef readonly int64_t looked_at
     cdef HomomorphismTest _homomorphism
-    cdef Table _numbers  # features by their two labels
+    cdef IntMap _numbers  # features by their two labels
     cdef int32_t _feature_count
     cdef Postings *_having  # of each feature the twigs that have it
     cdef Postings *_keyed  # of each feature the twigs that have it as the rarest; the last ones have none
@@ -38,9 +38,9 @@ cdef class FeatureIndex:
     cdef IndexedTwig *known
     cdef int32_t size
     cdef int32_t _room
-    cdef Ints _free
+    cdef IntVector _free
     cdef IndexedTwig _query
-    cdef Ints _scratch
+    cdef IntVector _scratch
 
     cdef int32_t _feature(self, int32_t above, int32_t label, bint new) except -2
     cdef int _describe(self, IndexedTwig *one, bint new) except -1

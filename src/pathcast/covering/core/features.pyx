@@ -18,7 +18,7 @@ import array as _array
 
 from pathcast.covering.core.labels cimport LabelTable
 from pathcast.covering.core.twigs cimport HomomorphismTest, FlatTwig, fill, release
-from pathcast.vectors cimport Ints, Table, discard, drop, find, insert, joined, push
+from pathcast.vectors cimport IntMap, IntVector, find, free_map, free_vector, insert, pack_key, push
 
 
 cdef class FeatureIndex:
@@ -42,8 +42,8 @@ cdef class FeatureIndex:
         free(self._keyed)
         release(&self._query.twig)
         free(self._query.features)
-        discard(&self._numbers)
-        drop(&self._free)
+        free_map(&self._numbers)
+        free_vector(&self._free)
 
     def __len__(self):
         return self.size - self._free.size
@@ -129,7 +129,7 @@ cdef class FeatureIndex:
 
     cdef int32_t _feature(self, int32_t above, int32_t label, bint new) except -2:
         """The number of a name (`above` is -1) or of two next to each other; -1 if nobody has it and it is not to be made."""
-        cdef int32_t found = find(&self._numbers, joined(above + 1, label + 1))
+        cdef int32_t found = find(&self._numbers, pack_key(above + 1, label + 1))
         cdef void *moved
         cdef int32_t room
         if found >= 0 or not new:
@@ -148,7 +148,7 @@ cdef class FeatureIndex:
         found = self._feature_count
         memset(&self._having[found], 0, sizeof(Postings))
         memset(&self._keyed[found], 0, sizeof(Postings))
-        insert(&self._numbers, joined(above + 1, label + 1), found)
+        insert(&self._numbers, pack_key(above + 1, label + 1), found)
         self._feature_count += 1
         return found
 

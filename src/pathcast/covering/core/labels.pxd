@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t
 
-from pathcast.vectors cimport Ints, Table
+from pathcast.vectors cimport IntMap, IntVector
 
 
 cdef enum:
@@ -14,9 +14,9 @@ cdef class LabelTable:
     cdef dict _names
     cdef readonly list labels
     cdef object _rule
-    cdef Ints kinds
-    cdef Ints names  # what a label cannot do without, as a number, or -1
-    cdef Table _known
+    cdef IntVector kinds
+    cdef IntVector names  # what a label cannot do without, as a number, or -1
+    cdef IntMap _known
     cdef int32_t star  # the number of the wildcard, or -1
 
     cdef inline bint subsumes(self, int32_t wide, int32_t narrow) except -1:

@@ -6,7 +6,7 @@ once for each pair and remembered.
 
 from libc.stdint cimport int32_t
 
-from pathcast.vectors cimport discard, drop, find, insert, joined, push
+from pathcast.vectors cimport find, free_map, free_vector, insert, pack_key, push
 
 
 cdef class LabelTable:
@@ -20,9 +20,9 @@ cdef class LabelTable:
         self.star = -1
 
     def __dealloc__(self):
-        drop(&self.kinds)
-        drop(&self.names)
-        discard(&self._known)
+        free_vector(&self.kinds)
+        free_vector(&self.names)
+        free_map(&self._known)
 
     def __len__(self):
         return len(self.labels)
@@ -43,8 +43,8 @@ cdef class LabelTable:
         return found
 
     cdef bint _asked(self, int32_t wide, int32_t narrow) except -1:
-        cdef int32_t known = find(&self._known, joined(wide, narrow))
+        cdef int32_t known = find(&self._known, pack_key(wide, narrow))
         if known < 0:
             known = bool(self._rule(self.labels[wide], self.labels[narrow]))
-            insert(&self._known, joined(wide, narrow), known)
+            insert(&self._known, pack_key(wide, narrow), known)
         return known

@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 from pathcast.covering.core.labels cimport RULES, STAR, LabelTable
-from pathcast.vectors cimport Ints
+from pathcast.vectors cimport IntVector
 
 
 cdef struct TwigBloom:  # bits, shared by several of what they stand for

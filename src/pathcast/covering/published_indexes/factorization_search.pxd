@@ -2,7 +2,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from pathcast.covering.published_indexes.factorization_tree cimport FactorizationTree
 from pathcast.covering.core.twigs cimport TwigBloom, FlatTwig
-from pathcast.vectors cimport Ints, Table
+from pathcast.vectors cimport IntMap, IntVector
 
 
 cdef struct IdSpan:
@@ -28,12 +28,12 @@ cdef class FactorizationIndex(FactorizationTree):
     cdef const unsigned char *_wanted
     cdef uint32_t *_asked_in
     cdef uint32_t _search
-    cdef Ints _direct
+    cdef IntVector _direct
     cdef uint32_t *_stamps
     cdef int32_t *_counts
     cdef int32_t _stamp_room
     cdef uint32_t _stamp
-    cdef Table _memo
+    cdef IntMap _memo
     cdef IdSpans _results
     cdef IdSpans _pending
     cdef void **_blocks

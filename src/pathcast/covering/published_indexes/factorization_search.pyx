@@ -31,7 +31,16 @@ import array as _array
 from pathcast.covering.core.labels cimport RULES, STAR, LabelTable
 from pathcast.covering.published_indexes.factorization_tree cimport FactoredTwig, FactorNode, FactorizationTree, child_key
 from pathcast.covering.core.twigs cimport TwigBloom, fill, lacks, mark, release
-from pathcast.vectors cimport Ints, discard, drop, empty, find, insert, joined, push
+from pathcast.vectors cimport (
+    IntVector,
+    clear_map,
+    find,
+    free_map,
+    free_vector,
+    insert,
+    pack_key,
+    push,
+)
 
 cdef enum:
     BLOCK = 1 << 16  # numbers in a block of results
@@ -63,11 +72,11 @@ cdef class FactorizationIndex(FactorizationTree):
     def __dealloc__(self):
         cdef int32_t index
         free(self._asked_in)
-        drop(&self._direct)
+        free_vector(&self._direct)
         for index in range(self._block_count):
             free(self._blocks[index])
         free(self._blocks)
-        discard(&self._memo)
+        free_map(&self._memo)
         free(self._stamps)
         free(self._counts)
         free(self._results.at)
@@ -108,7 +117,7 @@ cdef class FactorizationIndex(FactorizationTree):
 
     cdef int _ask(self, int32_t node) except -1:
         """Ask the scan_limit twigs at a node of the tree, unless they were asked before."""
-        cdef const Ints *twigs = &self.cold[node].twigs
+        cdef const IntVector *twigs = &self.cold[node].twigs
         cdef Py_ssize_t index
         cdef int32_t number
         cdef FactoredTwig *entry
@@ -184,9 +193,9 @@ cdef class FactorizationIndex(FactorizationTree):
             memset(self._stamps, 0, <size_t>self._stamp_room * sizeof(uint32_t))
             self._stamp = 0
         if self._memo.mask > MEMO:
-            discard(&self._memo)
+            free_map(&self._memo)
         else:
-            empty(&self._memo)
+            clear_map(&self._memo)
         self._results.size = self._pending.size = 0
         while self._block_count > 1:
             self._block_count -= 1
@@ -310,7 +319,7 @@ cdef class FactorizationIndex(FactorizationTree):
         cdef bint topmost = self._topmost[asked]
         cdef int64_t right = self.cold[node].right, behind = 0
         cdef const TwigBloom *need = &self._needs[asked]
-        cdef const Ints *nodes
+        cdef const IntVector *nodes
         cdef Py_ssize_t at
         if label >= self._list_count:
             return 0
@@ -345,7 +354,7 @@ cdef class FactorizationIndex(FactorizationTree):
         cdef int32_t label = self._query.labels[child], here, above, last = -1
         cdef int64_t left = self.cold[node].left, right = self.cold[node].right
         cdef const TwigBloom *need = &self._needs[asked]
-        cdef const Ints *nodes
+        cdef const IntVector *nodes
         cdef Py_ssize_t at
         if label >= self._list_count:
             return 0
@@ -374,7 +383,7 @@ cdef class FactorizationIndex(FactorizationTree):
             return _push_view(&self._pending, self.cold[node].twigs.at, self.cold[node].twigs.size)
         if self.nodes[node].count <= self.scan_limit:
             return self._ask(node)
-        key = joined(node, asked)
+        key = pack_key(node, asked)
         known = find(&self._memo, key)
         if known < 0:
             self._branches(node, asked, &found)
@@ -428,7 +437,7 @@ cdef class FactorizationIndex(FactorizationTree):
 
     cdef int _above(self, int32_t node, int32_t place, IdSpan *out) except -1:
         """The twigs at a node of the tree whose part from there on can be laid on the query from `place` on."""
-        cdef uint64_t key = joined(node, place)
+        cdef uint64_t key = pack_key(node, place)
         cdef int32_t known = find(&self._memo, key), child, other, label, kind, end = self._query.ends[place]
         cdef Py_ssize_t start = self._pending.size
         if self.nodes[node].first < 0:
@@ -506,7 +515,7 @@ cdef class FactorizationIndex(FactorizationTree):
     cdef int _join(self, int32_t node, Py_ssize_t start, IdSpan *out) except -1:
         """Those that end at a node, and of those that came back from its children the ones of which all branches did."""
         cdef FactorNode *here = &self.nodes[node]
-        cdef const Ints *ends = &self.cold[node].ends
+        cdef const IntVector *ends = &self.cold[node].ends
         cdef Py_ssize_t index, at, size = 0, total = ends.size
         cdef int32_t number
         cdef int32_t *room

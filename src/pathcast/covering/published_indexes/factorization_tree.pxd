@@ -2,7 +2,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from pathcast.covering.core.labels cimport LabelTable
 from pathcast.covering.core.twigs cimport HomomorphismTest, TwigBloom, FlatTwig
-from pathcast.vectors cimport Ints, Table, joined
+from pathcast.vectors cimport IntMap, IntVector, pack_key
 
 
 cdef struct FactorNode:  # what a search looks at: one line of memory
@@ -28,8 +28,8 @@ cdef struct FactorNodeCold:
     int64_t left  # its region: all below it lies between left and right
     int64_t right
     int64_t tail  # from here to right is free
-    Ints twigs  # those that have a node here
-    Ints ends  # those that have a leaf here
+    IntVector twigs  # those that have a node here
+    IntVector ends  # those that have a leaf here
 
 
 cdef struct FactoredTwig:
@@ -41,7 +41,7 @@ cdef struct FactoredTwig:
 
 
 cdef inline uint64_t child_key(int32_t parent, int32_t label, int32_t descendant) noexcept:
-    return joined(parent, label * 2 + descendant)
+    return pack_key(parent, label * 2 + descendant)
 
 
 cdef class FactorizationTree:
@@ -53,14 +53,14 @@ cdef class FactorizationTree:
     cdef FactorNodeCold *cold
     cdef int32_t size
     cdef int32_t _room
-    cdef Ints _free_nodes
-    cdef Table _children
+    cdef IntVector _free_nodes
+    cdef IntMap _children
     cdef FactoredTwig *entries
     cdef int32_t entry_count
     cdef int32_t _entry_room
-    cdef Ints _free_entries
+    cdef IntVector _free_entries
     cdef uint32_t _addition
-    cdef Ints *_lists  # for each label its nodes, from left to right
+    cdef IntVector *_lists  # for each label its nodes, from left to right
     cdef int32_t _list_count
 
     cdef int32_t _new_node(self) except -1
@@ -70,5 +70,5 @@ cdef class FactorizationTree:
     cdef int _leave(self, int32_t number, int32_t index) except -1
     cdef int _list(self, int32_t node) except -1
     cdef int _unlist(self, int32_t node) except -1
-    cdef Py_ssize_t _from(self, const Ints *nodes, int64_t left) noexcept
+    cdef Py_ssize_t _from(self, const IntVector *nodes, int64_t left) noexcept
     cdef int _relabel(self) except -1

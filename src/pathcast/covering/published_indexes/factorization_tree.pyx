@@ -19,7 +19,7 @@ from libc.string cimport memmove, memset
 
 from pathcast.covering.core.labels cimport RULES, LabelTable
 from pathcast.covering.core.twigs cimport HomomorphismTest, TwigBloom, fill, mark, release
-from pathcast.vectors cimport Ints, discard, drop, erase, find, insert, push, reserve
+from pathcast.vectors cimport IntVector, erase, find, free_map, free_vector, insert, push, reserve
 
 cdef enum:
     SHARE = 8  # a new node takes this part of the room that is left below its parent
@@ -45,8 +45,8 @@ cdef class FactorizationTree:
     def __dealloc__(self):
         cdef int32_t index
         for index in range(self.size):
-            drop(&self.cold[index].twigs)
-            drop(&self.cold[index].ends)
+            free_vector(&self.cold[index].twigs)
+            free_vector(&self.cold[index].ends)
         free(self.nodes)
         free(self.cold)
         for index in range(self.entry_count):
@@ -54,11 +54,11 @@ cdef class FactorizationTree:
             free(self.entries[index].nodes)
         free(self.entries)
         for index in range(self._list_count):
-            drop(&self._lists[index])
+            free_vector(&self._lists[index])
         free(self._lists)
-        drop(&self._free_nodes)
-        drop(&self._free_entries)
-        discard(&self._children)
+        free_vector(&self._free_nodes)
+        free_vector(&self._free_entries)
+        free_map(&self._children)
 
     def __len__(self):
         return self.entry_count - self._free_entries.size
@@ -190,7 +190,7 @@ cdef class FactorizationTree:
     cdef int32_t _new_node(self) except -1:
         cdef void *moved
         cdef int32_t node, room
-        cdef Ints twigs = Ints(NULL, 0, 0), ends = Ints(NULL, 0, 0)
+        cdef IntVector twigs = IntVector(NULL, 0, 0), ends = IntVector(NULL, 0, 0)
         if self._free_nodes.size:
             self._free_nodes.size -= 1
             node = self._free_nodes.at[self._free_nodes.size]
@@ -289,7 +289,7 @@ cdef class FactorizationTree:
 
     # regions
 
-    cdef Py_ssize_t _from(self, const Ints *nodes, int64_t left) noexcept:
+    cdef Py_ssize_t _from(self, const IntVector *nodes, int64_t left) noexcept:
         """The first place in a list whose node starts at `left` or behind it."""
         cdef Py_ssize_t low = 0, high = nodes.size, middle
         while low < high:
@@ -302,16 +302,16 @@ cdef class FactorizationTree:
 
     cdef int _list(self, int32_t node) except -1:
         cdef int32_t label = self.nodes[node].label, count
-        cdef Ints *moved
-        cdef Ints *nodes
+        cdef IntVector *moved
+        cdef IntVector *nodes
         cdef Py_ssize_t at
         if label >= self._list_count:
             count = max(label + 1, self._list_count * 2)
-            moved = <Ints *>realloc(self._lists, <size_t>count * sizeof(Ints))
+            moved = <IntVector *>realloc(self._lists, <size_t>count * sizeof(IntVector))
             if moved == NULL:
                 raise MemoryError
             self._lists = moved
-            memset(&self._lists[self._list_count], 0, <size_t>(count - self._list_count) * sizeof(Ints))
+            memset(&self._lists[self._list_count], 0, <size_t>(count - self._list_count) * sizeof(IntVector))
             self._list_count = count
         nodes = &self._lists[label]
         reserve(nodes, 1)
@@ -322,7 +322,7 @@ cdef class FactorizationTree:
         return 0
 
     cdef int _unlist(self, int32_t node) except -1:
-        cdef Ints *nodes = &self._lists[self.nodes[node].label]
+        cdef IntVector *nodes = &self._lists[self.nodes[node].label]
         cdef Py_ssize_t at = self._from(nodes, self.cold[node].left)
         nodes.size -= 1
         memmove(&nodes.at[at], &nodes.at[at + 1], <size_t>(nodes.size - at) * sizeof(int32_t))
@@ -330,7 +330,7 @@ cdef class FactorizationTree:
 
     cdef int _relabel(self) except -1:
         """Give all regions anew, in the same order, in proportion to what lies below; the descendant, the less stays free."""
-        cdef Ints order = Ints(NULL, 0, 0)
+        cdef IntVector order = IntVector(NULL, 0, 0)
         cdef int64_t *sizes = <int64_t *>calloc(<size_t>self.size, sizeof(int64_t))
         cdef int32_t *levels = <int32_t *>calloc(<size_t>self.size, sizeof(int32_t))
         cdef Py_ssize_t index
@@ -373,7 +373,7 @@ cdef class FactorizationTree:
                     child = self.nodes[child].next
                 here.tail = at
         finally:
-            drop(&order)
+            free_vector(&order)
             free(sizes)
             free(levels)
         return 0

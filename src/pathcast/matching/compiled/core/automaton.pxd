@@ -4,7 +4,7 @@ from pathcast.matching.compiled.core.labels cimport Paths, Vocabulary
 from pathcast.matching.compiled.core.names cimport Names
 from pathcast.matching.compiled.core.predicates cimport Range, Values
 from pathcast.matching.compiled.core.twigs cimport Twigs
-from pathcast.vectors cimport Ints, Table
+from pathcast.vectors cimport IntMap, IntVector
 
 # What a state has besides edges to elements, and what it is.
 cdef enum:
@@ -42,15 +42,15 @@ cdef inline uint32_t trace(int32_t test) noexcept nogil:
 cdef class Automaton:
     cdef State *states
     cdef readonly int32_t size
-    cdef Ints parents
-    cdef Ints labels
-    cdef Table edges  # while it is built
-    cdef Ints numbers
-    cdef Ints hops
+    cdef IntVector parents
+    cdef IntVector labels
+    cdef IntMap edges  # while it is built
+    cdef IntVector numbers
+    cdef IntVector hops
     cdef Range *ranges
-    cdef Table ranges_of  # state -> where its tests that are no equalities start
-    cdef Table range_counts
-    cdef Table operands  # value test -> its operand << 1, and 1 if it is a number's place
+    cdef IntMap ranges_of  # state -> where its tests that are no equalities start
+    cdef IntMap range_counts
+    cdef IntMap operands  # value test -> its operand << 1, and 1 if it is a number's place
     cdef Names names
     cdef readonly bint simple  # nothing but paths of elements: no attributes, texts, values, twigs
     cdef readonly Values values
@@ -59,11 +59,11 @@ cdef class Automaton:
     cdef readonly int32_t largest_hop
     cdef readonly object vocabulary
     cdef int32_t _insert(self, int32_t state, int32_t label) except -1
-    cdef int _linear(self, Paths paths, numbers, Ints *ends) except -1
+    cdef int _linear(self, Paths paths, numbers, IntVector *ends) except -1
     cdef bint _only_one(self, int32_t state) except -1
-    cdef int _entry(self, Paths paths, object entry, Ints *ends) except -1
-    cdef int _arrange(self, Ints *ends) except -1
-    cdef int _place(self, Paths paths, Ints *ends) except -1
+    cdef int _entry(self, Paths paths, object entry, IntVector *ends) except -1
+    cdef int _arrange(self, IntVector *ends) except -1
+    cdef int _place(self, Paths paths, IntVector *ends) except -1
     cdef int32_t following(self, int32_t first, int32_t count, int32_t label) noexcept nogil
     cdef int _outline(self) except -1
     cdef int _name(self, Vocabulary vocabulary) except -1

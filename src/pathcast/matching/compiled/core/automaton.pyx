@@ -43,15 +43,15 @@ from pathcast.matching.compiled.core.names cimport Names
 from pathcast.matching.compiled.core.predicates cimport Values
 from pathcast.matching.compiled.core.twigs cimport Twigs
 from pathcast.vectors cimport (
-    Ints,
-    discard,
-    drop,
+    IntVector,
     find,
+    free_map,
+    free_vector,
     insert,
-    joined,
+    map_bytes,
+    pack_key,
     push,
     reserve,
-    table_bytes,
 )
 
 # In which order the tests of a state are asked: by this, then by their operand, so that those that hold come first.
@@ -68,12 +68,12 @@ cdef class Automaton:
     def __init__(self, Paths paths not None, numbers, list entries not None):
         """`numbers`: those of `paths` that are linear; `entries`: the subscriptions that are not."""
         cdef int32_t index, state
-        cdef Ints ends
+        cdef IntVector ends
         self.vocabulary = paths.vocabulary
         self.largest_number = self.largest_hop = -1
         push(&self.parents, -1)
         push(&self.labels, -1)
-        ends = Ints(NULL, 0, 0)  # pairs of a state and a number
+        ends = IntVector(NULL, 0, 0)  # pairs of a state and a number
         try:
             self._linear(paths, numbers, &ends)
             self.twigs = Twigs()
@@ -86,35 +86,35 @@ cdef class Automaton:
                 self.states[self.twigs.leaves.at[index]].leaf = index
             self._place(paths, &ends)
         finally:
-            drop(&ends)
+            free_vector(&ends)
         self._outline()
         self._name(paths.vocabulary)
 
     def __dealloc__(self):
         free(self.states)
         free(self.ranges)
-        drop(&self.parents)
-        drop(&self.labels)
-        drop(&self.numbers)
-        drop(&self.hops)
-        discard(&self.edges)
-        discard(&self.ranges_of)
-        discard(&self.range_counts)
-        discard(&self.operands)
+        free_vector(&self.parents)
+        free_vector(&self.labels)
+        free_vector(&self.numbers)
+        free_vector(&self.hops)
+        free_map(&self.edges)
+        free_map(&self.ranges_of)
+        free_map(&self.range_counts)
+        free_map(&self.operands)
 
     # building
 
     cdef int32_t _insert(self, int32_t state, int32_t label) except -1:
         """The state behind an edge, a new one if it is new."""
-        cdef int32_t found = find(&self.edges, joined(state, label))
+        cdef int32_t found = find(&self.edges, pack_key(state, label))
         if found < 0:
             found = <int32_t>self.parents.size
             push(&self.parents, state)
             push(&self.labels, label)
-            insert(&self.edges, joined(state, label), found)
+            insert(&self.edges, pack_key(state, label), found)
         return found
 
-    cdef int _linear(self, Paths paths, numbers, Ints *ends) except -1:
+    cdef int _linear(self, Paths paths, numbers, IntVector *ends) except -1:
         cdef int32_t number, state, at, end
         cdef int32_t[::1] chosen = array.array("i", numbers)
         cdef Py_ssize_t index
@@ -132,7 +132,7 @@ cdef class Automaton:
             push(ends, number)
         return 0
 
-    cdef int _entry(self, Paths paths, object entry, Ints *ends) except -1:
+    cdef int _entry(self, Paths paths, object entry, IntVector *ends) except -1:
         """An entry: (key, numbers, residual, alternatives)."""
         cdef int32_t place, state
         key, numbers, residual, alternatives = entry
@@ -225,12 +225,12 @@ cdef class Automaton:
             found.append(score)
         return found
 
-    cdef int _arrange(self, Ints *ends) except -1:
+    cdef int _arrange(self, IntVector *ends) except -1:
         """Number the states anew: what follows one state lies side by side, in the order of the labels."""
         cdef int32_t state, old, count, at, next = 1
-        cdef Ints starts, kids, new, parents, labels
+        cdef IntVector starts, kids, new, parents, labels
         cdef Py_ssize_t index
-        starts = kids = new = parents = labels = Ints(NULL, 0, 0)
+        starts = kids = new = parents = labels = IntVector(NULL, 0, 0)
         self.states = <State *>calloc(<size_t>self.size + 1, sizeof(State))
         if self.states == NULL:
             raise MemoryError
@@ -273,12 +273,12 @@ cdef class Automaton:
             self.parents, parents = parents, self.parents
             self.labels, labels = labels, self.labels
         finally:
-            drop(&starts)
-            drop(&kids)
-            drop(&new)
-            drop(&parents)
-            drop(&labels)
-        discard(&self.edges)
+            free_vector(&starts)
+            free_vector(&kids)
+            free_vector(&new)
+            free_vector(&parents)
+            free_vector(&labels)
+        free_map(&self.edges)
         return 0
 
     cdef int32_t following(self, int32_t first, int32_t count, int32_t label) noexcept nogil:
@@ -298,7 +298,7 @@ cdef class Automaton:
             low += 1
         return -1
 
-    cdef int _place(self, Paths paths, Ints *ends) except -1:
+    cdef int _place(self, Paths paths, IntVector *ends) except -1:
         """Put the numbers of each state side by side."""
         cdef Py_ssize_t index, count = ends.size // 2
         cdef int32_t state, at, number, hop
@@ -391,7 +391,7 @@ cdef class Automaton:
         known = [vocabulary.value_tests[code] for code in tests]
         self.values = Values(known, [code << EDGE_BITS | VALUE for code in tests])
         for code in tests:
-            insert(&self.operands, joined(code, 0), self.values.operand(vocabulary.value_tests[code]))
+            insert(&self.operands, pack_key(code, 0), self.values.operand(vocabulary.value_tests[code]))
         owners = defaultdict(list)
         for code, states in tests.items():
             if vocabulary.value_tests[code][1] != "=":
@@ -402,8 +402,8 @@ cdef class Automaton:
         if self.ranges == NULL:
             raise MemoryError
         for state, found in owners.items():
-            insert(&self.ranges_of, joined(state, 0), at)
-            insert(&self.range_counts, joined(state, 0), <int32_t>len(found))
+            insert(&self.ranges_of, pack_key(state, 0), at)
+            insert(&self.range_counts, pack_key(state, 0), <int32_t>len(found))
             ranged = [self.values.ranged(child, test) for child, test in found]
             for one in sorted(ranged, key=_order):
                 self.ranges[at] = one
@@ -437,8 +437,8 @@ cdef class Automaton:
         """Bytes."""
         return (
             self.size * <Py_ssize_t>sizeof(State)
-            + 4 * (self.parents.room + self.labels.room + self.numbers.room + self.hops.room)
-            + table_bytes(&self.edges)
+            + 4 * (self.parents.capacity + self.labels.capacity + self.numbers.capacity + self.hops.capacity)
+            + map_bytes(&self.edges)
             + self.names.memory
             + self.values.memory
             + self.twigs.memory

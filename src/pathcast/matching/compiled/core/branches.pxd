@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 from pathcast.matching.compiled.core.course cimport Course
-from pathcast.vectors cimport Ints
+from pathcast.vectors cimport IntVector
 from pathcast.matching.compiled.core.walk cimport Walk
 
 
@@ -17,8 +17,8 @@ cdef class Branches:
     cdef Walk walk
     cdef Found *links
     cdef Found *joints
-    cdef Ints results
-    cdef Ints marks  # spot -> serial
+    cdef IntVector results
+    cdef IntVector marks  # spot -> serial
     cdef int32_t serial
     cdef readonly uint64_t work
 

@@ -19,7 +19,7 @@ from libc.string cimport memset
 from pathcast.matching.compiled.core.course cimport Course, LeafState
 from pathcast.matching.compiled.core.label_paths cimport IS_VALUE, Node
 from pathcast.matching.compiled.core.twigs cimport Joint, Link
-from pathcast.vectors cimport append, drop, has, push, reserve
+from pathcast.vectors cimport append, free_vector, has_bit, push, reserve
 from pathcast.matching.compiled.core.walk cimport Walk
 
 
@@ -40,8 +40,8 @@ cdef class Branches:
     def __dealloc__(self):
         free(self.links)
         free(self.joints)
-        drop(&self.results)
-        drop(&self.marks)
+        free_vector(&self.results)
+        free_vector(&self.marks)
 
     cdef int begin(self) except -1 nogil:
         """Before the joins of a document; its course has been run."""
@@ -57,7 +57,7 @@ cdef class Branches:
         """Whether a joint has a node; all its leaves have."""
         cdef const Joint *known = &self.course.automaton.twigs.joints[joint]
         cdef int32_t index, target
-        if known.fork < 0 or not has(self.course.several, known.fork):
+        if known.fork < 0 or not has_bit(self.course.several, known.fork):
             # every way up from what was reached leads through this one node
             for index in range(known.links, known.links + known.count):
                 target = self.course.automaton.twigs.links[self.course.automaton.twigs.joint_links.at[index]].target
@@ -76,7 +76,7 @@ cdef class Branches:
         cdef int32_t index, at, spot, kept, start, count
         self.joints[joint].stamp = self.course.epoch
         self.joints[joint].count = 0
-        if not has(self.course.several, known.fork):
+        if not has_bit(self.course.several, known.fork):
             if self.holds(joint):
                 self._list(known.fork)
                 self.joints[joint].at = self.course.leaves[known.fork].listed

@@ -4,7 +4,7 @@ from lxml.includes cimport tree
 from pathcast.matching.compiled.core.automaton cimport Automaton
 from pathcast.matching.compiled.core.memo cimport Memo
 from pathcast.matching.compiled.core.names cimport Addresses
-from pathcast.vectors cimport Ints
+from pathcast.vectors cimport IntVector
 from pathcast.matching.compiled.core.walk cimport Walk
 
 
@@ -23,22 +23,22 @@ cdef class Course:
     cdef uint32_t epoch
     cdef bint lost  # what joins need was not kept
     cdef Addresses addresses
-    cdef Ints codes  # of the elements
-    cdef Ints shadows  # node of another course's memo -> ours, -1 if not known, -2 if there is no one
+    cdef IntVector codes  # of the elements
+    cdef IntVector shadows  # node of another course's memo -> ours, -1 if not known, -2 if there is no one
     cdef uint64_t shadowed  # the serial number of that memo
     cdef uint64_t shadowed_flushes
     cdef uint64_t own_flushes
-    cdef Ints at  # spot -> node of the memo
-    cdef Ints met  # label paths, each once
-    cdef Ints instances  # pairs: a spot, and the next of its label path
-    cdef Ints visitors  # pairs: a node, and the next that has the segment
-    cdef Ints sections  # segments that have leaves, each once
-    cdef Ints hits  # pairs: a segment, and the next that has the leaf
+    cdef IntVector at  # spot -> node of the memo
+    cdef IntVector met  # label paths, each once
+    cdef IntVector instances  # pairs: a spot, and the next of its label path
+    cdef IntVector visitors  # pairs: a node, and the next that has the segment
+    cdef IntVector sections  # segments that have leaves, each once
+    cdef IntVector hits  # pairs: a segment, and the next that has the leaf
     cdef LeafState *leaves
     cdef uint64_t *hit  # a bit for every leaf that was reached, and one for no leaf that always is
     cdef uint64_t *several  # the same for those that were reached at more than one node
     cdef Py_ssize_t leaf_words
-    cdef Ints undecided  # units whose joints must be asked
+    cdef IntVector undecided  # units whose joints must be asked
     # where results go
     cdef uint64_t *bits
     cdef uint64_t *hops  # NULL when numbers are wanted

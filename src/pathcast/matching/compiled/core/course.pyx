@@ -37,7 +37,7 @@ from pathcast.matching.compiled.core.memo cimport Mark, Memo
 from pathcast.matching.compiled.core.names cimport Addresses
 from pathcast.matching.compiled.core.segments cimport Segment
 from pathcast.matching.compiled.core.strings cimport string_number
-from pathcast.vectors cimport drop, find, joined, push, reserve, slot_of
+from pathcast.vectors cimport find, free_vector, home_slot, pack_key, push, reserve
 from pathcast.matching.compiled.core.walk cimport Spot, Text, Walk, is_text, starts_text
 
 cdef extern from *:
@@ -80,15 +80,15 @@ cdef class Course:
         free(self.leaves)
         free(self.hit)
         free(self.several)
-        drop(&self.at)
-        drop(&self.codes)
-        drop(&self.shadows)
-        drop(&self.instances)
-        drop(&self.visitors)
-        drop(&self.hits)
-        drop(&self.sections)
-        drop(&self.undecided)
-        drop(&self.met)
+        free_vector(&self.at)
+        free_vector(&self.codes)
+        free_vector(&self.shadows)
+        free_vector(&self.instances)
+        free_vector(&self.visitors)
+        free_vector(&self.hits)
+        free_vector(&self.sections)
+        free_vector(&self.undecided)
+        free_vector(&self.met)
 
     cdef int run(self, Walk walk) except -1 nogil:
         """Run over a document; `bits` or `hops` and `alive` are set by the caller."""
@@ -110,9 +110,9 @@ cdef class Course:
             ahead = spot + _AHEAD
             if ahead <= walk.elements and walk.spots[ahead].parent < spot and self.memo.following.size:
                 __builtin_prefetch(
-                    slot_of(
+                    home_slot(
                         &self.memo.following,
-                        joined(self.at.at[walk.spots[ahead].parent], self.codes.at[ahead]),
+                        pack_key(self.at.at[walk.spots[ahead].parent], self.codes.at[ahead]),
                     )
                 )
             here = &walk.spots[spot]
@@ -225,7 +225,7 @@ cdef class Course:
     # label paths
 
     cdef int32_t _step(self, int32_t node, int32_t code) except -1 nogil:
-        cdef int32_t found = find(&self.memo.following, joined(node, code))
+        cdef int32_t found = find(&self.memo.following, pack_key(node, code))
         if found >= 0:
             self.memo.hits += 1
             return found

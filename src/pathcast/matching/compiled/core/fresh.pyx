@@ -36,7 +36,16 @@ from pathcast.matching.compiled.core.labels cimport (
     Paths,
 )
 from pathcast.matching.compiled.core.names cimport Addresses, Names
-from pathcast.vectors cimport Ints, discard, drop, find, insert, joined, push, reserve
+from pathcast.vectors cimport (
+    IntVector,
+    find,
+    free_map,
+    free_vector,
+    insert,
+    pack_key,
+    push,
+    reserve,
+)
 from pathcast.matching.compiled.core.walk cimport Spot, Walk
 
 # The rows of `masks`: steps to children and to any depth, but not the first ones; first steps that lead from the
@@ -89,7 +98,7 @@ cdef class Fresh:
         """`beside`: the automaton that is run before."""
         cdef int32_t[::1] chosen = numbers if isinstance(numbers, array.array) else array.array("i", numbers)
         cdef Py_ssize_t count = chosen.shape[0]
-        cdef Ints starts = Ints(NULL, 0, 0)
+        cdef IntVector starts = IntVector(NULL, 0, 0)
         self.largest_number = self.largest_hop = -1
         push(&self.row_codes, ANY)
         try:
@@ -99,17 +108,17 @@ cdef class Fresh:
             if count:
                 self._fill(paths, &chosen[0], count, &starts)
         finally:
-            drop(&starts)
+            free_vector(&starts)
 
     def __dealloc__(self):
         free(self.masks)
         free(self.passes)
-        discard(&self.rows)
-        drop(&self.numbers)
-        drop(&self.hops)
-        drop(&self.row_codes)
+        free_map(&self.rows)
+        free_vector(&self.numbers)
+        free_vector(&self.hops)
+        free_vector(&self.row_codes)
 
-    cdef int _pack(self, Paths paths, const int32_t *numbers, Py_ssize_t count, Ints *starts) except -1:
+    cdef int _pack(self, Paths paths, const int32_t *numbers, Py_ssize_t count, IntVector *starts) except -1:
         """Find the place of every path, so that none lies in two words, and a row for every name and namespace."""
         cdef Py_ssize_t index
         cdef int32_t number, at, end, test, bit = 0
@@ -123,8 +132,8 @@ cdef class Fresh:
             bit += end - at
             while at < end:
                 test = paths.labels.at[at] >> EDGE_BITS
-                if test >= FIRST_NAME and find(&self.rows, joined(test, 0)) < 0:
-                    insert(&self.rows, joined(test, 0), <int32_t>self.row_codes.size)
+                if test >= FIRST_NAME and find(&self.rows, pack_key(test, 0)) < 0:
+                    insert(&self.rows, pack_key(test, 0), <int32_t>self.row_codes.size)
                     push(&self.row_codes, test)
                     if paths.vocabulary.kinds.at[test] == A_SPACE:
                         self.spaces = True
@@ -148,14 +157,14 @@ cdef class Fresh:
 
     cdef int32_t _row(self, int32_t code) noexcept nogil:
         """The row of a name or a namespace, or that of its namespace; 0 if nobody asks for either."""
-        cdef int32_t row = find(&self.rows, joined(code, 0)), space
+        cdef int32_t row = find(&self.rows, pack_key(code, 0)), space
         if row < 0 and self.spaces:
             space = self.names.space(code)
             if space > 0:
-                row = find(&self.rows, joined(space, 0))
+                row = find(&self.rows, pack_key(space, 0))
         return row if row > 0 else 0
 
-    cdef int _fill(self, Paths paths, const int32_t *numbers, Py_ssize_t count, const Ints *starts) except -1:
+    cdef int _fill(self, Paths paths, const int32_t *numbers, Py_ssize_t count, const IntVector *starts) except -1:
         """Set the bits of all steps."""
         cdef Py_ssize_t index
         cdef int32_t number, at, first, end, bit, edge, test
@@ -210,7 +219,7 @@ cdef class Fresh:
         """Bytes."""
         return (
             (_ROWS + self.row_codes.size) * self.words * 8
-            + 4 * (self.numbers.room + self.hops.room)
+            + 4 * (self.numbers.capacity + self.hops.capacity)
         )
 
 
@@ -244,16 +253,16 @@ cdef class FreshRun:
 
     cdef int _make_room(self, Py_ssize_t wanted) except -1 nogil:
         """Have room for so many words in both stacks."""
-        if wanted > self.room:
+        if wanted > self.capacity:
             free(self.reached)
             free(self.above)
-            self.room = 0
+            self.capacity = 0
             self.reached = <uint64_t *>calloc(<size_t>wanted, sizeof(uint64_t))
             self.above = <uint64_t *>calloc(<size_t>wanted, sizeof(uint64_t))
             if self.reached == NULL or self.above == NULL:
                 with gil:
                     raise MemoryError
-            self.room = wanted
+            self.capacity = wanted
         return 0
 
     cdef int run(self, Walk walk, const int32_t *codes) except -1 nogil:

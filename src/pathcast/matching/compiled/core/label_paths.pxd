@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from pathcast.matching.compiled.core.segments cimport Segments
-from pathcast.vectors cimport Ints
+from pathcast.vectors cimport IntVector
 
 # What a node of a document is, in the codes of the memo: the kind above, a name (or a class of values) below.
 cdef enum:
@@ -75,7 +75,7 @@ cdef class LabelPaths(Segments):
     cdef Py_ssize_t node_count
     cdef Py_ssize_t node_room
     cdef Py_ssize_t further_room
-    cdef Ints lists  # the segments of nodes
+    cdef IntVector lists  # the segments of nodes
     cdef Py_ssize_t seen_room
     cdef uint32_t *seen  # state -> stamp of a union
     cdef uint32_t union

@@ -28,7 +28,7 @@ from pathcast.matching.compiled.core.labels cimport (
 )
 from pathcast.matching.compiled.core.predicates cimport NOWHERE
 from pathcast.matching.compiled.core.segments cimport Content
-from pathcast.vectors cimport Ints, _grow, append, drop, find, joined, push
+from pathcast.vectors cimport IntVector, append, find, free_vector, grow, pack_key, push
 
 
 cdef class LabelPaths(Segments):
@@ -43,7 +43,7 @@ cdef class LabelPaths(Segments):
         free(self.nodes)
         free(self.further)
         free(self.seen)
-        drop(&self.lists)
+        free_vector(&self.lists)
 
     def __len__(self):
         return self.node_count
@@ -63,8 +63,8 @@ cdef class LabelPaths(Segments):
 
     cdef int clear_paths(self) except -1 nogil:
         """Start again with the document node, and the one of paths that lead nowhere."""
-        if self.ints.room > 1 << 16:
-            drop(&self.lists)
+        if self.ints.capacity > 1 << 16:
+            free_vector(&self.lists)
         self.clear_segments()
         self.node_count = 0
         self.lists.size = 0
@@ -96,9 +96,9 @@ cdef class LabelPaths(Segments):
         cdef Node *new
         cdef int32_t number = <int32_t>self.node_count, index, segment
         if self.node_count == self.node_room:
-            _grow(<void **>&self.nodes, &self.node_room, self.node_count + 1, sizeof(Node))
+            grow(<void **>&self.nodes, &self.node_room, self.node_count + 1, sizeof(Node))
         if self.node_count >= self.further_room:
-            _grow(<void **>&self.further, &self.further_room, self.node_count + 1, sizeof(Further))
+            grow(<void **>&self.further, &self.further_room, self.node_count + 1, sizeof(Further))
         new = &self.nodes[number]
         memset(new, 0, sizeof(Node))
         memset(&self.further[number], 0, sizeof(Further))
@@ -233,11 +233,11 @@ cdef class LabelPaths(Segments):
 
     cdef int _operands(self, int32_t node) except -1 nogil:
         """Find the operands of a node's value tests."""
-        cdef Ints strings, places
+        cdef IntVector strings, places
         cdef const Content *segment
         cdef const State *known
         cdef int32_t index, side, state, child, operand
-        strings = places = Ints(NULL, 0, 0)
+        strings = places = IntVector(NULL, 0, 0)
         try:
             for index in range(self.nodes[node].segment_count):
                 segment = &self.contents[self.lists.at[self.nodes[node].segments + index]]
@@ -250,7 +250,7 @@ cdef class LabelPaths(Segments):
                         if self.automaton.states[child].label & EDGE_MASK == VALUE:
                             operand = find(
                                 &self.automaton.operands,
-                                joined(self.automaton.states[child].label >> EDGE_BITS, 0),
+                                pack_key(self.automaton.states[child].label >> EDGE_BITS, 0),
                             )
                             push(&places if operand & 1 else &strings, operand >> 1)
             self.further[node].string_count = sorted_once(&strings)
@@ -260,8 +260,8 @@ cdef class LabelPaths(Segments):
             append(&self.ints, places.at, places.size)
             self.blank(3 + strings.size + 2 * places.size)  # see `number_class`
         finally:
-            drop(&strings)
-            drop(&places)
+            free_vector(&strings)
+            free_vector(&places)
         return 0
 
     cdef int32_t string_class(self, int32_t node, int32_t string) noexcept nogil:
@@ -303,7 +303,7 @@ cdef int _by_size(const void *one, const void *two) noexcept nogil:
     return (left > right) - (left < right)
 
 
-cdef int32_t sorted_once(Ints *values) noexcept nogil:
+cdef int32_t sorted_once(IntVector *values) noexcept nogil:
     """Sort values and leave each once; gives how many are left."""
     cdef Py_ssize_t index, kept = 0
     if values.size:

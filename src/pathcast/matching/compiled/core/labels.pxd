@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t
 
-from pathcast.vectors cimport Ints
+from pathcast.vectors cimport IntVector
 
 # What a transition does. A value edge stays at its node and asks for its string-value.
 cdef enum:
@@ -34,7 +34,7 @@ cdef enum:
 cdef class Vocabulary:
     cdef readonly dict codes
     cdef readonly list keys
-    cdef Ints kinds
+    cdef IntVector kinds
     cdef list encoded  # the keys in UTF-8
     cdef readonly dict value_codes
     cdef readonly list value_tests
@@ -43,9 +43,9 @@ cdef class Vocabulary:
 
 cdef class Paths:
     cdef readonly Vocabulary vocabulary
-    cdef Ints labels
-    cdef Ints ends
-    cdef Ints hops
-    cdef Ints entries
+    cdef IntVector labels
+    cdef IntVector ends
+    cdef IntVector hops
+    cdef IntVector entries
     cdef int _close(self, int32_t hop, int32_t entry) except -1
     cdef Py_ssize_t _checked(self, Py_ssize_t number) except -1

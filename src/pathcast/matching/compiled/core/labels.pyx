@@ -28,7 +28,7 @@ from libc.string cimport memset
 from array import array as _array
 
 from pathcast.matching.compiled.core.strings cimport Strings, string_add, strings_drop
-from pathcast.vectors cimport Ints, append, drop, push
+from pathcast.vectors cimport IntVector, append, free_vector, push
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_COMPACT_ASCII(object text)
@@ -72,7 +72,7 @@ cdef class Vocabulary:
             push(&self.kinds, A_KIND)
 
     def __dealloc__(self):
-        drop(&self.kinds)
+        free_vector(&self.kinds)
 
     cdef int32_t intern(self, str key) except -1:
         code = self.codes.get(key)
@@ -111,10 +111,10 @@ cdef class Paths:
         self.vocabulary = vocabulary
 
     def __dealloc__(self):
-        drop(&self.labels)
-        drop(&self.ends)
-        drop(&self.hops)
-        drop(&self.entries)
+        free_vector(&self.labels)
+        free_vector(&self.ends)
+        free_vector(&self.hops)
+        free_vector(&self.entries)
 
     def __len__(self):
         return self.ends.size
@@ -241,7 +241,7 @@ cdef class Paths:
         cdef Paths found = Paths(vocabulary)
         cdef Py_ssize_t number, at
         cdef int32_t label, code
-        cdef Ints moved = Ints(NULL, 0, 0)
+        cdef IntVector moved = IntVector(NULL, 0, 0)
         try:
             for code in range(<int32_t>len(self.vocabulary.keys)):
                 push(&moved, code if code < FIRST_NAME else -1)
@@ -255,7 +255,7 @@ cdef class Paths:
                     push(&found.labels, moved.at[code] << EDGE_BITS | label & EDGE_MASK)
                 found._close(self.hops.at[number], self.entries.at[number])
         finally:
-            drop(&moved)
+            free_vector(&moved)
         return found
 
     def dump(self):
@@ -288,8 +288,8 @@ cdef class Paths:
     @property
     def memory(self):
         """Bytes."""
-        return 4 * (self.labels.room + self.ends.room + self.hops.room + self.entries.room)
+        return 4 * (self.labels.capacity + self.ends.capacity + self.hops.capacity + self.entries.capacity)
 
 
-cdef bytes _dumped(const Ints *ints):
+cdef bytes _dumped(const IntVector *ints):
     return (<const char *>ints.at)[: 4 * ints.size] if ints.size else b""

@@ -2,7 +2,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from pathcast.matching.compiled.core.automaton cimport Automaton
 from pathcast.matching.compiled.core.label_paths cimport LabelPaths
-from pathcast.vectors cimport Ints, Table
+from pathcast.vectors cimport IntMap, IntVector
 
 
 cdef struct Mark:
@@ -13,8 +13,8 @@ cdef struct Mark:
 
 
 cdef class Memo(LabelPaths):
-    cdef Table following  # (node, code) -> node
-    cdef Table jumps  # (node, code) -> segment, or 0
+    cdef IntMap following  # (node, code) -> node
+    cdef IntMap jumps  # (node, code) -> segment, or 0
     cdef readonly Py_ssize_t limit
     cdef bint by_size
     cdef uint64_t serial  # no two that ever were have the same
@@ -22,8 +22,8 @@ cdef class Memo(LabelPaths):
     cdef readonly uint64_t misses
     cdef readonly uint64_t flushes
     cdef readonly uint64_t work
-    cdef Ints jumped
-    cdef Ints picked
+    cdef IntVector jumped
+    cdef IntVector picked
 
     cdef int serve(self, Automaton automaton) except -1
     cdef int forget(self) except -1 nogil

@@ -45,14 +45,14 @@ from pathcast.matching.compiled.core.predicates cimport LESS, NOWHERE, Range, ho
 from pathcast.matching.compiled.core.segments cimport Content, Segment
 from pathcast.vectors cimport (
     append,
-    discard,
-    drop,
-    empty,
+    clear_map,
     find,
+    free_map,
+    free_vector,
     insert,
-    joined,
+    map_bytes,
+    pack_key,
     push,
-    table_bytes,
 )
 
 cdef extern from *:
@@ -85,10 +85,10 @@ cdef class Memo(LabelPaths):
         self.serve(automaton)
 
     def __dealloc__(self):
-        drop(&self.jumped)
-        drop(&self.picked)
-        discard(&self.following)
-        discard(&self.jumps)
+        free_vector(&self.jumped)
+        free_vector(&self.picked)
+        free_map(&self.following)
+        free_map(&self.jumps)
 
     cdef int serve(self, Automaton automaton) except -1:
         """Start again with another automaton, in the room that is there."""
@@ -98,9 +98,9 @@ cdef class Memo(LabelPaths):
         if self.by_size:
             self.limit = _LEAST + _EACH * automaton.size
         if self.following.mask >= _LARGE:  # to clean it would take longer than to make a new one
-            discard(&self.following)
+            free_map(&self.following)
         if self.jumps.mask >= _LARGE:
-            discard(&self.jumps)
+            free_map(&self.jumps)
         self.mask_words = (automaton.largest_hop >> 6) + 1  # -1 >> 6 is -1
         self.forget()
         return 0
@@ -111,10 +111,10 @@ cdef class Memo(LabelPaths):
         return (
             self.node_room * <Py_ssize_t>(sizeof(Node) + sizeof(Further))
             + self.segment_room * <Py_ssize_t>(sizeof(Segment) + sizeof(Content))
-            + 4 * (self.ints.room + self.lists.room)
+            + 4 * (self.ints.capacity + self.lists.capacity)
             + 8 * self.mask_room
-            + table_bytes(&self.following)
-            + table_bytes(&self.jumps)
+            + map_bytes(&self.following)
+            + map_bytes(&self.jumps)
             + 4 * self.automaton.size
         )
 
@@ -122,11 +122,11 @@ cdef class Memo(LabelPaths):
 
     cdef int forget(self) except -1 nogil:
         """Start again with the document node alone."""
-        if self.ints.room > 1 << 16:
-            discard(&self.following)
-            discard(&self.jumps)
-        empty(&self.following)
-        empty(&self.jumps)
+        if self.ints.capacity > 1 << 16:
+            free_map(&self.following)
+            free_map(&self.jumps)
+        clear_map(&self.following)
+        clear_map(&self.jumps)
         self.keeping = True
         return self.clear_paths()
 
@@ -202,7 +202,7 @@ cdef class Memo(LabelPaths):
             if code >= IS_VALUE:
                 self.ints.at[class_slot(&self.further[node], code)] = found
             else:
-                insert(&self.following, joined(node, code), found)
+                insert(&self.following, pack_key(node, code), found)
         return found
 
     cdef int _tests(self, int32_t code, int32_t *tests) noexcept nogil:
@@ -318,9 +318,9 @@ cdef class Memo(LabelPaths):
                         found = self.automaton.following(known.first, known.count, label)
                         if found >= 0:
                             self.take(found)
-                    at = find(&self.automaton.ranges_of, joined(state[0], 0))
+                    at = find(&self.automaton.ranges_of, pack_key(state[0], 0))
                     if at >= 0:
-                        found = find(&self.automaton.range_counts, joined(state[0], 0))
+                        found = find(&self.automaton.range_counts, pack_key(state[0], 0))
                         self._ranges(at, at + found, numeric)
                 state += 1
         return 0
@@ -345,7 +345,7 @@ cdef class Memo(LabelPaths):
         self, int32_t node, int32_t code, const int32_t *tests, int count
     ) except -1 nogil:
         """The segment that the states waiting at a node lead to on a label, 0 if it would be empty."""
-        cdef int32_t edge = DESCENDANT, segment = find(&self.jumps, joined(node, code))
+        cdef int32_t edge = DESCENDANT, segment = find(&self.jumps, pack_key(node, code))
         if segment >= 0:
             return segment
         if code >> KIND_SHIFT == IS_ATTRIBUTE >> KIND_SHIFT:
@@ -359,5 +359,5 @@ cdef class Memo(LabelPaths):
         )
         segment = self.segment()
         if self.keeping:
-            insert(&self.jumps, joined(node, code), segment)
+            insert(&self.jumps, pack_key(node, code), segment)
         return segment

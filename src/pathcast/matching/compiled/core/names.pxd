@@ -3,20 +3,20 @@ from lxml.includes cimport tree
 
 from pathcast.matching.compiled.core.labels cimport Vocabulary
 from pathcast.matching.compiled.core.strings cimport Strings
-from pathcast.vectors cimport Ints, Table
+from pathcast.vectors cimport IntMap, IntVector
 
 
 cdef class Names:
     cdef Vocabulary vocabulary
     cdef Strings names
-    cdef Ints name_codes
+    cdef IntVector name_codes
     cdef Strings spaces
-    cdef Ints space_codes
+    cdef IntVector space_codes
     cdef Strings targets
-    cdef Ints target_codes
-    cdef Table known  # all codes that it has
-    cdef Table space_of  # name -> its namespace
-    cdef Table space_set
+    cdef IntVector target_codes
+    cdef IntMap known  # all codes that it has
+    cdef IntMap space_of  # name -> its namespace
+    cdef IntMap space_set
     cdef int add(self, int32_t code) except -1
     cdef bint has(self, int32_t code) noexcept nogil
     cdef int32_t space(self, int32_t code) noexcept nogil
@@ -25,7 +25,7 @@ cdef class Names:
 
 
 cdef class Addresses:
-    cdef Table codes  # (name's address, namespace) -> code
+    cdef IntMap codes  # (name's address, namespace) -> code
     cdef tree.xmlNs *_space
     cdef int32_t _space_number
     cdef void forget(self) noexcept nogil

@@ -11,7 +11,16 @@ from lxml.includes cimport tree
 
 from pathcast.matching.compiled.core.labels cimport A_NAME, OTHER, Vocabulary
 from pathcast.matching.compiled.core.strings cimport string_add, string_number, strings_bytes, strings_drop
-from pathcast.vectors cimport discard, drop, empty, find, insert, joined, push, table_bytes
+from pathcast.vectors cimport (
+    clear_map,
+    find,
+    free_map,
+    free_vector,
+    insert,
+    map_bytes,
+    pack_key,
+    push,
+)
 
 cdef enum:
     _MOST = 65536  # addresses that are remembered
@@ -28,19 +37,19 @@ cdef class Names:
         strings_drop(&self.names)
         strings_drop(&self.spaces)
         strings_drop(&self.targets)
-        drop(&self.name_codes)
-        drop(&self.space_codes)
-        drop(&self.target_codes)
-        discard(&self.known)
-        discard(&self.space_of)
-        discard(&self.space_set)
+        free_vector(&self.name_codes)
+        free_vector(&self.space_codes)
+        free_vector(&self.target_codes)
+        free_map(&self.known)
+        free_map(&self.space_of)
+        free_map(&self.space_set)
 
     cdef int add(self, int32_t code) except -1:
         """One more; not twice the same."""
         cdef str key
         cdef bytes text
         cdef int32_t space = 0
-        insert(&self.known, joined(code, 0), 1)
+        insert(&self.known, pack_key(code, 0), 1)
         if self.vocabulary.kinds.at[code] == A_NAME:
             text = self.vocabulary.encoded[code]
             string_add(&self.names, text, len(text), 0)
@@ -58,10 +67,10 @@ cdef class Names:
             text = uri.encode()
             if string_add(&self.spaces, text, len(text), 0) == self.space_codes.size:
                 push(&self.space_codes, space)
-                insert(&self.space_set, joined(space, 0), 1)
+                insert(&self.space_set, pack_key(space, 0), 1)
             if key == "*":
                 return 0
-            insert(&self.space_of, joined(code, 0), space)
+            insert(&self.space_of, pack_key(code, 0), space)
         text = key.encode()
         string_add(&self.names, text, len(text), space)
         push(&self.name_codes, code)
@@ -69,15 +78,15 @@ cdef class Names:
 
     cdef bint has(self, int32_t code) noexcept nogil:
         """Whether a code was added."""
-        return find(&self.known, joined(code, 0)) >= 0
+        return find(&self.known, pack_key(code, 0)) >= 0
 
     cdef int32_t space(self, int32_t code) noexcept nogil:
         """The code of a name's namespace, -1 if it has none."""
-        return find(&self.space_of, joined(code, 0))
+        return find(&self.space_of, pack_key(code, 0))
 
     cdef bint is_space(self, int32_t code) noexcept nogil:
         """Whether a code stands for a namespace."""
-        return find(&self.space_set, joined(code, 0)) >= 0
+        return find(&self.space_set, pack_key(code, 0)) >= 0
 
     cdef int32_t target(self, const tree.xmlChar *name) noexcept nogil:
         """The code of the target of a processing instruction, OTHER if nobody asks for it."""
@@ -89,18 +98,18 @@ cdef class Names:
     @property
     def memory(self):
         """Bytes."""
-        return strings_bytes(&self.names) + table_bytes(&self.known) + table_bytes(&self.space_of)
+        return strings_bytes(&self.names) + map_bytes(&self.known) + map_bytes(&self.space_of)
 
 
 cdef class Addresses:
     """What the addresses of names stand for; used by one thread at a time, and with the same names until it forgets."""
 
     def __dealloc__(self):
-        discard(&self.codes)
+        free_map(&self.codes)
 
     cdef void forget(self) noexcept nogil:
         """Addresses may stand for other names from now on."""
-        empty(&self.codes)
+        clear_map(&self.codes)
 
     cdef void begin(self) noexcept nogil:
         """Before a document: namespaces are its own."""
@@ -139,6 +148,6 @@ cdef class Addresses:
             code = names.space_codes.at[number - 1] if number else OTHER
         if number < 1 << _SPACE_BITS:
             if self.codes.size >= _MOST:
-                empty(&self.codes)
+                clear_map(&self.codes)
             insert(&self.codes, key, code)
         return code

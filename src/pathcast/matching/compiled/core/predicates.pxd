@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t
 
 from pathcast.matching.compiled.core.strings cimport Strings
-from pathcast.vectors cimport Ints
+from pathcast.vectors cimport IntVector
 
 cdef enum Op:
     EQUAL = 0
@@ -26,8 +26,8 @@ cdef struct Range:
 
 cdef class Values:
     cdef Strings strings
-    cdef Ints string_labels
-    cdef Ints number_labels
+    cdef IntVector string_labels
+    cdef IntVector number_labels
     cdef double *constants
     cdef int32_t constant_count
     cdef int32_t place(self, const char *text, Py_ssize_t length) noexcept nogil

@@ -22,7 +22,7 @@ from libc.stdlib cimport calloc, free
 
 from pathcast.matching.compiled.core.numbers cimport number_of
 from pathcast.matching.compiled.core.strings cimport string_add, string_number, strings_bytes, strings_drop
-from pathcast.vectors cimport drop, push
+from pathcast.vectors cimport free_vector, push
 
 _OPS = {"=": EQUAL, "!=": DIFFERENT, "<": LESS, "<=": LESS_OR_EQUAL, ">": GREATER, ">=": GREATER_OR_EQUAL}
 
@@ -61,8 +61,8 @@ cdef class Values:
 
     def __dealloc__(self):
         strings_drop(&self.strings)
-        drop(&self.string_labels)
-        drop(&self.number_labels)
+        free_vector(&self.string_labels)
+        free_vector(&self.number_labels)
         free(self.constants)
 
     def kind(self, str text not None):
@@ -104,7 +104,7 @@ cdef class Values:
     @property
     def memory(self):
         """Bytes."""
-        return strings_bytes(&self.strings) + 12 * self.constant_count + 4 * self.string_labels.room
+        return strings_bytes(&self.strings) + 12 * self.constant_count + 4 * self.string_labels.capacity
 
 
 cdef bint holds(const Range *test, int32_t string, int32_t place) noexcept nogil:

@@ -4,7 +4,7 @@ from lxml.includes cimport tree
 from pathcast.matching.compiled.core.course cimport Course
 from pathcast.matching.compiled.core.fresh cimport FreshRun
 from pathcast.matching.compiled.core.twigs cimport Twigs, Unit
-from pathcast.vectors cimport Ints
+from pathcast.vectors cimport IntVector
 from pathcast.matching.compiled.core.walk cimport Walk
 
 
@@ -28,7 +28,7 @@ cdef class Run:
     cdef int32_t *_found
     cdef tree.xmlDict *_names
     cdef object _keeper
-    cdef Ints _pending
+    cdef IntVector _pending
     cdef int _use(self, tuple automata) except -1
     cdef int _use_fresh(self, tuple fresh) except -1
     cdef int _run_fresh(self, FreshRun fresh, const uint64_t *alive) except -1

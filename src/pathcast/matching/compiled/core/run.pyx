@@ -25,7 +25,7 @@ from pathcast.matching.compiled.core.course cimport Course
 from pathcast.matching.compiled.core.branches cimport Branches
 from pathcast.matching.compiled.core.fresh cimport FreshRun
 from pathcast.matching.compiled.core.twigs cimport MORE, Twigs, Unit, complete
-from pathcast.vectors cimport drop, has, push
+from pathcast.vectors cimport free_vector, has_bit, push
 from pathcast.matching.compiled.core.walk cimport Walk
 
 cetree.import_lxml__etree()
@@ -59,7 +59,7 @@ cdef class Run:
         free(self._bits)
         free(self._hops)
         free(self._found)
-        drop(&self._pending)
+        free_vector(&self._pending)
 
     def open(self, _Element root not None, bint attributes):
         """Take a document; `attributes`: they are to be counted, too."""
@@ -335,7 +335,7 @@ cdef class Run:
         """Decide a unit all of whose leaves were hit, or put it off, or leave it to others."""
         cdef const Unit *unit = &twigs.units[place]
         if unit.joint < 0 or not course.lost and unit.other_fork != MORE and not (
-            has(course.several, unit.fork) or has(course.several, unit.other_fork)
+            has_bit(course.several, unit.fork) or has_bit(course.several, unit.other_fork)
         ):
             self._fits(index, place, twigs, alive)
         elif not self._wanted(twigs, unit, alive):
@@ -371,7 +371,7 @@ cdef class Run:
         """Take a number, or its hop."""
         if not self._hops_wanted:
             self._bits[number >> 6] |= <uint64_t>1 << (number & 63)
-        elif hop >= 0 and has(alive, number):
+        elif hop >= 0 and has_bit(alive, number):
             self._hops[hop >> 6] |= <uint64_t>1 << (hop & 63)
 
     cdef bint _wanted(self, Twigs twigs, const Unit *unit, const uint64_t *alive) noexcept nogil:
@@ -388,9 +388,9 @@ cdef class Run:
         return False
 
     cdef bint _wanted_one(self, int32_t number, int32_t hop, const uint64_t *alive) noexcept nogil:
-        if not has(alive, number):
+        if not has_bit(alive, number):
             return False
-        return hop >= 0 and not has(self._hops, hop) if self._hops_wanted else not has(self._bits, number)
+        return hop >= 0 and not has_bit(self._hops, hop) if self._hops_wanted else not has_bit(self._bits, number)
 
     cdef void _accept(self, Twigs twigs, int32_t entry, const uint64_t *alive) noexcept nogil:
         """Take the numbers of an entry, or their hops."""

@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from pathcast.matching.compiled.core.automaton cimport Automaton
-from pathcast.vectors cimport Ints
+from pathcast.vectors cimport IntVector
 
 
 # States that were reached together, in two halves: what every document asks for, and what is behind it. What the segment has of
@@ -34,21 +34,21 @@ cdef class Segments:
     cdef Py_ssize_t segment_count
     cdef Py_ssize_t segment_room
     cdef Py_ssize_t content_room
-    cdef Ints ints
+    cdef IntVector ints
     cdef uint64_t *masks
     cdef Py_ssize_t mask_count
     cdef Py_ssize_t mask_room
     cdef int32_t mask_words  # 0 if there are no hops
     cdef bint keeping
     # what is being collected
-    cdef Ints near
-    cdef Ints named
-    cdef Ints starred
-    cdef Ints sides
-    cdef Ints numbers
-    cdef Ints hops
-    cdef Ints joined_leaves
-    cdef Ints leaves
+    cdef IntVector near
+    cdef IntVector named
+    cdef IntVector starred
+    cdef IntVector sides
+    cdef IntVector numbers
+    cdef IntVector hops
+    cdef IntVector joined_leaves
+    cdef IntVector leaves
     cdef uint32_t flags
     cdef uint32_t child
 

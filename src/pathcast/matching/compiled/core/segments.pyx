@@ -9,7 +9,7 @@ from libc.stdlib cimport free
 from libc.string cimport memset
 
 from pathcast.matching.compiled.core.automaton cimport ATTRIBUTES, MANY, NAMED, VALUES, State
-from pathcast.vectors cimport _grow, append, drop, push, reserve
+from pathcast.vectors cimport append, free_vector, grow, push, reserve
 
 
 cdef class Segments:
@@ -24,20 +24,20 @@ cdef class Segments:
         free(self.segments)
         free(self.contents)
         free(self.masks)
-        drop(&self.ints)
-        drop(&self.near)
-        drop(&self.named)
-        drop(&self.starred)
-        drop(&self.sides)
-        drop(&self.numbers)
-        drop(&self.hops)
-        drop(&self.joined_leaves)
-        drop(&self.leaves)
+        free_vector(&self.ints)
+        free_vector(&self.near)
+        free_vector(&self.named)
+        free_vector(&self.starred)
+        free_vector(&self.sides)
+        free_vector(&self.numbers)
+        free_vector(&self.hops)
+        free_vector(&self.joined_leaves)
+        free_vector(&self.leaves)
 
     cdef int clear_segments(self) except -1 nogil:
         """Start again without any; number 0 stands for none."""
-        if self.ints.room > 1 << 16:  # give the room back, too: the next documents may be small
-            drop(&self.ints)
+        if self.ints.capacity > 1 << 16:  # give the room back, too: the next documents may be small
+            free_vector(&self.ints)
             free(self.masks)
             self.masks = NULL
             self.mask_room = 0
@@ -87,9 +87,9 @@ cdef class Segments:
         if total == 0 and self.segment_count:
             return 0
         if self.segment_count == self.segment_room:
-            _grow(<void **>&self.segments, &self.segment_room, self.segment_count + 1, sizeof(Segment))
+            grow(<void **>&self.segments, &self.segment_room, self.segment_count + 1, sizeof(Segment))
         if self.segment_count >= self.content_room:
-            _grow(<void **>&self.contents, &self.content_room, self.segment_count + 1, sizeof(Content))
+            grow(<void **>&self.contents, &self.content_room, self.segment_count + 1, sizeof(Content))
         new = &self.segments[self.segment_count]
         content = &self.contents[self.segment_count]
         memset(new, 0, sizeof(Segment))
@@ -144,7 +144,7 @@ cdef class Segments:
                 return 0
             if known.mask < 0:
                 if self.mask_count + self.mask_words > self.mask_room:
-                    _grow(
+                    grow(
                         <void **>&self.masks,
                         &self.mask_room,
                         self.mask_count + self.mask_words,

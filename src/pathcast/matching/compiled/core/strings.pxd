@@ -8,27 +8,27 @@ from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from pathcast.vectors cimport (
-    Ints,
-    Table,
-    _grow,
-    discard,
-    drop,
+    IntMap,
+    IntVector,
     find,
+    free_map,
+    free_vector,
+    grow,
     insert,
+    map_bytes,
     push,
-    table_bytes,
 )
 
 from libc.stdlib cimport free
 
 
 cdef struct Strings:
-    Table table
-    Ints ends
-    Ints salts
+    IntMap table
+    IntVector ends
+    IntVector salts
     char *bytes
     Py_ssize_t size
-    Py_ssize_t room
+    Py_ssize_t capacity
 
 
 cdef inline uint64_t hashed(const char *text, Py_ssize_t length, int32_t salt) noexcept nogil:
@@ -81,8 +81,8 @@ cdef inline int32_t string_add(
     cdef uint64_t key
     if found >= 0:
         return found
-    if strings.size + length > strings.room:
-        _grow(<void **>&strings.bytes, &strings.room, strings.size + length, 1)
+    if strings.size + length > strings.capacity:
+        grow(<void **>&strings.bytes, &strings.capacity, strings.size + length, 1)
     memcpy(strings.bytes + strings.size, text, <size_t>length)
     strings.size += length
     push(&strings.ends, <int32_t>strings.size)
@@ -96,12 +96,12 @@ cdef inline int32_t string_add(
 
 
 cdef inline void strings_drop(Strings *strings) noexcept nogil:
-    discard(&strings.table)
-    drop(&strings.ends)
-    drop(&strings.salts)
+    free_map(&strings.table)
+    free_vector(&strings.ends)
+    free_vector(&strings.salts)
     free(strings.bytes)
     strings.bytes = NULL
 
 
 cdef inline Py_ssize_t strings_bytes(const Strings *strings) noexcept nogil:
-    return table_bytes(&strings.table) + strings.room + 4 * (strings.ends.room + strings.salts.room)
+    return map_bytes(&strings.table) + strings.capacity + 4 * (strings.ends.capacity + strings.salts.capacity)

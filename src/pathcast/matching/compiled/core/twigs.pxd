@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t, uint64_t
 
-from pathcast.vectors cimport Ints, has
+from pathcast.vectors cimport IntVector, has_bit
 
 
 # The nodes above from which a way down leads to a node of the target. The way up is a row of numbers: so many
@@ -38,25 +38,25 @@ cdef struct Unit:
 cdef inline bint complete(const Unit *unit, const uint64_t *hit, const int32_t *rest) noexcept nogil:
     """Whether the other leaves of a unit were hit, too."""
     cdef int32_t index
-    if not has(hit, unit.second):
+    if not has_bit(hit, unit.second):
         return False
     if unit.third >= 0:
-        return has(hit, unit.third)
+        return has_bit(hit, unit.third)
     rest -= unit.third + 2
     for index in range(1, rest[0] + 1):
-        if not has(hit, rest[index]):
+        if not has_bit(hit, rest[index]):
             return False
     return True
 
 
 cdef class Twigs:
-    cdef Ints leaves  # leaf -> state
-    cdef Ints leaf_starts  # leaf -> the first of the units that wait there
-    cdef Ints rest
-    cdef Ints ways
+    cdef IntVector leaves  # leaf -> state
+    cdef IntVector leaf_starts  # leaf -> the first of the units that wait there
+    cdef IntVector rest
+    cdef IntVector ways
     cdef Link *links
     cdef Joint *joints
-    cdef Ints joint_links
+    cdef IntVector joint_links
     cdef Unit *units
     cdef char *general  # unit -> somebody else evaluates the condition
     cdef char *joined  # leaf -> joins may ask for its nodes
@@ -66,10 +66,10 @@ cdef class Twigs:
     cdef readonly int32_t link_count
     cdef readonly int32_t leaf_count
     cdef int32_t always  # from here on units need no leaf
-    cdef Ints entry_starts
-    cdef Ints entry_numbers
-    cdef Ints entry_hops
-    cdef Ints residual  # entry -> whether a residual is left to check
+    cdef IntVector entry_starts
+    cdef IntVector entry_numbers
+    cdef IntVector entry_hops
+    cdef IntVector residual  # entry -> whether a residual is left to check
     cdef readonly list keys  # entry -> the caller's key
     cdef dict _leaves
     cdef dict _links

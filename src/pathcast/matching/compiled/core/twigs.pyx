@@ -12,7 +12,7 @@ The document's side of this is in `branches`; here is what does not change.
 from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport calloc, free
 
-from pathcast.vectors cimport drop, push
+from pathcast.vectors cimport free_vector, push
 
 
 cdef class Twigs:
@@ -43,15 +43,15 @@ cdef class Twigs:
         free(self.general)
         free(self.joined)
         free(self.waiting)
-        drop(&self.leaves)
-        drop(&self.leaf_starts)
-        drop(&self.rest)
-        drop(&self.joint_links)
-        drop(&self.ways)
-        drop(&self.entry_starts)
-        drop(&self.entry_numbers)
-        drop(&self.entry_hops)
-        drop(&self.residual)
+        free_vector(&self.leaves)
+        free_vector(&self.leaf_starts)
+        free_vector(&self.rest)
+        free_vector(&self.joint_links)
+        free_vector(&self.ways)
+        free_vector(&self.entry_starts)
+        free_vector(&self.entry_numbers)
+        free_vector(&self.entry_hops)
+        free_vector(&self.residual)
 
     def add_entry(self, key, numbers, hops, residual):
         """A subscription (or several that are equal) by the caller's key; gives its number here."""
@@ -225,7 +225,7 @@ cdef class Twigs:
             + self.joint_count * <Py_ssize_t>sizeof(Joint)
             + self.unit_count * <Py_ssize_t>sizeof(Unit)
             + self.unit_count + self.leaf_count + self.leaf_count // 8
-            + 4 * (self.leaves.room + self.leaf_starts.room + self.rest.room + self.ways.room)
-            + 4 * (self.joint_links.room + self.entry_starts.room + self.residual.room)
-            + 4 * (self.entry_numbers.room + self.entry_hops.room)
+            + 4 * (self.leaves.capacity + self.leaf_starts.capacity + self.rest.capacity + self.ways.capacity)
+            + 4 * (self.joint_links.capacity + self.entry_starts.capacity + self.residual.capacity)
+            + 4 * (self.entry_numbers.capacity + self.entry_hops.capacity)
         )

@@ -19,7 +19,7 @@ cdef class Walk:
     cdef _Element root
     cdef Spot *spots
     cdef Py_ssize_t size  # all that were met; those after the elements come while a document is run
-    cdef Py_ssize_t room
+    cdef Py_ssize_t capacity
     cdef readonly Py_ssize_t elements
     cdef readonly Py_ssize_t counted
     cdef readonly int32_t depth

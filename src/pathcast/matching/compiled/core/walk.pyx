@@ -19,7 +19,7 @@ from lxml.includes cimport etreepublic as cetree
 from lxml.includes cimport tree
 from lxml.includes.etreepublic cimport _Element
 
-from pathcast.vectors cimport _grow
+from pathcast.vectors cimport grow
 
 cdef extern from "libxml/xmlversion.h":
     const char *LIBXML_DOTTED_VERSION
@@ -88,8 +88,8 @@ cdef class Walk:
 
     cdef int32_t add(self, tree.xmlNode *node, int32_t parent, int32_t depth) except -1 nogil:
         """One more node; gives its number."""
-        if self.size == self.room:
-            _grow(<void **>&self.spots, &self.room, self.size + 1, sizeof(Spot))
+        if self.size == self.capacity:
+            grow(<void **>&self.spots, &self.capacity, self.size + 1, sizeof(Spot))
         self.spots[self.size] = Spot(node, parent, depth)
         self.size += 1
         return <int32_t>self.size - 1
@@ -191,7 +191,7 @@ cdef class Walk:
 
     cdef int _append(self, const char *text, Py_ssize_t length) except -1 nogil:
         if self._size + length > self._room:
-            _grow(<void **>&self._buffer, &self._room, self._size + length, 1)
+            grow(<void **>&self._buffer, &self._room, self._size + length, 1)
         memcpy(self._buffer + self._size, text, <size_t>length)
         self._size += length
         return 0

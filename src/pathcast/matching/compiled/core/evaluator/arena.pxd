@@ -12,7 +12,7 @@ from libc.string cimport memset
 
 cdef struct Block:
     Block *below
-    size_t room
+    size_t capacity
     size_t used
 
 
@@ -35,8 +35,8 @@ cdef enum:
 
 cdef inline int _extend(Arena *arena, size_t size) except -1 nogil:
     cdef Block *block = arena.spare
-    cdef size_t room = _LEAST if arena.top == NULL else 2 * arena.top.room
-    if block != NULL and block.room >= size:
+    cdef size_t room = _LEAST if arena.top == NULL else 2 * arena.top.capacity
+    if block != NULL and block.capacity >= size:
         arena.spare = NULL
     else:
         room = max(min(room, <size_t>_MOST), size)
@@ -44,7 +44,7 @@ cdef inline int _extend(Arena *arena, size_t size) except -1 nogil:
         if block == NULL:
             with gil:
                 raise MemoryError
-        block.room = room
+        block.capacity = room
         arena.total += room
     block.used = 0
     block.below = arena.top
@@ -56,7 +56,7 @@ cdef inline void *take(Arena *arena, size_t size) except NULL nogil:
     """So many bytes, aligned for anything; never NULL."""
     cdef void *found
     size = (size + 15) & ~<size_t>15
-    if arena.top == NULL or arena.top.room - arena.top.used < size:
+    if arena.top == NULL or arena.top.capacity - arena.top.used < size:
         _extend(arena, size)
     found = <char *>arena.top + _HEAD + arena.top.used
     arena.top.used += size
@@ -84,11 +84,11 @@ cdef inline void release(Arena *arena, Mark to) noexcept nogil:
         block = arena.top
         arena.top = block.below
         other = arena.spare
-        if other == NULL or other.room < block.room:
+        if other == NULL or other.capacity < block.capacity:
             arena.spare = block
             block = other
         if block != NULL:
-            arena.total -= block.room
+            arena.total -= block.capacity
             free(block)
     if arena.top != NULL:
         arena.top.used = to.used

@@ -4,7 +4,7 @@ cimport cython
 from libc.stdint cimport int32_t
 
 from pathcast.matching.compiled.core.strings cimport Strings
-from pathcast.vectors cimport Ints, Table
+from pathcast.vectors cimport IntMap, IntVector
 
 cdef enum Axis:
     CHILD
@@ -97,19 +97,19 @@ cdef struct Program:
     Stream *streams
     Py_ssize_t stream_room
     Py_ssize_t stream_count
-    Ints suffixes  # the first step of each distinct end of a path
-    Ints lists
-    Ints ordered  # for deep conditions: how many steps, then these, inner ones first
+    IntVector suffixes  # the first step of each distinct end of a path
+    IntVector lists
+    IntVector ordered  # for deep conditions: how many steps, then these, inner ones first
     Strings condition_digests  # the number of a digest is the number of its condition
     Strings step_digests
     Strings spaces
     Strings labels  # local names, salted with their namespace
     Strings targets
     Strings operands
-    Table stream_numbers
-    Table path_numbers
-    Table suffix_numbers
-    Table deep  # condition -> its place in `ordered`
+    IntMap stream_numbers
+    IntMap path_numbers
+    IntMap suffix_numbers
+    IntMap deep  # condition -> its place in `ordered`
 
 
 @cython.final

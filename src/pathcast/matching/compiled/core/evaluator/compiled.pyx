@@ -34,15 +34,15 @@ from pathcast.matching.compiled.core.strings cimport (
     strings_drop,
 )
 from pathcast.vectors cimport (
-    _grow,
-    discard,
-    drop,
     find,
+    free_map,
+    free_vector,
+    grow,
     insert,
-    joined,
+    map_bytes,
+    pack_key,
     push,
     reserve,
-    table_bytes,
 )
 
 from pathcast.xpath import syntax, tree
@@ -95,19 +95,19 @@ cdef class Conditions:
         free(program.steps)
         free(program.paths)
         free(program.streams)
-        drop(&program.suffixes)
-        drop(&program.lists)
-        drop(&program.ordered)
+        free_vector(&program.suffixes)
+        free_vector(&program.lists)
+        free_vector(&program.ordered)
         strings_drop(&program.condition_digests)
         strings_drop(&program.step_digests)
         strings_drop(&program.spaces)
         strings_drop(&program.labels)
         strings_drop(&program.targets)
         strings_drop(&program.operands)
-        discard(&program.stream_numbers)
-        discard(&program.path_numbers)
-        discard(&program.suffix_numbers)
-        discard(&program.deep)
+        free_map(&program.stream_numbers)
+        free_map(&program.path_numbers)
+        free_map(&program.suffix_numbers)
+        free_map(&program.deep)
 
     def __len__(self):
         """How many distinct conditions there are, those inside others included."""
@@ -135,7 +135,7 @@ cdef class Conditions:
             else:
                 waiting.pop()
         number = _number(&self.program.condition_digests, condition)
-        if condition.depth > DEEP and find(&self.program.deep, joined(number, 0)) < 0:
+        if condition.depth > DEEP and find(&self.program.deep, pack_key(number, 0)) < 0:
             self._order(number)
         return number
 
@@ -148,17 +148,17 @@ cdef class Conditions:
             + program.step_room * <Py_ssize_t>sizeof(Step)
             + program.path_room * <Py_ssize_t>sizeof(Path)
             + program.stream_room * <Py_ssize_t>sizeof(Stream)
-            + 4 * (program.suffixes.room + program.lists.room + program.ordered.room)
+            + 4 * (program.suffixes.capacity + program.lists.capacity + program.ordered.capacity)
             + strings_bytes(&program.condition_digests)
             + strings_bytes(&program.step_digests)
             + strings_bytes(&program.spaces)
             + strings_bytes(&program.labels)
             + strings_bytes(&program.targets)
             + strings_bytes(&program.operands)
-            + table_bytes(&program.stream_numbers)
-            + table_bytes(&program.path_numbers)
-            + table_bytes(&program.suffix_numbers)
-            + table_bytes(&program.deep)
+            + map_bytes(&program.stream_numbers)
+            + map_bytes(&program.path_numbers)
+            + map_bytes(&program.suffix_numbers)
+            + map_bytes(&program.deep)
         )
 
     # conditions, each after those inside it
@@ -208,7 +208,7 @@ cdef class Conditions:
         else:
             raise AssertionError(condition)
         if program.condition_digests.ends.size == program.condition_room:
-            _grow(
+            grow(
                 <void **>&program.conditions,
                 &program.condition_room,
                 program.condition_room + 1,
@@ -244,7 +244,7 @@ cdef class Conditions:
             suffix = self._suffix(self._step(step), suffix)
             suffixes.append(suffix)
         made.absolute = path.absolute
-        found = find(&program.path_numbers, joined(suffix + 1, made.absolute))
+        found = find(&program.path_numbers, pack_key(suffix + 1, made.absolute))
         if found >= 0:
             return found
         made.start = <int32_t>program.lists.size
@@ -252,19 +252,19 @@ cdef class Conditions:
         for each in reversed(suffixes):
             push(&program.lists, each)
         if program.path_count == program.path_room:
-            _grow(
+            grow(
                 <void **>&program.paths, &program.path_room, program.path_room + 1, sizeof(Path)
             )
         program.paths[program.path_count] = made
         insert(
-            &program.path_numbers, joined(suffix + 1, made.absolute), <int32_t>program.path_count
+            &program.path_numbers, pack_key(suffix + 1, made.absolute), <int32_t>program.path_count
         )
         program.path_count += 1
         return <int32_t>program.path_count - 1
 
     cdef int32_t _suffix(self, int32_t step, int32_t rest) except -1:
         cdef Program *program = &self.program
-        cdef uint64_t key = joined(step, rest + 1)
+        cdef uint64_t key = pack_key(step, rest + 1)
         cdef int32_t found = find(&program.suffix_numbers, key)
         if found < 0:
             found = <int32_t>program.suffixes.size
@@ -286,7 +286,7 @@ cdef class Conditions:
         made.count = len(step.conditions)
         made.placed = step.positional and made.axis >= DESCENDANT
         if program.step_digests.ends.size == program.step_room:
-            _grow(
+            grow(
                 <void **>&program.steps, &program.step_room, program.step_room + 1, sizeof(Step)
             )
         program.steps[program.step_digests.ends.size] = made
@@ -303,12 +303,12 @@ cdef class Conditions:
         made.name = self._name(test) if kind != ANY else 0
         made.attribute = attribute
         made.itself = itself and kind == NODE
-        key = joined(made.name + 1, kind << 2 | attribute << 1 | made.itself)
+        key = pack_key(made.name + 1, kind << 2 | attribute << 1 | made.itself)
         found = find(&program.stream_numbers, key)
         if found >= 0:
             return found
         if program.stream_count == program.stream_room:
-            _grow(
+            grow(
                 <void **>&program.streams,
                 &program.stream_room,
                 program.stream_room + 1,
@@ -371,7 +371,7 @@ cdef class Conditions:
         push(&program.ordered, <int32_t>len(steps))
         for found in sorted(steps):
             push(&program.ordered, found)
-        insert(&program.deep, joined(number, 0), <int32_t>start)
+        insert(&program.deep, pack_key(number, 0), <int32_t>start)
         return 0
 
 

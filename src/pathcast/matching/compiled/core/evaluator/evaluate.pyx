@@ -54,7 +54,7 @@ from pathcast.matching.compiled.core.evaluator.joins cimport known_at
 from pathcast.matching.compiled.core.evaluator.nodes cimport COMMENT_NODE, ELEMENT_NODE, PI_NODE, TEXT_NODE, Text
 from pathcast.matching.compiled.core.evaluator.sets cimport Set
 from pathcast.matching.compiled.core.strings cimport Strings
-from pathcast.vectors cimport find, joined
+from pathcast.vectors cimport find, pack_key
 
 from pathcast.matching.compiled.core.evaluator.compiled import Conditions
 
@@ -82,7 +82,7 @@ cdef class Evaluation(Joins):
             self.start()
         before = mark(&self.scratch)
         try:
-            place = find(&self.program.deep, joined(handle, 0))
+            place = find(&self.program.deep, pack_key(handle, 0))
             if place >= 0:  # so that no evaluation recurses far
                 for index in range(self.program.ordered.at[place]):
                     self.candidates(self.program.ordered.at[place + 1 + index])

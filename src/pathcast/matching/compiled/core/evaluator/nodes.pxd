@@ -8,7 +8,7 @@ from lxml.includes cimport tree
 from pathcast.matching.compiled.core.evaluator.arena cimport Arena
 from pathcast.matching.compiled.core.evaluator.compiled cimport Conditions, Program
 from pathcast.matching.compiled.core.evaluator.sets cimport Set
-from pathcast.vectors cimport Table
+from pathcast.vectors cimport IntMap
 
 # As in pathcast.documents.document.
 cdef enum NodeKind:
@@ -53,14 +53,14 @@ cdef class Nodes:
     cdef Arena arena
     cdef Node *at
     cdef Py_ssize_t size
-    cdef Py_ssize_t room
+    cdef Py_ssize_t capacity
     cdef Py_ssize_t counts[NODE_KINDS]
     cdef Set kinds[NODE_KINDS]
     cdef Name *names
     cdef Py_ssize_t name_count
     cdef Py_ssize_t name_room
-    cdef Table name_numbers
-    cdef Table slots
+    cdef IntMap name_numbers
+    cdef IntMap slots
     cdef Set *listed
     cdef Text *strings
     cdef double *numbers

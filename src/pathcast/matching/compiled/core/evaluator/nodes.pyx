@@ -39,7 +39,7 @@ from pathcast.matching.compiled.core.evaluator.compiled cimport NO_SPACE, Condit
 from pathcast.matching.compiled.core.numbers cimport number_of
 from pathcast.matching.compiled.core.evaluator.sets cimport Set
 from pathcast.matching.compiled.core.strings cimport string_number
-from pathcast.vectors cimport _grow, discard, find, insert, joined, mixed
+from pathcast.vectors cimport find, free_map, grow, insert, mix_bits, pack_key
 
 __all__ = ["numbered"]
 
@@ -62,8 +62,8 @@ cdef class Nodes:
     def __dealloc__(self):
         free(self.at)
         free(self.names)
-        discard(&self.name_numbers)
-        discard(&self.slots)
+        free_map(&self.name_numbers)
+        free_map(&self.slots)
         release_all(&self.arena)
 
     # numbers
@@ -112,11 +112,11 @@ cdef class Nodes:
 
     cdef int32_t _push(self, int32_t kind, void *at, int32_t parent, int32_t name) except -1 nogil:
         cdef Node *node
-        if self.size == self.room:
+        if self.size == self.capacity:
             if self.size > INT32_MAX // 2:
                 with gil:
                     raise MemoryError
-            _grow(<void **>&self.at, &self.room, self.size + 1, sizeof(Node))
+            grow(<void **>&self.at, &self.capacity, self.size + 1, sizeof(Node))
         node = self.at + self.size
         node.at = at
         node.parent = parent
@@ -146,7 +146,7 @@ cdef class Nodes:
         self, const tree.xmlChar *local, tree.xmlNs *ns, bint attribute
     ) except -1 nogil:
         """The number of a name: by its pointers, and where these are new, by its text."""
-        cdef uint64_t key = mixed(<uintptr_t>local * 31 + <uintptr_t>ns * 2 + attribute) | 1
+        cdef uint64_t key = mix_bits(<uintptr_t>local * 31 + <uintptr_t>ns * 2 + attribute) | 1
         cdef int32_t found
         cdef Name *name
         cdef const char *href
@@ -160,7 +160,7 @@ cdef class Nodes:
                 return found
             key += 2
         if self.name_count == self.name_room:
-            _grow(<void **>&self.names, &self.name_room, self.name_count + 1, sizeof(Name))
+            grow(<void **>&self.names, &self.name_room, self.name_count + 1, sizeof(Name))
         name = self.names + self.name_count
         name.local = local
         name.ns = ns
@@ -181,10 +181,10 @@ cdef class Nodes:
                 name.space,
             )
         if name.label >= 0:
-            name.slot = find(&self.slots, joined(name.label, attribute))
+            name.slot = find(&self.slots, pack_key(name.label, attribute))
             if name.slot < 0:
                 name.slot = <int32_t>self.slots.size + 1
-                insert(&self.slots, joined(name.label, attribute), name.slot)
+                insert(&self.slots, pack_key(name.label, attribute), name.slot)
         insert(&self.name_numbers, key, <int32_t>self.name_count)
         self.name_count += 1
         return <int32_t>self.name_count - 1
@@ -205,7 +205,7 @@ cdef class Nodes:
 
     cdef const Set *of_label(self, int32_t label, bint attribute) except NULL nogil:
         """All elements, or attributes, of a name that some condition asks for."""
-        cdef int32_t slot = find(&self.slots, joined(label, attribute))
+        cdef int32_t slot = find(&self.slots, pack_key(label, attribute))
         if slot < 0:
             return &self.none
         if self.listed == NULL:
