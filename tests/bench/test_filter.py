@@ -18,7 +18,7 @@ from pathcast.bench.filter.suite import PARTS, measured
 from pathcast.bench.options import Wish
 from pathcast.bench.report import fingerprint
 from pathcast.errors import WorkloadError
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.documents import DocumentOptions, documents
 from pathcast.matching import Matcher
 from pathcast.schema import load_dtd, parse_dtd
@@ -100,7 +100,7 @@ def test_targets_and_what_is_left_out() -> None:
     assert "the target is for 1,000" in lines[0].note
     assert "1,000,000 left out" in lines[4].note
     assert 20 < lines[-1].figure < 250  # megabytes: hardly more than the modules
-    bodies = list(documents(bundled("news"), DocumentOptions(size=7_000), 2, 3))
+    bodies = list(documents(bundled_schema("news"), DocumentOptions(size=7_000), 2, 3))
     assert inputs["news: documents 0 to 2"] == fingerprint(bodies)
     assert [size.nominal for size in FULL.of(speed._LINEAR)] == [1_000, 10_000, 100_000, 1_000_000]
     assert [size.note for size in FULL.of(speed._LINEAR)] == [""] * 4
@@ -125,19 +125,19 @@ def test_a_schema_that_has_too_few() -> None:
 
 
 def test_small_sets_are_spread_over_the_pool() -> None:
-    inputs = Inputs(bundled("news"), 1_000)
+    inputs = Inputs(bundled_schema("news"), 1_000)
     pool = inputs.linear(1_000)
     assert inputs.linear(10) == pool[::100]
     assert len(set(pool)) == 1_000
     assert inputs.linear(3_000)[:1_000] == pool
     assert not {*inputs.spare(50)} & {*pool}
-    again = Inputs(bundled("news"), 1_000)
+    again = Inputs(bundled_schema("news"), 1_000)
     again.linear(10)
     assert again.prints["linear, 10"] == inputs.prints["linear, 10"]
 
 
 def test_a_mixed_set_has_a_third_of_each() -> None:
-    texts = Inputs(bundled("news"), 1_000).mixed(100)
+    texts = Inputs(bundled_schema("news"), 1_000).mixed(100)
     linear = [text for text in texts if "[" not in text]
     values = [text for text in texts if any(sign in text for sign in "=<>")]
     assert (len(set(texts)), len(linear), len(values)) == (100, 34, 33)
@@ -148,7 +148,7 @@ def test_a_mixed_set_has_a_third_of_each() -> None:
 
 
 def test_documents_are_those_that_are_asked_for() -> None:
-    inputs = Inputs(bundled("news"), 10)
+    inputs = Inputs(bundled_schema("news"), 10)
     bodies = inputs.documents(4)
     assert inputs.documents(2, first=2) == bodies[2:]
     assert all(5_000 <= len(body) <= 10_000 for body in bodies)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathcast.bench.options import Wish
 from pathcast.bench.report import fingerprint
 from pathcast.bench.workload import Sizes, many_distinct, measured
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.documents import DocumentOptions, documents
 
 TINY = Sizes(subscriptions=200, distinct=300, documents=3, period=7200, rounds=1)
@@ -19,7 +19,7 @@ def test_every_line_is_measured_and_the_inputs_are_named() -> None:
     assert "the target is for 1,000,000" in lines[3].note
     assert lines[3].figure < 500  # megabytes: hardly more than the modules
     assert len(set(inputs.values())) == len(inputs) == 8
-    bodies = documents(bundled("bib"), DocumentOptions(size=7_000), 1, TINY.documents)
+    bodies = documents(bundled_schema("bib"), DocumentOptions(size=7_000), 1, TINY.documents)
     assert inputs["bib documents"] == fingerprint(bodies)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 from pathcast.routing.advertisement import Advertisement, infer
 from tests.cli.running import Result, run, write
 
@@ -107,7 +107,7 @@ def test_json_has_the_automaton() -> None:
         "names": 4,
     }
     assert len(told["advertisements"]) == 2
-    assert Advertisement.from_json(told["automaton"]) == Advertisement.of(bundled("book"))
+    assert Advertisement.from_json(told["automaton"]) == Advertisement.of(bundled_schema("book"))
 
 
 def test_overlaps() -> None:

@@ -17,7 +17,7 @@ import pytest
 from lxml import etree
 
 from pathcast.files import read_subscriptions
-from pathcast.generators.bundled import NAMES, bundled
+from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema
 from pathcast.generators.presets import PRESETS
 from tests.cli.running import COMMAND, Result, run, write
 
@@ -61,7 +61,7 @@ def test_documents_go_everywhere_and_are_the_same(here: Path) -> None:
     assert all(other == first for other in others)
     assert [row["id"] for row in result.rows][:2] == ["0000001", "0000002"]
     for body in first:
-        assert bundled("book").faults(body) == []
+        assert bundled_schema("book").faults(body) == []
     assert sorted(os.listdir(here)) == ["a.jsonl", "a.parquet", "folder"]
 
 
@@ -190,7 +190,7 @@ def test_rows_and_messages_of_the_weather(here: Path) -> None:
         result = generate("feed", "weather", *arguments, "-o", name)
         assert result.code == 0
         assert len(bodies(here / name)) == 120
-        assert all(bundled("weather").faults(body) == [] for body in bodies(here / name)[:5])
+        assert all(bundled_schema("weather").faults(body) == [] for body in bodies(here / name)[:5])
         assert f"duplicates  {figures['repeated']} " in result.stdout
     ids = [json.loads(line)["id"] for line in Path("a.jsonl").read_text().splitlines()]
     assert ids[:2] == ["0000001-2011-08-03T09:00:00", "0000002-2011-08-03T09:00:30"]
@@ -208,7 +208,7 @@ def test_stocks_days_and_arrivals(here: Path) -> None:
     result = generate("feed", "stock", *arguments, "--format", "jsonl", "--arrivals", "fixed:2.5")
     assert [row["id"] for row in result.rows][:2] == ["0000001-2.500", "0000002-5.000"]
     assert len(result.rows) == 14
-    assert all(bundled("stock").faults(row["body"].encode()) == [] for row in result.rows)
+    assert all(bundled_schema("stock").faults(row["body"].encode()) == [] for row in result.rows)
 
 
 def test_kinds_of_days_take_turns(here: Path) -> None:
@@ -226,10 +226,10 @@ def test_presets_are_listed(here: Path) -> None:
     result = generate("presets")
     assert result.code == 0
     words = {line.split()[0] for line in result.stdout.splitlines()}
-    assert words >= {*PRESETS, *NAMES}
+    assert words >= {*PRESETS, *SCHEMA_NAMES}
     (row,) = generate("presets", "--json").rows
     assert set(row["presets"]) == set(PRESETS)
-    assert set(row["schemas"]) == set(NAMES)
+    assert set(row["schemas"]) == set(SCHEMA_NAMES)
     (row,) = generate("presets", "cao2012-peer", "--json").rows
     assert (row["arrival"], row["schemas"]) == ("poisson:0.85", ["book"])
     assert PRESETS["cao2012-peer"].notes in generate("presets", "cao2012-peer").stdout
@@ -244,7 +244,7 @@ def test_every_preset_can_be_generated(here: Path, name: str) -> None:
     assert figures["schemas"] == list(PRESETS[name].schemas)
     result = generate("documents", "--preset", name, "-n", 10, "--json")
     assert result.code == 0, result.stderr
-    schemas = [bundled(one) for one in PRESETS[name].schemas]
+    schemas = [bundled_schema(one) for one in PRESETS[name].schemas]
     for number, row in enumerate(result.rows):
         assert schemas[number % len(schemas)].faults(row["body"].encode()) == []
 

@@ -11,11 +11,11 @@ from lxml import etree
 from rich.console import Console
 
 from pathcast.cli.schema_tables import element_table
-from pathcast.generators.bundled import NAMES, about, bundled
+from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema, describe_schema
 from pathcast.schema import count_paths, root_paths
 from pathcast.schema.drawing.dot import dot
 from pathcast.schema.drawing.svg import svg
-from pathcast.schema.summary import details, summarize
+from pathcast.schema.summary import describe_element, summarize
 from tests.cli.running import Result, run
 
 BOOK = """
@@ -48,7 +48,7 @@ def test_help_has_an_example_and_the_exit_codes() -> None:
         assert "Example: pathcast schema show " in result.stdout
         assert "Exit code: 0" in result.stdout
     assert "show" in run("schema", "-h").stdout
-    assert " ".join(NAMES[:2]).replace(" ", ", ") in show("-h").stdout
+    assert " ".join(SCHEMA_NAMES[:2]).replace(" ", ", ") in show("-h").stdout
 
 
 def test_a_file_is_summed_up(book: Path) -> None:
@@ -79,38 +79,39 @@ def test_a_schema_without_recursion() -> None:
     found = lines(show("bib"))
     assert "recursion none" in found
     assert "longest root path 4" in found
-    assert f"about {about('bib')}" in found
+    assert f"about {describe_schema('bib')}" in found
     assert "recursive components" not in found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SCHEMA_NAMES)
 def test_every_bundled_schema_by_name_one_line_an_element(name: str) -> None:
     result = show(name)
     assert (result.code, result.stderr) == (0, "")
     found = lines(result)
     table = found[found.index("elements") + 4 :]
-    assert [line.split()[0] for line in table] == list(bundled(name).elements)
-    for line, element in zip(table, bundled(name).elements.values(), strict=True):
+    assert [line.split()[0] for line in table] == list(bundled_schema(name).elements)
+    for line, element in zip(table, bundled_schema(name).elements.values(), strict=True):
         assert line.endswith(f" {element.model}")  # nobody watches: nothing is cut
 
 
 def test_a_narrow_terminal_cuts_content_models_and_nothing_else() -> None:
     text = StringIO()
-    Console(file=text, width=72).print(element_table(bundled("news")))
+    Console(file=text, width=72).print(element_table(bundled_schema("news")))
     found = [
         line.rstrip().split(maxsplit=3) for line in text.getvalue().splitlines()[4:] if line.strip()
     ]
     assert [row[:2] for row in found] == [
-        [name, str(bundled("news").graph.depth[name])] for name in bundled("news").elements
+        [name, str(bundled_schema("news").graph.depth[name])]
+        for name in bundled_schema("news").elements
     ]
     assert any(row[-1].endswith("\u2026") for row in found)
 
 
 def test_json(book: Path) -> None:
     (row,) = show("news", "--json").rows
-    assert row["about"] == about("news")
-    assert row["summary"] == json.loads(json.dumps(summarize(bundled("news")).as_dict()))
-    assert [one["name"] for one in row["elements"]] == list(bundled("news").elements)
+    assert row["about"] == describe_schema("news")
+    assert row["summary"] == json.loads(json.dumps(summarize(bundled_schema("news")).as_dict()))
+    assert [one["name"] for one in row["elements"]] == list(bundled_schema("news").elements)
     (row,) = show(book, "--json").rows
     assert "about" not in row
     assert row["summary"]["name"] == "my.dtd"
@@ -136,13 +137,13 @@ def test_one_element(book: Path) -> None:
     assert "attributes" not in plain
     assert not any("recursive" in line for line in plain)
     (row,) = show("news", "--element", "em", "--json").rows
-    expected = json.loads(json.dumps(details(bundled("news"), "em").as_dict()))
+    expected = json.loads(json.dumps(describe_element(bundled_schema("news"), "em").as_dict()))
     assert row == {"schema": "news", **expected}
 
 
 def test_root_paths() -> None:
     result = show("news", "--paths", "5")
-    expected = ["/" + "/".join(path) for path in root_paths(bundled("news"), 5)]
+    expected = ["/" + "/".join(path) for path in root_paths(bundled_schema("news"), 5)]
     assert result.stdout.splitlines() == expected
     (row,) = show("book", "--paths", "3", "--json").rows
     assert row["counts"] == [1, 3, 4]
@@ -153,7 +154,7 @@ def test_root_paths() -> None:
 def test_too_many_root_paths() -> None:
     result = show("news", "--paths", "50")
     assert (result.code, result.stdout) == (2, "")
-    total = sum(count_paths(bundled("news"), 10))
+    total = sum(count_paths(bundled_schema("news"), 10))
     assert (
         f"more than 1,000,000 root paths up to depth 50; --paths 10 has {total:,}" in result.stderr
     )
@@ -167,13 +168,13 @@ def test_another_root(book: Path) -> None:
 
 
 def test_drawings(tmp_path: Path) -> None:
-    assert show("news", "--dot").stdout == dot(bundled("news"))
-    assert show("news", "--svg", "-").stdout == svg(bundled("news"))
+    assert show("news", "--dot").stdout == dot(bundled_schema("news"))
+    assert show("news", "--svg", "-").stdout == svg(bundled_schema("news"))
     file = tmp_path / "out.svg"
     result = show("news", "--svg", file)
     assert (result.code, result.stderr) == (0, f"{file}: 125 elements drawn\n")
     assert result.stdout == show("news").stdout
-    assert file.read_text(encoding="utf-8") == svg(bundled("news"))
+    assert file.read_text(encoding="utf-8") == svg(bundled_schema("news"))
     etree.parse(file)
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 from tests.cli.running import run
 from tests.oracle import oracle
 
@@ -15,7 +15,7 @@ def test_yes_no_and_not_known() -> None:
     yes, example, no, caret, reason, unknown, _ = found.stdout.splitlines()
     assert yes == "yes //body.head[headline]"
     assert oracle("//body.head[headline]", None, example.strip().encode())
-    assert not bundled("news").faults(example.strip().encode())
+    assert not bundled_schema("news").faults(example.strip().encode())
     assert (no, caret) == ("no  /news/boddy", "          ^")
     assert reason == "    news has no child boddy (near: body)"
     assert unknown == "?   //p[following::a]"

@@ -27,7 +27,7 @@ from pathcast.covering.merging.rules import (
 )
 from pathcast.errors import SubscriptionError
 from pathcast.generators import presets
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 from pathcast.schema import PathAutomaton, Schema, parse_dtd, root_paths
 from pathcast.xpath import parse
 from tests.covering.patterns import paths
@@ -244,7 +244,7 @@ def test_the_rest_is_left_alone() -> None:
 
 
 def test_a_real_schema() -> None:
-    news = bundled("news")
+    news = bundled_schema("news")
     publisher = PathDistribution.uniform(news)
     assert publisher.total > 500_000
     patterns = list(presets.li2008_a().texts(seed=3, count=300))

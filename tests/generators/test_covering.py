@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.subscriptions import SubscriptionOptions, subscriptions
 from pathcast.generators.subscriptions.covering import covering_rate, linear_steps, uncovered
 
@@ -86,7 +86,7 @@ def test_two_against_all_documents(p: str, q: str) -> None:
 
 def test_what_generated_ones_cover() -> None:
     options = SubscriptionOptions(max_depth=10, min_depth=5, full=True, descendant=0.3)
-    texts = list(subscriptions(bundled("news"), options, 3, 400))
+    texts = list(subscriptions(bundled_schema("news"), options, 3, 400))
     assert 0 < uncovered(texts) == kept(texts) < 400
 
 

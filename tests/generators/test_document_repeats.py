@@ -6,7 +6,7 @@ import pytest
 from lxml import etree
 
 from pathcast.errors import WorkloadError
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.documents import DocumentOptions, Documents, documents
 from pathcast.schema import parse_dtd
 
@@ -16,7 +16,7 @@ def _counts(document: bytes, parent: str, child: str) -> set[int]:
 
 
 def test_repeat_is_exact_under_every_parent() -> None:
-    bib = bundled("bib")
+    bib = bundled_schema("bib")
     options = DocumentOptions(repeat={"book": 300, "vendor": 2, "author": 1})
     for document in documents(bib, options, 1, 3):
         assert bib.faults(document) == []
@@ -75,7 +75,7 @@ def test_repeat_of_none() -> None:
 
 def test_repeat_of_what_is_recursive_ends_with_the_depth() -> None:
     options = DocumentOptions(repeat={"section": 2}, max_depth=5)
-    book = bundled("book")
+    book = bundled_schema("book")
     for document in documents(book, options, 1, 3):
         assert book.faults(document) == []
         assert _counts(document, "section", "section") == {2, 0}

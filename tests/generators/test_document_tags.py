@@ -8,14 +8,14 @@ import pytest
 from lxml import etree
 
 from pathcast.errors import WorkloadError
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.documents import DocumentOptions, Documents, documents
-from pathcast.generators.values import Values
+from pathcast.generators.values import ValueDomain
 from pathcast.schema import AttributeType, parse_dtd
 
 
 def test_identifiers_are_unique_and_references_lead_to_them() -> None:
-    news = bundled("news")
+    news = bundled_schema("news")
     forward = backward = 0
     for document in documents(news, DocumentOptions(size=20_000), 1, 5):
         known: list[str] = []
@@ -119,7 +119,7 @@ def test_external_entities_are_left_out_or_refused() -> None:
 
 def test_values_come_from_their_domain_and_are_escaped() -> None:
     words = ("<tag>", "a & b", "]]>", 'say "yes"', "naïve", "日本", "it's")
-    values = Values(kind="words", vocabulary=words)
+    values = ValueDomain(kind="words", vocabulary=words)
     schema = parse_dtd(
         "<!ELEMENT a (b*)><!ELEMENT b (#PCDATA)><!ATTLIST b c CDATA #REQUIRED d NMTOKEN #REQUIRED>"
     )
@@ -132,14 +132,14 @@ def test_values_come_from_their_domain_and_are_escaped() -> None:
 
 
 def test_texts_of_several_values() -> None:
-    values = Values(kind="words", vocabulary=20, length=5)
-    document = Documents(bundled("book"), DocumentOptions(size=9000, values=values))[0]
+    values = ValueDomain(kind="words", vocabulary=20, length=5)
+    document = Documents(bundled_schema("book"), DocumentOptions(size=9000, values=values))[0]
     lengths = Counter(len((one.text or "").split()) for one in etree.fromstring(document).iter("p"))
     assert set(lengths) == {1, 2, 3, 4, 5}
 
 
 def test_integers_are_those_asked_for() -> None:
-    document = Documents(bundled("bib"), DocumentOptions(size=20_000))[0]
+    document = Documents(bundled_schema("bib"), DocumentOptions(size=20_000))[0]
     texts = {int(text) for text in etree.fromstring(document).itertext()}
     assert texts == set(range(1, 101))
 

@@ -14,9 +14,9 @@ from lxml import etree
 
 from pathcast.documents import parse
 from pathcast.errors import SchemaError, WorkloadError
-from pathcast.generators.bundled import NAMES, bundled
+from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema
 from pathcast.generators.documents import DocumentOptions, Documents, documents
-from pathcast.generators.values import Values
+from pathcast.generators.values import ValueDomain
 from pathcast.schema import Schema, load_dtd, parse_dtd
 from tests.generators.document_dtds import dtds
 
@@ -28,7 +28,7 @@ _OPTIONS = st.builds(
     recursion=st.none() | st.integers(1, 3),
     size=st.none() | st.integers(300, 3000),
     values=st.sampled_from(
-        [Values(), Values(kind="words", vocabulary=("a", "<&>", '"é"', "]]>"), length=3)]
+        [ValueDomain(), ValueDomain(kind="words", vocabulary=("a", "<&>", '"é"', "]]>"), length=3)]
     ),
 )
 
@@ -102,7 +102,7 @@ def test_a_part_is_repeated_no_more_than_so_many_times(text: str, most: int, see
 # --- the bundled schemas ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SCHEMA_NAMES)
 @pytest.mark.parametrize(
     "options",
     [
@@ -112,12 +112,12 @@ def test_a_part_is_repeated_no_more_than_so_many_times(text: str, most: int, see
         DocumentOptions(size=20_000, recursion=2, optional=0.9, repetition=5),
         DocumentOptions(size=4000, optional=0.0),
         DocumentOptions(optional=1.0, repetition=1, max_depth=7, recursion=1),
-        DocumentOptions(size=6000, values=Values(kind="words", theta=1.0, length=8)),
+        DocumentOptions(size=6000, values=ValueDomain(kind="words", theta=1.0, length=8)),
     ],
     ids=["free", "5k", "10k-r1", "20k-r2", "bare", "full", "words"],
 )
 def test_documents_of_bundled_schemas(name: str, options: DocumentOptions, deep: bool) -> None:
-    schema = bundled(name)
+    schema = bundled_schema(name)
     several = list(documents(schema, options, 7, 60 if deep else 4))
     for document in several:
         _check(schema, options, document)
@@ -128,7 +128,7 @@ def test_documents_of_bundled_schemas(name: str, options: DocumentOptions, deep:
 
 @pytest.mark.parametrize("size", [1000, 2000, 7000, 20_000])
 def test_books_of_any_size(size: int) -> None:
-    book = bundled("book")
+    book = bundled_schema("book")
     for document in documents(book, DocumentOptions(size=size), 3, 20):
         assert len(document) == pytest.approx(size, rel=0.05)
 
@@ -137,14 +137,14 @@ def test_books_of_any_size(size: int) -> None:
 def test_depths_of_table_3_1_of_cao(recursion: int, depth: int) -> None:
     """book(r=1) to book(r=6): about 7 KB, "max. depth" 4, 5, 6 and 9."""
     options = DocumentOptions(size=7000, recursion=recursion)
-    several = list(documents(bundled("book"), options, 1, 8))
+    several = list(documents(bundled_schema("book"), options, 1, 8))
     assert max(map(_depth, several)) == depth
     assert all(abs(len(document) - 7000) < 700 for document in several)
 
 
 def test_bib_of_table_3_1_of_cao() -> None:
     """16 KB, all of it shallow; the paper's has 3 levels, and no vendor above its books."""
-    for document in documents(bundled("bib"), DocumentOptions(size=16_000), 1, 5):
+    for document in documents(bundled_schema("bib"), DocumentOptions(size=16_000), 1, 5):
         assert _depth(document) in (3, 4)
         assert len(document) == pytest.approx(16_000, rel=0.05)
 
@@ -153,14 +153,18 @@ def test_the_bytes_are_pinned() -> None:
     """Whoever changes them changes every workload that was generated before: say so in the changelog."""
     found = {
         f"{name} {size}": blake2b(
-            Documents(bundled(name), options, 1)[3], digest_size=6
+            Documents(bundled_schema(name), options, 1)[3], digest_size=6
         ).hexdigest()
         for name, size, options in [
             ("news", 7500, DocumentOptions(size=7500)),
             ("news", None, DocumentOptions()),
             ("bib", 16_000, DocumentOptions(size=16_000)),
             ("book", 7000, DocumentOptions(size=7000, recursion=2)),
-            ("auction", 5000, DocumentOptions(size=5000, values=Values(kind="words", theta=0.8))),
+            (
+                "auction",
+                5000,
+                DocumentOptions(size=5000, values=ValueDomain(kind="words", theta=0.8)),
+            ),
         ]
     }
     assert found == {
@@ -173,7 +177,9 @@ def test_the_bytes_are_pinned() -> None:
 
 
 def test_another_number_or_seed_is_another_document() -> None:
-    made, other = (Documents(bundled("news"), DocumentOptions(size=3000), seed) for seed in (1, 2))
+    made, other = (
+        Documents(bundled_schema("news"), DocumentOptions(size=3000), seed) for seed in (1, 2)
+    )
     several = [made[number] for number in range(5)] + [other[number] for number in range(5)]
     assert len(set(several)) == 10
     assert made[10**9] == made[10**9]
@@ -212,9 +218,11 @@ def test_recursion_is_kept_where_a_model_asks_for_more() -> None:
 
 
 def test_a_document_is_not_left_at_its_smallest() -> None:
-    for document in documents(bundled("bib"), DocumentOptions(), 1, 30):
+    for document in documents(bundled_schema("bib"), DocumentOptions(), 1, 30):
         assert b"<vendor" in document
-    assert set(documents(bundled("bib"), DocumentOptions(optional=0.0), 1, 3)) == {b"<bib></bib>"}
+    assert set(documents(bundled_schema("bib"), DocumentOptions(optional=0.0), 1, 3)) == {
+        b"<bib></bib>"
+    }
 
 
 def test_any_and_several_roots() -> None:
@@ -287,7 +295,7 @@ def test_parameters_that_no_document_meets(
     name: str, options: DocumentOptions, kind: str, message: str, hint: str
 ) -> None:
     with pytest.raises(WorkloadError, match=message) as caught:
-        documents(bundled(name), options, 1, 1)
+        documents(bundled_schema(name), options, 1, 1)
     assert caught.value.kind == kind
     assert caught.value.hint is not None
     assert hint in caught.value.hint

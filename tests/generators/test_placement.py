@@ -8,24 +8,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast.errors import WorkloadError
-from pathcast.generators.placement import How, Placement, leaves, place
+from pathcast.generators.placement import ClientPlacement, PlacementPolicy, leaves, place_clients
 
 NODES = st.lists(st.integers(), min_size=1, max_size=20, unique=True)
 
 
-@given(st.integers(0, 200), NODES, st.integers(0, 1000), st.floats(0, 3), st.sampled_from(How))
+@given(
+    st.integers(0, 200),
+    NODES,
+    st.integers(0, 1000),
+    st.floats(0, 3),
+    st.sampled_from(PlacementPolicy),
+)
 def test_clients_are_on_the_nodes_and_stay_there(
-    count: int, nodes: list[int], seed: int, theta: float, how: How
+    count: int, nodes: list[int], seed: int, theta: float, how: PlacementPolicy
 ) -> None:
-    skew = theta if how is How.RANDOM else 0.0
-    found = place(count, nodes, seed, theta=skew, how=how)
+    skew = theta if how is PlacementPolicy.RANDOM else 0.0
+    found = place_clients(count, nodes, seed, theta=skew, how=how)
     assert len(found) == count
     assert set(found) <= set(nodes)
-    assert place(count + 7, nodes, seed, theta=skew, how=how)[:count] == found
+    assert place_clients(count + 7, nodes, seed, theta=skew, how=how)[:count] == found
 
 
 def test_without_skew_all_nodes_are_alike() -> None:
-    counts = Counter(place(20_000, range(20), 1))
+    counts = Counter(place_clients(20_000, range(20), 1))
     assert len(counts) == 20
     assert all(800 < count < 1200 for count in counts.values())
 
@@ -33,7 +39,7 @@ def test_without_skew_all_nodes_are_alike() -> None:
 def test_zipf_on_nodes_that_the_seed_draws() -> None:
     favourites = set()
     for seed in range(10):
-        counts = Counter(place(10_000, range(20), seed, theta=1.0)).most_common()
+        counts = Counter(place_clients(10_000, range(20), seed, theta=1.0)).most_common()
         # The sum of 1/1 to 1/20 is 3.6: the first has 28%, the second 14%.
         assert 2500 < counts[0][1] < 3100
         assert 1200 < counts[1][1] < 1600
@@ -42,16 +48,16 @@ def test_zipf_on_nodes_that_the_seed_draws() -> None:
 
 
 def test_round_robin_is_as_even_as_can_be() -> None:
-    found = place(11, (5, 3, 8), 1, how=How.ROUND_ROBIN)
+    found = place_clients(11, (5, 3, 8), 1, how=PlacementPolicy.ROUND_ROBIN)
     assert found == (5, 3, 8) * 3 + (5, 3)
 
 
 def test_publishers_and_subscribers_are_placed_independently() -> None:
-    both = Placement.of(300, 400, range(10), seed=1)
+    both = ClientPlacement.of(300, 400, range(10), seed=1)
     assert (len(both.publishers), len(both.subscribers)) == (300, 400)
     assert both.publishers != both.subscribers[:300]
-    assert Placement.of(1, 400, range(10), seed=1).subscribers == both.subscribers
-    skewed = Placement.of(3000, 3000, range(10), seed=1, theta=2.0)
+    assert ClientPlacement.of(1, 400, range(10), seed=1).subscribers == both.subscribers
+    skewed = ClientPlacement.of(3000, 3000, range(10), seed=1, theta=2.0)
     assert max(Counter(skewed.publishers).values()) < 400
     assert max(Counter(skewed.subscribers).values()) > 1500
 
@@ -59,7 +65,7 @@ def test_publishers_and_subscribers_are_placed_independently() -> None:
 def test_clients_at_the_edge_only() -> None:
     edges = [(0, 1), (0, 2), (1, 3), (1, 4), (2, 5)]
     assert leaves(edges) == (3, 4, 5)
-    assert set(Placement.of(50, 50, leaves(edges), seed=1).subscribers) == {3, 4, 5}
+    assert set(ClientPlacement.of(50, 50, leaves(edges), seed=1).subscribers) == {3, 4, 5}
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9))))
@@ -71,15 +77,17 @@ def test_leaves_are_the_nodes_of_degree_one(edges: list[tuple[int, int]]) -> Non
 @pytest.mark.parametrize(
     ("count", "nodes", "theta", "how"),
     [
-        (-1, (1,), 0.0, How.RANDOM),
-        (1, (), 0.0, How.RANDOM),
-        (1, (1, 1), 0.0, How.RANDOM),
-        (1, (1,), -0.1, How.RANDOM),
-        (1, (1,), float("nan"), How.RANDOM),
-        (1, (1,), 0.5, How.ROUND_ROBIN),
+        (-1, (1,), 0.0, PlacementPolicy.RANDOM),
+        (1, (), 0.0, PlacementPolicy.RANDOM),
+        (1, (1, 1), 0.0, PlacementPolicy.RANDOM),
+        (1, (1,), -0.1, PlacementPolicy.RANDOM),
+        (1, (1,), float("nan"), PlacementPolicy.RANDOM),
+        (1, (1,), 0.5, PlacementPolicy.ROUND_ROBIN),
     ],
 )
-def test_impossible_placements(count: int, nodes: tuple[int, ...], theta: float, how: How) -> None:
+def test_impossible_placements(
+    count: int, nodes: tuple[int, ...], theta: float, how: PlacementPolicy
+) -> None:
     with pytest.raises(WorkloadError) as caught:
-        place(count, nodes, 1, theta=theta, how=how)
+        place_clients(count, nodes, 1, theta=theta, how=how)
     assert caught.value.kind == "placement"

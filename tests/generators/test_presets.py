@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pathcast.generators.bundled import NAMES, bundled
+from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema
 from pathcast.generators.documents import Documents
 from pathcast.generators.presets import PRESETS
 from pathcast.generators.statistics import SubscriptionStatistics
@@ -36,7 +36,7 @@ def test_the_table() -> None:
         assert preset.paper
         assert preset.about
         assert "Open:" in preset.notes or "which are open" in preset.notes
-        assert set(preset.schemas) <= set(NAMES)
+        assert set(preset.schemas) <= set(SCHEMA_NAMES)
 
 
 @pytest.mark.parametrize("name", [name for name in PRESETS if name != "cao2012-peer"])
@@ -52,7 +52,7 @@ def test_documents_are_valid_and_match(name: str) -> None:
     matcher = Matcher()
     matcher.add_many(enumerate(preset.texts(seed=1, count=100)))
     matched = 0
-    schemas = [bundled(one) for one in preset.schemas]
+    schemas = [bundled_schema(one) for one in preset.schemas]
     documents = [Documents(schema, preset.documents, seed=1) for schema in schemas]
     for number in range(40):
         for schema, made in zip(schemas, documents, strict=True):
@@ -117,14 +117,14 @@ def test_the_peer_model(deep: bool) -> None:
     assert str(preset.arrival) == "poisson:0.85"
     matcher = Matcher()
     matcher.add_many(enumerate(texts))
-    others = Documents(bundled("book"), preset.documents, seed=9)
+    others = Documents(bundled_schema("book"), preset.documents, seed=9)
     shares = [len(matcher.match(others[number])) / count for number in range(20)]
     assert sum(shares) / 20 == pytest.approx(0.05, abs=0.02)
 
 
 def test_ten_schemas_take_turns() -> None:
     texts = list(PRESETS["miliaraki2008-aggregated"].texts(seed=1, count=200))
-    roots = [bundled(name).roots[0] for name in NAMES]
+    roots = [bundled_schema(name).roots[0] for name in SCHEMA_NAMES]
     for place, text in enumerate(texts):
         first = text.split("/")[1]
         assert first in ("", "*", roots[place % 10])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from pathcast.errors import WorkloadError
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.documents import DocumentOptions, Documents
 from pathcast.generators.subscriptions import SubscriptionOptions, subscriptions
 from pathcast.generators.subscriptions.profiles import place
-from pathcast.generators.values import Values
+from pathcast.generators.values import ValueDomain
 from pathcast.matching import Matcher
 from pathcast.schema import parse_dtd
 
@@ -18,22 +18,22 @@ from pathcast.schema import parse_dtd
     "name", ["news", "protein", "book", "auction", "alert", "weather", "stock", "invoice"]
 )
 def test_a_document_matches_one_profile_at_most(name: str) -> None:
-    schema = bundled(name)
+    schema = bundled_schema(name)
     options = SubscriptionOptions(disjoint=5)
     texts = list(subscriptions(schema, options, 1))
     assert len(texts) == 5
     matcher = Matcher()
     matcher.add_many(enumerate(texts))
-    documents = Documents(schema, DocumentOptions(values=Values(high=5)), 1)
+    documents = Documents(schema, DocumentOptions(values=ValueDomain(high=5)), 1)
     counts = [len(matcher.match(documents[number])) for number in range(60)]
     assert max(counts) == 1
 
 
 def test_every_document_matches_one_where_the_value_is_required() -> None:
-    texts = list(subscriptions(bundled("weather"), SubscriptionOptions(disjoint=7), 1, 7))
+    texts = list(subscriptions(bundled_schema("weather"), SubscriptionOptions(disjoint=7), 1, 7))
     matcher = Matcher()
     matcher.add_many(enumerate(texts))
-    documents = Documents(bundled("weather"), DocumentOptions(values=Values(high=7)), 1)
+    documents = Documents(bundled_schema("weather"), DocumentOptions(values=ValueDomain(high=7)), 1)
     assert all(len(matcher.match(documents[number])) == 1 for number in range(30))
 
 

@@ -7,7 +7,7 @@ from itertools import cycle, islice
 import pytest
 
 from pathcast.errors import WorkloadError
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.documents import DocumentOptions, Documents
 from pathcast.generators.subscriptions import SubscriptionOptions, subscriptions
 from pathcast.generators.subscriptions.ratio import Steered, samples_for
@@ -64,7 +64,7 @@ def test_a_mean_that_stays_off() -> None:
 
 @pytest.mark.parametrize("target", [0.05, 0.3])
 def test_other_documents_match_as_often(target: float, deep: bool) -> None:
-    schema, size = bundled("news"), DocumentOptions(size=3000 if deep else 1500)
+    schema, size = bundled_schema("news"), DocumentOptions(size=3000 if deep else 1500)
     count = 3000 if deep else 200
     stream = subscriptions(
         schema, SubscriptionOptions(match_ratio=target), 1, count, documents=size
@@ -77,7 +77,7 @@ def test_other_documents_match_as_often(target: float, deep: bool) -> None:
 
 
 def test_several_schemas_are_measured_together() -> None:
-    schemas = [bundled("bib"), bundled("alert")]
+    schemas = [bundled_schema("bib"), bundled_schema("alert")]
     stream = subscriptions(schemas, SubscriptionOptions(match_ratio=0.2), 1, 100)
     texts = list(stream)
     made = [Documents(schema, None, 1) for schema in schemas]

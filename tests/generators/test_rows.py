@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from pathcast.errors import FormatError, WorkloadError
 from pathcast.generators.feeds import stock, weather
-from pathcast.generators.feeds.rows import DAY, Row, clock, moment, read_csv, stamp, write_csv
+from pathcast.generators.feeds.rows import DAY, FeedRow, clock, moment, read_csv, stamp, write_csv
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**10), TEXT, TEXT)))
 def test_what_is_written_is_read(data: list[tuple[int, str, str]]) -> None:
-    rows = [Row(at, (stamp(at), one, other)) for at, one, other in data]
+    rows = [FeedRow(at, (stamp(at), one, other)) for at, one, other in data]
     out = io.StringIO(newline="")
     assert write_csv(out, ("time", "a b", "ü"), iter(rows)) == len(rows)
     table = read_csv(io.StringIO(out.getvalue(), newline=""))
@@ -56,12 +56,12 @@ def test_what_could_not_be_read_is_not_written(
     targets: tuple[io.StringIO | Path, ...] = (io.StringIO(), tmp_path / "a.csv")
     for target in targets:
         with pytest.raises(FormatError, match=said) as caught:
-            write_csv(target, fields, [Row(0, (stamp(0), value))])
+            write_csv(target, fields, [FeedRow(0, (stamp(0), value))])
         assert caught.value.kind == "csv"
 
 
 def test_the_longest_texts_come_back(tmp_path: Path) -> None:
-    rows = [Row(0, (stamp(0), "é" * 131_072, '"' * 131_072))]
+    rows = [FeedRow(0, (stamp(0), "é" * 131_072, '"' * 131_072))]
     write_csv(tmp_path / "a.csv", ("time", "a", "b"), rows)
     assert list(read_csv(tmp_path / "a.csv").rows) == rows
 
@@ -83,7 +83,7 @@ def test_rows_are_streamed() -> None:
     def endless() -> object:
         for number in range(5):
             lengths.append(len(out.getvalue().splitlines()))
-            yield Row(number, (stamp(number),))
+            yield FeedRow(number, (stamp(number),))
 
     write_csv(out, ("time",), endless())  # type: ignore[arg-type]
     assert lengths == [1, 2, 3, 4, 5]

@@ -6,10 +6,10 @@ import pytest
 from lxml import etree
 
 from pathcast.generators import statistics
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.documents import DocumentOptions, documents
 from pathcast.generators.statistics import (
-    Distinct,
+    DistinctCounter,
     DocumentStatistics,
     Extent,
     SubscriptionStatistics,
@@ -66,7 +66,7 @@ ALL = PredicateKinds(position=1.0, existence=1.0)
 def test_what_is_counted_in_the_text_is_what_the_parser_finds(
     name: str, options: SubscriptionOptions
 ) -> None:
-    for text in subscriptions(bundled(name), options, 3, 300):
+    for text in subscriptions(bundled_schema(name), options, 3, 300):
         found, slow = SubscriptionStatistics(), Slow()
         found.add(text)
         slow.path(parse_expression(text, {}), 0)
@@ -113,7 +113,7 @@ def test_odd_texts(text: str, steps: int, stars: int, deep: int, predicates: int
 
 def test_documents_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistics, "LOOKED_INTO", 20)
-    bodies = list(documents(bundled("book"), DocumentOptions(size=1500), 1, 30))
+    bodies = list(documents(bundled_schema("book"), DocumentOptions(size=1500), 1, 30))
     found = DocumentStatistics()
     for body in [*bodies, bodies[0]]:
         found.add(body)
@@ -143,7 +143,7 @@ def test_nothing_at_all() -> None:
 
 
 def test_distinct_things() -> None:
-    found = Distinct()
+    found = DistinctCounter()
     for one in (b"", b"a", b"a", b"b", b""):
         found.add(one)
-    assert (len(found), found.different) == (5, 3)
+    assert (len(found), found.distinct) == (5, 3)

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pathcast.errors import WorkloadError
-from pathcast.generators.feeds.rows import DAY, Row, clock
+from pathcast.generators.feeds.rows import DAY, FeedRow, clock
 from pathcast.generators.feeds.stock import FIELDS, StockOptions, rows, symbols
 
 
-def named(row: Row) -> dict[str, str]:
+def named(row: FeedRow) -> dict[str, str]:
     return dict(zip(FIELDS, row.values, strict=True))
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from pathcast.errors import WorkloadError
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.feeds import stock, stock_feed, weather, weather_feed
 from pathcast.generators.feeds.station import READINGS
 from pathcast.generators.feeds.stock import StockOptions
@@ -29,7 +29,7 @@ def test_weather_messages_are_valid_and_of_the_size_in_section_3_5(
     start = weather.WeatherOptions().start.replace(month=month)
     options = WeatherOptions(cities=cities(5), days=(kind,), start=start, period=1000)
     for message in weather_feed(options, seed, timed=timed):
-        assert bundled("weather").faults(message.body) == []
+        assert bundled_schema("weather").faults(message.body) == []
         assert 1400 < len(message.body) < 1700  # about 1580 bytes
 
 
@@ -38,7 +38,7 @@ def test_weather_messages_are_valid_and_of_the_size_in_section_3_5(
 def test_stock_messages_are_valid(seed: int, timed: bool) -> None:
     options = StockOptions(symbols=40, period=7000)
     for message in stock_feed(options, seed, timed=timed):
-        assert bundled("stock").faults(message.body) == []
+        assert bundled_schema("stock").faults(message.body) == []
 
 
 def test_every_value_of_a_weather_row_is_in_the_message() -> None:
@@ -92,7 +92,7 @@ def test_characters_that_mean_something_in_xml() -> None:
     options = WeatherOptions(cities=("<&\"> 'Zürich' 東京",), until=1)
     (message,) = weather_feed(options, 1)
     assert etree.fromstring(message.body).get("city") == options.cities[0]
-    assert bundled("weather").faults(message.body) == []
+    assert bundled_schema("weather").faults(message.body) == []
 
 
 def test_bundled_sheets_are_read_once() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pathcast.errors import SchemaError, WorkloadError
-from pathcast.generators.bundled import NAMES, bundled
+from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema
 from pathcast.generators.subscriptions import PredicateKinds, SubscriptionOptions, subscriptions
 from pathcast.generators.subscriptions import stream as module
 from pathcast.generators.subscriptions.twigs import Twigs
@@ -37,10 +37,10 @@ def some(schema: Schema, options: SubscriptionOptions, count: int, seed: int = 1
 def test_the_stream_is_the_same_for_any_count() -> None:
     steered = SubscriptionOptions(match_ratio=0.3)
     for options in (SubscriptionOptions(), replace(RICH, distinct=True), steered):
-        made = [some(bundled("alert"), options, count, seed=5) for count in (3, 20, 60)]
+        made = [some(bundled_schema("alert"), options, count, seed=5) for count in (3, 20, 60)]
         assert made[0] == made[2][:3]
         assert made[1] == made[2][:20]
-        assert made[1] != some(bundled("alert"), options, 20, seed=6)
+        assert made[1] != some(bundled_schema("alert"), options, 20, seed=6)
 
 
 def test_these_very_texts() -> None:
@@ -68,12 +68,12 @@ def test_these_very_texts() -> None:
 )
 def test_distinct_ones_are_distinct_patterns(options: SubscriptionOptions, deep: bool) -> None:
     count = 20_000 if deep else 1500
-    texts = some(bundled("news"), options, count)
+    texts = some(bundled_schema("news"), options, count)
     assert len({parse(text).text for text in texts}) == count
 
 
 def test_without_distinct_there_are_duplicates() -> None:
-    assert len(set(some(bundled("bib"), SubscriptionOptions(distinct=False), 2000))) < 1000
+    assert len(set(some(bundled_schema("bib"), SubscriptionOptions(distinct=False), 2000))) < 1000
 
 
 def test_a_schema_runs_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,9 +95,9 @@ def test_it_is_as_if_known_ones_were_thrown_away(theta: float) -> None:
     """The twin draws lengths alike and walks from the top, and keeps what is new."""
     options = SubscriptionOptions(max_depth=10, theta=theta)
     count = 6000
-    texts = some(bundled("news"), options, count, seed=2)
+    texts = some(bundled_schema("news"), options, count, seed=2)
     rng = SeededRandom(2, "twin")
-    twigs = Twigs(bundled("news"), options)
+    twigs = Twigs(bundled_schema("news"), options)
     twin: dict[str, None] = {}
     while len(twin) < count:
         text = twigs.draw(rng, rng.between(1, 10), (False, False))
@@ -115,9 +115,9 @@ def test_it_is_as_if_known_ones_were_thrown_away(theta: float) -> None:
 
 
 def test_beginnings_share_out_all_walks() -> None:
-    for name in NAMES:
+    for name in SCHEMA_NAMES:
         for theta in (0.0, 1.0):
-            walks = Walks(bundled(name), theta)
+            walks = Walks(bundled_schema(name), theta)
             sectors = walks.sectors(walks.linked(walks.rows(1, 8)), 8)
             assert sum(share for _, share in sectors) == pytest.approx(1)
             begun = [tuple(place.name for place in begin) for begin, _ in sectors]
@@ -128,8 +128,8 @@ def test_beginnings_share_out_all_walks() -> None:
 def test_how_many_the_small_schemas_have() -> None:
     """Cao 2012, section 3.4: at most 910 for book.dtd and 747 for bib.dtd, with depth 6; ours are other DTDs."""
     options = SubscriptionOptions(max_depth=6, full=True, wildcard=0.1, descendant=0.2)
-    assert 600 < len(list(subscriptions(bundled("bib"), options, 1))) < 1200
-    assert 900 < len(list(subscriptions(bundled("book"), options, 1))) < 6000
+    assert 600 < len(list(subscriptions(bundled_schema("bib"), options, 1))) < 1200
+    assert 900 < len(list(subscriptions(bundled_schema("book"), options, 1))) < 6000
 
 
 def test_schemas_take_turns_and_the_large_make_up_for_the_small(
@@ -138,7 +138,7 @@ def test_schemas_take_turns_and_the_large_make_up_for_the_small(
     monkeypatch.setattr(module, "PATIENCE", 500)
     small = parse_dtd("<!ELEMENT x EMPTY>")
     options = SubscriptionOptions(wildcard=0, descendant=0)  # the root tells which schema it is of
-    schemas = [bundled("news"), small, bundled("auction")]
+    schemas = [bundled_schema("news"), small, bundled_schema("auction")]
     texts = list(subscriptions(schemas, options, 1, 101))
     roots = [text.split("/")[1] for text in texts]
     assert roots[:3] == ["news", "x", "market"]
@@ -150,7 +150,7 @@ def test_schemas_take_turns_and_the_large_make_up_for_the_small(
 @pytest.mark.deep
 def test_a_million_distinct_ones() -> None:
     options = SubscriptionOptions(max_depth=10, full=True)
-    texts = set(subscriptions(bundled("news"), options, 1, 1_000_000))
+    texts = set(subscriptions(bundled_schema("news"), options, 1, 1_000_000))
     assert len(texts) == 1_000_000
 
 

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from pathcast.errors import WorkloadError
-from pathcast.generators.bundled import NAMES, bundled
+from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema
 from pathcast.generators.statistics import SubscriptionStatistics
 from pathcast.generators.subscriptions import PredicateKinds, SubscriptionOptions, subscriptions
 from pathcast.generators.subscriptions import stream as module
-from pathcast.generators.values import Values
+from pathcast.generators.values import ValueDomain
 from pathcast.schema import Schema, parse_dtd, root_paths, satisfiable
 from tests.dtds import random_dtd
 from tests.generators.document_dtds import dtds
@@ -95,9 +95,9 @@ def test_a_document_is_found_for_nearly_all(deep: bool, monkeypatch: pytest.Monk
     assert answers[True] > 0.95 * answers.total() > 200
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SCHEMA_NAMES)
 def test_subscriptions_of_the_bundled_schemas_can_match(name: str, deep: bool) -> None:
-    schema = bundled(name)
+    schema = bundled_schema(name)
     structural = replace(RICH, kinds=PredicateKinds(0, 0, position=1, existence=1))
     query = replace(structural, branching="query", branch=0.5, branches=3)
     count = 100 if deep else 6
@@ -111,7 +111,7 @@ def test_subscriptions_of_the_bundled_schemas_can_match(name: str, deep: bool) -
 @pytest.mark.parametrize("name", ["news", "bib", "auction"])
 def test_linear_ones_are_paths_of_the_schema(name: str) -> None:
     """A twin of its own: every linear subscription selects something in a chain that is a root path."""
-    schema = bundled(name)
+    schema = bundled_schema(name)
     depth = 5
     chains = [etree.ElementTree(_chain(path)) for path in root_paths(schema, depth)]
     for text in some(schema, SubscriptionOptions(max_depth=depth), 150):
@@ -146,7 +146,7 @@ def test_shares_of_wildcards_and_descendants(plain: bool) -> None:
     options = SubscriptionOptions(
         max_depth=8, wildcard=0.3, descendant=0.1, distinct=False, predicate=0 if plain else 1e-9
     )
-    found = figures(some(bundled("news"), options, 8000))
+    found = figures(some(bundled_schema("news"), options, 8000))
     assert found.wildcards / found.steps == pytest.approx(0.3, abs=0.02)
     assert found.descendants / found.steps == pytest.approx(0.1, abs=0.02)
 
@@ -154,7 +154,7 @@ def test_shares_of_wildcards_and_descendants(plain: bool) -> None:
 def test_both_ways_of_making_linear_ones_agree() -> None:
     one = SubscriptionOptions(max_depth=7, min_depth=2, relative=0.1, distinct=False)
     other = replace(one, predicate=1e-9)
-    depths, again = (figures(some(bundled("news"), o, 8000)).depths for o in (one, other))
+    depths, again = (figures(some(bundled_schema("news"), o, 8000)).depths for o in (one, other))
     assert set(depths) == set(again) == set(range(2, 8))
     for depth in depths:
         assert depths[depth] / 8000 == pytest.approx(again[depth] / 8000, abs=0.02)
@@ -162,7 +162,7 @@ def test_both_ways_of_making_linear_ones_agree() -> None:
 
 def test_depths_are_spread_or_full() -> None:
     options = SubscriptionOptions(max_depth=6, wildcard=0, descendant=0, distinct=False)
-    book = bundled("book")
+    book = bundled_schema("book")
     spread = figures(some(book, options, 4000)).depths
     full = figures(some(book, replace(options, full=True), 4000)).depths
     assert spread[1] / 4000 == pytest.approx(1 / 6, abs=0.02)
@@ -173,13 +173,13 @@ def test_depths_are_spread_or_full() -> None:
 
 def test_a_least_depth_survives_descendants() -> None:
     options = SubscriptionOptions(max_depth=9, min_depth=4, descendant=0.6, branch=0.2, full=True)
-    assert min(figures(some(bundled("news"), options, 2000)).depths) == 4
-    assert min(figures(some(bundled("news"), replace(options, branch=0), 2000)).depths) == 4
+    assert min(figures(some(bundled_schema("news"), options, 2000)).depths) == 4
+    assert min(figures(some(bundled_schema("news"), replace(options, branch=0), 2000)).depths) == 4
 
 
 def test_relative_ones_start_without_a_slash() -> None:
     for options in (SubscriptionOptions(relative=0.25), replace(RICH, relative=0.25)):
-        found = figures(some(bundled("news"), replace(options, distinct=False), 4000))
+        found = figures(some(bundled_schema("news"), replace(options, distinct=False), 4000))
         assert found.relative / 4000 == pytest.approx(0.25, abs=0.03)
 
 
@@ -204,13 +204,13 @@ def _empty(name: str) -> str:
 @pytest.mark.parametrize("branches", [2, 3, 4])
 def test_a_query_has_exactly_its_branches(branches: int) -> None:
     options = SubscriptionOptions(branch=1, branches=branches, branching="query", max_depth=6)
-    for text in some(bundled("news"), options, 200):
+    for text in some(bundled_schema("news"), options, 200):
         assert _paths(text) == branches, text
 
 
 def test_the_probability_of_branches_is_of_a_query() -> None:
     options = SubscriptionOptions(branch=0.3, branching="query", max_depth=6, min_depth=3)
-    found = figures(some(bundled("news"), replace(options, distinct=False), 3000))
+    found = figures(some(bundled_schema("news"), replace(options, distinct=False), 3000))
     assert found.branched / 3000 == pytest.approx(0.3, abs=0.03)
 
 
@@ -243,7 +243,7 @@ def _forks(text: str, name: str) -> bool:
 
 def test_predicates_are_as_many_and_of_such_kinds() -> None:
     options = SubscriptionOptions(predicate=0.5, predicates=2, distinct=False)
-    found = figures(some(bundled("news"), options, 3000))
+    found = figures(some(bundled_schema("news"), options, 3000))
     assert found.predicated / 3000 == pytest.approx(0.5, abs=0.03)
     assert found.predicates == 2 * found.predicated
     for only, sign in (
@@ -251,11 +251,13 @@ def test_predicates_are_as_many_and_of_such_kinds() -> None:
         (PredicateKinds(0, 1), "[text()"),
         (PredicateKinds(0, 0, existence=1), "[@"),
     ):
-        for text in some(bundled("news"), replace(options, kinds=only, predicate=1), 50):
+        for text in some(bundled_schema("news"), replace(options, kinds=only, predicate=1), 50):
             assert text.count("[") == text.count(sign) == 2
             assert not only.existence or " " not in text
     for text in some(
-        bundled("news"), replace(options, kinds=PredicateKinds(0, 0, position=1), predicate=1), 50
+        bundled_schema("news"),
+        replace(options, kinds=PredicateKinds(0, 0, position=1), predicate=1),
+        50,
     ):
         assert not set(text) & set("@('")
 
@@ -277,7 +279,9 @@ def test_only_attributes_that_can_be_asked_for() -> None:
         *"abcdefijk",
         "xml:lang",
     }
-    compared = replace(options, kinds=PredicateKinds(1, 0, values=Values(high=1), operators=("<",)))
+    compared = replace(
+        options, kinds=PredicateKinds(1, 0, values=ValueDomain(high=1), operators=("<",))
+    )
     assert {text[3:-1] for text in subscriptions(schema, compared, 1)} == {
         *(f"@{name} < 1" for name in ("a", "b", "c", "xml:lang")),
         "@i = 'u'",
@@ -302,10 +306,14 @@ def test_two_branches_do_not_ask_for_one_place() -> None:
 
 
 def test_operands_are_of_the_domain() -> None:
-    kinds = PredicateKinds(attribute=0, values=Values(low=5, high=7), operators=("=", ">="))
-    texts = some(bundled("bib"), SubscriptionOptions(predicate=1, kinds=kinds, distinct=False), 300)
+    kinds = PredicateKinds(attribute=0, values=ValueDomain(low=5, high=7), operators=("=", ">="))
+    texts = some(
+        bundled_schema("bib"), SubscriptionOptions(predicate=1, kinds=kinds, distinct=False), 300
+    )
     ends = Counter(text[text.index("text()") :].split("]")[0] for text in texts)
     assert set(ends) == {f"text() {op} {n}" for op in ("=", ">=") for n in (5, 6, 7)}
-    words = PredicateKinds(values=Values(kind="words", vocabulary=("sun", "it's")))
-    texts = some(bundled("bib"), SubscriptionOptions(predicate=1, kinds=words, distinct=False), 300)
+    words = PredicateKinds(values=ValueDomain(kind="words", vocabulary=("sun", "it's")))
+    texts = some(
+        bundled_schema("bib"), SubscriptionOptions(predicate=1, kinds=words, distinct=False), 300
+    )
     assert {"'sun'", '"it\'s"'} == {text[text.index(" = ") + 3 :].split("]")[0] for text in texts}

@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast.errors import WorkloadError
-from pathcast.generators.values import LINES, Values
+from pathcast.generators.values import LINES, ValueDomain
 from pathcast.rng import SeededRandom
 
 
 def test_the_default_is_the_integers_of_cao_section_3_3_1() -> None:
-    assert Values().domain == tuple(str(value) for value in range(1, 101))
-    assert Values().table == Values().domain
+    assert ValueDomain().domain == tuple(str(value) for value in range(1, 101))
+    assert ValueDomain().table == ValueDomain().domain
 
 
 @given(st.integers(-(10**9), 10**9), st.integers(0, 10**6), st.integers(0, 100))
 def test_integers_stay_in_their_range(low: int, span: int, seed: int) -> None:
-    values = Values(low=low, high=low + span)
+    values = ValueDomain(low=low, high=low + span)
     rng = SeededRandom(seed)
     assert all(low <= int(values.draw(rng)) <= low + span for _ in range(20))
     assert len(values.domain) == len(set(values.domain)) == min(span + 1, LINES)
@@ -29,20 +29,25 @@ def test_integers_stay_in_their_range(low: int, span: int, seed: int) -> None:
 
 @given(st.integers(1, 8000))
 def test_there_are_as_many_words_as_asked_for_and_all_differ(count: int) -> None:
-    words = Values(kind="words", vocabulary=count).domain
+    words = ValueDomain(kind="words", vocabulary=count).domain
     assert len(words) == len(set(words)) == count
     assert all(word.isascii() and word.isalpha() and word.islower() for word in words)
 
 
 def test_a_longer_vocabulary_begins_with_the_shorter_one() -> None:
-    short, long = Values(kind="words", vocabulary=50), Values(kind="words", vocabulary=5000)
+    short, long = (
+        ValueDomain(kind="words", vocabulary=50),
+        ValueDomain(kind="words", vocabulary=5000),
+    )
     assert long.domain[:50] == short.domain
 
 
 @pytest.mark.parametrize("theta", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("kind", ["integers", "words"])
 def test_the_share_of_each_value_follows_zipf(kind: str, theta: float) -> None:
-    values = Values(kind="words" if kind == "words" else "integers", vocabulary=100, theta=theta)
+    values = ValueDomain(
+        kind="words" if kind == "words" else "integers", vocabulary=100, theta=theta
+    )
     lines = Counter(values.table)
     assert values.table[0] == values.domain[0]
     assert len(values.table) == LINES
@@ -56,10 +61,10 @@ def test_the_share_of_each_value_follows_zipf(kind: str, theta: float) -> None:
 @pytest.mark.parametrize("theta", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize(
     "values",
-    [Values(high=10**6), Values(kind="words", vocabulary=LINES)],
+    [ValueDomain(high=10**6), ValueDomain(kind="words", vocabulary=LINES)],
     ids=["integers", "words"],
 )
-def test_big_domains_are_skewed_as_well(values: Values, theta: float) -> None:
+def test_big_domains_are_skewed_as_well(values: ValueDomain, theta: float) -> None:
     """Every value, and every part of the domain, has its share of the lines to within one."""
     values = dataclasses.replace(values, theta=theta)
     lines = Counter(values.table)
@@ -75,7 +80,7 @@ def test_big_domains_are_skewed_as_well(values: Values, theta: float) -> None:
 
 
 def test_draws_follow_the_table() -> None:
-    values = Values(kind="words", vocabulary=10, theta=1.0)
+    values = ValueDomain(kind="words", vocabulary=10, theta=1.0)
     rng = SeededRandom(5)
     drawn = Counter(values.draw(rng) for _ in range(20_000))
     lines = Counter(values.table)
@@ -84,7 +89,7 @@ def test_draws_follow_the_table() -> None:
 
 
 def test_own_words_are_kept_in_order_and_once() -> None:
-    assert Values(kind="words", vocabulary=("sun", "rain & hail", "sun")).domain == (
+    assert ValueDomain(kind="words", vocabulary=("sun", "rain & hail", "sun")).domain == (
         "sun",
         "rain & hail",
     )
@@ -108,5 +113,5 @@ def test_own_words_are_kept_in_order_and_once() -> None:
 )
 def test_what_is_no_domain_is_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(WorkloadError, match=message) as caught:
-        Values(**options)  # type: ignore[arg-type]
+        ValueDomain(**options)  # type: ignore[arg-type]
     assert caught.value.kind == "values"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast.errors import WorkloadError
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.subscriptions.walk import Walks
 from pathcast.rng import SeededRandom
 from pathcast.schema import PathAutomaton, parse_dtd
@@ -26,7 +26,7 @@ def test_a_walk_is_a_root_path(dtd: str, levels: int, seed: int) -> None:
     walks = Walks(schema, theta=0.5)
     path = walks.path(SeededRandom(seed), walks.rows(1, levels))
     machine = PathAutomaton.of(schema)
-    assert machine.prefix(path)
+    assert machine.accepts_prefix(path)
     assert len(path) == levels or not machine.transitions[path[-1]]
 
 
@@ -45,7 +45,7 @@ def test_a_least_number_of_levels(dtd: str, least: int, seed: int) -> None:
             walks.rows(least, 5)
         return
     path = walks.path(SeededRandom(seed), walks.rows(least, 5))
-    assert machine.prefix(path)
+    assert machine.accepts_prefix(path)
     assert least <= len(path) <= 5
 
 
@@ -71,7 +71,7 @@ def test_siblings_fit_if_a_word_has_them() -> None:
 
 
 def test_further_walks_stand_beside_the_first() -> None:
-    walks = Walks(bundled("bib"))
+    walks = Walks(bundled_schema("bib"))
     rng = SeededRandom(3)
     for _ in range(300):
         top = walks.tree(walks.path(rng, walks.rows(4, 4)))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pathcast.errors import WorkloadError
 from pathcast.generators.feeds import repeated, weather_feed
-from pathcast.generators.feeds.rows import DAY, Row, stamp
+from pathcast.generators.feeds.rows import DAY, FeedRow, stamp
 from pathcast.generators.feeds.station import Day, Place, Station, _saturation
 from pathcast.generators.feeds.weather import CITIES, DAYS, FIELDS, WeatherOptions, cities, rows
 from pathcast.rng import SeededRandom
@@ -23,7 +23,7 @@ SEEDS = range(8)
 PAPER = {"mixed": 50.92, "changeable": 47.90, "calm": 84.74}
 
 
-def named(row: Row) -> dict[str, str]:
+def named(row: FeedRow) -> dict[str, str]:
     return dict(zip(FIELDS, row.values, strict=True))
 
 

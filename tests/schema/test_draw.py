@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from pathcast.generators.bundled import NAMES, bundled
-from pathcast.schema import Kind, Occurs, Schema, cheapest, parse_dtd
-from pathcast.schema.drawing.dot import dot, edges, left_out, printable
+from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema
+from pathcast.schema import ContentKind, Occurs, Schema, cheapest_word, parse_dtd
+from pathcast.schema.drawing.dot import dot, edges, escape_unprintable, left_out
 from pathcast.schema.drawing.layers import STEP, Layout, _apart, _ordered, crossings, layout
 from pathcast.schema.drawing.svg import svg
 from tests.dtds import random_dtd
@@ -36,17 +36,17 @@ def placed(schema: Schema) -> Layout:
 def test_edges_say_how_often_a_child_stands_there(deep: bool) -> None:
     """Against the words of the content model: is there one without the child, is there one with two?"""
     seen = set()
-    for schema in [*random_schemas(deep), *map(bundled, NAMES)]:
+    for schema in [*random_schemas(deep), *map(bundled_schema, SCHEMA_NAMES)]:
         size = schema.graph.size
         pairs = []
         for edge in edges(schema):
             pairs.append((edge.parent, edge.child))
             element = schema.elements[edge.parent]
             occurs = Occurs.ANY
-            if element.kind is Kind.CHILDREN:
+            if element.kind is ContentKind.CHILDREN:
                 costs = {name: cost for name, cost in size.items() if name != edge.child}
-                without = cheapest(element.content, {}, costs.get) is not None
-                twice = cheapest(element.content, {edge.child: 2}, size.get) is not None
+                without = cheapest_word(element.content, {}, costs.get) is not None
+                twice = cheapest_word(element.content, {edge.child: 2}, size.get) is not None
                 occurs = {
                     (True, True): Occurs.ANY,
                     (True, False): Occurs.OPTIONAL,
@@ -87,9 +87,9 @@ def test_dot() -> None:
     assert lines[-1] == "}"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SCHEMA_NAMES)
 def test_dot_has_every_element_and_every_edge(name: str) -> None:
-    schema = bundled(name)
+    schema = bundled_schema(name)
     drawn = dot(schema)
     nodes = re.findall(r'^  "([^"]+)"(?: \[peripheries=2\])?;$', drawn, re.MULTILINE)
     arrows = re.findall(r'^  "([^"]+)" -> "([^"]+)"', drawn, re.MULTILINE)
@@ -119,12 +119,12 @@ def check_layout(schema: Schema) -> None:
 
 
 def test_boxes_do_not_overlap(deep: bool) -> None:
-    for schema in [*random_schemas(deep), *map(bundled, NAMES)]:
+    for schema in [*random_schemas(deep), *map(bundled_schema, SCHEMA_NAMES)]:
         check_layout(schema)
 
 
 def test_the_news_schema_fits_a_scrollable_page() -> None:
-    found = placed(bundled("news"))
+    found = placed(bundled_schema("news"))
     assert found.width < 3000
     assert found.height < 3000
 
@@ -227,7 +227,7 @@ def check_svg(schema: Schema) -> None:
         many = "-many" in path.get("marker-end", "")
         found.append((parent, child, "cycle" in look, "optional" in look, many))
     assert found == [
-        (one.parent, one.child, one.cyclic, one.occurs.may_miss, one.occurs.may_repeat)
+        (one.parent, one.child, one.cyclic, one.occurs.may_be_absent, one.occurs.may_repeat)
         for one in edges(schema)
     ]
 
@@ -237,10 +237,10 @@ def test_svg_of_random_schemas(deep: bool) -> None:
         check_svg(schema)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SCHEMA_NAMES)
 def test_svg_of_bundled_schemas(name: str) -> None:
-    check_svg(bundled(name))
-    assert svg(bundled(name)) == svg(bundled(name))
+    check_svg(bundled_schema(name))
+    assert svg(bundled_schema(name)) == svg(bundled_schema(name))
 
 
 def test_svg_escapes_what_it_is_told() -> None:
@@ -267,4 +267,4 @@ def test_an_empty_drawing() -> None:
 
 
 def test_printable() -> None:
-    assert printable("a\x1b[2J\u0085\u00e9") == "a\\x1b[2J\\x85\u00e9"
+    assert escape_unprintable("a\x1b[2J\u0085\u00e9") == "a\\x1b[2J\\x85\u00e9"

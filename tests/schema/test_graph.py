@@ -14,15 +14,15 @@ from pathcast.schema import (
     Child,
     Choice,
     Content,
-    Kind,
+    ContentKind,
     PathAutomaton,
     Sequence,
-    cheapest,
+    cheapest_word,
     count_paths,
     parse_dtd,
     root_paths,
 )
-from pathcast.schema.positions import Positions
+from pathcast.schema.glushkov import GlushkovAutomaton
 from tests.dtds import NAMES, random_dtd
 
 
@@ -45,7 +45,7 @@ def test_cheapest_words_against_all_words(deep: bool) -> None:
     compared = 0
     while compared < (300 if deep else 40):
         element = parse_dtd(random_dtd(rng).text).elements["a"]
-        if element.kind is not Kind.CHILDREN:
+        if element.kind is not ContentKind.CHILDREN:
             continue
         assert element.content is not None
         compared += 1
@@ -57,7 +57,7 @@ def test_cheapest_words_against_all_words(deep: bool) -> None:
             fitting = [
                 word for word in words if set(word) <= set(costs) and wanted <= Counter(word)
             ]
-            found = cheapest(element.content, wanted, costs.get)
+            found = cheapest_word(element.content, wanted, costs.get)
             best = min((sum(costs[name] for name in word) for word in fitting), default=None)
             if found is None:
                 assert not fitting
@@ -84,7 +84,7 @@ def test_productive_elements_have_documents(deep: bool) -> None:
             for element in etree.fromstring(body).iter("*"):
                 path = [*[one.tag for one in element.iterancestors()][::-1], element.tag]
                 names = [str(tag) for tag in path]
-                assert machine.prefix(names), (dtd.text, names)
+                assert machine.accepts_prefix(names), (dtd.text, names)
                 if len(element) == len(element.xpath("comment() | processing-instruction()")):
                     assert machine.accepts(names)
                 name = names[-1]
@@ -109,9 +109,9 @@ def test_positions_accept_the_words_of_a_model(deep: bool) -> None:
     ambiguous = 0
     for _ in range(400 if deep else 60):
         element = parse_dtd(random_dtd(rng).text).elements["a"]
-        if element.kind is not Kind.CHILDREN or element.content is None:
+        if element.kind is not ContentKind.CHILDREN or element.content is None:
             continue
-        positions = Positions(element.content)
+        positions = GlushkovAutomaton(element.content)
         ambiguous += positions.ambiguous is not None
         pattern = re.compile(expression(element.content))
         for word in rng.sample(WORDS, 300):
@@ -189,4 +189,4 @@ def test_paths_may_end_where_an_element_may_be_empty(
     schema = parse_dtd("<!ELEMENT b (s*)><!ELEMENT s (t, s*)><!ELEMENT t (#PCDATA)>")
     machine = PathAutomaton.of(schema)
     names = path.split("/") if path else []
-    assert (machine.prefix(names), machine.accepts(names)) == (prefix, accepted)
+    assert (machine.accepts_prefix(names), machine.accepts(names)) == (prefix, accepted)

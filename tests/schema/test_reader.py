@@ -14,14 +14,14 @@ from pathcast.errors import SchemaError
 from pathcast.schema import (
     AttributeType,
     Catalog,
+    ContentKind,
     Default,
-    Kind,
     Schema,
     load_dtd,
     names_of,
     parse_dtd,
 )
-from pathcast.schema.positions import Positions
+from pathcast.schema.glushkov import GlushkovAutomaton
 from tests.dtds import NAMES, random_dtd
 
 
@@ -39,7 +39,7 @@ def test_content_models() -> None:
         "e": "ANY",
         "f": "(b)",
     }
-    assert schema.elements["c"].kind is Kind.MIXED
+    assert schema.elements["c"].kind is ContentKind.MIXED
     assert schema.elements["b"].content is None
 
 
@@ -83,7 +83,7 @@ def test_the_flat_text_says_the_same(deep: bool) -> None:
             if one.content != two.content:
                 assert one.content is not None
                 assert two.content is not None
-                first, second = Positions(one.content), Positions(two.content)
+                first, second = GlushkovAutomaton(one.content), GlushkovAutomaton(two.content)
                 assert [first.accepts(w) for w in words] == [second.accepts(w) for w in words]
 
 

@@ -113,7 +113,11 @@ def test_no_with_the_step_that_kills_it(
     assert found.answer is False
     if reason:
         assert found.culprit is not None
-        assert (found.reason, found.culprit.at, found.culprit.near) == (reason, position, near)
+        assert (found.reason, found.culprit.at, found.culprit.similar_names) == (
+            reason,
+            position,
+            near,
+        )
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from random import Random
 import pytest
 
 from pathcast.errors import SchemaError
-from pathcast.generators.bundled import NAMES, bundled
+from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema
 from pathcast.schema import Default, Schema, count_paths, parse_dtd, root_paths
-from pathcast.schema.summary import attribute_text, details, summarize
+from pathcast.schema.summary import attribute_text, describe_element, summarize
 from tests.dtds import random_dtd
 
 BOOK = """
@@ -86,18 +86,18 @@ def test_longest_path_and_counts_against_all_paths(deep: bool) -> None:
     assert {None, 1, 2, 3} <= seen
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SCHEMA_NAMES)
 def test_bundled_schemas(name: str) -> None:
-    found = summarize(bundled(name), levels=3)
-    assert found.paths == tuple(count_paths(bundled(name), 3))
-    assert (found.longest is None) == bool(bundled(name).graph.cyclic)
+    found = summarize(bundled_schema(name), levels=3)
+    assert found.paths == tuple(count_paths(bundled_schema(name), 3))
+    assert (found.longest is None) == bool(bundled_schema(name).graph.cyclic)
     assert sum(found.by_depth) == found.elements
-    assert json.loads(json.dumps(found.as_dict()))["roots"] == list(bundled(name).roots)
+    assert json.loads(json.dumps(found.as_dict()))["roots"] == list(bundled_schema(name).roots)
 
 
 def test_details_of_an_element() -> None:
     book = parse_dtd(BOOK)
-    found = details(book, "section")
+    found = describe_element(book, "section")
     assert (found.model, found.kind) == ("(title, (p | section)*)", "children")
     assert (found.parents, found.children) == (("book", "section"), ("title", "p", "section"))
     assert (found.depth, found.smallest) == (2, 2)
@@ -108,7 +108,7 @@ def test_details_of_an_element() -> None:
         ("CDATA", '#FIXED "1"'),
         ("NMTOKEN", "#REQUIRED"),
     ]
-    plain = details(book, "p")
+    plain = describe_element(book, "p")
     assert (plain.component, plain.self_recursive, plain.children) == ((), False, ())
     row = json.loads(json.dumps(found.as_dict()))
     assert row["attributes"][1] == {
@@ -123,8 +123,8 @@ def test_details_of_an_element() -> None:
 
 def test_details_say_the_same_as_a_dtd_would() -> None:
     """Every attribute of the bundled schemas, written with `attribute_text`, reads back as it was."""
-    for name in NAMES:
-        for element in bundled(name).elements.values():
+    for name in SCHEMA_NAMES:
+        for element in bundled_schema(name).elements.values():
             lines = [f"<!ELEMENT {element.name} EMPTY>"]
             lines += [
                 f"<!ATTLIST {element.name} {one.name} {' '.join(attribute_text(one))}>"
@@ -134,8 +134,8 @@ def test_details_say_the_same_as_a_dtd_would() -> None:
             assert again.attributes == element.attributes
     defaults = {
         one.default
-        for name in NAMES
-        for element in bundled(name).elements.values()
+        for name in SCHEMA_NAMES
+        for element in bundled_schema(name).elements.values()
         for one in element.attributes
     }
     assert defaults == set(Default)  # so nothing was left untried
@@ -145,15 +145,15 @@ def test_details_of_what_has_no_tree() -> None:
     schema = parse_dtd(
         "<!ELEMENT a (b?)><!ELEMENT b (b)><!NOTATION n SYSTEM ''><!ATTLIST b t NOTATION (n) 'n'>"
     )
-    found = details(schema, "b")
+    found = describe_element(schema, "b")
     assert (found.depth, found.smallest, found.children, found.parents) == (None, None, (), ())
     assert attribute_text(found.attributes[0]) == ("NOTATION (n)", '"n"')
 
 
 def test_an_element_that_is_not_declared() -> None:
     with pytest.raises(SchemaError, match="no element autor") as caught:
-        details(parse_dtd(BOOK, name="book.dtd"), "autor")
+        describe_element(parse_dtd(BOOK, name="book.dtd"), "autor")
     assert (caught.value.kind, caught.value.hint) == ("element", "near names: author")
     with pytest.raises(SchemaError) as caught:
-        details(parse_dtd(BOOK), "zzz")
+        describe_element(parse_dtd(BOOK), "zzz")
     assert caught.value.hint is None

@@ -27,7 +27,7 @@ from pathcast.bench.measure import compared
 from pathcast.bench.memory import peak
 from pathcast.bench.options import Wish
 from pathcast.bench.report import Findings, Line, Tell, fingerprint
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.documents import DocumentOptions, documents
 from pathcast.generators.feeds import weather_feed
 from pathcast.generators.feeds.weather import WeatherOptions
@@ -129,7 +129,7 @@ class _Bench:
         count = self.sizes.documents
         what = f"{name} documents, {count:,} of some {_BYTES:,} bytes / fromstring()"
         options = DocumentOptions(size=_BYTES)
-        make = partial(documents, bundled(name), options, _SEED, count)
+        make = partial(documents, bundled_schema(name), options, _SEED, count)
         return self._against_parsing(what, f"{name} documents", make, target)
 
     def feed(self) -> Line:

@@ -45,14 +45,14 @@ def feed(count: int, seed: int) -> Iterator[tuple[str, bytes]]:
 
 def _stream(kind: str, seed: int) -> Iterator[bytes]:
     """Documents of one kind, without end."""
-    from pathcast.generators.bundled import bundled
+    from pathcast.generators.bundled import bundled_schema
     from pathcast.generators.documents import DocumentOptions, Documents
     from pathcast.generators.feeds import stock_feed, weather_feed
     from pathcast.generators.feeds.stock import StockOptions
     from pathcast.generators.feeds.weather import WeatherOptions
 
     if kind in _SIZES:
-        made = Documents(bundled(kind), DocumentOptions(size=_SIZES[kind]), seed)
+        made = Documents(bundled_schema(kind), DocumentOptions(size=_SIZES[kind]), seed)
         number = 0
         while True:
             yield made[number]
@@ -78,14 +78,14 @@ _BREAKS: tuple[Callable[[bytes], bytes], ...] = (
 
 def subscriptions(count: int, readers: int, seed: int) -> Iterator[Subscription]:
     """`count` subscriptions of so many readers: the dozen written by hand, then generated ones, each of one kind."""
-    from pathcast.generators.bundled import bundled
+    from pathcast.generators.bundled import bundled_schema
     from pathcast.generators.subscriptions import SubscriptionOptions
     from pathcast.generators.subscriptions import subscriptions as generated
 
     yield from _BY_HAND[:count]
     if count <= len(_BY_HAND):
         return
-    schemas = [bundled(kind) for kind in dict.fromkeys(_MIX)]
+    schemas = [bundled_schema(kind) for kind in dict.fromkeys(_MIX)]
     options = SubscriptionOptions(
         min_depth=3, wildcard=0.05, descendant=0.1, branch=0.1, predicate=1.0, distinct=False
     )

@@ -44,7 +44,7 @@ def presets(
 
     Example: `pathcast generate presets cao2012-peer`
     """
-    from pathcast.generators.bundled import NAMES, about
+    from pathcast.generators.bundled import SCHEMA_NAMES, describe_schema
     from pathcast.generators.presets import PRESETS
 
     chosen = preset_of(name)
@@ -56,15 +56,17 @@ def presets(
                 output.text(_told(chosen))
         elif as_json:
             known = {key: _as_dict(one) for key, one in PRESETS.items()}
-            output.json({"presets": known, "schemas": {key: about(key) for key in NAMES}})
+            output.json(
+                {"presets": known, "schemas": {key: describe_schema(key) for key in SCHEMA_NAMES}}
+            )
         else:
-            width = max(map(len, [*PRESETS, *NAMES]))
+            width = max(map(len, [*PRESETS, *SCHEMA_NAMES]))
             output.text("presets")
             for key, one in PRESETS.items():
                 output.text(f"  {key:<{width}}  {one.about}")
             output.text("schemas")
-            for key in NAMES:
-                output.text(f"  {key:<{width}}  {about(key)}")
+            for key in SCHEMA_NAMES:
+                output.text(f"  {key:<{width}}  {describe_schema(key)}")
 
 
 def _as_dict(preset: Preset) -> dict[str, object]:

@@ -85,11 +85,11 @@ def preset_of(name: str | None) -> Preset | None:
     if name is None:
         return None
     from pathcast.generators.presets import PRESETS
-    from pathcast.schema.near import near
+    from pathcast.schema.similar_names import similar_names
 
     if name not in PRESETS:
         fail(
-            f"there is no preset {name!r}\n  hint: there are {', '.join(near(name, PRESETS) or PRESETS)}"
+            f"there is no preset {name!r}\n  hint: there are {', '.join(similar_names(name, PRESETS) or PRESETS)}"
         )
     return PRESETS[name]
 
@@ -100,15 +100,15 @@ def schemas_of(
     """The schema that is named, or else those of the preset."""
     if dtd is not None:
         return [load_schema(dtd, root, catalog)]
-    from pathcast.generators.bundled import NAMES, bundled
+    from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema
 
     if preset is None:
         fail(
-            f"there is no DTD\n  hint: name a file, a preset (--preset) or one of {', '.join(NAMES)}"
+            f"there is no DTD\n  hint: name a file, a preset (--preset) or one of {', '.join(SCHEMA_NAMES)}"
         )
     if root is not None or catalog is not None:
         fail("--root and --catalog need a DTD")
-    return [bundled(name) for name in preset.schemas]
+    return [bundled_schema(name) for name in preset.schemas]
 
 
 @contextlib.contextmanager

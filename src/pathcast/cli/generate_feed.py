@@ -38,7 +38,7 @@ from pathcast.files.atomic_write import file_draft
 
 if TYPE_CHECKING:
     from pathcast.generators.feeds import Message
-    from pathcast.generators.feeds.rows import Row
+    from pathcast.generators.feeds.rows import FeedRow
     from pathcast.generators.statistics import DocumentStatistics
 
 __all__ = ["generate_feed"]
@@ -208,13 +208,13 @@ class _Watched:
     """Counts rows that pass, and those whose values (but for the time) came before."""
 
     def __init__(self) -> None:
-        from pathcast.generators.statistics import Distinct
+        from pathcast.generators.statistics import DistinctCounter
 
-        self._distinct = Distinct()
+        self._distinct = DistinctCounter()
         self._first = self._last = ""
         self._different: int | None = None
 
-    def rows(self, rows: Iterable[Row]) -> Iterator[Row]:
+    def rows(self, rows: Iterable[FeedRow]) -> Iterator[FeedRow]:
         for row in rows:
             time, *values = row.values
             self._first = self._first or time
@@ -228,7 +228,7 @@ class _Watched:
             "rows": count,
             "first": self._first,
             "last": self._last,
-            "repeated": count - self._distinct.different,
+            "repeated": count - self._distinct.distinct,
         }
 
     def table(self) -> dict[str, str]:
@@ -252,7 +252,7 @@ class _Lines:
 
 
 def _write_rows(
-    output: Output, out: str | None, fields: tuple[str, ...], rows: Iterable[Row]
+    output: Output, out: str | None, fields: tuple[str, ...], rows: Iterable[FeedRow]
 ) -> None:
     from pathcast.generators.feeds.rows import write_csv
 

@@ -11,7 +11,7 @@ import typer
 from pathcast.cli.console import fail
 
 if TYPE_CHECKING:
-    from pathcast.generators.feeds.rows import Table
+    from pathcast.generators.feeds.rows import FeedTable
     from pathcast.generators.feeds.stock import StockOptions
     from pathcast.generators.feeds.weather import WeatherOptions
     from pathcast.xslt import Stylesheet
@@ -23,18 +23,18 @@ _STOCK = ("symbols", "trades")
 _BOTH = ("days", "period", "start", "since", "until")
 
 
-def table_of(feed: str, given: dict[str, Any], seed: int) -> tuple[Table, bool]:
+def table_of(feed: str, given: dict[str, Any], seed: int) -> tuple[FeedTable, bool]:
     """The rows of a feed or a file, and whether those of one time are one message."""
     from pathcast.generators.feeds import stock, weather
-    from pathcast.generators.feeds.rows import Table, read_csv
+    from pathcast.generators.feeds.rows import FeedTable, read_csv
 
     match feed:
         case "weather":
             _refuse(given, _STOCK, "the weather feed")
-            return Table(weather.FIELDS, weather.rows(_weather(given), seed)), False
+            return FeedTable(weather.FIELDS, weather.rows(_weather(given), seed)), False
         case "stock":
             _refuse(given, _WEATHER, "the stock feed")
-            return Table(stock.FIELDS, stock.rows(_stock(given), seed)), True
+            return FeedTable(stock.FIELDS, stock.rows(_stock(given), seed)), True
     if not feed.lower().removesuffix(".gz").endswith(".csv"):
         fail(f"there is no feed {feed!r}\n  hint: weather, stock, or a .csv file")
     _refuse(given, (*_WEATHER, *_STOCK, *_BOTH), "a file")

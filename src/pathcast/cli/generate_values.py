@@ -11,7 +11,7 @@ import typer
 from pathcast.errors import WorkloadError
 
 if TYPE_CHECKING:
-    from pathcast.generators.values import Values
+    from pathcast.generators.values import ValueDomain
 
 __all__ = ["ValuesOption", "values_of"]
 
@@ -24,11 +24,11 @@ ValuesOption = Annotated[
 ]
 
 
-def values_of(base: Values, text: str | None, length: int | None = None) -> Values:
+def values_of(base: ValueDomain, text: str | None, length: int | None = None) -> ValueDomain:
     """What `--values` and `--length` say, or what there was.
 
-    >>> from pathcast.generators.values import Values
-    >>> values_of(Values(), "integers:-5-5").domain[:2], values_of(Values(), "zipf:1.0").kind
+    >>> from pathcast.generators.values import ValueDomain
+    >>> values_of(ValueDomain(), "integers:-5-5").domain[:2], values_of(ValueDomain(), "zipf:1.0").kind
     (('-5', '-4'), 'words')
     """
     domain = base

@@ -134,26 +134,26 @@ def with_dtd(root: str | None, catalog: Path | None) -> None:
 
 def load_schema(dtd: str, root: str | None = None, catalog: Path | None = None) -> Schema:
     """The schema of a DTD file or of a bundled name; says what is wrong with it and ends the command."""
-    from pathcast.generators.bundled import NAMES, bundled
+    from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema
     from pathcast.schema import Catalog, Schema, load_dtd
-    from pathcast.schema.near import near
+    from pathcast.schema.similar_names import similar_names
 
     try:
-        if dtd in NAMES:
+        if dtd in SCHEMA_NAMES:
             if catalog is not None:
                 fail(f"--catalog: the bundled schema {dtd} asks for no files (./{dtd} is a file)")
-            schema = bundled(dtd)
+            schema = bundled_schema(dtd)
             return schema if root is None else Schema.of(dtd, schema.elements, root)
         opened = None if catalog is None else Catalog.open(catalog)
         schema = load_dtd(dtd, opened, root)
     except SchemaError as error:
         say(f"pathcast: {error}", "red")
         if error.kind == "unreadable" and dtd.isidentifier() and not Path(dtd).exists():
-            close = near(dtd, NAMES)
+            close = similar_names(dtd, SCHEMA_NAMES)
             known = (
                 f"did you mean {' or '.join(close)}?"
                 if close
-                else f"bundled schemas are {', '.join(NAMES)}"
+                else f"bundled schemas are {', '.join(SCHEMA_NAMES)}"
             )
             say(f"  hint: {known}")
         raise typer.Exit(BAD_CALL) from None
@@ -203,14 +203,14 @@ def _show_paths(output: Output, schema: Schema, depth: int, as_json: bool) -> No
 
 def _show_all(output: Output, schema: Schema, dtd: str, as_json: bool) -> None:
     from pathcast.cli.schema_tables import element_table, summary_tables, written
-    from pathcast.generators.bundled import NAMES, about
-    from pathcast.schema.summary import details, summarize
+    from pathcast.generators.bundled import SCHEMA_NAMES, describe_schema
+    from pathcast.schema.summary import describe_element, summarize
 
     summary = summarize(schema, _LEVELS)
-    line = about(dtd) if dtd in NAMES else None
+    line = describe_schema(dtd) if dtd in SCHEMA_NAMES else None
     if as_json:
         found = {"about": line} if line else {}
-        elements = [details(schema, name).as_dict() for name in schema.elements]
+        elements = [describe_element(schema, name).as_dict() for name in schema.elements]
         output.json({**found, "summary": summary.as_dict(), "elements": elements})
     else:
         output.text(written(*summary_tables(summary, line), element_table(schema)))
@@ -218,10 +218,10 @@ def _show_all(output: Output, schema: Schema, dtd: str, as_json: bool) -> None:
 
 def _show_element(output: Output, schema: Schema, name: str, as_json: bool) -> None:
     from pathcast.cli.schema_tables import detail_tables, written
-    from pathcast.schema.summary import details
+    from pathcast.schema.summary import describe_element
 
     try:
-        found = details(schema, name)
+        found = describe_element(schema, name)
     except SchemaError as error:
         say(f"pathcast: {error}", "red")
         raise typer.Exit(BAD_CALL) from None

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from pathcast.schema import Schema
-from pathcast.schema.drawing.dot import printable
-from pathcast.schema.summary import Details, Summary, attribute_text
+from pathcast.schema.drawing.dot import escape_unprintable
+from pathcast.schema.summary import ElementDetails, SchemaSummary, attribute_text
 
 __all__ = ["detail_tables", "element_table", "summary_tables", "written"]
 
@@ -22,17 +22,20 @@ _UNFOLDED = 100_000  # columns
 
 def _figures(title: str, rows: dict[str, str]) -> Table:
     table = Table(
-        title=Text(printable(title)), box=box.SIMPLE, show_header=False, title_justify="left"
+        title=Text(escape_unprintable(title)),
+        box=box.SIMPLE,
+        show_header=False,
+        title_justify="left",
     )
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in rows.items():
         if value:
-            table.add_row(name, Text(printable(value)))
+            table.add_row(name, Text(escape_unprintable(value)))
     return table
 
 
-def summary_tables(summary: Summary, line: str | None) -> list[Table]:
+def summary_tables(summary: SchemaSummary, line: str | None) -> list[Table]:
     """The figures, the depths, and the components if there are any."""
     sizes = ", ".join(str(len(part)) for part in summary.components)
     parts = f"components of {sizes}" if len(summary.components) > 1 else "one component"
@@ -86,7 +89,7 @@ def element_table(schema: Schema) -> Table:
     return table
 
 
-def detail_tables(found: Details) -> list[Table]:
+def detail_tables(found: ElementDetails) -> list[Table]:
     """One element, and its attributes if it has any."""
     cycle = ", ".join(found.component)
     rows = {
@@ -108,7 +111,7 @@ def detail_tables(found: Details) -> list[Table]:
         attributes.add_column("default", overflow="fold")
         for one in found.attributes:
             kind, default = attribute_text(one)
-            attributes.add_row(Text(one.name), Text(kind), Text(printable(default)))
+            attributes.add_row(Text(one.name), Text(kind), Text(escape_unprintable(default)))
         tables.append(attributes)
     return tables
 

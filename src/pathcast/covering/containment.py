@@ -53,7 +53,7 @@ from pathcast.covering.under_dtd import (
 )
 from pathcast.covering.witness import WitnessChecker, build_document, minimize
 from pathcast.schema import Schema, satisfiable
-from pathcast.schema.satisfiability.demands import TooMany
+from pathcast.schema.satisfiability.demands import SearchLimitExceeded
 from pathcast.xpath import Pattern, parse
 
 __all__ = ["EFFORT", "Verdict", "covers"]
@@ -115,7 +115,7 @@ def _among_valid(
     reason = "no mapping shows it, and no likely document that is valid speaks graft_negations it"
     try:
         found = examples(below, dtd_difference(schema, loose))
-    except TooMany as error:
+    except SearchLimitExceeded as error:
         reason = str(error)
         plain = satisfiable(below, schema)
         found = None if plain.answer is False else iter([plain.example] if plain.example else [])

@@ -1,11 +1,11 @@
 """The schemas that come with pathcast: ten DTDs of our own, from a flat list to a recursive news format.
 
-Each one is a file `schemas/NAME.dtd`, whose first comment says what it exercises; that line is what `about` gives. All
+Each one is a file `schemas/NAME.dtd`, whose first comment says what it exercises; that line is what `describe_schema` gives. All
 of them have one root, and everything declared is reachable from it and can stand in a finite document.
 
->>> bundled("book").roots, sorted(bundled("book").graph.cyclic)
+>>> bundled_schema("book").roots, sorted(bundled_schema("book").graph.cyclic)
 (('book',), ['section'])
->>> about("stock")
+>>> describe_schema("stock")
 'wide messages, the same fourteen values for each of up to a hundred symbols'
 """
 
@@ -17,11 +17,11 @@ from importlib.resources import files
 
 from pathcast.errors import WorkloadError
 from pathcast.schema import Schema, parse_dtd
-from pathcast.schema.near import near
+from pathcast.schema.similar_names import similar_names
 
-__all__ = ["NAMES", "about", "bundled"]
+__all__ = ["SCHEMA_NAMES", "bundled_schema", "describe_schema"]
 
-NAMES: tuple[str, ...] = (
+SCHEMA_NAMES: tuple[str, ...] = (
     "news",
     "protein",
     "book",
@@ -37,12 +37,12 @@ _ABOUT = re.compile(r"<!-- \S+: (?P<line>.+) -->\n")
 
 
 @cache
-def bundled(name: str) -> Schema:
+def bundled_schema(name: str) -> Schema:
     """The schema of this name; it is read once, and shared."""
     return parse_dtd(_text(name), name=name)
 
 
-def about(name: str) -> str:
+def describe_schema(name: str) -> str:
     """What the schema of this name exercises, in one line."""
     found = _ABOUT.match(_text(name))
     assert found is not None, f"{name}.dtd does not begin with its line"
@@ -50,8 +50,8 @@ def about(name: str) -> str:
 
 
 def _text(name: str) -> str:
-    if name not in NAMES:
-        close = near(name, NAMES)
-        hint = f"near names: {', '.join(close)}" if close else f"one of {', '.join(NAMES)}"
+    if name not in SCHEMA_NAMES:
+        close = similar_names(name, SCHEMA_NAMES)
+        hint = f"near names: {', '.join(close)}" if close else f"one of {', '.join(SCHEMA_NAMES)}"
         raise WorkloadError("schema", f"no schema {name!r} is bundled", hint=hint)
     return (files("pathcast.generators") / "schemas" / f"{name}.dtd").read_text(encoding="utf-8")

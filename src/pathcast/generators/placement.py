@@ -6,7 +6,7 @@ A client is placed independently of the others, so a client's node does not depe
 
 Where clients belong at the edge only, give `leaves` of the network as the nodes.
 
->>> place(5, range(3), seed=1, how=How.ROUND_ROBIN)
+>>> place_clients(5, range(3), seed=1, how=PlacementPolicy.ROUND_ROBIN)
 (0, 1, 2, 0, 1)
 >>> leaves([(0, 1), (0, 2), (2, 3)])
 (1, 3)
@@ -21,10 +21,10 @@ from enum import Enum
 from pathcast.errors import WorkloadError
 from pathcast.rng import SeededRandom, Zipf
 
-__all__ = ["How", "Placement", "leaves", "place"]
+__all__ = ["ClientPlacement", "PlacementPolicy", "leaves", "place_clients"]
 
 
-class How(Enum):
+class PlacementPolicy(Enum):
     """How a node is found for the next client."""
 
     RANDOM = "random"
@@ -32,7 +32,7 @@ class How(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class ClientPlacement:
     """The node of each publisher and of each subscriber."""
 
     publishers: tuple[int, ...]
@@ -47,22 +47,22 @@ class Placement:
         seed: int,
         *,
         theta: float = 0.0,
-        how: How = How.RANDOM,
-    ) -> Placement:
+        how: PlacementPolicy = PlacementPolicy.RANDOM,
+    ) -> ClientPlacement:
         """Place both kinds on the same nodes; the skew is that of the subscribers."""
         return cls(
-            place(publishers, nodes, seed, how=how, kind="publishers"),
-            place(subscribers, nodes, seed, theta=theta, how=how, kind="subscribers"),
+            place_clients(publishers, nodes, seed, how=how, kind="publishers"),
+            place_clients(subscribers, nodes, seed, theta=theta, how=how, kind="subscribers"),
         )
 
 
-def place(
+def place_clients(
     count: int,
     nodes: Sequence[int],
     seed: int,
     *,
     theta: float = 0.0,
-    how: How = How.RANDOM,
+    how: PlacementPolicy = PlacementPolicy.RANDOM,
     kind: str = "clients",
 ) -> tuple[int, ...]:
     """The nodes of `count` clients; clients of another `kind` are placed independently of these."""
@@ -73,7 +73,7 @@ def place(
     if not 0.0 <= theta <= 100.0:
         said = f"theta must be 0 to 100, not {theta}"
         raise WorkloadError("placement", said, hint="0 is even; 1 is strongly skewed")
-    if how is How.ROUND_ROBIN:
+    if how is PlacementPolicy.ROUND_ROBIN:
         if theta:
             said = "clients that are dealt out in turn cannot be skewed"
             raise WorkloadError("placement", said, hint="leave theta out, or place at random")

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from pathcast.generators.arrivals import Arrivals, Poisson
-from pathcast.generators.bundled import NAMES, bundled
+from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema
 from pathcast.generators.documents import DocumentOptions
 from pathcast.generators.subscriptions import (
     PredicateKinds,
@@ -30,7 +30,7 @@ from pathcast.generators.subscriptions import (
     Subscriptions,
     subscriptions,
 )
-from pathcast.generators.values import Values
+from pathcast.generators.values import ValueDomain
 
 __all__ = [
     "PRESETS",
@@ -73,7 +73,7 @@ class Preset:
     def texts(self, seed: int = 0, count: int | None = None) -> Subscriptions:
         """Its subscriptions, as many as the paper has unless a count is given."""
         return subscriptions(
-            [bundled(name) for name in self.schemas],
+            [bundled_schema(name) for name in self.schemas],
             self.subscriptions,
             seed,
             self.subscription_count if count is None else count,
@@ -293,7 +293,7 @@ def miliaraki2008_aggregated() -> Preset:
     return Preset(
         name="miliaraki2008-aggregated",
         paper=_MILIARAKI,
-        schemas=NAMES,
+        schemas=SCHEMA_NAMES,
         documents=DocumentOptions(size=4_800),
         subscriptions=_MILIARAKI_QUERIES,
         document_count=1_000,
@@ -317,7 +317,7 @@ def semcast2004() -> Preset:
         name="semcast2004",
         paper=_SEMCAST,
         schemas=("weather",),
-        documents=DocumentOptions(values=Values(low=1, high=70)),
+        documents=DocumentOptions(values=ValueDomain(low=1, high=70)),
         subscriptions=SubscriptionOptions(disjoint=70, distinct=False),
         document_count=1_000,
         subscription_count=7_000,

@@ -24,7 +24,13 @@ from array import array
 from collections import Counter
 from hashlib import blake2b
 
-__all__ = ["LOOKED_INTO", "Distinct", "DocumentStatistics", "Extent", "SubscriptionStatistics"]
+__all__ = [
+    "LOOKED_INTO",
+    "DistinctCounter",
+    "DocumentStatistics",
+    "Extent",
+    "SubscriptionStatistics",
+]
 
 LOOKED_INTO = 1000  # documents
 _WORD = re.compile(
@@ -32,7 +38,7 @@ _WORD = re.compile(
 )
 
 
-class Distinct:
+class DistinctCounter:
     """Counts things and different things."""
 
     def __init__(self) -> None:
@@ -45,7 +51,7 @@ class Distinct:
         return len(self._hashes)
 
     @property
-    def different(self) -> int:
+    def distinct(self) -> int:
         """Sorts them all, so it is to be asked for once."""
         found, last = 0, -1
         for one in sorted(self._hashes):
@@ -81,7 +87,7 @@ class SubscriptionStatistics:
     """`add` every text, then look."""
 
     def __init__(self) -> None:
-        self._distinct = Distinct()
+        self._distinct = DistinctCounter()
         self.lengths = Extent()
         self.depths: Counter[int] = Counter()
         self.steps = self.wildcards = self.descendants = 0
@@ -136,7 +142,7 @@ class SubscriptionStatistics:
 
     @property
     def distinct(self) -> int:
-        return self._distinct.different
+        return self._distinct.distinct
 
 
 def _is_step(word: str, last: str) -> bool:
@@ -149,7 +155,7 @@ class DocumentStatistics:
     """`add` every document, then look."""
 
     def __init__(self) -> None:
-        self._distinct = Distinct()
+        self._distinct = DistinctCounter()
         self.sizes = Extent()
         self.depths: Counter[int] = Counter()
         self.elements = Extent()
@@ -168,7 +174,7 @@ class DocumentStatistics:
 
     @property
     def distinct(self) -> int:
-        return self._distinct.different
+        return self._distinct.distinct
 
 
 def _shape(body: bytes) -> tuple[int, int]:

@@ -4,17 +4,17 @@ The papers' messages hold "integers between 1 and 100" (Cao, section 3.3.1), whi
 what looks like prose. `theta` is the exponent of Zipf's law: the first integer or word is the commonest, and 0 makes
 all alike.
 
-A `Values` is a *table*: drawing is picking a line of it, all lines alike, so that a skewed domain costs no more than a
+A `ValueDomain` is a *table*: drawing is picking a line of it, all lines alike, so that a skewed domain costs no more than a
 flat one. The table of a flat domain has every value once; that of a skewed one has 65,536 lines, and each value as many
 of them as its share, to within one line. So where the tail of a domain has less than a line for each value, some of
 its values have one and the others none. A domain of more than 65,536 integers is thinned out to that many, evenly.
 
->>> Values().table[:3], Values(low=0, high=10**9).table[1]
+>>> ValueDomain().table[:3], ValueDomain(low=0, high=10**9).table[1]
 (('1', '2', '3'), '15258')
->>> Values(kind="words", vocabulary=("rain", "sun")).table
+>>> ValueDomain(kind="words", vocabulary=("rain", "sun")).table
 ('rain', 'sun')
 >>> from pathcast.rng import SeededRandom
->>> Values(kind="words", theta=1.0).draw(SeededRandom(1))
+>>> ValueDomain(kind="words", theta=1.0).draw(SeededRandom(1))
 'loso'
 """
 
@@ -29,7 +29,7 @@ from typing import Literal
 from pathcast.errors import WorkloadError
 from pathcast.rng import SeededRandom
 
-__all__ = ["LINES", "Values"]
+__all__ = ["LINES", "ValueDomain"]
 
 LINES = 65_536
 """The most lines that a table has."""
@@ -43,7 +43,7 @@ _PLAIN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class ValueDomain:
     """A value domain; `vocabulary` is how many words there are, or the words themselves, the commonest first."""
 
     kind: Literal["integers", "words"] = "integers"
@@ -97,7 +97,7 @@ class Values:
 
 
 @lru_cache(maxsize=64)
-def _domain(values: Values) -> tuple[str, ...]:
+def _domain(values: ValueDomain) -> tuple[str, ...]:
     if values.kind == "words":
         if isinstance(values.vocabulary, tuple):
             return tuple(dict.fromkeys(values.vocabulary))
@@ -109,7 +109,7 @@ def _domain(values: Values) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _table(values: Values) -> tuple[str, ...]:
+def _table(values: ValueDomain) -> tuple[str, ...]:
     domain = _domain(values)
     if not values.theta:
         return domain

@@ -12,9 +12,9 @@ from pathcast.schema.model import (
     Child,
     Choice,
     Content,
+    ContentKind,
     Default,
     Element,
-    Kind,
     Occurs,
     Sequence,
     names_of,
@@ -23,7 +23,7 @@ from pathcast.schema.paths import PathAutomaton, count_paths, root_paths
 from pathcast.schema.reader import load_dtd, parse_dtd
 from pathcast.schema.satisfiability import Satisfiability, satisfiable
 from pathcast.schema.schema import Schema
-from pathcast.schema.words import cheapest
+from pathcast.schema.words import cheapest_word
 
 __all__ = [
     "Attribute",
@@ -32,16 +32,16 @@ __all__ = [
     "Child",
     "Choice",
     "Content",
+    "ContentKind",
     "Default",
     "Element",
     "Graph",
-    "Kind",
     "Occurs",
     "PathAutomaton",
     "Satisfiability",
     "Schema",
     "Sequence",
-    "cheapest",
+    "cheapest_word",
     "count_paths",
     "load_dtd",
     "names_of",

@@ -5,9 +5,9 @@ undeclared element has one). `children` are the edges that valid trees use: b be
 b and productive elements only. Recursion is told of the graph as declared, whether productive or not, an ANY leading to every
 declared element: that is what a reader of the DTD sees.
 
->>> from pathcast.schema.model import Child, Element, Kind, Occurs
+>>> from pathcast.schema.model import Child, Element, ContentKind, Occurs
 >>> inner = Child("section", Occurs.ANY)
->>> graph = Graph.of({"section": Element("section", Kind.CHILDREN, inner)}, ("section",))
+>>> graph = Graph.of({"section": Element("section", ContentKind.CHILDREN, inner)}, ("section",))
 >>> graph.size["section"], graph.cyclic == graph.self_recursive == {"section"}
 (1, True)
 """
@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import networkx
 
-from pathcast.schema.model import Element, Kind, names_of
-from pathcast.schema.words import cheapest, smallest
+from pathcast.schema.model import ContentKind, Element, names_of
+from pathcast.schema.words import cheapest_word, smallest_word
 
 __all__ = ["Graph", "sources"]
 
@@ -88,7 +88,7 @@ def _declared(elements: Mapping[str, Element], *, wild: bool = True) -> networkx
     graph: networkx.DiGraph[str] = networkx.DiGraph()
     graph.add_nodes_from(elements)
     for name, element in elements.items():
-        below = elements if wild and element.kind is Kind.ANY else names_of(element.content)
+        below = elements if wild and element.kind is ContentKind.ANY else names_of(element.content)
         graph.add_edges_from((name, child) for child in below if child in elements)
     return graph
 
@@ -98,7 +98,7 @@ def _smallest(
 ) -> dict[str, int]:
     """The least fixpoint: what the smallest valid tree of each element measures."""
     needs = {
-        name: element.content if element.kind is Kind.CHILDREN else None
+        name: element.content if element.kind is ContentKind.CHILDREN else None
         for name, element in elements.items()
     }
     above: dict[str, list[str]] = {}
@@ -110,7 +110,7 @@ def _smallest(
     while waiting:  # in rounds: a model is looked at again when all that changed is known
         changed: dict[str, int] = {}
         for name in waiting:
-            inner = smallest(needs[name], found.get, combine)
+            inner = smallest_word(needs[name], found.get, combine)
             if inner is not None and inner + 1 < found.get(name, inner + 2):
                 changed[name] = inner + 1
         found.update(changed)
@@ -123,13 +123,15 @@ def _usable(
 ) -> tuple[str, ...]:
     if element.name not in size:
         return ()
-    if element.kind is Kind.ANY:
+    if element.kind is ContentKind.ANY:
         return tuple(name for name in elements if name in size)
     names = tuple(dict.fromkeys(names_of(element.content)))
     if all(name in size for name in names):
         return names
     return tuple(
-        name for name in names if name in size and cheapest(element.content, {name: 1}, size.get)
+        name
+        for name in names
+        if name in size and cheapest_word(element.content, {name: 1}, size.get)
     )
 
 

@@ -20,9 +20,9 @@ __all__ = [
     "Child",
     "Choice",
     "Content",
+    "ContentKind",
     "Default",
     "Element",
-    "Kind",
     "Occurs",
     "Sequence",
     "names_of",
@@ -38,7 +38,7 @@ class Occurs(Enum):
     SOME = "+"
 
     @property
-    def may_miss(self) -> bool:
+    def may_be_absent(self) -> bool:
         return self in (Occurs.OPTIONAL, Occurs.ANY)
 
     @property
@@ -93,7 +93,7 @@ def names_of(content: Content | None) -> Iterator[str]:
             waiting += reversed(part.parts)
 
 
-class Kind(Enum):
+class ContentKind(Enum):
     """What may stand inside an element."""
 
     EMPTY = "EMPTY"
@@ -104,7 +104,7 @@ class Kind(Enum):
     @property
     def text(self) -> bool:
         """Whether text may stand there that is more than white space."""
-        return self in (Kind.ANY, Kind.MIXED)
+        return self in (ContentKind.ANY, ContentKind.MIXED)
 
 
 class AttributeType(Enum):
@@ -152,7 +152,7 @@ class Element:
     """`content` is the model of CHILDREN, or the repeated choice of MIXED where it has children."""
 
     name: str
-    kind: Kind
+    kind: ContentKind
     content: Content | None = None
     attributes: tuple[Attribute, ...] = ()
 
@@ -160,10 +160,10 @@ class Element:
     def model(self) -> str:
         """The content as a DTD would write it."""
         match self.kind:
-            case Kind.MIXED:
+            case ContentKind.MIXED:
                 inner = "".join(f" | {name}" for name in names_of(self.content))
                 return f"(#PCDATA{inner})" + ("*" if inner else "")
-            case Kind.CHILDREN:
+            case ContentKind.CHILDREN:
                 text = str(self.content)
                 return text if text.startswith("(") else f"({text})"
             case _:

@@ -43,7 +43,7 @@ class PathAutomaton:
         ends = (name for name in below if schema.graph.size[name] == 1)
         return cls({START: starts, **below}, frozenset(ends))
 
-    def prefix(self, path: Sequence[str]) -> bool:
+    def accepts_prefix(self, path: Sequence[str]) -> bool:
         """Whether some valid document has an element with this root path."""
         state = START
         for name in path:
@@ -54,7 +54,7 @@ class PathAutomaton:
 
     def accepts(self, path: Sequence[str]) -> bool:
         """Whether some valid document has a leaf element with this root path."""
-        return bool(path) and self.prefix(path) and path[-1] in self.ends
+        return bool(path) and self.accepts_prefix(path) and path[-1] in self.ends
 
 
 def root_paths(schema: Schema, depth: int) -> Iterator[tuple[str, ...]]:

@@ -27,9 +27,9 @@ from pathcast.schema.model import (
     Child,
     Choice,
     Content,
+    ContentKind,
     Default,
     Element,
-    Kind,
     Occurs,
     Sequence,
 )
@@ -40,7 +40,12 @@ __all__ = ["MAX_SIZE", "load_dtd", "parse_dtd"]
 MAX_SIZE = 16 * 2**20  # bytes of one file of a DTD
 _MAIN = "pathcast:schema"  # the identifier under which the parser asks for the text itself
 _OCCURS = {"once": Occurs.ONCE, "opt": Occurs.OPTIONAL, "mult": Occurs.ANY, "plus": Occurs.SOME}
-_KINDS = {"empty": Kind.EMPTY, "any": Kind.ANY, "mixed": Kind.MIXED, "element": Kind.CHILDREN}
+_KINDS = {
+    "empty": ContentKind.EMPTY,
+    "any": ContentKind.ANY,
+    "mixed": ContentKind.MIXED,
+    "element": ContentKind.CHILDREN,
+}
 _PROLOGUE = re.compile(rb"\s+|\xef\xbb\xbf|<\?.*?\?>|<!--.*?-->", re.DOTALL)
 _DOCTYPE = re.compile(rb"<!DOCTYPE\s+([^\s\[>]+)")
 _DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")

@@ -19,10 +19,10 @@ from io import StringIO
 from lxml import etree
 
 from pathcast.errors import SchemaError
+from pathcast.schema.glushkov import GlushkovAutomaton
 from pathcast.schema.graph import Graph, sources
-from pathcast.schema.model import Default, Element, Kind, names_of
-from pathcast.schema.near import near
-from pathcast.schema.positions import Positions
+from pathcast.schema.model import ContentKind, Default, Element, names_of
+from pathcast.schema.similar_names import similar_names
 
 __all__ = ["Schema"]
 
@@ -50,7 +50,7 @@ class Schema:
         if root is None:
             return cls(name, elements, sources(elements), missing)
         if root not in elements:
-            close = near(root, elements)
+            close = similar_names(root, elements)
             hint = f"near names: {', '.join(close)}" if close else None
             raise SchemaError("root", f"{name} declares no element {root}", hint=hint)
         return cls(name, elements, (root,), missing)
@@ -108,13 +108,17 @@ class Schema:
         return faults
 
     @cached_property
-    def ambiguous(self) -> Mapping[str, Positions]:
+    def ambiguous(self) -> Mapping[str, GlushkovAutomaton]:
         """The elements whose content model is not deterministic: libxml2 does not check their children."""
         models = {}
         for name, element in self.elements.items():
             names = list(names_of(element.content))
-            if element.kind is Kind.CHILDREN and element.content and len(set(names)) < len(names):
-                models[name] = Positions(element.content)
+            if (
+                element.kind is ContentKind.CHILDREN
+                and element.content
+                and len(set(names)) < len(names)
+            ):
+                models[name] = GlushkovAutomaton(element.content)
         return {name: model for name, model in models.items() if model.ambiguous}
 
     def _ambiguous_faults(self, root: etree._Element) -> list[str]:

@@ -9,7 +9,7 @@ is listed as `unproductive` (it has no finite content) or `unreachable` (no root
 >>> found = summarize(book)
 >>> found.longest, found.by_depth, found.paths
 (3, (1, 2), (1, 2, 1))
->>> print(details(book, "title").parents)
+>>> print(describe_element(book, "title").parents)
 ('book', 'part')
 """
 
@@ -23,15 +23,15 @@ import networkx
 from pathcast.errors import SchemaError
 from pathcast.schema.graph import Graph
 from pathcast.schema.model import Attribute, AttributeType, Default
-from pathcast.schema.near import near
 from pathcast.schema.paths import count_paths
 from pathcast.schema.schema import Schema
+from pathcast.schema.similar_names import similar_names
 
-__all__ = ["Details", "Summary", "attribute_text", "details", "summarize"]
+__all__ = ["ElementDetails", "SchemaSummary", "attribute_text", "describe_element", "summarize"]
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class SchemaSummary:
     """The figures of a schema; `longest` is None where recursion makes root paths of any length."""
 
     name: str
@@ -58,11 +58,11 @@ class Summary:
         return asdict(self)
 
 
-def summarize(schema: Schema, levels: int = 10) -> Summary:
+def summarize(schema: Schema, levels: int = 10) -> SchemaSummary:
     """The figures; root paths are counted up to this level."""
     graph = schema.graph
     at = Counter(graph.depth.values())
-    return Summary(
+    return SchemaSummary(
         name=schema.name,
         elements=len(schema.elements),
         attributes=sum(len(element.attributes) for element in schema.elements.values()),
@@ -95,7 +95,7 @@ def _longest(graph: Graph) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Details:
+class ElementDetails:
     """One element: what it may hold, and where it may stand in finite valid documents."""
 
     name: str
@@ -114,15 +114,15 @@ class Details:
         return asdict(self) | {"attributes": [_attribute_dict(one) for one in self.attributes]}
 
 
-def details(schema: Schema, name: str) -> Details:
+def describe_element(schema: Schema, name: str) -> ElementDetails:
     """What the schema says of one element; raises SchemaError if it declares none of this name."""
     element = schema.elements.get(name)
     if element is None:
-        close = near(name, schema.elements)
+        close = similar_names(name, schema.elements)
         hint = f"near names: {', '.join(close)}" if close else None
         raise SchemaError("element", f"{schema.name} declares no element {name}", hint=hint)
     graph = schema.graph
-    return Details(
+    return ElementDetails(
         name=name,
         kind=element.kind.value,
         model=element.model,

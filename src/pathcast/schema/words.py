@@ -7,9 +7,9 @@ the cheapest word that reaches it: (n1+1)(n2+1)... entries, and few things are e
 
 >>> from pathcast.schema.model import Child, Choice, Occurs, Sequence
 >>> model = Sequence((Child("title"), Choice((Child("author", Occurs.SOME), Child("editor")))))
->>> cheapest(model, {"author": 2}, {"title": 1, "author": 1, "editor": 1}.get)
+>>> cheapest_word(model, {"author": 2}, {"title": 1, "author": 1, "editor": 1}.get)
 (3, ('title', 'author', 'author'))
->>> cheapest(model, {"author": 1, "editor": 1}, {"title": 1, "author": 1, "editor": 1}.get) is None
+>>> cheapest_word(model, {"author": 1, "editor": 1}, {"title": 1, "author": 1, "editor": 1}.get) is None
 True
 """
 
@@ -20,14 +20,16 @@ from typing import TypeVar
 
 from pathcast.schema.model import Child, Choice, Content, Occurs, Sequence
 
-__all__ = ["Vector", "cheapest", "reach", "smallest"]
+__all__ = ["Vector", "cheapest_word", "reachable_words", "smallest_word"]
 
 T = TypeVar("T")
 Vector = tuple[int, ...]
-Table = dict[Vector, tuple[int, tuple[T, ...]]]  # what is reached -> cost and word, the cheapest
+WordTable = dict[
+    Vector, tuple[int, tuple[T, ...]]
+]  # what is reached -> cost and word, the cheapest
 
 
-def cheapest(
+def cheapest_word(
     content: Content | None,
     wanted: Mapping[str, int],
     cost: Callable[[str], int | None],
@@ -37,7 +39,7 @@ def cheapest(
     goal = tuple(wanted[name] for name in order)
     nothing = (0,) * len(goal)
 
-    def leaf(name: str) -> Table[str]:
+    def leaf(name: str) -> WordTable[str]:
         price = cost(name)
         if price is None:
             return {}
@@ -47,16 +49,16 @@ def cheapest(
         )
         return {nothing: word, one: word}
 
-    return reach(content, leaf, goal).get(goal)
+    return reachable_words(content, leaf, goal).get(goal)
 
 
-def smallest(
+def smallest_word(
     content: Content | None,
     value: Callable[[str], int | None],
     combine: Callable[[int, int], int],
 ) -> int | None:
     """The least value of a word, its names' values combined by + or max; None if there is no word."""
-    if content is None or content.occurs.may_miss:
+    if content is None or content.occurs.may_be_absent:
         return 0
     match content:
         case Child(name=name):
@@ -64,17 +66,19 @@ def smallest(
         case Sequence(parts=parts):
             total = 0
             for part in parts:
-                one = smallest(part, value, combine)
+                one = smallest_word(part, value, combine)
                 if one is None:
                     return None
                 total = combine(total, one)
             return total
         case Choice(parts=parts):
-            found = (smallest(part, value, combine) for part in parts)
+            found = (smallest_word(part, value, combine) for part in parts)
             return min((one for one in found if one is not None), default=None)
 
 
-def reach(content: Content | None, leaf: Callable[[str], Table[T]], goal: Vector) -> Table[T]:
+def reachable_words(
+    content: Content | None, leaf: Callable[[str], WordTable[T]], goal: Vector
+) -> WordTable[T]:
     """For each vector up to the goal the cheapest word that reaches it.
 
     `leaf` says what one child of a name can add, at what cost, and what stands for it in the word.
@@ -82,25 +86,25 @@ def reach(content: Content | None, leaf: Callable[[str], Table[T]], goal: Vector
     nothing = (0,) * len(goal)
     if content is None:
         return {nothing: (0, ())}
-    once: Table[T] = {}
+    once: WordTable[T] = {}
     match content:
         case Child(name=name):
             once = leaf(name)
         case Sequence(parts=parts):
             once = {nothing: (0, ())}
             for part in parts:
-                once = _joined(once, reach(part, leaf, goal), goal)
+                once = _joined(once, reachable_words(part, leaf, goal), goal)
                 if not once:
-                    return {nothing: (0, ())} if content.occurs.may_miss else {}
+                    return {nothing: (0, ())} if content.occurs.may_be_absent else {}
         case Choice(parts=parts):
             for part in parts:
-                _merge(once, reach(part, leaf, goal))
+                _merge(once, reachable_words(part, leaf, goal))
     return _repeated(once, content.occurs, goal)
 
 
-def _repeated(once: Table[T], occurs: Occurs, goal: Vector) -> Table[T]:
+def _repeated(once: WordTable[T], occurs: Occurs, goal: Vector) -> WordTable[T]:
     found = dict(once)
-    if occurs.may_miss:
+    if occurs.may_be_absent:
         _merge(found, {(0,) * len(goal): (0, ())})
     if occurs.may_repeat and any(goal):  # where nothing is wanted, once is cheapest
         while _merge(found, _joined(found, once, goal)):
@@ -108,8 +112,8 @@ def _repeated(once: Table[T], occurs: Occurs, goal: Vector) -> Table[T]:
     return found
 
 
-def _joined(left: Table[T], right: Table[T], goal: Vector) -> Table[T]:
-    found: Table[T] = {}
+def _joined(left: WordTable[T], right: WordTable[T], goal: Vector) -> WordTable[T]:
+    found: WordTable[T] = {}
     for has, (price, word) in left.items():
         for more, (extra, tail) in right.items():
             key = tuple([min(a + b, top) for a, b, top in zip(has, more, goal, strict=True)])
@@ -119,7 +123,7 @@ def _joined(left: Table[T], right: Table[T], goal: Vector) -> Table[T]:
     return found
 
 
-def _merge(into: Table[T], other: Table[T]) -> bool:
+def _merge(into: WordTable[T], other: WordTable[T]) -> bool:
     """Keep the cheaper word for each key; says whether anything changed."""
     changed = False
     for key, word in other.items():

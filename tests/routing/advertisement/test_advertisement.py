@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pathcast.documents import parse as parse_document
 from pathcast.errors import DocumentError, FormatError
-from pathcast.generators.bundled import NAMES, bundled
+from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema
 from pathcast.routing.advertisement import (
     ANYTHING,
     Advertisement,
@@ -241,9 +241,9 @@ def test_anything_can_be_widened(rng: Random, body: bytes) -> None:
 def test_a_dtd_covers_what_is_inferred_from_its_documents(deep: bool) -> None:
     from pathcast.generators.documents import DocumentOptions, documents
 
-    for name in NAMES:
-        found = Advertisement.of(bundled(name))
-        seen = infer(documents(bundled(name), DocumentOptions(size=4000), seed=1, count=10))
+    for name in SCHEMA_NAMES:
+        found = Advertisement.of(bundled_schema(name))
+        seen = infer(documents(bundled_schema(name), DocumentOptions(size=4000), seed=1, count=10))
         assert covers(found, seen), name
 
 
@@ -260,10 +260,10 @@ def test_paths_are_the_words(rng: Random) -> None:
     assert [len(path) for path in listed] == sorted(len(path) for path in listed)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SCHEMA_NAMES)
 def test_paths_of_schemas(name: str) -> None:
     """Those root paths whose last element may be a leaf, as the schema's own automaton has it."""
-    schema = bundled(name)
+    schema = bundled_schema(name)
     machine = PathAutomaton.of(schema)
     expected = {path for path in root_paths(schema, 5) if machine.accepts(path)}
     assert set(leaf_paths(Advertisement.of(schema), 5)) == expected

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast.errors import AdvertisementError
-from pathcast.generators.bundled import NAMES, bundled
+from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema
 from pathcast.routing.advertisement import (
     Advertisement,
     AdvertisementExpression,
@@ -173,12 +173,12 @@ def test_random_dtds(deep: bool) -> None:
     assert all(kinds[kind] > 5 for kind in RecursionClass), kinds
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "news"])
+@pytest.mark.parametrize("name", [name for name in SCHEMA_NAMES if name != "news"])
 def test_bundled_schemas(name: str) -> None:
-    found = Advertisement.of(bundled(name))
+    found = Advertisement.of(bundled_schema(name))
     written = list(expressions(found))
     assert len({str(one) for one in written}) == len(written)
-    if not bundled(name).graph.cyclic:
+    if not bundled_schema(name).graph.cyclic:
         assert {str(one) for one in written} == {
             "/" + "/".join(path) for path in leaf_paths(found, 20)
         }
@@ -187,7 +187,7 @@ def test_bundled_schemas(name: str) -> None:
 
 
 def test_the_news_schema_has_more_than_anybody_writes_out() -> None:
-    found = Advertisement.of(bundled("news"))
+    found = Advertisement.of(bundled_schema("news"))
     written = list(islice(expressions(found), 5000))
     assert len(written) == 5000
     assert tally(found).total() == 259_959

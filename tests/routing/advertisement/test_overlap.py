@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathcast.generators.bundled import NAMES, bundled
+from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema
 from pathcast.generators.documents import DocumentOptions, documents
 from pathcast.generators.subscriptions import SubscriptionOptions, subscriptions
 from pathcast.routing.advertisement import (
@@ -203,10 +203,10 @@ def test_valid_documents_of_random_dtds(deep: bool) -> None:
     assert answers[False, False] > 0.1 * answers.total()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SCHEMA_NAMES)
 def test_generated_documents_and_subscriptions(name: str) -> None:
     """What documents match overlaps; of generated subscriptions, drawn from the schema, all overlap."""
-    schema = bundled(name)
+    schema = bundled_schema(name)
     found = Advertisement.of(schema)
     bodies = list(documents(schema, DocumentOptions(size=3000), seed=5, count=4))
     assert all(found.allows(body) for body in bodies)

@@ -12,7 +12,7 @@ from pathcast.covering import Aggregate
 from pathcast.covering.indexes import factorization_index, scan_index
 from pathcast.covering.merging import MergeOrder, PathDistribution, merge
 from pathcast.covering.published_indexes.factorization_search import FactorizationIndex
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 
 __all__ = ["changes", "merging", "missed", "rates", "tree_sizes"]
 
@@ -113,7 +113,7 @@ def missed(bench: Bench) -> Iterator[Line]:
 def merging(bench: Bench) -> Iterator[Line]:
     """How much smaller a table of uncovered paths gets, in the two orders of merging."""
     found = bench.patterns("li2008-a")
-    paths = PathDistribution.uniform(bundled("news"))
+    paths = PathDistribution.uniform(bundled_schema("news"))
     for count in bench.sizes.merged:
         roots = [found.patterns[key] for key in found.aggregated(count).roots()]
         for limit, published in ((0.0, "87%"), (0.1, "67%")):

@@ -14,7 +14,7 @@ from pathcast.bench.filter.sizes import FULL, QUICK, Sizes
 from pathcast.bench.filter.speed import cold, hops, linear, mixed
 from pathcast.bench.options import Wish
 from pathcast.bench.report import Findings, Line
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 
 __all__ = ["PARTS", "filtering", "measured"]
 
@@ -38,7 +38,7 @@ def filtering(wish: Wish) -> Findings:
 
 def measured(sizes: Sizes, wish: Wish) -> Findings:
     """All parts, or those that are wished for, with inputs of these sizes."""
-    inputs = Inputs(wish.schema or bundled("news"), sizes.pool)
+    inputs = Inputs(wish.schema or bundled_schema("news"), sizes.pool)
     bench = Bench(sizes, inputs, wish.tell)
     lines = wish.gather(PARTS, bench)
     return lines, {f"{inputs.schema.name}: {key}": one for key, one in inputs.prints.items()}

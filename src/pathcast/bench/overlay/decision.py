@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from pathcast.bench.measure import Ratio, compared
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.documents import DocumentOptions, documents
 from pathcast.generators.presets import PRESETS
 from pathcast.matching import Matcher
@@ -36,7 +36,7 @@ def decision_ratio(entries: int, count: int, rounds: int) -> Ratio:
         router.on_message(names[hop], Subscribe(backend.interest(parse(text))))
         matcher.add(number, text, hop=hop)
     options = DocumentOptions(max_depth=10, size=_BYTES)
-    bodies = list(documents(bundled("news"), options, seed=3, count=count))
+    bodies = list(documents(bundled_schema("news"), options, seed=3, count=count))
     messages = [Publication(f"d{n}", "far", "P", body) for n, body in enumerate(bodies)]
 
     def decided() -> None:

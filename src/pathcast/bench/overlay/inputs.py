@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.documents import DocumentOptions, Documents, documents
 from pathcast.generators.presets import PRESETS
 from pathcast.generators.subscriptions import SubscriptionOptions, subscriptions
@@ -43,7 +43,7 @@ class Publications:
 
 
 def psd() -> Schema:
-    return bundled("protein")
+    return bundled_schema("protein")
 
 
 def psd_subscriptions(subscriber: int, count: int) -> list[str]:
@@ -80,7 +80,7 @@ def _as_document(path: tuple[str, ...]) -> bytes:
 def news_paths(count: int) -> list[tuple[str, ...]]:
     """Different paths of documents like those of the preset li2008-a, in the order of coming."""
     found: dict[tuple[str, ...], None] = {}
-    made = Documents(bundled("news"), PRESETS["li2008-a"].documents, seed=7)
+    made = Documents(bundled_schema("news"), PRESETS["li2008-a"].documents, seed=7)
     number = 0
     while len(found) < count:
         found.update(dict.fromkeys(_paths_of(made[number])))

@@ -15,7 +15,7 @@ from pathcast.covering import Aggregate
 from pathcast.covering.encode import EncodedTwig, TwigEncoder
 from pathcast.covering.indexes import TwigIndex, scan_index
 from pathcast.covering.merging import PathDistribution, merge
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.presets import PRESETS
 from pathcast.matching import Matcher
 from pathcast.xpath import Pattern, parse
@@ -45,7 +45,7 @@ def tables(preset: str, count: int, limits: tuple[float, ...]) -> Tables:
         aggregate.add(key, pattern)
     roots = [patterns[key] for key in aggregate.roots()]
     encoder = TwigEncoder()
-    paths = PathDistribution.uniform(bundled("news"))
+    paths = PathDistribution.uniform(bundled_schema("news"))
     merged = {}
     sizes = {"none": len(patterns), "covering": len(roots)}
     for limit in limits if len(roots) <= _MERGED else ():

@@ -6,9 +6,9 @@ import time
 from itertools import islice
 
 from pathcast.broker.broker import Settings
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.documents import DocumentOptions, documents
-from pathcast.generators.placement import place
+from pathcast.generators.placement import place_clients
 from pathcast.generators.presets import PRESETS
 from pathcast.routing.advertisement import Advertisement
 from pathcast.routing.shared_backend import SharedBackend
@@ -30,21 +30,23 @@ def large(transits: int, stubs: int, size: int, subscriptions: int) -> dict[str,
     run = Simulation(topology, Settings(chosen, reliable=False), SharedBackend(chosen))
     start = time.process_time()
     edges = [name for name in topology.brokers if name.startswith("s")]
-    homes = place(_PUBLISHERS, range(len(edges)), seed=1, kind="publishers")
-    news = Advertisement.of(bundled("news"))
+    homes = place_clients(_PUBLISHERS, range(len(edges)), seed=1, kind="publishers")
+    news = Advertisement.of(bundled_schema("news"))
     for number, home in enumerate(homes):
         run.announce(edges[home], f"P{number}", news)
     run.quiet()
     texts = list(islice(PRESETS["li2008-a"].texts(seed=1, count=subscriptions), subscriptions))
     by_home: dict[str, dict[str, str]] = {}
-    for number, place_of in enumerate(place(len(texts), range(len(edges)), seed=2)):
+    for number, place_of in enumerate(place_clients(len(texts), range(len(edges)), seed=2)):
         by_home.setdefault(edges[place_of], {})[f"s{number}"] = texts[number]
     for edge, each in by_home.items():
         run.subscribe_all(edge, edge, each)
     run.quiet()
     set_up = time.process_time() - start
     options = DocumentOptions(max_depth=10, size=7_000)
-    for number, body in enumerate(documents(bundled("news"), options, seed=3, count=_DOCUMENTS)):
+    for number, body in enumerate(
+        documents(bundled_schema("news"), options, seed=3, count=_DOCUMENTS)
+    ):
         which = number % _PUBLISHERS
         run.publish(edges[homes[which]], f"P{which}", f"d{number}", body)
     run.quiet()

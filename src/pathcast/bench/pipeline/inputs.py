@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pathcast.bench.filter.inputs import Inputs as FilterInputs
 from pathcast.bench.report import fingerprint
 from pathcast.files import Subscription
-from pathcast.generators.bundled import bundled
+from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.documents import DocumentOptions, Documents
 from pathcast.generators.subscriptions import SubscriptionOptions, subscriptions
 from pathcast.schema import Schema
@@ -34,7 +34,7 @@ _POOL = 100_000
 class Inputs:
     """Documents and subscriptions, with the fingerprints of those that were handed out."""
 
-    schema: Schema = field(default_factory=lambda: bundled("news"))
+    schema: Schema = field(default_factory=lambda: bundled_schema("news"))
     prints: dict[str, str] = field(default_factory=dict)
 
     def documents(self, count: int) -> list[bytes]:

@@ -27,7 +27,7 @@ from pathcast.covering.twig import Twig
 from pathcast.covering.under_dtd.dtd_difference import test_of
 from pathcast.schema import Default, Schema
 from pathcast.schema.satisfiability.solve import DOCUMENT, Solver
-from pathcast.schema.words import smallest
+from pathcast.schema.words import smallest_word
 
 __all__ = ["chase"]
 
@@ -70,7 +70,7 @@ class _Implied:
         for child, label in _elements(node):
             reach = self._solver.descendants if child.descendant else self._solver.children
             below = dict.fromkeys(one for name in names for one in reach(name))
-            may, test = self._solver.names.may, test_of(label)
+            may, test = self._solver.names.may_match, test_of(label)
             if not self.named(child, frozenset(one for one in below if may(test, one))):
                 return False
             names = frozenset(name for name in names if not child.names.isdisjoint(reach(name)))
@@ -80,7 +80,7 @@ class _Implied:
         return bool(names)
 
     def _has_attributes(self, name: str, node: _Node) -> bool:
-        may, declared = self._solver.names.may, self._solver.element(name).attributes
+        may, declared = self._solver.names.may_match, self._solver.element(name).attributes
         asked = [
             test_of(child.label)
             for child in node.below
@@ -140,7 +140,7 @@ class _Implied:
 
         def without(gone: str) -> int | None:
             others = {one: size for one, size in sizes.items() if one != gone}
-            return smallest(element.content, others.get, int.__add__)
+            return smallest_word(element.content, others.get, int.__add__)
 
         return frozenset(one for one in self._solver.children(name) if without(one) is None)
 
@@ -158,7 +158,7 @@ class _Implied:
         if len(names) == 1:
             (name,) = names
             label = NameLabel(LabelKind.ELEMENT, name)
-            if self._solver.names.must(test_of(label), name):
+            if self._solver.names.must_match(test_of(label), name):
                 return label
         return _STAR
 

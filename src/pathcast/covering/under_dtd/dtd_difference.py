@@ -34,9 +34,18 @@ from dataclasses import dataclass, replace
 
 from pathcast.covering.labels import LabelKind, NameLabel
 from pathcast.covering.twig import Twig
-from pathcast.schema import Attribute, Child, Choice, Content, Default, Element, Occurs, Schema
-from pathcast.schema import Kind as ContentKind
-from pathcast.schema.satisfiability.demands import TooMany
+from pathcast.schema import (
+    Attribute,
+    Child,
+    Choice,
+    Content,
+    ContentKind,
+    Default,
+    Element,
+    Occurs,
+    Schema,
+)
+from pathcast.schema.satisfiability.demands import SearchLimitExceeded
 from pathcast.schema.satisfiability.solve import DOCUMENT, Solver
 from pathcast.xpath.syntax import Test, TestKind
 
@@ -57,7 +66,7 @@ class _Node:
 
 
 def dtd_difference(schema: Schema, wide: Iterable[Twig]) -> Schema:
-    """The schema of the valid documents in which none of the twigs is found; raises TooMany."""
+    """The schema of the valid documents in which none of the twigs is found; raises SearchLimitExceeded."""
     return _Variants(schema, wide).schema()
 
 
@@ -142,7 +151,7 @@ class _Variants:
 
     def _numbered(self, name: str, rest: _Rest) -> str:
         if len(self._numbers) >= MOST:
-            raise TooMany("the wide pattern has too many cases under this DTD")
+            raise SearchLimitExceeded("the wide pattern has too many cases under this DTD")
         return self._numbers.setdefault((name, rest), f"{name} {len(self._numbers)}")
 
     def _rests(self, name: str, forbidden: frozenset[int]) -> list[_Rest]:
@@ -152,7 +161,7 @@ class _Variants:
             ways = self._fail(name, node)
             rests = _least({(b | c, g | h) for b, g in rests for c, h in ways})
             if len(rests) > _CHOICES:
-                raise TooMany("the wide pattern has too many branches")
+                raise SearchLimitExceeded("the wide pattern has too many branches")
         return rests
 
     def _fail(self, name: str, number: int) -> list[_Rest]:
@@ -187,7 +196,7 @@ class _Variants:
     def _passes(self, name: str, label: NameLabel) -> bool:
         if name == DOCUMENT or label.kind is LabelKind.ROOT:
             return name == DOCUMENT and label.kind is LabelKind.ROOT
-        return self._solver.names.must(test_of(label), name)
+        return self._solver.names.must_match(test_of(label), name)
 
     def _attributes(self, name: str, label: NameLabel) -> list[Attribute]:
         """The attributes of an element that the label surely means."""
@@ -197,7 +206,7 @@ class _Variants:
             one
             for one in self._schema.elements[name].attributes
             if not one.declares_namespace
-            and self._solver.names.must(test_of(label), one.name, attribute=True)
+            and self._solver.names.must_match(test_of(label), one.name, attribute=True)
         ]
 
 

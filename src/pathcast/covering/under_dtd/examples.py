@@ -25,9 +25,9 @@ from pathcast.covering.to_twigs import twigs
 from pathcast.covering.twig import Twig
 from pathcast.covering.under_dtd.dtd_difference import plain_name, test_of
 from pathcast.schema import AttributeType, Element, Schema
-from pathcast.schema.satisfiability.demands import TooMany
+from pathcast.schema.satisfiability.demands import SearchLimitExceeded
 from pathcast.schema.satisfiability.example import write
-from pathcast.schema.satisfiability.names import Names
+from pathcast.schema.satisfiability.namespaces import DtdNamespaces
 from pathcast.schema.satisfiability.solve import DOCUMENT, Goal, Solver
 from pathcast.xpath import Pattern, parse
 from pathcast.xpath.syntax import Axis, Test, TestKind
@@ -40,7 +40,7 @@ _Place = tuple[str, int, int]  # an element, a path, and its node that was found
 
 
 def examples(narrow: Pattern, variants: Schema) -> Iterator[bytes] | None:
-    """Documents that may match; None if no document does. Raises TooMany, though not for paths."""
+    """Documents that may match; None if no document does. Raises SearchLimitExceeded, though not for paths."""
     solver = _Solver(variants)
     asked: Condition | None = narrow.condition
     chains = twigs(narrow)
@@ -66,7 +66,7 @@ def _written(solver: Solver, goal: Goal, asked: Condition) -> Iterator[bytes]:
     identified = _some_id(solver.schema)
     if identified is not None:
         solver = _Solver(solver.schema)
-        with suppress(TooMany):
+        with suppress(SearchLimitExceeded):
             again = solver.solve(frozenset([asked, identified]))
             body = None if again is None else write(solver, again, namespaces=False)
             if body is not None:
@@ -93,7 +93,7 @@ def _shortest(chains: Sequence[Twig], solver: Solver) -> Condition | None:
         label = chain.labels[at + 1]
         assert isinstance(label, NameLabel)
         for child in solver.children(name):
-            nodes = [at + 1] if solver.names.may(test_of(label), child) else []
+            nodes = [at + 1] if solver.names.may_match(test_of(label), child) else []
             nodes += [at] if chain.descendant[at + 1] else []
             for place in ((child, index, node) for node in nodes):
                 if place not in seen:
@@ -102,14 +102,14 @@ def _shortest(chains: Sequence[Twig], solver: Solver) -> Condition | None:
     return None
 
 
-class _Names(Names):
+class _Names(DtdNamespaces):
     """Variants pass the tests that their elements pass, and the test of their own name."""
 
-    def may(self, test: Test, name: str, *, attribute: bool = False) -> bool:
-        return test.name == name or super().may(test, plain_name(name), attribute=attribute)
+    def may_match(self, test: Test, name: str, *, attribute: bool = False) -> bool:
+        return test.name == name or super().may_match(test, plain_name(name), attribute=attribute)
 
-    def must(self, test: Test, name: str, *, attribute: bool = False) -> bool:
-        return super().must(test, plain_name(name), attribute=attribute)
+    def must_match(self, test: Test, name: str, *, attribute: bool = False) -> bool:
+        return super().must_match(test, plain_name(name), attribute=attribute)
 
 
 class _Solver(Solver):

@@ -32,9 +32,9 @@ from pathcast.schema import (
     Child,
     Choice,
     Content,
+    ContentKind,
     Default,
     Element,
-    Kind,
     Occurs,
     Schema,
     names_of,
@@ -86,7 +86,7 @@ class Elements:
 
     def need_of(self, content: Content) -> int:
         """The top bits of the recursive elements in the lowest filling of a content model."""
-        if content.occurs.may_miss:
+        if content.occurs.may_be_absent:
             return 0
         if isinstance(content, Child):
             return self._need.get(content.name, 0)
@@ -130,11 +130,11 @@ class Elements:
 
 def _inner(element: Element, kept: Mapping[str, object]) -> Content | None:
     """What may stand in an element; for MIXED and ANY, beside the text, a repeated choice."""
-    if element.kind is Kind.EMPTY:
+    if element.kind is ContentKind.EMPTY:
         return None
-    if element.kind is Kind.CHILDREN:
+    if element.kind is ContentKind.CHILDREN:
         return element.content
-    names = kept if element.kind is Kind.ANY else names_of(element.content)
+    names = kept if element.kind is ContentKind.ANY else names_of(element.content)
     parts = tuple(Child(name) for name in names if name in kept)
     return Choice(parts, Occurs.ANY) if parts else None
 
@@ -156,7 +156,7 @@ def _smallest(
 
 
 def _fold(content: Content, price: Mapping[str, int], highest: bool) -> int:
-    if content.occurs.may_miss:
+    if content.occurs.may_be_absent:
         return 0
     if isinstance(content, Child):
         return price.get(content.name, NEVER)

@@ -1,7 +1,7 @@
 """Valid documents from a DTD, as many as wanted: the same seed gives the same bytes.
 
->>> from pathcast.generators.bundled import bundled
->>> book = bundled("book")
+>>> from pathcast.generators.bundled import bundled_schema
+>>> book = bundled_schema("book")
 >>> first, second = documents(book, DocumentOptions(size=300), seed=1, count=2)
 >>> book.faults(first), len(first)
 ([], 300)

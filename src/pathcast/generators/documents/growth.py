@@ -45,9 +45,9 @@ def _visit(points: list[Point], random: Random, optional: float) -> int:
     """Fill slots as drawn until there are no more; returns how many strings were written."""
     written = 0
     while points:
-        slot, row, number, most, may_miss, path = points.pop()
+        slot, row, number, most, may_be_absent, path = points.pop()
         drawn = random()
-        if may_miss:
+        if may_be_absent:
             if drawn >= optional:
                 continue
             times = 1 + int(drawn / optional * most)
@@ -79,10 +79,10 @@ def fill(points: list[Point], random: Random, optional: float, missing: int) -> 
             last = points.pop()
             if last is not point:
                 points[drawn] = last
-            slot, row, number, most, may_miss, path = point
+            slot, row, number, most, may_be_absent, path = point
             if not first:
                 times = 1 + int(place * most)
-            elif not may_miss:
+            elif not may_be_absent:
                 times = int(place * most)
             elif place < optional:
                 times = 1 + int(place / optional * most)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pathcast.documents.limits import DEEPEST, Limits
 from pathcast.errors import WorkloadError
-from pathcast.generators.values import Values
+from pathcast.generators.values import ValueDomain
 
 __all__ = ["DocumentOptions"]
 
@@ -34,7 +34,7 @@ class DocumentOptions:
     recursion: int | None = None
     size: int | None = None
     repeat: Mapping[str, int] = field(default_factory=dict)
-    values: Values = field(default_factory=Values)
+    values: ValueDomain = field(default_factory=ValueDomain)
 
     def __post_init__(self) -> None:
         _check("max_depth", self.max_depth, 1, DEEPEST, "that many levels our parser takes")

@@ -21,7 +21,7 @@ from pathcast.generators.documents.repeats import exact_bodies
 from pathcast.generators.documents.sizes import Sizes
 from pathcast.generators.documents.tags import Tags
 from pathcast.generators.documents.writers import Items, Part, Point, Random, Writer
-from pathcast.schema import Child, Choice, Content, Kind, Occurs, Schema, names_of
+from pathcast.schema import Child, Choice, Content, ContentKind, Occurs, Schema, names_of
 
 __all__ = ["Plans"]
 
@@ -78,7 +78,7 @@ class Plans:
         opens, end = self.tags.opens(name), self.tags.end(name)
         kind, content = self.schema.elements[name].kind, self.elements.content[name]
         step = self.elements.step[name]
-        if kind is Kind.EMPTY:
+        if kind is ContentKind.EMPTY:
             return writers.empty(opens)
         # Whether a part may be drawn at once depends on the element that it stands in.
         inside = _Inside(self, room - 1, name not in self.sizes.alone)
@@ -136,20 +136,22 @@ class _Inside:
 
     def _repeated(self, content: Content, body: Content) -> Part:
         """A part with ?, * or +, whose body fits."""
-        may_miss, may_repeat = content.occurs.may_miss, content.occurs.may_repeat
+        may_be_absent, may_repeat = content.occurs.may_be_absent, content.occurs.may_repeat
         repeats = exact_bodies(body, self.plans.options.repeat) if may_repeat else None
         if repeats is None:
-            return self._slot(body, may_repeat, may_miss)
+            return self._slot(body, may_repeat, may_be_absent)
         need_of = self.plans.elements.need_of
         bodies = [
             (many, self._one(one), need_of(one)) for many, one in repeats.bodies if self.fits(one)
         ]
         rest = None
         if repeats.rest is not None and self.fits(repeats.rest):
-            rest = self._slot(repeats.rest, True, may_miss or any(many for many, _, _ in bodies))
-        return [writers.exact(bodies, rest, None if may_miss else self._one(body))], 0
+            rest = self._slot(
+                repeats.rest, True, may_be_absent or any(many for many, _, _ in bodies)
+            )
+        return [writers.exact(bodies, rest, None if may_be_absent else self._one(body))], 0
 
-    def _slot(self, body: Content, may_repeat: bool, may_miss: bool) -> Part:
+    def _slot(self, body: Content, may_repeat: bool, may_be_absent: bool) -> Part:
         plans = self.plans
         part = self._one(body)
         most = plans.options.repetition if may_repeat else 0
@@ -158,5 +160,5 @@ class _Inside:
         # What is recursive waits: a document should be able to grow deep rather than wide.
         ends = all(plans.elements.tallest.get(name, 0) < NEVER for name in names_of(body))
         if ends and self.at_once and plans.sizes.of(body, self.room) <= plans.small:
-            return [writers.drawn(part, most, may_miss, need, plans.options.optional)], 0
-        return [writers.repeated(part, most, may_miss, need)], 0
+            return [writers.drawn(part, most, may_be_absent, need, plans.options.optional)], 0
+        return [writers.repeated(part, most, may_be_absent, need)], 0

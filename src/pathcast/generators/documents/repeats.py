@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from pathcast.errors import WorkloadError
 from pathcast.schema import Child, Choice, Content, Occurs, Schema, Sequence, names_of
-from pathcast.schema.near import near
+from pathcast.schema.similar_names import similar_names
 
 __all__ = ["Repeats", "check_repeats", "exact_bodies"]
 
@@ -48,7 +48,7 @@ def check_repeats(
         body = replace(part, occurs=Occurs.ONCE)
         known.update(dict.fromkeys(_direct(body)))
         repeats = exact_bodies(body, wanted)
-        if repeats is None or part.occurs.may_miss or repeats.rest is not None:
+        if repeats is None or part.occurs.may_be_absent or repeats.rest is not None:
             continue
         if not any(many for many, _ in repeats.bodies):
             message = f"{part} cannot be left out, so repeat must be 1 or more there"
@@ -56,7 +56,7 @@ def check_repeats(
     for name in wanted:
         if name not in known:
             said = "lets it repeat" if name in schema.elements else "declares it"
-            close = near(name, sorted(known))
+            close = similar_names(name, sorted(known))
             hint = f"near names: {', '.join(close)}" if close else "an element with * or +"
             message = f"repeat names {name}, but nothing in {schema.name} {said}"
             raise WorkloadError("repeat", message, hint=hint)
@@ -108,7 +108,7 @@ def _without(content: Content, name: str) -> Content | None:
     """The model without this name outside parts that repeat; None if it cannot be."""
     if content.occurs.may_repeat:
         return content
-    instead = _NOTHING if content.occurs.may_miss else None
+    instead = _NOTHING if content.occurs.may_be_absent else None
     if isinstance(content, Child):
         return instead if content.name == name else content
     parts = [_without(part, name) for part in content.parts]

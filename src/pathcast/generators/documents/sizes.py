@@ -81,7 +81,7 @@ class Sizes:
                 once /= len(parts)
         if content.occurs.may_repeat:
             once *= self._several
-        return once * self._optional if content.occurs.may_miss and self._optional else once
+        return once * self._optional if content.occurs.may_be_absent and self._optional else once
 
 
 def _alone(contents: Mapping[str, Content | None], roots: Sequence[str]) -> set[str]:

@@ -22,7 +22,7 @@ Strings are *octets*: UTF-8 with one character for each byte, so that the length
 
 >>> from pathcast.schema import parse_dtd
 >>> schema = parse_dtd("<!ELEMENT a EMPTY><!ATTLIST a b CDATA #REQUIRED c (x | y) #IMPLIED>")
->>> tags = Tags(schema, Values(), 0.5, 1, {"a": frozenset()})
+>>> tags = Tags(schema, ValueDomain(), 0.5, 1, {"a": frozenset()})
 >>> tags.opens("a")[0], len(tags.opens("a"))
 ('<a b="1"/>', 256)
 """
@@ -32,9 +32,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from pathcast.generators.values import Values
+from pathcast.generators.values import ValueDomain
 from pathcast.rng import SeededRandom
-from pathcast.schema import Attribute, AttributeType, Default, Kind, Schema
+from pathcast.schema import Attribute, AttributeType, ContentKind, Default, Schema
 
 __all__ = ["Tags", "octets", "texts"]
 
@@ -69,7 +69,7 @@ def octets(text: str) -> str:
     return text.translate(_ESCAPES).encode().decode("latin-1")
 
 
-def texts(values: Values, seed: int) -> Sequence[str]:
+def texts(values: ValueDomain, seed: int) -> Sequence[str]:
     """Escaped texts to draw from, all alike."""
     table = [octets(value) for value in values.table]
     if values.length == 1:
@@ -87,7 +87,7 @@ class Tags:
     def __init__(
         self,
         schema: Schema,
-        values: Values,
+        values: ValueDomain,
         optional: float,
         seed: int,
         bound: Mapping[str, frozenset[str]],
@@ -112,7 +112,7 @@ class Tags:
 
     def end(self, name: str) -> str:
         """The end tag; an EMPTY element has none."""
-        return "" if self._schema.elements[name].kind is Kind.EMPTY else f"</{octets(name)}>"
+        return "" if self._schema.elements[name].kind is ContentKind.EMPTY else f"</{octets(name)}>"
 
     def bare(self, name: str) -> str:
         """The start tag with the required attributes only."""
@@ -164,7 +164,7 @@ class Tags:
         return 1.0 if one.type is AttributeType.ID and self._referring else self._optional
 
     def _closing(self, name: str) -> str:
-        return "/>" if self._schema.elements[name].kind is Kind.EMPTY else ">"
+        return "/>" if self._schema.elements[name].kind is ContentKind.EMPTY else ">"
 
     def _choices(self, one: Attribute) -> Sequence[str]:
         """The values to spread over a pool, the simplest first."""

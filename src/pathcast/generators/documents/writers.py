@@ -200,7 +200,7 @@ def _spoken(branches: Branches) -> Writer:
     return write if any(needs) else free
 
 
-def repeated(part: Part, most: int, may_miss: bool, need: int) -> Writer:
+def repeated(part: Part, most: int, may_be_absent: bool, need: int) -> Writer:
     """A slot for a part, after a first one if it may not miss; nothing where the path does not leave it open."""
     row, number = part
 
@@ -216,10 +216,10 @@ def repeated(part: Part, most: int, may_miss: bool, need: int) -> Writer:
         out.append(slot)
         points.append((slot, row, number, most, False, path))
 
-    return star if may_miss else plus
+    return star if may_be_absent else plus
 
 
-def drawn(part: Part, most: int, may_miss: bool, need: int, optional: float) -> Writer:
+def drawn(part: Part, most: int, may_be_absent: bool, need: int, optional: float) -> Writer:
     """A part as often as drawn at once, with no slot: for small parts, which need not wait for their turn."""
     row, number = part
     absent = 1.0 - optional  # so that a random function of 0 leaves the part out
@@ -234,7 +234,7 @@ def drawn(part: Part, most: int, may_miss: bool, need: int, optional: float) -> 
         for _ in range(1 + int(random() * most)):
             row[number](out, random, points, path)
 
-    return star if may_miss else plus
+    return star if may_be_absent else plus
 
 
 def exact(

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from pathcast.generators.feeds import stock, weather
-from pathcast.generators.feeds.rows import Row, Table
+from pathcast.generators.feeds.rows import FeedRow, FeedTable
 from pathcast.generators.feeds.stock import StockOptions
 from pathcast.generators.feeds.stylesheets import bundled_stylesheet
 from pathcast.generators.feeds.weather import WeatherOptions
@@ -32,7 +32,7 @@ __all__ = ["Message", "merged", "messages", "repeated", "stock_feed", "weather_f
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """`at` is the time in seconds, as in `Row`; `feed` says where it comes from."""
+    """`at` is the time in seconds, as in `FeedRow`; `feed` says where it comes from."""
 
     at: int
     feed: str
@@ -40,7 +40,7 @@ class Message:
 
 
 def messages(
-    table: Table, sheet: Stylesheet, *, feed: str, grouped: bool = False, timed: bool = False
+    table: FeedTable, sheet: Stylesheet, *, feed: str, grouped: bool = False, timed: bool = False
 ) -> Iterator[Message]:
     """One message a row, or (`grouped`) one for all rows of the same time that follow each other.
 
@@ -53,7 +53,7 @@ def messages(
         )
 
 
-def _groups(rows: Iterable[Row], grouped: bool) -> Iterator[tuple[int, Iterable[Row]]]:
+def _groups(rows: Iterable[FeedRow], grouped: bool) -> Iterator[tuple[int, Iterable[FeedRow]]]:
     if grouped:
         yield from itertools.groupby(rows, key=lambda row: row.at)
     else:
@@ -65,7 +65,7 @@ def weather_feed(
     options: WeatherOptions, seed: int, *, sheet: Stylesheet | None = None, timed: bool = False
 ) -> Iterator[Message]:
     """A message for each report of a city, valid under weather.dtd."""
-    table = Table(weather.FIELDS, weather.rows(options, seed))
+    table = FeedTable(weather.FIELDS, weather.rows(options, seed))
     return messages(table, sheet or bundled_stylesheet("weather"), feed="weather", timed=timed)
 
 
@@ -73,7 +73,7 @@ def stock_feed(
     options: StockOptions, seed: int, *, sheet: Stylesheet | None = None, timed: bool = False
 ) -> Iterator[Message]:
     """A message for each poll of the market, valid under stock.dtd."""
-    table = Table(stock.FIELDS, stock.rows(options, seed))
+    table = FeedTable(stock.FIELDS, stock.rows(options, seed))
     chosen = sheet or bundled_stylesheet("stock")
     return messages(table, chosen, feed="stock", grouped=True, timed=timed)
 

@@ -11,7 +11,7 @@ Both ways are streams: a year of rows needs the memory of one.
 
 >>> import io
 >>> out = io.StringIO()
->>> write_csv(out, ("time", "city"), [Row(moment(date(2011, 8, 3), 30), ("2011-08-03T00:00:30", "Ottawa"))])
+>>> write_csv(out, ("time", "city"), [FeedRow(moment(date(2011, 8, 3), 30), ("2011-08-03T00:00:30", "Ottawa"))])
 1
 >>> read_csv(io.StringIO(out.getvalue())).fields
 ('time', 'city')
@@ -31,7 +31,7 @@ from typing import Literal, TextIO
 
 from pathcast.errors import FormatError, WorkloadError
 
-__all__ = ["DAY", "Row", "Table", "clock", "moment", "read_csv", "stamp", "write_csv"]
+__all__ = ["DAY", "FeedRow", "FeedTable", "clock", "moment", "read_csv", "stamp", "write_csv"]
 
 DAY = 86_400
 _LONGEST = 131_072  # characters: the limit of `csv`, which is one for the whole process and not ours to raise
@@ -41,7 +41,7 @@ _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FeedRow:
     """One line of a feed; `values` are in the order of the feed's fields."""
 
     at: int
@@ -49,11 +49,11 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FeedTable:
     """Rows with their field names; the rows can be walked through once."""
 
     fields: tuple[str, ...]
-    rows: Iterable[Row]
+    rows: Iterable[FeedRow]
 
 
 def moment(day: date, second: int) -> int:
@@ -84,7 +84,7 @@ def clock(text: str) -> int:
 
 
 def write_csv(
-    target: str | os.PathLike[str] | TextIO, fields: Iterable[str], rows: Iterable[Row]
+    target: str | os.PathLike[str] | TextIO, fields: Iterable[str], rows: Iterable[FeedRow]
 ) -> int:
     """Write a header and the rows; says how many rows there were."""
     count = 0
@@ -114,7 +114,7 @@ def _joined(values: Sequence[str]) -> str:
     return text
 
 
-def read_csv(source: str | os.PathLike[str] | TextIO) -> Table:
+def read_csv(source: str | os.PathLike[str] | TextIO) -> FeedTable:
     """The table in a file, whose first line must name its fields, `time` among them.
 
     What is wrong with the header is told at once, what is wrong with a row when it is reached.
@@ -141,7 +141,7 @@ def _opened(path: str | os.PathLike[str], mode: Literal["r", "w"]) -> TextIO:
         raise FormatError("file", f"{os.fspath(path)}: {said}") from None
 
 
-def _table(lines: Iterator[str]) -> Table:
+def _table(lines: Iterator[str]) -> FeedTable:
     reader = csv.reader(lines, strict=True)
     try:
         fields = tuple(next(reader, ()))
@@ -156,12 +156,12 @@ def _table(lines: Iterator[str]) -> Table:
         wrong = "the header has a field twice"
     if wrong:
         raise FormatError("csv", wrong, line=1, hint="the first line names the fields, time first")
-    return Table(fields, _rows(reader, lambda: reader.line_num, fields))
+    return FeedTable(fields, _rows(reader, lambda: reader.line_num, fields))
 
 
 def _rows(
     reader: Iterator[list[str]], line: Callable[[], int], fields: tuple[str, ...]
-) -> Iterator[Row]:
+) -> Iterator[FeedRow]:
     place = fields.index("time")
     try:
         for values in reader:
@@ -170,7 +170,7 @@ def _rows(
             if len(values) != len(fields):
                 said = f"{len(values)} values for {len(fields)} fields"
                 raise FormatError("csv", said, line=line())
-            yield Row(_read_stamp(values[place], line()), tuple(values))
+            yield FeedRow(_read_stamp(values[place], line()), tuple(values))
     except csv.Error as error:
         raise FormatError("csv", str(error), line=line()) from None
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from pathcast.errors import WorkloadError
-from pathcast.generators.feeds.rows import DAY, Row, moment, stamp
+from pathcast.generators.feeds.rows import DAY, FeedRow, moment, stamp
 from pathcast.rng import SeededRandom
 
 __all__ = ["FIELDS", "StockOptions", "rows", "symbols"]
@@ -83,7 +83,7 @@ def symbols(count: int, seed: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-def rows(options: StockOptions, seed: int) -> Iterator[Row]:
+def rows(options: StockOptions, seed: int) -> Iterator[FeedRow]:
     """The rows in the order of their times, and of the symbols within one."""
     companies = [_Company(symbol, seed) for symbol in symbols(options.symbols, seed)]
     for number in range(options.days):
@@ -94,7 +94,7 @@ def rows(options: StockOptions, seed: int) -> Iterator[Row]:
             at = moment(today, second)
             time = stamp(at)
             for company in companies:
-                yield Row(at, (time, *company.read(second)))
+                yield FeedRow(at, (time, *company.read(second)))
         for company in companies:
             company.read(options.closes)  # the close is the close, whether or not it was polled
 

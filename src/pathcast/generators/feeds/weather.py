@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from pathcast.errors import WorkloadError
-from pathcast.generators.feeds.rows import DAY, Row, moment, stamp
+from pathcast.generators.feeds.rows import DAY, FeedRow, moment, stamp
 from pathcast.generators.feeds.station import READINGS, Day, Place, Station
 from pathcast.rng import SeededRandom
 
@@ -96,7 +96,7 @@ def cities(count: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-def rows(options: WeatherOptions, seed: int) -> Iterator[Row]:
+def rows(options: WeatherOptions, seed: int) -> Iterator[FeedRow]:
     """The rows in the order of their times."""
     stations = [Station(_place(city, seed)) for city in options.cities]
     fixed = [_about(station.place, number) for number, station in enumerate(stations, 1)]
@@ -110,7 +110,7 @@ def rows(options: WeatherOptions, seed: int) -> Iterator[Row]:
             time = stamp(at)
             first = turn % len(stations)
             for which in range(len(stations)) if options.together else (first,):
-                yield Row(at, (time, *fixed[which], *stations[which].read(second)))
+                yield FeedRow(at, (time, *fixed[which], *stations[which].read(second)))
 
 
 def _variability(day: str | float) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pathcast.errors import WorkloadError
-from pathcast.generators.values import Values
+from pathcast.generators.values import ValueDomain
 
 __all__ = ["DEEPEST", "PredicateKinds", "SubscriptionOptions"]
 
@@ -33,7 +33,7 @@ class PredicateKinds:
     value: float = 1.0
     position: float = 0.0
     existence: float = 0.0
-    values: Values = field(default_factory=Values)
+    values: ValueDomain = field(default_factory=ValueDomain)
     operators: tuple[str, ...] = ("=", "<", "<=", ">", ">=")
     positions: int = 5  # the highest place asked for
 

@@ -8,8 +8,8 @@ these places that one is taken which every document has, if there is one, then t
 
 The constants are the integers from 1 to the number of profiles, so documents should draw their values from these.
 
->>> from pathcast.generators.bundled import bundled
->>> place(bundled("weather")), place(bundled("book"))
+>>> from pathcast.generators.bundled import bundled_schema
+>>> place(bundled_schema("weather")), place(bundled_schema("book"))
 ('/weather[@city = {}]', '/book/title[. = {}]')
 """
 
@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathcast.errors import WorkloadError
 from pathcast.generators.subscriptions.walk import START, Walks
 from pathcast.rng import SeededRandom, Zipf
-from pathcast.schema import AttributeType, Default, Element, Kind, Schema, cheapest
+from pathcast.schema import AttributeType, ContentKind, Default, Element, Schema, cheapest_word
 
 __all__ = ["place", "profiles"]
 
@@ -76,7 +76,7 @@ def _forms(element: Element, path: str) -> Iterator[tuple[str, bool]]:
         if one.type in _NUMERIC and one.default is not Default.FIXED and ":" not in one.name:
             if not one.declares_namespace:
                 yield f"{path}[@{one.name} = {{}}]", one.default is Default.REQUIRED
-    if element.kind is Kind.MIXED and element.content is None:
+    if element.kind is ContentKind.MIXED and element.content is None:
         yield f"{path}[. = {{}}]", True
 
 
@@ -84,4 +84,4 @@ def _required(schema: Schema, name: str, child: str) -> bool:
     """Whether every valid `name` has this child."""
     size = schema.graph.size
     without = {other: cost for other, cost in size.items() if other != child}
-    return cheapest(schema.elements[name].content, {}, without.get) is None
+    return cheapest_word(schema.elements[name].content, {}, without.get) is None

@@ -20,8 +20,8 @@ How one subscription is made is told in `twigs`. This module makes a stream of t
 The small schemas are exhausted soon, as those of Cao 2012, section 3.4 are: there, with depth 6, p(*) = 0.1 and p(//) = 0.2,
 book.dtd gave 910 queries and bib.dtd 747. Our book gives some 4,000, by the seed, and our bib 800 to 900.
 
->>> from pathcast.generators.bundled import bundled
->>> for text in subscriptions(bundled("book"), SubscriptionOptions(max_depth=4), seed=1, count=4):
+>>> from pathcast.generators.bundled import bundled_schema
+>>> for text in subscriptions(bundled_schema("book"), SubscriptionOptions(max_depth=4), seed=1, count=4):
 ...     print(text)
 /*/section//figure
 //book

@@ -29,7 +29,7 @@ from itertools import accumulate
 
 from pathcast.errors import WorkloadError
 from pathcast.rng import SeededRandom
-from pathcast.schema import Kind, Schema, cheapest
+from pathcast.schema import ContentKind, Schema, cheapest_word
 
 __all__ = ["START", "Choices", "Link", "Node", "Walks"]
 
@@ -189,7 +189,7 @@ class Walks:
             return sum(wanted.values()) <= 1
         element = self.schema.elements[name]
         if (
-            element.kind is not Kind.CHILDREN
+            element.kind is not ContentKind.CHILDREN
         ):  # mixed content and ANY take any number of what they take
             return all(child in self.choices[name][0] for child in wanted)
         key = (name, tuple(sorted(wanted.items())))
@@ -197,7 +197,7 @@ class Walks:
         if known is None:
             if len(self._fits) >= _KEPT:
                 self._fits.clear()
-            known = cheapest(element.content, wanted, self.schema.graph.size.get) is not None
+            known = cheapest_word(element.content, wanted, self.schema.graph.size.get) is not None
             self._fits[key] = known
         return known
 

@@ -39,7 +39,7 @@ from pathcast.routing.advertisement.bits import bits, closure, mask, transpose
 from pathcast.routing.advertisement.labels import ANY, ElementLabel
 from pathcast.schema import PathAutomaton, Schema
 from pathcast.schema.paths import START
-from pathcast.schema.satisfiability.names import Names
+from pathcast.schema.satisfiability.namespaces import DtdNamespaces
 
 if TYPE_CHECKING:
     from pathcast.routing.advertisement.nfa import AdvertisementNfa
@@ -67,11 +67,11 @@ class Advertisement:
         automaton = PathAutomaton.of(schema)
         names = [name for name in automaton.transitions if name != START]
         number = {name: at for at, name in enumerate(names)}
-        known = Names(schema.elements.values())
+        known = DtdNamespaces(schema.elements.values())
         labels = []
         for name in names:
             prefix, _, local = name.rpartition(":")
-            labels.append(ElementLabel(local, known.spaces(name), prefix))
+            labels.append(ElementLabel(local, known.namespaces_of(name), prefix))
         below = [mask(number[one] for one in automaton.transitions[name]) for name in names]
         roots = mask(number[one] for one in automaton.transitions[START])
         return cls.build(labels, below, roots, mask(number[one] for one in automaton.ends))

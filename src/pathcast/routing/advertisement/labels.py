@@ -4,7 +4,7 @@ A label is a set of element names, each a namespace and a local name. Three sort
 
 - exact ones, of advertisements that were inferred: `{urn:p}a` and nothing else;
 - names as a DTD writes them. A DTD has prefixes and no namespaces, so `cap:alert` may be in any namespace that the DTD allows for its prefix,
-  and in any at all where it says nothing (as `schema.satisfiability.names` has it: never too few);
+  and in any at all where it says nothing (as `schema.satisfiability.namespaces` has it: never too few);
 - the wildcard of the paper's notation, for every name.
 
 Two names that a label has are never told apart: whoever asks whether an element may be there asks `has` or `passes`.

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pathcast.schema.model import Child, Choice, Content, Kind, Occurs, Sequence
+from pathcast.schema.model import Child, Choice, Content, ContentKind, Occurs, Sequence
 from pathcast.schema.schema import Schema
 
-__all__ = ["CYCLE", "LINE", "Edge", "dot", "edges", "left_out", "printable"]
+__all__ = ["CYCLE", "LINE", "ChildEdge", "dot", "edges", "escape_unprintable", "left_out"]
 
 LINE, CYCLE = "#5b6b7b", "#c62828"  # the colours of edges, outside and inside a component
 
@@ -31,7 +31,7 @@ _OCCURS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class ChildEdge:
     """A child of a parent; `cyclic` edges lie inside one strongly connected component."""
 
     parent: str
@@ -40,19 +40,19 @@ class Edge:
     cyclic: bool
 
 
-def edges(schema: Schema) -> tuple[Edge, ...]:
+def edges(schema: Schema) -> tuple[ChildEdge, ...]:
     """The edges between the elements that roots lead to, in the order of the DTD."""
     graph = schema.graph
     component = {name: number for number, part in enumerate(graph.components) for name in part}
     found = []
     for name, element in schema.elements.items():
         if name in graph.depth:
-            content = element.content if element.kind is Kind.CHILDREN else None
+            content = element.content if element.kind is ContentKind.CHILDREN else None
             counts = _counts(content, schema) or {} if content else {}
             for child in graph.children[name]:
                 occurs = _OCCURS[counts.get(child, (0, 2))]
                 cyclic = component.get(name, -1) == component.get(child, -2)
-                found.append(Edge(name, child, occurs, cyclic))
+                found.append(ChildEdge(name, child, occurs, cyclic))
     return tuple(found)
 
 
@@ -62,24 +62,24 @@ def _counts(content: Content, schema: Schema) -> _Counts | None:
     match content:
         case Child(name=name):
             if name not in schema.graph.size:
-                return {} if content.occurs.may_miss else None
+                return {} if content.occurs.may_be_absent else None
             found[name] = (1, 1)
         case Sequence(parts=parts):
             for part in parts:
                 counts = _counts(part, schema)
                 if counts is None:
-                    return {} if content.occurs.may_miss else None
+                    return {} if content.occurs.may_be_absent else None
                 for name, (least, most) in counts.items():
                     low, high = found.get(name, (0, 0))
                     found[name] = (low + least, high + most)
         case Choice(parts=parts):
             ways = [one for part in parts if (one := _counts(part, schema)) is not None]
             if not ways:
-                return {} if content.occurs.may_miss else None
+                return {} if content.occurs.may_be_absent else None
             for name in dict.fromkeys(name for way in ways for name in way):
                 ranges = [way.get(name, (0, 0)) for way in ways]
                 found[name] = (min(low for low, _ in ranges), max(high for _, high in ranges))
-    missing, many = content.occurs.may_miss, content.occurs.may_repeat
+    missing, many = content.occurs.may_be_absent, content.occurs.may_repeat
     return {
         name: (0 if missing else min(low, 1), 2 if many else min(high, 2))
         for name, (low, high) in found.items()
@@ -108,7 +108,7 @@ def dot(schema: Schema) -> str:
         lines.append(f"  {{ rank=same; {level} }}")
     for edge in edges(schema):
         marks = [f'color="{CYCLE}"'] if edge.cyclic else []
-        marks += ["style=dashed"] if edge.occurs.may_miss else []
+        marks += ["style=dashed"] if edge.occurs.may_be_absent else []
         marks += ["arrowhead=crow"] if edge.occurs.may_repeat else []
         written = f" [{', '.join(marks)}]" if marks else ""
         lines.append(f"  {_quoted(edge.parent)} -> {_quoted(edge.child)}{written};")
@@ -119,10 +119,10 @@ def dot(schema: Schema) -> str:
 
 
 def _quoted(name: str) -> str:
-    escaped = printable(name).replace("\\", "\\\\").replace('"', '\\"')
+    escaped = escape_unprintable(name).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
-def printable(text: str) -> str:
+def escape_unprintable(text: str) -> str:
     """The text with what cannot be printed escaped: a file may be named anything."""
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)

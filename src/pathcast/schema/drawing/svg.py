@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from html import escape
 
-from pathcast.schema.drawing.dot import CYCLE, LINE, Edge, edges, left_out, printable
+from pathcast.schema.drawing.dot import CYCLE, LINE, ChildEdge, edges, escape_unprintable, left_out
 from pathcast.schema.drawing.layers import MARGIN, Box, Layout, layout
 from pathcast.schema.model import Element
 from pathcast.schema.schema import Schema
@@ -39,7 +39,7 @@ def svg(schema: Schema) -> str:
     number = {name: index for index, name in enumerate(placed.boxes)}
     below = edges(schema)
     missing = left_out(schema)
-    title = printable(schema.name)
+    title = escape_unprintable(schema.name)
     heading = f"{title}: {_many(len(number), 'element')}, {_many(len(below), 'edge')}"
     if missing:
         heading += f"; {len(missing)} more in no valid document"
@@ -84,9 +84,9 @@ def _markers() -> str:
     return "\n".join([*found, "</defs>"])
 
 
-def _edge(edge: Edge, placed: Layout, number: dict[str, int]) -> str:
+def _edge(edge: ChildEdge, placed: Layout, number: dict[str, int]) -> str:
     look = "edge" + (" cycle" if edge.cyclic else "")
-    look += " optional" if edge.occurs.may_miss else ""
+    look += " optional" if edge.occurs.may_be_absent else ""
     marker = f"{'cycle' if edge.cyclic else 'line'}-{'many' if edge.occurs.may_repeat else 'once'}"
     curve = _curve(placed.boxes[edge.parent], placed.boxes[edge.child])
     return (

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from pathcast.schema.model import Attribute
-from pathcast.schema.near import near
-from pathcast.schema.satisfiability.demands import Steps, TooMany
+from pathcast.schema.satisfiability.demands import SearchLimitExceeded, Steps
 from pathcast.schema.satisfiability.solve import DOCUMENT, Solver
 from pathcast.schema.schema import Schema
+from pathcast.schema.similar_names import similar_names
 from pathcast.xpath.syntax import Axis, Test, TestKind
 from pathcast.xpath.text import CLARK, condition_text, test_text
 from pathcast.xpath.tree import And, Condition, Exists, Not, Or, Path, Position, Step, Value
@@ -30,7 +30,7 @@ class Culprit:
 
     reason: str
     at: int | None = None
-    near: tuple[str, ...] = ()
+    similar_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def culprit(condition: Condition, schema: Schema) -> Culprit:
         try:
             if solver.solve(frozenset([grown])) is None:
                 return _described(part, solver)
-        except TooMany:
+        except SearchLimitExceeded:
             continue
     return Culprit("no valid document matches")
 
@@ -111,11 +111,11 @@ def _step(step: Step, places: list[str], solver: Solver) -> Culprit:
     deeper = step.axis is not Axis.CHILD
     reached = solver.descendants if deeper else solver.children
     known = dict.fromkeys(name for place in places for name in reached(place))
-    if any(solver.names.may(step.test, name) for name in known):
+    if any(solver.names.may_match(step.test, name) for name in known):
         return Culprit(f"{wanted} cannot stand there together with what else is asked for", step.at)
     if step.test.kind is not TestKind.NAME:
         return Culprit(f"{_named(places)} can hold no element {wanted}", step.at)
-    close = tuple(near(wanted, known) or near(wanted, solver.schema.elements))
+    close = tuple(similar_names(wanted, known) or similar_names(wanted, solver.schema.elements))
     above = [name for name in solver.schema.elements if _holds(solver, name, step.test)]
     if places == [DOCUMENT] and not deeper:
         reason = f"the root element is {_listed(solver.schema.roots)}, not {wanted}"
@@ -130,13 +130,13 @@ def _step(step: Step, places: list[str], solver: Solver) -> Culprit:
 
 
 def _holds(solver: Solver, name: str, test: Test) -> bool:
-    return any(solver.names.may(test, child) for child in solver.children(name))
+    return any(solver.names.may_match(test, child) for child in solver.children(name))
 
 
 def _attribute(step: Step, places: list[str], solver: Solver) -> Culprit:
     wanted = test_text(step.test, CLARK)
     known = [one.name for place in places for one in _attributes(solver, place)]
-    close = tuple(near(wanted, known))
+    close = tuple(similar_names(wanted, known))
     reason = f"{_named(places)} has no attribute {wanted}"
     if known and not close and len(set(known)) <= _SHOWN:
         reason += f", only {_listed(dict.fromkeys(known))}"
@@ -154,10 +154,10 @@ def _value(value: Value, at: int, lead: Steps, solver: Solver) -> Culprit:
             choice: None
             for place in solver.frontier([DOCUMENT], lead[:-1])
             for one in _attributes(solver, place)
-            if solver.names.may(lead[-1].test, one.name, attribute=True)
+            if solver.names.may_match(lead[-1].test, one.name, attribute=True)
             for choice in (one.values or ((one.value,) if one.value else ()))
         }
-        close = tuple(near(value.operand, known))
+        close = tuple(similar_names(value.operand, known))
         which = test_text(lead[-1].test, CLARK)
         reason = f"the values of attribute {which} are {_listed(known)}: never {text}"
         return Culprit(reason + _hint(close), at, close)

@@ -28,7 +28,7 @@ from pathcast.xpath.tree import (
     Value,
 )
 
-__all__ = ["MOST", "Demand", "Steps", "TooMany", "Want", "Way", "ways"]
+__all__ = ["MOST", "Demand", "SearchLimitExceeded", "Steps", "Want", "Way", "ways"]
 
 MOST = 12  # so many siblings are followed up for [n] and count() > n
 _WAYS = 256  # alternatives at one element
@@ -39,7 +39,7 @@ _ELEMENT = Test(TestKind.ANY)
 _ELEMENTS = (TestKind.NAME, TestKind.ANY, TestKind.ANY_IN)
 
 
-class TooMany(Exception):
+class SearchLimitExceeded(Exception):
     """There is more to look into than is looked into."""
 
 
@@ -105,7 +105,7 @@ def ways(demands: frozenset[Demand], *, document: bool) -> Iterator[Way]:
             made += 1
             yield way
         if made + len(waiting) > _WAYS:
-            raise TooMany("there are too many alternatives at one element")
+            raise SearchLimitExceeded("there are too many alternatives at one element")
 
 
 _Choices = list[tuple[Way, tuple[Demand, ...]]]  # the way so far, and what is still to be met

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pathcast.schema.model import Attribute, AttributeType, Default, Element, Kind
+from pathcast.schema.model import Attribute, AttributeType, ContentKind, Default, Element
 from pathcast.schema.satisfiability.fill import Filling
-from pathcast.schema.satisfiability.solve import DOCUMENT, Goal, Plan, Solver
-from pathcast.schema.words import cheapest
+from pathcast.schema.satisfiability.solve import DOCUMENT, Goal, Solver, TreePlan
+from pathcast.schema.words import cheapest_word
 
 __all__ = ["DEEPEST", "write"]
 
@@ -58,9 +58,11 @@ def _node(solver: Solver, goal: Goal, depth: int) -> _Node:
     element = solver.element(name)
     plan = solver.plans.get(goal) if demands or name == DOCUMENT else None
     if plan is None:
-        model = element.content if element.kind is Kind.CHILDREN else None
-        word = cheapest(model, {}, solver.schema.graph.height.get)
-        plan = Plan(Filling(), tuple((child, frozenset()) for child in (word[1] if word else ())))
+        model = element.content if element.kind is ContentKind.CHILDREN else None
+        word = cheapest_word(model, {}, solver.schema.graph.height.get)
+        plan = TreePlan(
+            Filling(), tuple((child, frozenset()) for child in (word[1] if word else ()))
+        )
     filling = plan.filling
     children = [_node(solver, child, depth + 1) for child in plan.children]
     return _Node(

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from pathcast.schema.model import Attribute, AttributeType, Default, Element, Kind
+from pathcast.schema.model import Attribute, AttributeType, ContentKind, Default, Element
 from pathcast.schema.satisfiability.demands import Want, Way
-from pathcast.schema.satisfiability.names import Names
+from pathcast.schema.satisfiability.namespaces import DtdNamespaces
 from pathcast.schema.satisfiability.strings import could_be_blank, find_string, holds
 from pathcast.xpath.syntax import Test, TestKind
 from pathcast.xpath.tree import Condition
@@ -33,15 +33,17 @@ class Filling:
 
 
 def fill(
-    element: Element, way: Way, names: Names, *, text_below: bool
+    element: Element, way: Way, names: DtdNamespaces, *, text_below: bool
 ) -> Iterator[tuple[Way, Filling]]:
     """The filling for a way at an element, perhaps with one more want; nothing if it cannot be had.
 
     `text_below`: text may stand in the element or somewhere below it.
     """
     for test, wanted in way.names:
-        passes = names.may(test, element.name) if element.name else test.kind is TestKind.NODE
-        if passes is not wanted and (wanted or not element.name or names.must(test, element.name)):
+        passes = names.may_match(test, element.name) if element.name else test.kind is TestKind.NODE
+        if passes is not wanted and (
+            wanted or not element.name or names.must_match(test, element.name)
+        ):
             return
     attributes = _attributes(element, way, names)
     if attributes is None:
@@ -49,12 +51,12 @@ def fill(
     without = tuple(
         one.name
         for one in element.attributes
-        if any(names.may(test, one.name, attribute=True) for test in way.no_attributes)
+        if any(names.may_match(test, one.name, attribute=True) for test in way.no_attributes)
     )
     remarks: list[tuple[str, str]] = []
     text = ""
     for test, conditions in way.others:
-        if element.kind is Kind.EMPTY:
+        if element.kind is ContentKind.EMPTY:
             return
         match test.kind:
             case TestKind.COMMENT | TestKind.NODE:
@@ -73,7 +75,7 @@ def fill(
         yield way, filling
     elif element.kind.text:
         yield way, replace(filling, text=find_string(way.values) or text)
-    elif element.kind is Kind.EMPTY:
+    elif element.kind is ContentKind.EMPTY:
         if all(holds(one, "") is not False for one in way.values):
             yield way, filling
     else:
@@ -86,13 +88,13 @@ def fill(
             yield replace(way, wants=(*way.wants, carrier)), filling
 
 
-def _attributes(element: Element, way: Way, names: Names) -> dict[str, str] | None:
+def _attributes(element: Element, way: Way, names: DtdNamespaces) -> dict[str, str] | None:
     """A value for each attribute that is asked for; None if one cannot be had."""
     declared = {one.name: one for one in element.attributes if not one.declares_namespace}
     allowed = {
         name: one
         for name, one in declared.items()
-        if not any(names.must(test, name, attribute=True) for test in way.no_attributes)
+        if not any(names.must_match(test, name, attribute=True) for test in way.no_attributes)
     }
     if any(
         one.default is Default.REQUIRED and name not in allowed for name, one in declared.items()
@@ -111,14 +113,14 @@ def _assigned(
     asked: tuple[tuple[Test, tuple[Condition, ...]], ...],
     tests: _Tests,
     allowed: dict[str, Attribute],
-    names: Names,
+    names: DtdNamespaces,
 ) -> _Tests | None:
     """An attribute for everything that is asked for, by trying them in turn."""
     if not asked:
         return tests
     (test, conditions), rest = asked[0], asked[1:]
     for name, one in allowed.items():
-        if names.may(test, name, attribute=True):
+        if names.may_match(test, name, attribute=True):
             together = (*tests.get(name, ()), *conditions)
             if _value(one, together) is not None:
                 found = _assigned(rest, {**tests, name: together}, allowed, names)

@@ -36,7 +36,7 @@ from lxml import etree
 
 from pathcast.schema.model import AttributeType
 from pathcast.schema.satisfiability.culprit import Culprit, culprit
-from pathcast.schema.satisfiability.demands import TooMany
+from pathcast.schema.satisfiability.demands import SearchLimitExceeded
 from pathcast.schema.satisfiability.example import write
 from pathcast.schema.satisfiability.solve import Goal, Solver
 from pathcast.schema.schema import Schema
@@ -71,7 +71,7 @@ class Satisfiability:
         if self.example is not None:
             found["example"] = self.example.decode()
         if self.culprit is not None:
-            found |= {"position": self.culprit.at, "near": list(self.culprit.near)}
+            found |= {"position": self.culprit.at, "near": list(self.culprit.similar_names)}
         return found
 
 
@@ -95,7 +95,7 @@ def satisfiable(
             example = goal and _example(pattern, solver, goal)
             if example:
                 return Satisfiability(True, "a valid document matches", example)
-    except TooMany as error:
+    except SearchLimitExceeded as error:
         return Satisfiability(None, str(error))
     return Satisfiability(None, "no contradiction was found, nor a valid document that matches")
 

@@ -7,7 +7,7 @@ a child of the same name), so their costs are found as a least fixpoint: all sta
 nothing changes. A goal that stays unreachable cannot be met by any finite tree.
 
 There are at most (elements x subsets of the pattern's suffixes) goals; twigs with many // branches have many, so the work
-is bounded, and beyond the bound nothing is said (`TooMany`). For a path without branches every goal has one want.
+is bounded, and beyond the bound nothing is said (`SearchLimitExceeded`). For a path without branches every goal has one want.
 """
 
 from __future__ import annotations
@@ -15,15 +15,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pathcast.schema.model import Child, Choice, Content, Element, Kind, Occurs
-from pathcast.schema.satisfiability.demands import Demand, Steps, TooMany, Want, Way, ways
+from pathcast.schema.model import Child, Choice, Content, ContentKind, Element, Occurs
+from pathcast.schema.satisfiability.demands import (
+    Demand,
+    SearchLimitExceeded,
+    Steps,
+    Want,
+    Way,
+    ways,
+)
 from pathcast.schema.satisfiability.fill import Filling, fill
-from pathcast.schema.satisfiability.names import Names
+from pathcast.schema.satisfiability.namespaces import DtdNamespaces
 from pathcast.schema.schema import Schema
-from pathcast.schema.words import Table, Vector, reach
+from pathcast.schema.words import Vector, WordTable, reachable_words
 from pathcast.xpath.syntax import Axis, Test, TestKind
 
-__all__ = ["DOCUMENT", "Goal", "Plan", "Solver"]
+__all__ = ["DOCUMENT", "Goal", "Solver", "TreePlan"]
 
 DOCUMENT = ""  # the name of the document node, whose one child is a root
 _GOALS = 4000
@@ -35,7 +42,7 @@ Goal = tuple[str, frozenset[Demand]]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TreePlan:
     """How a goal is met: what stands in the element itself, and the goals of its children in order."""
 
     filling: Filling
@@ -47,11 +54,11 @@ class Solver:
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
-        self.names = Names(schema.elements.values())
-        self.plans: dict[Goal, Plan] = {}
+        self.names = DtdNamespaces(schema.elements.values())
+        self.plans: dict[Goal, TreePlan] = {}
         self._graph = schema.graph
         roots = tuple(Child(root) for root in schema.roots if root in self._graph.size)
-        self._document = Element(DOCUMENT, Kind.CHILDREN, Choice(roots))
+        self._document = Element(DOCUMENT, ContentKind.CHILDREN, Choice(roots))
         self._costs: dict[Goal, int] = {}
         self._goals: dict[Goal, list[tuple[Way, Filling]]] = {}
         self._waiting: list[Goal] = []
@@ -85,14 +92,14 @@ class Solver:
     def _open(self, goal: Goal) -> None:
         name, demands = goal
         if len(self._goals) >= _GOALS:
-            raise TooMany("there are too many combinations of branches")
+            raise SearchLimitExceeded("there are too many combinations of branches")
         element = self.element(name)
         text = name == DOCUMENT or name in self._graph.texts
         found = []
         for way in ways(demands, document=name == DOCUMENT):
             for filled, filling in fill(element, way, self.names, text_below=text):
                 if len(filled.wants) > _WANTS:
-                    raise TooMany("one element has too many branches")
+                    raise SearchLimitExceeded("one element has too many branches")
                 found.append((filled, filling))
         self._goals[goal] = found
         if found:
@@ -104,34 +111,34 @@ class Solver:
         for way, filling in self._goals[goal]:
             content = self._content(self.element(name))
             if math.prod(want.others + 2 for want in way.wants) > _TABLE:
-                raise TooMany("one element has too many branches and places")
+                raise SearchLimitExceeded("one element has too many branches and places")
             target = tuple(
                 n for want in way.wants for n in ((1, want.others) if want.others else (1,))
             )
 
-            def leaf(child: str, way: Way = way, size: int = len(target)) -> Table[Goal]:
+            def leaf(child: str, way: Way = way, size: int = len(target)) -> WordTable[Goal]:
                 return self._leaf(child, way, size)
 
-            found = reach(content, leaf, target).get(target)
+            found = reachable_words(content, leaf, target).get(target)
             if found is None:
                 continue
             cost = found[0] + 1
             if cost < self._costs.get(goal, cost + 1):
                 self._costs[goal] = cost
-                self.plans[goal] = Plan(filling, self._in_place(way, found[1]))
+                self.plans[goal] = TreePlan(filling, self._in_place(way, found[1]))
                 changed = True
         return changed
 
     def _content(self, element: Element) -> Content | None:
-        if element.kind is Kind.ANY:
+        if element.kind is ContentKind.ANY:
             return Choice(tuple(Child(name) for name in self._graph.size), Occurs.ANY)
         return element.content
 
-    def _leaf(self, child: str, way: Way, size: int) -> Table[Goal]:
+    def _leaf(self, child: str, way: Way, size: int) -> WordTable[Goal]:
         """What one child can take over: every subset of the wants, as far as that is not hopeless."""
         if child not in self._graph.size:
             return {}
-        if any(self.names.must(test, child) for test in way.no_children):
+        if any(self.names.must_match(test, child) for test in way.no_children):
             return {}
         options: dict[tuple[Vector, frozenset[Demand]], None] = {((0,) * size, frozenset()): None}
         at = 0
@@ -141,9 +148,9 @@ class Solver:
                     one = tuple(1 if i == at + place else n for i, n in enumerate(vector))
                     options[one, demands | more] = None
             if len(options) > _OPTIONS:
-                raise TooMany("one element has too many branches")
+                raise SearchLimitExceeded("one element has too many branches")
             at += 2 if want.others else 1
-        table: Table[Goal] = {}
+        table: WordTable[Goal] = {}
         for vector, demands in options:
             cost = self._cost((child, demands))
             if cost is not None and (vector not in table or cost < table[vector][0]):
@@ -153,7 +160,7 @@ class Solver:
     def _takes(self, child: str, want: Want) -> list[tuple[int, frozenset[Demand]]]:
         """As what a child may serve a want: itself (0), one of the others (1), or the way to it (0)."""
         found: list[tuple[int, frozenset[Demand]]] = []
-        if self.names.may(want.test, child):
+        if self.names.may_match(want.test, child):
             if self._hopeful(child, want.demands):
                 found.append((0, want.demands))
             if want.others and self._hopeful(child, want.other_demands):
@@ -192,7 +199,7 @@ class Solver:
                         below = (name, *below)
                 found.update(dict.fromkeys(below))
             node = step.test.kind is TestKind.NODE
-            after = [one for one in found if node or (one and self.names.may(step.test, one))]
+            after = [one for one in found if node or (one and self.names.may_match(step.test, one))]
             if node and step.axis is not Axis.DESCENDANT_OR_SELF:
                 return after or names  # text and comments are nodes too
             names = after
@@ -202,7 +209,7 @@ class Solver:
 
     def _has_attribute(self, name: str, test: Test) -> bool:
         return any(
-            self.names.may(test, one.name, attribute=True)
+            self.names.may_match(test, one.name, attribute=True)
             for one in self.element(name).attributes
             if not one.declares_namespace
         )
@@ -233,7 +240,9 @@ class Solver:
         for want in way.wants:
             if want.place is None or not want.others:
                 continue
-            passing = [i for i, goal in enumerate(order) if self.names.may(want.test, goal[0])]
+            passing = [
+                i for i, goal in enumerate(order) if self.names.may_match(want.test, goal[0])
+            ]
             wanted = [i for i in passing if want.demands <= order[i][1]]
             if not wanted or len(passing) < want.place:
                 continue

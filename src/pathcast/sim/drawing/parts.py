@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from pathcast.schema.drawing.dot import printable
+from pathcast.schema.drawing.dot import escape_unprintable
 from pathcast.sim.drawing.facts import BrokerFacts, LinkFacts, amount
 from pathcast.sim.drawing.labels import Rectangle, width_of
 from pathcast.sim.drawing.legend import shade
@@ -16,7 +16,7 @@ __all__ = ["broker", "caption", "label", "line", "mark_room", "safe"]
 
 def safe(text: str) -> str:
     """Text for a place in XML, whatever is in it."""
-    return escape("\n".join(map(printable, text.split("\n"))))
+    return escape("\n".join(map(escape_unprintable, text.split("\n"))))
 
 
 def line(edge: LinkFacts, placed: Places, busiest: int) -> str:

@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterator
 
 from pathcast.errors import RoutingError
 from pathcast.routing.strategy import strategy
-from pathcast.schema.near import near
+from pathcast.schema.similar_names import similar_names
 from pathcast.sim.scenario import actions, checks, header
 from pathcast.sim.scenario.scenario import Scenario, Statement
 from pathcast.sim.scenario.tokens import Words
@@ -78,7 +78,7 @@ def _statement(words: Words) -> Statement:
     name = words.peek()
     reader = STATEMENTS.get(name)
     if reader is None:
-        close = near(name, tuple(STATEMENTS))
+        close = similar_names(name, tuple(STATEMENTS))
         hint = f"did you mean {' or '.join(close)}?" if close else f"one of {', '.join(STATEMENTS)}"
         raise words.error("a statement", hint)
     words.next("")

@@ -11,7 +11,7 @@ from pathlib import Path
 from pathcast.covering.merging import PathDistribution
 from pathcast.documents.limits import Limits
 from pathcast.errors import RoutingError
-from pathcast.generators.bundled import NAMES, bundled
+from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema
 from pathcast.generators.documents import Documents
 from pathcast.routing.advertisement import (
     ANYTHING,
@@ -46,8 +46,8 @@ class Resources:
         if found is None:
             if name in self._texts:
                 found = parse_dtd(self._texts[name], name=name)
-            elif name in NAMES:
-                found = bundled(name)
+            elif name in SCHEMA_NAMES:
+                found = bundled_schema(name)
             else:
                 found = self._loaded(name)
             self._schemas[name] = found
@@ -55,7 +55,7 @@ class Resources:
 
     def _loaded(self, name: str) -> Schema:
         if not (self._folder / name).exists():
-            known = ", ".join((*self._texts, *NAMES))
+            known = ", ".join((*self._texts, *SCHEMA_NAMES))
             message = f"there is no file {name}, nor a schema of that name"
             raise RoutingError("unknown", message, hint=f"schemas are {known}")
         return load_dtd(self._folder / name)

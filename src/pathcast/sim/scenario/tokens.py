@@ -19,7 +19,7 @@ import re
 from collections.abc import Sequence
 
 from pathcast.errors import ScenarioError
-from pathcast.schema.near import near
+from pathcast.schema.similar_names import similar_names
 from pathcast.sim.scenario.actions import Pair
 from pathcast.sim.scenario.units import NAME, read_chance, read_time
 
@@ -92,7 +92,7 @@ class Words:
         """One of several words."""
         word = self.peek()
         if word not in words:
-            close = near(word, words)
+            close = similar_names(word, words)
             hint = f"did you mean {' or '.join(close)}?" if word and close else None
             raise self.error(f"one of {', '.join(words)}", hint)
         return self.next("")

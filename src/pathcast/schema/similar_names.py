@@ -1,6 +1,6 @@
 """Names that somebody may have meant: the same letters in another case first, then by likeness.
 
->>> near("Autor", ["author", "title", "editor"])
+>>> similar_names("Autor", ["author", "title", "editor"])
 ['author']
 """
 
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["near"]
+__all__ = ["similar_names"]
 
 
-def near(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+def similar_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     """The known names that look like this one, best first."""
     names = list(dict.fromkeys(known))
     folded: dict[str, list[str]] = {}

@@ -6,7 +6,7 @@ they are found in the wild (`((a, b) | (a, c))`); here a word is then read on al
 
 >>> from pathcast.schema.model import Child, Choice, Sequence
 >>> model = Choice((Sequence((Child("a"), Child("b"))), Sequence((Child("a"), Child("c")))))
->>> positions = Positions(model)
+>>> positions = GlushkovAutomaton(model)
 >>> positions.ambiguous, positions.accepts(["a", "c"]), positions.accepts(["a"])
 ('a', True, False)
 """
@@ -17,12 +17,12 @@ from collections.abc import Iterable
 
 from pathcast.schema.model import Child, Choice, Content, Sequence
 
-__all__ = ["Positions"]
+__all__ = ["GlushkovAutomaton"]
 
 _Ends = tuple[bool, list[int], list[int]]  # may be empty; where it may begin; where it may end
 
 
-class Positions:
+class GlushkovAutomaton:
     """The automaton of one content model; state 0 is the beginning."""
 
     __slots__ = ("_ends", "_follow", "_names")
@@ -56,7 +56,7 @@ class Positions:
                     nothing, first, last = nothing or skipped, first + begin, last + end
         if content.occurs.may_repeat:
             self._link(last, first)
-        return nothing or content.occurs.may_miss, first, last
+        return nothing or content.occurs.may_be_absent, first, last
 
     def _link(self, before: Iterable[int], after: list[int]) -> None:
         following = dict.fromkeys(after)

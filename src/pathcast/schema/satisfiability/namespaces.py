@@ -2,7 +2,7 @@
 
 A DTD has spelled names; XPath has namespaces. They meet in the xmlns attributes that the DTD declares: a
 valid document may bind a prefix only where such an attribute is declared, to its fixed value or to whatever it
-likes. `may` is never wrongly False, `must` never wrongly True:
+likes. `may_match` is never wrongly False, `must_match` never wrongly True:
 
 * an unprefixed element is in no namespace, unless the DTD declares an xmlns attribute somewhere: then it may be in
   those as well (where exactly is not followed up);
@@ -17,10 +17,10 @@ from pathcast.schema.model import Attribute, Default, Element
 from pathcast.xpath.namespaces import XML_NAMESPACE
 from pathcast.xpath.syntax import Test, TestKind
 
-__all__ = ["Names"]
+__all__ = ["DtdNamespaces"]
 
 
-class Names:
+class DtdNamespaces:
     """What is known of the namespaces of one DTD's names."""
 
     def __init__(self, elements: Iterable[Element]) -> None:
@@ -39,7 +39,7 @@ class Names:
         else:
             self._uris[prefix] = None
 
-    def may(self, test: Test, name: str, *, attribute: bool = False) -> bool:
+    def may_match(self, test: Test, name: str, *, attribute: bool = False) -> bool:
         """Whether an element (or attribute) of this name can pass the test in some document."""
         prefix, _, local = name.rpartition(":")
         match test.kind:
@@ -53,7 +53,7 @@ class Names:
             case _:
                 return False
 
-    def must(self, test: Test, name: str, *, attribute: bool = False) -> bool:
+    def must_match(self, test: Test, name: str, *, attribute: bool = False) -> bool:
         """Whether an element (or attribute) of this name passes the test in every document."""
         if test.kind in (TestKind.ANY, TestKind.NODE):
             return True
@@ -61,7 +61,7 @@ class Names:
             return False
         return test.name == name and (attribute or "" not in self._uris)
 
-    def spaces(self, name: str) -> frozenset[str] | None:
+    def namespaces_of(self, name: str) -> frozenset[str] | None:
         """The namespaces in which an element of this name may be, "" for none; None: in any."""
         prefix = name.rpartition(":")[0]
         known = self._uris.get(prefix, None if prefix else set())
