@@ -16,7 +16,8 @@ XSL = "http://www.w3.org/1999/XSL/Transform"
 
 
 def sheet(inside: str, before: str = "", spaces: str = "") -> bytes:
-    return f'{before}<xsl:stylesheet version="1.0" xmlns:xsl="{XSL}"{spaces}>\n{inside}\n</xsl:stylesheet>'.encode()
+    start = f'<xsl:stylesheet version="1.0" xmlns:xsl="{XSL}"{spaces}>'
+    return f"{before}{start}\n{inside}\n</xsl:stylesheet>".encode()
 
 
 def body(inside: str, spaces: str = "") -> bytes:
@@ -27,63 +28,66 @@ def run(text: bytes) -> bytes:
     return Stylesheet.load(text).transform_rows(("city",), [("Ottawa",)])
 
 
-def test_a_sheet_of_ones_own(tmp_path: Path) -> None:
+def test_stylesheet_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "own.xsl"
     path.write_bytes(body('<m n="{count(rows/row)}"><xsl:value-of select="//row[2]/@a"/></m>'))
-    made = Stylesheet.load(path).transform_rows(("a",), [("1",), ("2",)])
-    assert made == b'<?xml version="1.0"?>\n<m n="2">2</m>\n'
+    result = Stylesheet.load(path).transform_rows(("a",), [("1",), ("2",)])
+    assert result == b'<?xml version="1.0"?>\n<m n="2">2</m>\n'
 
 
-def test_parameters_are_texts_whatever_they_hold() -> None:
-    own = Stylesheet.load(
+def test_parameters_are_strings_with_any_quotes() -> None:
+    stylesheet = Stylesheet.load(
         sheet(
-            '<xsl:param name="p"/><xsl:template match="/"><m><xsl:value-of select="$p"/></m></xsl:template>'
+            '<xsl:param name="p"/>'
+            '<xsl:template match="/"><m><xsl:value-of select="$p"/></m></xsl:template>'
         )
     )
-    made = own.transform_rows((), [], p="""it's "quoted" <&""")
-    assert etree.fromstring(made).text == """it's "quoted" <&"""
+    result = stylesheet.transform_rows((), [], p="""it's "quoted" <&""")
+    assert etree.fromstring(result).text == """it's "quoted" <&"""
 
 
 @pytest.mark.parametrize(
     ("name", "value"), [("p", "\0"), ("p", "\ud800"), ("_input", "x"), ("profile_run", "x")]
 )
-def test_parameters_that_cannot_be(name: str, value: str) -> None:
+def test_invalid_parameters(name: str, value: str) -> None:
     with pytest.raises(StylesheetError, match=f"the parameter '{name}': "):
         Stylesheet.load(body("<m/>")).transform_rows((), [], **{name: value})
 
 
-def test_a_document_is_transformed_as_rows_are() -> None:
-    own = Stylesheet.load(body('<m n="{count(//row)}"><xsl:value-of select="//@a"/></m>'))
+def test_rows_and_their_document_have_the_same_result() -> None:
+    stylesheet = Stylesheet.load(body('<m n="{count(//row)}"><xsl:value-of select="//@a"/></m>'))
     rows = [("1", "<&>"), ("2", "\n\t\r\"'")]
     document = rows_xml(("a", "b"), rows)
-    assert own.transform(etree.fromstring(document)) == own.transform_rows(("a", "b"), rows)
+    assert stylesheet.transform(etree.fromstring(document)) == stylesheet.transform_rows(
+        ("a", "b"), rows
+    )
     each = b"".join(row_xml({"a": a, "b": b}) for a, b in rows)
     assert document == b"<rows>" + each + b"</rows>"
-    read = [dict(row.attrib) for row in etree.fromstring(document)]
-    assert read == [{"a": a, "b": b} for a, b in rows]
+    parsed = [dict(row.attrib) for row in etree.fromstring(document)]
+    assert parsed == [{"a": a, "b": b} for a, b in rows]
 
 
-def test_what_a_sheet_makes_may_be_too_much() -> None:
-    own = Stylesheet.load(body("<m>0123456789</m>"), name="own.xsl")
+def test_result_over_max_bytes() -> None:
+    stylesheet = Stylesheet.load(body("<m>0123456789</m>"), name="own.xsl")
     tree = etree.fromstring("<a/>")
-    size = len(own.transform(tree))
-    assert len(own.transform(tree, max_bytes=size)) == size
+    size = len(stylesheet.transform(tree))
+    assert len(stylesheet.transform(tree, max_bytes=size)) == size
     with pytest.raises(
         StylesheetError, match=rf"own.xsl makes {size} bytes, more than {size - 1}"
     ) as e:
-        own.transform(tree, max_bytes=size - 1)
+        stylesheet.transform(tree, max_bytes=size - 1)
     assert e.value.kind == "size"
 
 
-def test_bytes_go_by_a_name() -> None:
+def test_errors_name_a_stylesheet_of_bytes() -> None:
     with pytest.raises(StylesheetError, match=r"mine\.xsl, line 1: "):
         Stylesheet.load(b"<a", name="mine.xsl")
 
 
 @pytest.mark.parametrize("kind", ["import", "include"])
 @pytest.mark.parametrize("scheme", ["", "file://"])
-def test_sheets_cannot_load_sheets(kind: str, scheme: str, tmp_path: Path) -> None:
-    """libxslt would load it, access control or not."""
+def test_import_and_include_are_refused(kind: str, scheme: str, tmp_path: Path) -> None:
+    """libxslt would load them in spite of its access control."""
     secret = tmp_path / "other.xsl"
     secret.write_bytes(body("<secret/>"))
     with pytest.raises(StylesheetError, match=f"line 2: xsl:{kind} is refused"):
@@ -91,7 +95,7 @@ def test_sheets_cannot_load_sheets(kind: str, scheme: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("address", ["{path}", "file://{path}", "http://localhost:9/", ""])
-def test_sheets_cannot_read(address: str, tmp_path: Path) -> None:
+def test_stylesheets_cannot_read(address: str, tmp_path: Path) -> None:
     secret = tmp_path / "secret.xml"
     secret.write_text("<secret/>")
     where = address.format(path=secret)
@@ -108,7 +112,7 @@ def test_sheets_cannot_read(address: str, tmp_path: Path) -> None:
         ("org.apache.xalan.xslt.extensions.Redirect", "write"),
     ],
 )
-def test_sheets_cannot_write(space: str, element: str, tmp_path: Path) -> None:
+def test_stylesheets_cannot_write(space: str, element: str, tmp_path: Path) -> None:
     target = tmp_path / "written.xml"
     names = f'href="{target}" file="{target}" select="\'{target}\'"'
     spaces = f' xmlns:e="{space}" extension-element-prefixes="e"'
@@ -117,18 +121,18 @@ def test_sheets_cannot_write(space: str, element: str, tmp_path: Path) -> None:
     assert not target.exists()
 
 
-def test_xsl_document_is_no_element_of_1_0(tmp_path: Path) -> None:
+def test_xsl_document_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StylesheetError, match="line 3: xsl:document is no element"):
         run(body(f'<xsl:document href="{tmp_path}/x"><q/></xsl:document>'))
 
 
 @pytest.mark.parametrize("name", ["dates-and-times", "math", "random", "crypto", "dynamic"])
-def test_sheets_have_no_clock_and_no_dice(name: str) -> None:
+def test_nondeterministic_extensions_are_refused(name: str) -> None:
     with pytest.raises(StylesheetError, match=r"extension .* is refused"):
         Stylesheet.load(body("<m/>", spaces=f' xmlns:e="http://exslt.org/{name}"'))
 
 
-def test_regular_expressions_are_not_there() -> None:
+def test_regular_expressions_are_not_available() -> None:
     with pytest.raises(StylesheetError):
         run(
             body(
@@ -158,20 +162,20 @@ def test_entities_are_refused() -> None:
         ("", "makes no XML document"),
     ],
 )
-def test_bad_sheets_say_what_and_where(inside: str, said: str) -> None:
+def test_errors_give_line_and_reason(inside: str, said: str) -> None:
     with pytest.raises(StylesheetError, match=said) as caught:
         run(body(inside))
     assert caught.value.kind == "sheet"
 
 
 @pytest.mark.parametrize("text", [b"", b"<html/>", b"\xff\xfe", b"<a", sheet("<xsl:template")])
-def test_what_is_no_sheet(text: bytes) -> None:
+def test_not_a_stylesheet(text: bytes) -> None:
     with pytest.raises(StylesheetError):
         Stylesheet.load(text)
 
 
 @given(st.binary(max_size=60))
-def test_any_bytes_are_a_sheet_or_an_error_of_ours(data: bytes) -> None:
+def test_any_bytes_give_a_stylesheet_or_a_stylesheet_error(data: bytes) -> None:
     for text in (data, sheet("").replace(b"\n", data)):
         try:
             run(text)
@@ -179,7 +183,7 @@ def test_any_bytes_are_a_sheet_or_an_error_of_ours(data: bytes) -> None:
             pass
 
 
-def test_files_that_are_not_there(tmp_path: Path) -> None:
+def test_missing_files(tmp_path: Path) -> None:
     with pytest.raises(StylesheetError, match="No such file"):
         Stylesheet.load(tmp_path / "none.xsl")
     with pytest.raises(StylesheetError, match="null byte"):

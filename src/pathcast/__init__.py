@@ -1,9 +1,9 @@
-"""pathcast delivers XML documents to the people who asked for them.
+"""Content-based publish/subscribe for XML: pathcast delivers documents to subscribers by XPath.
 
-A subscriber registers an XPath expression; a document reaches exactly the subscribers whose
-expression it satisfies. This module is the front door and nothing else: `Matcher` and `covers` are loaded when
-first asked for, so that `import pathcast.errors`, the version, and the helper process that runs
-expensive expressions do not pay for the engine.
+A subscription is an XPath expression. A document reaches exactly the subscribers with an expression
+that it satisfies. This module exports the public API. It imports `Matcher` and `covers` on first
+access, so that `import pathcast.errors` and the worker processes of the sandbox do not load the
+engine.
 
 >>> from pathcast import Matcher
 >>> matcher = Matcher()

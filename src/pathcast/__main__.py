@@ -1,4 +1,4 @@
-"""`python -m pathcast` is the command `pathcast`."""
+"""Entry point of `python -m pathcast`: the same as the command `pathcast`."""
 
 from pathcast.cli import main
 

@@ -1,12 +1,22 @@
-"""The errors that pathcast raises, and whose fault each one is.
+"""The exceptions that pathcast raises for invalid input.
 
-Every error names its *kind* (a short stable word that programs may switch on), says where the trouble
-is, what was expected there and what to try. `SubscriptionError` is the subscriber's to mend,
-`DocumentError` and `AdvertisementError` the publisher's, `SchemaError` that of whoever wrote the DTD, `EvaluationError` says that one
-subscription could not be decided on one document, `WorkloadError` that nothing can be generated as asked, `RoutingError` that no overlay can be as asked. Anything else that escapes is a bug of ours.
+Every error has a *kind*, a short stable word that programs may switch on. It says where the fault
+is, what was expected there and what to try. The class says whose input is at fault:
 
->>> error = SubscriptionError("syntax", "unexpected '='", text="//a[b==1]", position=6, hint="write =")
->>> print(error)
+- `SubscriptionError`: the subscriber's expression.
+- `DocumentError`, `AdvertisementError`: the publisher's document or advertisement.
+- `SchemaError`: a DTD.
+- `StylesheetError`: an XSLT style sheet, or the rows for it.
+- `FormatError`: a file of subscriptions, documents or tables.
+- `EvaluationError`: one subscription or style sheet could not be evaluated on one document.
+- `WorkloadError`: parameters of a generator.
+- `RoutingError`, `ScenarioError`: the parameters of an overlay, or the text of a scenario.
+- `PipelineError`: the configuration or the environment of a pipeline.
+
+Any other exception that escapes is a bug in pathcast.
+
+>>> place = {"text": "//a[b==1]", "position": 6}
+>>> print(SubscriptionError("syntax", "unexpected '='", **place, hint="write ="))
 syntax: unexpected '=' at character 7
   //a[b==1]
         ^
@@ -30,11 +40,11 @@ __all__ = [
     "WorkloadError",
 ]
 
-_CARET_WIDTH = 72  # how much of a long expression the caret line shows
+_CARET_WIDTH = 72  # characters of a long expression that are shown above the caret
 
 
 class PathcastError(Exception):
-    """The common root: catch it to catch everything that pathcast says is wrong with its input."""
+    """Base class of all errors that pathcast raises for invalid input."""
 
     def __init__(self, kind: str, message: str, *, hint: str | None = None) -> None:
         super().__init__(kind, message)
@@ -43,24 +53,24 @@ class PathcastError(Exception):
         self.hint = hint
 
     def as_dict(self) -> dict[str, object]:
-        """The error as the JSON object that the command line and the error tables hold."""
-        found = {"kind": self.kind, "message": self.message, "hint": self.hint}
-        return {key: value for key, value in found.items() if value is not None}
+        """Return the error as the JSON object of the command line and the error tables."""
+        fields = {"kind": self.kind, "message": self.message, "hint": self.hint}
+        return {key: value for key, value in fields.items() if value is not None}
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.message}" + (f"\n  hint: {self.hint}" if self.hint else "")
 
 
 class PipelineError(PathcastError, RuntimeError):
-    """The pipeline cannot run as asked: no Java, a source that cannot be read, a version that is gone."""
+    """The pipeline cannot run: no Java, an unreadable source, a deleted version."""
 
 
 class RoutingError(PathcastError, ValueError):
-    """An overlay that cannot be as asked: a strategy, a topology or a scenario that is none."""
+    """An invalid strategy, topology or scenario of an overlay."""
 
 
-class _Pointed(PathcastError, ValueError):
-    """An error at a place of an expression: `position` counts characters of `text` from 0."""
+class _ExpressionError(PathcastError, ValueError):
+    """An error within an expression: `position` is an index into `text`, in characters."""
 
     def __init__(
         self,
@@ -78,11 +88,11 @@ class _Pointed(PathcastError, ValueError):
         self.expected = expected
 
     def as_dict(self) -> dict[str, object]:
-        found = super().as_dict()
+        fields = super().as_dict()
         for key, value in (("position", self.position), ("expected", self.expected)):
             if value is not None:
-                found[key] = value
-        return found
+                fields[key] = value
+        return fields
 
     def __str__(self) -> str:
         lines = [f"{self.kind}: {self.message}"]
@@ -106,8 +116,8 @@ class _Pointed(PathcastError, ValueError):
         return [f"  {left}{shown}{right}", " " * (2 + len(left) + position - start) + "^"]
 
 
-class ScenarioError(_Pointed, RoutingError):
-    """A scenario that cannot be run as it is written: `line` counts from 1, `text` is what stands there."""
+class ScenarioError(_ExpressionError, RoutingError):
+    """An invalid line of a scenario: `line` counts from 1, `text` is its content."""
 
     def __init__(
         self,
@@ -130,16 +140,16 @@ class ScenarioError(_Pointed, RoutingError):
         return f"line {self.line}: {super().__str__()}"
 
 
-class SubscriptionError(_Pointed):
-    """A subscription that cannot be accepted."""
+class SubscriptionError(_ExpressionError):
+    """A subscription with an invalid or unsupported expression."""
 
 
-class AdvertisementError(_Pointed):
-    """An advertisement that cannot be read, or not be written as expressions."""
+class AdvertisementError(_ExpressionError):
+    """An advertisement that cannot be parsed, or not be expressed as XPath."""
 
 
-class _Placed(PathcastError, ValueError):
-    """An error at a place of a text: `line` and `column` count from 1, None where unknown."""
+class _TextError(PathcastError, ValueError):
+    """An error within a text: `line` and `column` count from 1, None where unknown."""
 
     def __init__(
         self,
@@ -155,11 +165,11 @@ class _Placed(PathcastError, ValueError):
         self.column = column
 
     def as_dict(self) -> dict[str, object]:
-        found = super().as_dict()
+        fields = super().as_dict()
         for key, value in (("line", self.line), ("column", self.column)):
             if value is not None:
-                found[key] = value
-        return found
+                fields[key] = value
+        return fields
 
     def __str__(self) -> str:
         place = "" if self.line is None else f" (line {self.line}"
@@ -169,28 +179,28 @@ class _Placed(PathcastError, ValueError):
         return f"{self.kind}: {self.message}{place}{hint}"
 
 
-class DocumentError(_Placed):
-    """A document that cannot be accepted."""
+class DocumentError(_TextError):
+    """A document that is malformed, or exceeds a limit."""
 
 
-class SchemaError(_Placed):
-    """A DTD that cannot be used."""
+class SchemaError(_TextError):
+    """A DTD that is malformed or unsupported."""
 
 
 class WorkloadError(PathcastError, ValueError):
-    """Parameters that no document, subscription or feed can meet."""
+    """Generator parameters that no document, subscription or feed can satisfy."""
 
 
 class StylesheetError(PathcastError, ValueError):
-    """A style sheet that cannot be used, or rows or a document that it cannot transform."""
+    """A style sheet that cannot be compiled, or fails on its input."""
 
 
 class EvaluationError(PathcastError):
-    """One subscription could not be decided on one document (its deadline passed, say)."""
+    """A subscription or style sheet that fails on one document, for example by its deadline."""
 
 
 class FormatError(PathcastError, ValueError):
-    """A file that is not what its name says: `line` counts from 1, None where unknown."""
+    """A file with invalid content: `line` counts from 1, None where unknown."""
 
     def __init__(
         self, kind: str, message: str, *, line: int | None = None, hint: str | None = None
@@ -199,5 +209,5 @@ class FormatError(PathcastError, ValueError):
         self.line = line
 
     def as_dict(self) -> dict[str, object]:
-        found = super().as_dict()
-        return found if self.line is None else {**found, "line": self.line}
+        fields = super().as_dict()
+        return fields if self.line is None else {**fields, "line": self.line}

@@ -8,10 +8,10 @@ The result is the message, in the encoding that `xsl:output` names. So any CSV f
 messages, provided that its header has names that XML allows.
 
 A style sheet is untrusted, so it can neither read nor write. libxslt's access control stops
-`document()` and extension elements that write, but not `xsl:import` and `xsl:include`, which libxslt
-loads before it applies the control. `Stylesheet.load` therefore checks the tree before it compiles
-it. Only elements of XSLT 1.0 pass, without those two. A document type does not pass. Of EXSLT only
-the modules pass whose functions depend on their arguments alone: no dates, no random numbers.
+`document()` and extension elements that write, but not `xsl:import` and `xsl:include`, which
+libxslt loads all the same. `Stylesheet.load` therefore checks the tree before it compiles it. Only
+elements of XSLT 1.0 pass, without those two. A document type does not pass. Of EXSLT only the
+modules pass whose functions depend on their arguments alone: no dates, no random numbers.
 
 Time and memory are not bounded here. libxslt stops infinite recursion, but not a very long loop.
 Run untrusted style sheets in the sandbox (`pathcast.sandbox.xslt`), which can stop them.
@@ -192,7 +192,7 @@ def _check(name: str, root: etree._Element) -> None:
 
 
 def _libxslt_error(name: str, error: etree.XSLTError) -> StylesheetError:
-    """Return an error from libxslt's log, which keeps the line and the reason in separate entries."""
+    """Return an error from libxslt's log, in which line and reason are separate entries."""
     lines = [entry.line for entry in error.error_log if entry.line > 0]
     messages = dict.fromkeys(entry.message for entry in error.error_log if entry.line <= 0)
     reasons = [text.splitlines()[0] for text in messages if text not in ("", "unknown error")][:2]

@@ -1,4 +1,4 @@
-"""Expressions in a process of their own: answers, deadlines, and helpers that come to grief."""
+"""XPath expressions in a worker process: answers, deadlines, and failures of the worker."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from pathcast.matching.residual import Expression, Runner
 from pathcast.sandbox import ProcessRunner
 
 BODY = b"<a><b k='1'>tea</b><c xmlns='urn:c'/></a>"
-PLENTY = 60.0  # seconds; only what is meant to run into its deadline has a short one
+AMPLE = 60.0  # seconds; for requests that must not exceed their deadline
 SLOW = Expression("boolean(//*[//*=//*])", ())
-MANY = b"<r>" + b"".join(b"<a>%d</a>" % number for number in range(20_000)) + b"</r>"
+LARGE = b"<r>" + b"".join(b"<a>%d</a>" % number for number in range(20_000)) + b"</r>"
 
 
-def ask(*xpaths: str) -> list[Expression]:
+def expressions(*xpaths: str) -> list[Expression]:
     return [Expression(xpath, ()) for xpath in xpaths]
 
 
@@ -49,123 +49,123 @@ def is_gone(pid: int) -> bool:
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[ProcessRunner]:
-    with ProcessRunner(deadline=PLENTY) as runner:
+    with ProcessRunner(deadline=AMPLE) as runner:
         yield runner
 
 
-def test_it_is_a_runner(runner: ProcessRunner) -> None:
+def test_process_runner_implements_runner(runner: ProcessRunner) -> None:
     as_runner: Runner = runner
-    assert as_runner.run(BODY, ask("boolean(//b)")) == [True]
+    assert as_runner.run(BODY, expressions("boolean(//b)")) == [True]
 
 
-def test_answers_come_in_order(runner: ProcessRunner) -> None:
-    wanted = ask("boolean(//b)", "boolean(//d)", "//b = 'tea'", "count(//*) = 3", "not(//c)")
-    assert runner.run(BODY, wanted) == [True, False, True, True, True]
-    assert runner.run(b"<d/>", wanted) == [False, True, False, False, True]
+def test_answers_are_in_request_order(runner: ProcessRunner) -> None:
+    asked = expressions("boolean(//b)", "boolean(//d)", "//b = 'tea'", "count(//*) = 3", "not(//c)")
+    assert runner.run(BODY, asked) == [True, False, True, True, True]
+    assert runner.run(b"<d/>", asked) == [False, True, False, False, True]
     assert runner.run(BODY, []) == []
 
 
 def test_namespaces(runner: ProcessRunner) -> None:
-    known = Expression("boolean(/a/p:c)", (("p", "urn:c"),))
+    bound = Expression("boolean(/a/p:c)", (("p", "urn:c"),))
     other = Expression("boolean(/a/p:c)", (("p", "urn:d"), ("q", "urn:c")))
-    assert runner.run(BODY, [known, other]) == [True, False]
+    assert runner.run(BODY, [bound, other]) == [True, False]
 
 
-def test_values_become_booleans_as_xpath_says(runner: ProcessRunner) -> None:
-    wanted = ask(
+def test_values_convert_by_the_boolean_function(runner: ProcessRunner) -> None:
+    asked = expressions(
         "0", "1", "0 div 0", "-1 div 0", "''", "'x'", "//b", "//d", "//b/@k", "string(//d)"
     )
     expected = [False, True, False, True, False, True, True, False, True, False]
-    assert runner.run(BODY, wanted) == expected
+    assert runner.run(BODY, asked) == expected
 
 
-def test_what_cannot_be_evaluated_is_an_error_of_its_own(runner: ProcessRunner) -> None:
-    wanted = ask(
+def test_each_invalid_expression_has_its_own_error(runner: ProcessRunner) -> None:
+    asked = expressions(
         "boolean(//b)", "//b[", "p:b", "nothing()", "$x", "\0", "\ud800", "document('x')", "true()"
     )
-    answers = runner.run(BODY, wanted)
+    answers = runner.run(BODY, asked)
     assert kinds(answers) == [True, *["residual"] * 7, True]
     test = Expression("re:test('a', 'a')", (("re", "http://exslt.org/regular-expressions"),))
     assert kinds(runner.run(BODY, [test])) == ["residual"]
     assert kinds(runner.run(BODY, [Expression("//b", (("", "urn:c"),))])) == ["residual"]
 
 
-def test_a_document_that_is_none(runner: ProcessRunner) -> None:
-    assert kinds(runner.run(b"<a>", ask("//a", "//b"))) == ["document", "document"]
-    assert runner.run(BODY, ask("//b")) == [True]
+def test_malformed_document(runner: ProcessRunner) -> None:
+    assert kinds(runner.run(b"<a>", expressions("//a", "//b"))) == ["document", "document"]
+    assert runner.run(BODY, expressions("//b")) == [True]
 
 
-def test_limits_reach_the_helper() -> None:
-    with ProcessRunner(deadline=PLENTY, limits=Limits(elements=2)) as runner:
-        assert kinds(runner.run(BODY, ask("//a"))) == ["document"]
-        assert runner.run(b"<a><b/></a>", ask("//a")) == [True]
+def test_limits_apply_in_the_worker() -> None:
+    with ProcessRunner(deadline=AMPLE, limits=Limits(elements=2)) as runner:
+        assert kinds(runner.run(BODY, expressions("//a"))) == ["document"]
+        assert runner.run(b"<a><b/></a>", expressions("//a")) == [True]
 
 
-def test_a_big_document(runner: ProcessRunner) -> None:
+def test_large_document(runner: ProcessRunner) -> None:
     body = b"<a>" + b"x" * 9_000_000 + b"</a>"
-    assert runner.run(body, ask("string-length(/a) = 9000000")) == [True]
+    assert runner.run(body, expressions("string-length(/a) = 9000000")) == [True]
 
 
-def test_the_helper_stays_warm(runner: ProcessRunner) -> None:
-    runner.run(BODY, ask("//b"))
+def test_worker_is_reused(runner: ProcessRunner) -> None:
+    runner.run(BODY, expressions("//b"))
     pid = pid_of(runner)
-    runner.run(BODY, ask("//b["))
-    runner.run(b"<a>", ask("//b"))
-    runner.run(BODY, ask("//b"))
+    runner.run(BODY, expressions("//b["))
+    runner.run(b"<a>", expressions("//b"))
+    runner.run(BODY, expressions("//b"))
     assert pid_of(runner) == pid
 
 
-def test_a_deadline_is_for_one_expression_only() -> None:
+def test_deadline_applies_to_each_expression() -> None:
     with ProcessRunner(deadline=0.5) as runner:
-        quick, other = ask("boolean(//a)", "boolean(//b)")
-        answers = runner.run(MANY, [quick, SLOW, other, quick])
+        quick, other = expressions("boolean(//a)", "boolean(//b)")
+        answers = runner.run(LARGE, [quick, SLOW, other, quick])
         assert kinds(answers) == [True, "deadline", False, True]
         error = answers[1]
         assert isinstance(error, EvaluationError)
         assert error.message == "no answer within 0.5 s"
-        assert kinds(runner.run(MANY, [SLOW])) == ["deadline"]
+        assert kinds(runner.run(LARGE, [SLOW])) == ["deadline"]
         assert runner.run(BODY, [other]) == [True]
 
 
-def test_a_helper_that_is_killed_while_it_works_is_replaced(
+def test_worker_that_dies_during_a_request_is_replaced(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with ProcessRunner(deadline=PLENTY) as runner:
-        runner.run(MANY, ask("//b"))
+    with ProcessRunner(deadline=AMPLE) as runner:
+        runner.run(LARGE, expressions("//b"))
         pid = pid_of(runner)
         with monkeypatch.context() as patch:
-            # Its own alarm strikes in the middle of the work, long before the deadline.
-            patch.setattr("pathcast.sandbox.runner._GRACE", 0.1 - PLENTY)
+            # The worker's own timer ends it during the request, long before the deadline.
+            patch.setattr("pathcast.sandbox.runner.GRACE_SECONDS", 0.1 - AMPLE)
             answer, still_loaded = runner._evaluate(SLOW)
         assert isinstance(answer, EvaluationError)
         assert (answer.kind, still_loaded) == ("helper", False)
         assert "SIGALRM" in str(answer)
         assert is_gone(pid)
-        assert runner.run(MANY, ask("boolean(//a)")) == [True]
+        assert runner.run(LARGE, expressions("boolean(//a)")) == [True]
 
 
-def test_a_helper_that_died_in_between_is_replaced_without_a_word() -> None:
-    with ProcessRunner(deadline=PLENTY) as runner:
-        runner.run(BODY, ask("//b"))
+def test_worker_that_died_while_idle_is_replaced_without_an_error() -> None:
+    with ProcessRunner(deadline=AMPLE) as runner:
+        runner.run(BODY, expressions("//b"))
         pid = pid_of(runner)
         os.kill(pid, signal.SIGKILL)
-        assert runner.run(BODY, ask("//b", "//d")) == [True, False]
+        assert runner.run(BODY, expressions("//b", "//d")) == [True, False]
         assert pid_of(runner) != pid
         assert is_gone(pid)
 
 
-def test_a_helper_that_stands_still_is_replaced() -> None:
-    with ProcessRunner(deadline=PLENTY) as runner:
-        runner.run(BODY, ask("//b"))
+def test_stopped_worker_is_replaced() -> None:
+    with ProcessRunner(deadline=AMPLE) as runner:
+        runner.run(BODY, expressions("//b"))
         pid = pid_of(runner)
         os.kill(pid, signal.SIGSTOP)
         runner._deadline = 0.1
-        answer, still_loaded = runner._evaluate(ask("//b")[0])
+        answer, still_loaded = runner._evaluate(expressions("//b")[0])
         assert isinstance(answer, EvaluationError)
         assert (answer.kind, still_loaded) == ("deadline", False)
         assert is_gone(pid)
-        runner._deadline = PLENTY
-        assert runner.run(BODY, ask("//b")) == [True]
+        runner._deadline = AMPLE
+        assert runner.run(BODY, expressions("//b")) == [True]
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_a_helper_that_stands_still_is_replaced() -> None:
     [
         ("#!/bin/sh\nexit 3", "status 3"),
         ("#!/bin/sh\necho no such luck >&2; exit 1", "no such luck"),
-        # It takes the document, so that it is never known to have ended before it answered.
+        # It reads the document, so that its end is not noticed before its answer.
         (
             "#!/bin/sh\necho this is no frame at all; exec cat > /dev/null",
             "makes no sense: an answer of",
@@ -181,37 +181,37 @@ def test_a_helper_that_stands_still_is_replaced() -> None:
         ("#!/nowhere/to/be/found", "cannot be started"),
     ],
 )
-def test_a_helper_that_cannot_work(
+def test_worker_that_cannot_start_or_respond(
     program: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake = tmp_path / "python"
     fake.write_text(program)
     fake.chmod(0o755)
-    with ProcessRunner(deadline=PLENTY) as runner:
+    with ProcessRunner(deadline=AMPLE) as runner:
         with monkeypatch.context() as patch:
             patch.setattr(sys, "executable", str(fake))
-            answers = runner.run(BODY, ask("//b", "//c"))
+            answers = runner.run(BODY, expressions("//b", "//c"))
         assert kinds(answers) == ["helper", "helper"]
         assert reason in str(answers[0])
-        assert runner.run(BODY, ask("//b")) == [True]
+        assert runner.run(BODY, expressions("//b")) == [True]
 
 
-def test_modules_in_the_working_directory_are_not_imported(
+def test_working_directory_is_not_on_the_module_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('trapped')")
     monkeypatch.chdir(tmp_path)
-    with ProcessRunner(deadline=PLENTY) as runner:
-        assert runner.run(BODY, ask("//b")) == [True]
+    with ProcessRunner(deadline=AMPLE) as runner:
+        assert runner.run(BODY, expressions("//b")) == [True]
 
 
-def test_threads_take_turns(runner: ProcessRunner) -> None:
+def test_threads_share_a_runner(runner: ProcessRunner) -> None:
     answers: list[bool | EvaluationError] = []
 
     def work(number: int) -> None:
         body = b"<a>%d</a>" % number
         for _ in range(20):
-            answers.extend(runner.run(body, ask(f"/a = {number}")))
+            answers.extend(runner.run(body, expressions(f"/a = {number}")))
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
     for thread in threads:
@@ -221,38 +221,38 @@ def test_threads_take_turns(runner: ProcessRunner) -> None:
     assert answers == [True] * 80
 
 
-def test_after_a_fork_each_process_has_its_own(runner: ProcessRunner) -> None:
-    runner.run(BODY, ask("//b"))
+def test_each_forked_process_has_its_own_worker(runner: ProcessRunner) -> None:
+    runner.run(BODY, expressions("//b"))
     pid = pid_of(runner)
     forked = os.fork()
-    if forked == 0:  # in here nothing may reach pytest
+    if forked == 0:  # the child must not return to pytest
         status = 1
         try:
-            right = runner.run(BODY, ask("//b", "//d")) == [True, False]
-            status = 0 if right and pid_of(runner) != pid else 2
+            correct = runner.run(BODY, expressions("//b", "//d")) == [True, False]
+            status = 0 if correct and pid_of(runner) != pid else 2
             runner.close()
         finally:
             os._exit(status)
     assert os.waitstatus_to_exitcode(os.waitpid(forked, 0)[1]) == 0
-    assert runner.run(BODY, ask("//b", "//d")) == [True, False]
+    assert runner.run(BODY, expressions("//b", "//d")) == [True, False]
     assert pid_of(runner) == pid
 
 
 def test_close() -> None:
-    runner = ProcessRunner(deadline=PLENTY)
+    runner = ProcessRunner(deadline=AMPLE)
     runner.close()
     with pytest.raises(ValueError, match="closed"):
-        runner.run(BODY, ask("//b"))
-    with ProcessRunner(deadline=PLENTY) as runner:
-        runner.run(BODY, ask("//b"))
+        runner.run(BODY, expressions("//b"))
+    with ProcessRunner(deadline=AMPLE) as runner:
+        runner.run(BODY, expressions("//b"))
         pid = pid_of(runner)
     assert is_gone(pid)
     runner.close()
 
 
-def test_a_runner_that_is_forgotten_takes_its_helper_along() -> None:
-    runner = ProcessRunner(deadline=PLENTY)
-    runner.run(BODY, ask("//b"))
+def test_garbage_collection_of_a_runner_stops_its_worker() -> None:
+    runner = ProcessRunner(deadline=AMPLE)
+    runner.run(BODY, expressions("//b"))
     pid = pid_of(runner)
     del runner
     gc.collect()
@@ -260,7 +260,7 @@ def test_a_runner_that_is_forgotten_takes_its_helper_along() -> None:
 
 
 @pytest.mark.parametrize("deadline", [0, -1, float("nan")])
-def test_a_deadline_must_be_positive(deadline: float) -> None:
+def test_deadline_must_be_positive(deadline: float) -> None:
     with pytest.raises(ValueError, match="deadline"):
         ProcessRunner(deadline=deadline)
 
@@ -289,7 +289,7 @@ def start(program: str) -> tuple[subprocess.Popen[str], int]:
     return process, int(process.stdout.readline())
 
 
-def test_no_helper_outlives_its_interpreter() -> None:
+def test_worker_ends_with_its_interpreter() -> None:
     process, pid = start(PROGRAM)
     _, errors = process.communicate("\n")
     assert errors == ""
@@ -297,14 +297,14 @@ def test_no_helper_outlives_its_interpreter() -> None:
 
 
 @pytest.mark.skipif(
-    not hasattr(os, "pidfd_open"), reason="waiting for a stranger's process takes Linux"
+    not hasattr(os, "pidfd_open"), reason="waiting for another process's child needs Linux"
 )
-def test_no_helper_outlives_an_interpreter_that_is_killed() -> None:
+def test_worker_ends_when_its_interpreter_is_killed() -> None:
     process, pid = start(PROGRAM)
-    helper = os.pidfd_open(pid)
+    worker = os.pidfd_open(pid)
     try:
         process.kill()
         process.communicate()
-        assert select.select([helper], [], [], PLENTY)[0] == [helper]
+        assert select.select([worker], [], [], AMPLE)[0] == [worker]
     finally:
-        os.close(helper)
+        os.close(worker)

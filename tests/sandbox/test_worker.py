@@ -1,4 +1,4 @@
-"""The helper's side of the pipes, without a runner."""
+"""The XPath worker process, driven over its pipes without a runner."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import subprocess
 
 import pytest
 
-from pathcast.sandbox.frames import HEADER, Message, frame, read_frame, unpack
+from pathcast.sandbox.frames import HEADER, JsonObject, frame, read_frame, unpack
 from pathcast.sandbox.processes import child_environment, python_module_command
 
 LIMITS = {"size": 1000, "depth": 10, "attributes": 10, "elements": 10, "attributes_total": 10}
 
 
-def question(xpath: str, seconds: float = 60) -> bytes:
+def request(xpath: str, seconds: float = 60) -> bytes:
     return frame({"xpath": xpath, "namespaces": [], "seconds": seconds})
 
 
@@ -22,51 +22,51 @@ def document(body: bytes) -> bytes:
     return frame({"document": LIMITS, "seconds": 60}) + frame(body)
 
 
-def converse(said: bytes) -> tuple[list[Message], subprocess.CompletedProcess[bytes]]:
-    done = subprocess.run(
+def exchange(requests: bytes) -> tuple[list[JsonObject], subprocess.CompletedProcess[bytes]]:
+    process = subprocess.run(
         python_module_command("pathcast.sandbox.worker"),
-        input=said,
+        input=requests,
         capture_output=True,
         check=False,
         env=child_environment(),
     )
-    source = io.BytesIO(done.stdout)
-    answers = []
+    source = io.BytesIO(process.stdout)
+    responses = []
     while (octets := read_frame(source)) is not None:
-        answers.append(unpack(octets))
-    return answers, done
+        responses.append(unpack(octets))
+    return responses, process
 
 
-def test_a_conversation() -> None:
-    said = (
-        document(b"<a/>") + question("//a") + question("//b") + document(b"<b/>") + question("//b")
+def test_requests_are_answered_in_order() -> None:
+    requests = (
+        document(b"<a/>") + request("//a") + request("//b") + document(b"<b/>") + request("//b")
     )
-    answers, done = converse(said)
-    assert answers == [{}, {"holds": True}, {"holds": False}, {}, {"holds": True}]
-    assert (done.returncode, done.stderr) == (0, b"")
+    responses, process = exchange(requests)
+    assert responses == [{}, {"holds": True}, {"holds": False}, {}, {"holds": True}]
+    assert (process.returncode, process.stderr) == (0, b"")
 
 
-def test_a_question_without_a_document() -> None:
-    answers, _ = converse(question("//a") + document(b"<a") + question("//a") + document(b"<a/>"))
-    assert [list(answer) for answer in answers] == [["error"], ["error"], ["error"], []]
+def test_expressions_without_a_document_are_errors() -> None:
+    responses, _ = exchange(request("//a") + document(b"<a") + request("//a") + document(b"<a/>"))
+    assert [list(response) for response in responses] == [["error"], ["error"], ["error"], []]
 
 
 @pytest.mark.parametrize("cut", [0, 1, 7, 8, 20])
-def test_input_that_ends_early(cut: int) -> None:
-    answers, done = converse(document(b"<a/>") + document(b"<a/>")[:cut])
-    assert answers == [{}]
-    assert done.returncode == 0
+def test_truncated_input_ends_the_worker(cut: int) -> None:
+    responses, process = exchange(document(b"<a/>") + document(b"<a/>")[:cut])
+    assert responses == [{}]
+    assert process.returncode == 0
 
 
-def test_a_helper_that_nobody_kills_ends_itself() -> None:
+def test_worker_ends_itself_if_not_killed() -> None:
     body = b"<r>" + b"<a>x</a>" * 8 + b"</r>"
     slow = "//*" + "[//*" * 10 + "[. = 1]" + "]" * 10
-    answers, done = converse(document(body) + question(slow, seconds=0.2))
-    assert answers == [{}]
-    assert done.returncode == -signal.SIGALRM
+    responses, process = exchange(document(body) + request(slow, seconds=0.2))
+    assert responses == [{}]
+    assert process.returncode == -signal.SIGALRM
 
 
-def test_frames() -> None:
+def test_frame_round_trip() -> None:
     assert HEADER.size == 8
     assert read_frame(io.BytesIO(frame(b"") + b"rest")) == b""
     assert read_frame(io.BytesIO(b"")) is None

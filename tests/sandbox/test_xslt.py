@@ -1,4 +1,4 @@
-"""Style sheets in a process of their own: what they make, deadlines, sizes, and helpers that come to grief."""
+"""Style sheets in a worker process: results, deadlines, limits, and failures of the worker."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from pathcast.errors import EvaluationError, StylesheetError
 from pathcast.generators.feeds import bundled_stylesheet, stock, weather
 from pathcast.generators.feeds.stock import StockOptions
 from pathcast.generators.feeds.weather import WeatherOptions
-from pathcast.sandbox.child import Child
-from pathcast.sandbox.xslt import _TOGETHER, StylesheetRunner
+from pathcast.sandbox.child import ChildProcess
+from pathcast.sandbox.xslt import _MAX_REQUEST_DOCUMENTS, StylesheetRunner
 from pathcast.xslt import rows_xml
 
 XSL = "http://www.w3.org/1999/XSL/Transform"
-PLENTY = 60.0  # seconds; only what is meant to run into its deadline has a short one
+AMPLE = 60.0  # seconds; for requests that must not exceed their deadline
 SHORT = 0.5
 
 
@@ -37,26 +37,26 @@ def body(inside: str, spaces: str = "") -> bytes:
     return sheet(f'<xsl:template match="/">\n{inside}\n</xsl:template>', spaces)
 
 
-def doubled(inside: str, times: int) -> bytes:
-    """A sheet that does something 2 ** times; //@n changes how many, if it is there."""
-    again = (
+def doubling(inside: str, levels: int) -> bytes:
+    """Return a style sheet that repeats `inside` 2 ** levels times; //@n overrides the levels."""
+    recurse = (
         '<xsl:call-template name="d"><xsl:with-param name="n" select="$n - 1"/></xsl:call-template>'
     )
     return sheet(
         f"""<xsl:template name="d"><xsl:param name="n"/>
-              <xsl:choose><xsl:when test="$n &gt; 0">{again}{again}</xsl:when>
+              <xsl:choose><xsl:when test="$n &gt; 0">{recurse}{recurse}</xsl:when>
               <xsl:otherwise>{inside}</xsl:otherwise></xsl:choose></xsl:template>
             <xsl:template match="/"><m><xsl:call-template name="d">
-              <xsl:with-param name="n" select="sum(//@n) + {times} * not(//@n)"/>
+              <xsl:with-param name="n" select="sum(//@n) + {levels} * not(//@n)"/>
             </xsl:call-template></m></xsl:template>"""
     )
 
 
 COPY = body('<m><xsl:copy-of select="/*/node()|/*/@*"/></m>')
-ENDLESS = doubled("", 60)
+ENDLESS = doubling("", 60)
 
 
-def bundled(name: str) -> bytes:
+def bundled_text(name: str) -> bytes:
     return (resources.files("pathcast.generators") / "sheets" / f"{name}.xsl").read_bytes()
 
 
@@ -77,7 +77,7 @@ def kinds(answers: Iterator[bytes | EvaluationError]) -> list[str]:
     return ["" if isinstance(answer, bytes) else answer.kind for answer in answers]
 
 
-def refusal(runner: StylesheetRunner, document: bytes) -> EvaluationError:
+def failure(runner: StylesheetRunner, document: bytes) -> EvaluationError:
     with pytest.raises(EvaluationError) as caught:
         runner.transform(document)
     return caught.value
@@ -85,36 +85,36 @@ def refusal(runner: StylesheetRunner, document: bytes) -> EvaluationError:
 
 @pytest.fixture(scope="module")
 def copier() -> Iterator[StylesheetRunner]:
-    with StylesheetRunner(COPY, "copy.xsl", PLENTY, 10_000_000) as runner:
+    with StylesheetRunner(COPY, "copy.xsl", AMPLE, 10_000_000) as runner:
         yield runner
 
 
-def test_weather_is_as_it_is_in_process() -> None:
+def test_weather_equals_the_result_in_process() -> None:
     rows = [row.values for row in weather.rows(WeatherOptions(until=6000), 1)]
-    assert len(rows) > 2 * _TOGETHER
-    own = bundled_stylesheet("weather")
-    with StylesheetRunner(bundled("weather"), "weather.xsl", PLENTY) as runner:
-        expected = [own.transform_rows(weather.FIELDS, [row], timed="yes") for row in rows]
-        given = [rows_xml(weather.FIELDS, [row]) for row in rows]
-        assert list(runner.transform_batch(given, {"timed": "yes"})) == expected
+    assert len(rows) > 2 * _MAX_REQUEST_DOCUMENTS
+    in_process = bundled_stylesheet("weather")
+    with StylesheetRunner(bundled_text("weather"), "weather.xsl", AMPLE) as runner:
+        expected = [in_process.transform_rows(weather.FIELDS, [row], timed="yes") for row in rows]
+        documents = [rows_xml(weather.FIELDS, [row]) for row in rows]
+        assert list(runner.transform_batch(documents, {"timed": "yes"})) == expected
         assert runner.transform_rows(weather.FIELDS, rows[:1], timed="yes") == expected[0]
-        assert runner.transform_rows(weather.FIELDS, rows[:1]) == own.transform_rows(
+        assert runner.transform_rows(weather.FIELDS, rows[:1]) == in_process.transform_rows(
             weather.FIELDS, rows[:1]
         )
 
 
-def test_stock_is_as_it_is_in_process() -> None:
+def test_stock_equals_the_result_in_process() -> None:
     rows = [row.values for row in stock.rows(StockOptions(symbols=60, period=7000), 1)]
     groups = [rows[start : start + 60] for start in range(0, len(rows), 60)]
-    own = bundled_stylesheet("stock")
-    with StylesheetRunner(bundled("stock"), "stock.xsl", PLENTY) as runner:
+    in_process = bundled_stylesheet("stock")
+    with StylesheetRunner(bundled_text("stock"), "stock.xsl", AMPLE) as runner:
         for group in groups:
-            assert runner.transform_rows(stock.FIELDS, group) == own.transform_rows(
+            assert runner.transform_rows(stock.FIELDS, group) == in_process.transform_rows(
                 stock.FIELDS, group
             )
 
 
-def test_documents_of_any_kind(copier: StylesheetRunner) -> None:
+def test_encodings_entities_and_comments(copier: StylesheetRunner) -> None:
     text = "é東<&>"
     document = f'<a b="1"><c>{text.replace("&", "&amp;").replace("<", "&lt;")}</c></a>'
     for encoding in ("utf-8", "utf-16"):
@@ -123,16 +123,16 @@ def test_documents_of_any_kind(copier: StylesheetRunner) -> None:
     entities = b"<!DOCTYPE a [<!ENTITY e 'inside'>]><a>&e;</a>"
     assert etree.fromstring(copier.transform(entities)).text == "inside"
     with StylesheetRunner(
-        body('<m c="{count(/comment())}"/>'), "c.xsl", deadline=PLENTY
-    ) as runner:  # what stands before the root element is part of it
+        body('<m c="{count(/comment())}"/>'), "c.xsl", deadline=AMPLE
+    ) as runner:  # nodes beside the root element belong to the document
         assert b'c="2"' in runner.transform(b"<!--1--><a/><!--2-->")
 
 
-def test_what_is_no_document(copier: StylesheetRunner, tmp_path: Path) -> None:
+def test_documents_that_cannot_be_parsed(copier: StylesheetRunner, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("secret")
     outside = f"<!DOCTYPE a [<!ENTITY e SYSTEM '{secret}'>]><a>&e;</a>".encode()
-    error = refusal(copier, b"<a>\n<b></a>")
+    error = failure(copier, b"<a>\n<b></a>")
     assert (error.kind, "line 2" in error.message) == ("malformed", True)
     assert kinds(copier.transform_batch([b"", b"<a/>", b"<a>\xff</a>"])) == [
         "empty",
@@ -140,30 +140,30 @@ def test_what_is_no_document(copier: StylesheetRunner, tmp_path: Path) -> None:
         "encoding",
     ]
     assert b"secret" not in b"".join(
-        one for one in copier.transform_batch([outside]) if isinstance(one, bytes)
+        answer for answer in copier.transform_batch([outside]) if isinstance(answer, bytes)
     )
-    with StylesheetRunner(COPY, "copy.xsl", PLENTY, limits=Limits(size=10)) as runner:
-        assert refusal(runner, b"<abcdefghijk/>").kind == "size"
+    with StylesheetRunner(COPY, "copy.xsl", AMPLE, limits=Limits(size=10)) as runner:
+        assert failure(runner, b"<abcdefghijk/>").kind == "size"
 
 
-def test_no_documents(copier: StylesheetRunner) -> None:
+def test_empty_batch(copier: StylesheetRunner) -> None:
     assert list(copier.transform_batch([])) == []
 
 
-def test_rows_that_cannot_be_xml_are_the_callers(copier: StylesheetRunner) -> None:
+def test_rows_that_cannot_be_xml_raise(copier: StylesheetRunner) -> None:
     with pytest.raises(StylesheetError, match="a row cannot be XML"):
         copier.transform_rows(("a b",), [("1",)])
 
 
-def test_big_documents_go_there_and_back(copier: StylesheetRunner) -> None:
+def test_large_documents(copier: StylesheetRunner) -> None:
     bodies = [b"<a>" + bytes([letter]) * 9_000_000 + b"</a>" for letter in b"xyz"]
     for document, answer in zip(bodies, copier.transform_batch(bodies), strict=True):
         assert isinstance(answer, bytes)
         assert etree.fromstring(answer).text == document[3:-4].decode()
 
 
-def test_many_answers_that_are_large_come_in_portions() -> None:
-    with StylesheetRunner(doubled("<x>0123456789</x>", 15), "grow.xsl", PLENTY) as runner:
+def test_large_results_end_a_response_early() -> None:
+    with StylesheetRunner(doubling("<x>0123456789</x>", 15), "grow.xsl", AMPLE) as runner:
         answers = runner.transform_batch([b"<a/>"] * 12)
         sizes = [len(answer) for answer in answers if isinstance(answer, bytes)]
         assert len(sizes) == 12
@@ -178,18 +178,18 @@ def test_many_answers_that_are_large_come_in_portions() -> None:
         (body('<m a="{b[}"/>'), "own.xsl, line 3: "),
     ],
 )
-def test_a_bad_sheet_is_told_before_anything_runs(text: bytes, said: str) -> None:
+def test_constructor_rejects_a_bad_stylesheet(text: bytes, said: str) -> None:
     with pytest.raises(StylesheetError, match=said) as caught:
-        StylesheetRunner(text, "own.xsl", PLENTY)
+        StylesheetRunner(text, "own.xsl", AMPLE)
     assert caught.value.kind == "sheet"
 
 
-def test_a_large_process_may_start_the_helper() -> None:
-    """What it has itself is not taken for what the helper has."""
-    held = bytearray(b"x") * (700 << 20)
-    with StylesheetRunner(body("text"), "own.xsl", PLENTY) as runner:
-        assert refusal(runner, b"<a/>").kind == "sheet"
-    assert len(held) == 700 << 20
+def test_memory_of_the_parent_does_not_count() -> None:
+    """The worker's peak must not include that of the process that forked it."""
+    ballast = bytearray(b"x") * (700 << 20)
+    with StylesheetRunner(body("text"), "own.xsl", AMPLE) as runner:
+        assert failure(runner, b"<a/>").kind == "sheet"
+    assert len(ballast) == 700 << 20
 
 
 @pytest.mark.parametrize(
@@ -205,9 +205,9 @@ def test_a_large_process_may_start_the_helper() -> None:
         (body("text"), "makes no XML document"),
     ],
 )
-def test_what_a_sheet_fails_on(text: bytes, said: str) -> None:
-    with StylesheetRunner(text, "own.xsl", PLENTY) as runner:
-        error = refusal(runner, b"<a/>")
+def test_failing_stylesheets(text: bytes, said: str) -> None:
+    with StylesheetRunner(text, "own.xsl", AMPLE) as runner:
+        error = failure(runner, b"<a/>")
         assert error.kind == "sheet"
         assert said in error.message
         pid = pid_of(runner)
@@ -219,39 +219,40 @@ def test_what_a_sheet_fails_on(text: bytes, said: str) -> None:
     "text",
     [
         ENDLESS,
-        doubled("<x/>", 60),
-        doubled("<xsl:message>hello</xsl:message>", 60),
-        doubled('<xsl:value-of select="//*[//*[//*]]"/>', 60),
+        doubling("<x/>", 60),
+        doubling("<xsl:message>hello</xsl:message>", 60),
+        doubling('<xsl:value-of select="//*[//*[//*]]"/>', 60),
     ],
 )
-def test_a_sheet_that_does_not_end(text: bytes) -> None:
+def test_endless_stylesheets(text: bytes) -> None:
     with StylesheetRunner(text, "own.xsl", SHORT) as runner:
-        error = refusal(runner, b"<a/>")
+        error = failure(runner, b"<a/>")
         assert (error.kind, error.message) == ("deadline", "own.xsl took longer than 0.5 s")
 
 
-def test_a_deadline_is_for_one_document_only() -> None:
+def test_deadline_applies_to_each_document() -> None:
     slow, quick = b"<a n='60'/>", b"<a n='1'/>"
-    with StylesheetRunner(doubled("<x/>", 1), "own.xsl", 1.0) as runner:
+    with StylesheetRunner(doubling("<x/>", 1), "own.xsl", 1.0) as runner:
         runner.transform(quick)
         pid = pid_of(runner)
-        found = runner.transform_batch([quick, slow, slow, quick])
-        assert kinds(found) == ["", "deadline", "deadline", ""]
+        answers = runner.transform_batch([quick, slow, slow, quick])
+        assert kinds(answers) == ["", "deadline", "deadline", ""]
         assert is_gone(pid)
         assert runner.transform(quick) == b'<?xml version="1.0"?>\n<m><x/><x/></m>\n'
 
 
-def test_too_much_is_refused_and_the_next_is_not() -> None:
-    with StylesheetRunner(doubled("<x/>", 1), "own.xsl", PLENTY, max_bytes=1000) as runner:
+def test_result_over_max_bytes_is_an_error_of_its_document_alone() -> None:
+    with StylesheetRunner(doubling("<x/>", 1), "own.xsl", AMPLE, max_bytes=1000) as runner:
         bodies = [b"<a n='2'/>", b"<a n='12'/>", b"<a n='2'/>"]
         assert kinds(runner.transform_batch(bodies)) == ["", "size", ""]
-        assert "more than 1,000" in refusal(runner, bodies[1]).message
+        assert "more than 1,000" in failure(runner, bodies[1]).message
 
 
 STRING = sheet(
     """<xsl:template name="s"><xsl:param name="s"/><xsl:param name="n"/>
          <xsl:choose><xsl:when test="$n &gt; 0"><xsl:call-template name="s">
-           <xsl:with-param name="s" select="concat($s, $s)"/><xsl:with-param name="n" select="$n - 1"/>
+           <xsl:with-param name="s" select="concat($s, $s)"/>
+           <xsl:with-param name="n" select="$n - 1"/>
          </xsl:call-template></xsl:when>
          <xsl:otherwise><xsl:value-of select="string-length($s)"/></xsl:otherwise></xsl:choose>
        </xsl:template>
@@ -261,8 +262,8 @@ STRING = sheet(
 )
 
 
-def test_memory_has_an_end() -> None:
-    with StylesheetRunner(STRING, "own.xsl", PLENTY, memory=200 << 20) as runner:
+def test_memory_is_limited() -> None:
+    with StylesheetRunner(STRING, "own.xsl", AMPLE, memory=200 << 20) as runner:
         assert b"<m>40</m>" in runner.transform(b"<a n='2'/>")
         pid = pid_of(runner)
         bodies = [b"<a n='2'/>", b"<a n='60'/>", b"<a n='3'/>"]
@@ -272,11 +273,11 @@ def test_memory_has_an_end() -> None:
         assert "200 MB allowed" in str(answers[1])
 
 
-def test_the_helper_stays() -> None:
-    with StylesheetRunner(COPY, "copy.xsl", PLENTY) as runner:
+def test_worker_is_reused_until_close() -> None:
+    with StylesheetRunner(COPY, "copy.xsl", AMPLE) as runner:
         runner.transform(b"<a/>")
         pid = pid_of(runner)
-        refusal(runner, b"<a>")
+        failure(runner, b"<a>")
         runner.transform(b"<a/>")
         assert pid_of(runner) == pid
     assert is_gone(pid)
@@ -284,8 +285,8 @@ def test_the_helper_stays() -> None:
         runner.transform(b"<a/>")
 
 
-def test_a_helper_that_died_in_between_is_replaced_without_a_word() -> None:
-    with StylesheetRunner(COPY, "copy.xsl", PLENTY) as runner:
+def test_worker_that_died_while_idle_is_replaced_without_an_error() -> None:
+    with StylesheetRunner(COPY, "copy.xsl", AMPLE) as runner:
         runner.transform(b"<a/>")
         pid = pid_of(runner)
         os.kill(pid, signal.SIGKILL)
@@ -293,45 +294,45 @@ def test_a_helper_that_died_in_between_is_replaced_without_a_word() -> None:
         assert pid_of(runner) != pid
 
 
-def test_a_helper_that_is_killed_in_the_middle_costs_no_document(
+def test_worker_killed_during_a_request_loses_no_document(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It is shot between two answers, the second of which is more than a pipe holds."""
-    shot: list[int] = []
-    hear = Child.hear
+    """The worker dies between two responses; the second is longer than a pipe's capacity."""
+    killed: list[int] = []
+    receive = ChildProcess.receive
 
-    def shoot(child: Child, seconds: float, longest: int) -> bytes:
-        answer = hear(child, seconds, longest)
-        if not shot:
-            shot.append(child.pid)
+    def receive_then_kill(child: ChildProcess, seconds: float, max_bytes: int) -> bytes:
+        answer = receive(child, seconds, max_bytes)
+        if not killed:
+            killed.append(child.pid)
             os.kill(child.pid, signal.SIGKILL)
         return answer
 
-    with StylesheetRunner(doubled("<x/>", 1), "own.xsl", PLENTY) as runner:
-        monkeypatch.setattr(Child, "hear", shoot)
+    with StylesheetRunner(doubling("<x/>", 1), "own.xsl", AMPLE) as runner:
+        monkeypatch.setattr(ChildProcess, "receive", receive_then_kill)
         answers = list(runner.transform_batch([b"<a n='1'/>", b"<a n='15'/>", b"<a n='1'/>"]))
-        assert len(shot) == 1
-        assert shot != [pid_of(runner)]
+        assert len(killed) == 1
+        assert killed != [pid_of(runner)]
         sizes = [answer.count(b"<x/>") for answer in answers if isinstance(answer, bytes)]
         assert sizes == [2, 1 << 15, 2]
 
 
-def test_a_document_that_kills_its_helper_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The helper's own alarm strikes in the middle of the work, long before the deadline."""
-    monkeypatch.setattr("pathcast.sandbox.xslt.GRACE", 0.3 - PLENTY)
-    with StylesheetRunner(doubled("<x/>", 1), "own.xsl", PLENTY) as runner:
+def test_document_that_kills_its_worker_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker's own timer ends it during the request, long before the deadline."""
+    monkeypatch.setattr("pathcast.sandbox.xslt.GRACE_SECONDS", 0.3 - AMPLE)
+    with StylesheetRunner(doubling("<x/>", 1), "own.xsl", AMPLE) as runner:
         bodies = [b"<a n='1'/>", b"<a n='60'/>", b"<a n='1'/>"]
         answers = list(runner.transform_batch(bodies))
         assert kinds(iter(answers)) == ["", "helper", ""]
         assert "SIGALRM" in str(answers[1])
 
 
-def test_a_helper_that_stands_still() -> None:
+def test_stopped_worker_is_replaced() -> None:
     with StylesheetRunner(COPY, "copy.xsl", 1.0) as runner:
         runner.transform(b"<a/>")
         pid = pid_of(runner)
         os.kill(pid, signal.SIGSTOP)
-        assert refusal(runner, b"<a/>").kind == "deadline"
+        assert failure(runner, b"<a/>").kind == "deadline"
         assert is_gone(pid)
         assert runner.transform(b"<a/>")
 
@@ -344,13 +345,13 @@ def test_a_helper_that_stands_still() -> None:
         ("#!/nowhere/to/be/found", "No such file"),
     ],
 )
-def test_no_helper_at_all_is_no_documents_fault(
+def test_worker_that_cannot_start_raises(
     program: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake = tmp_path / "python"
     fake.write_text(program)
     fake.chmod(0o755)
-    with StylesheetRunner(COPY, "copy.xsl", PLENTY) as runner:
+    with StylesheetRunner(COPY, "copy.xsl", AMPLE) as runner:
         with monkeypatch.context() as patch:
             patch.setattr(sys, "executable", str(fake))
             with pytest.raises(EvaluationError, match=reason) as caught:
@@ -359,11 +360,13 @@ def test_no_helper_at_all_is_no_documents_fault(
         assert runner.transform(b"<a/>")
 
 
-def test_threads_take_turns(copier: StylesheetRunner) -> None:
-    found: dict[int, list[bytes | EvaluationError]] = {}
+def test_threads_share_a_runner(copier: StylesheetRunner) -> None:
+    answers: dict[int, list[bytes | EvaluationError]] = {}
 
     def work(number: int) -> None:
-        found[number] = list(copier.transform_batch([b"<a>%d</a>" % number] * (2 * _TOGETHER)))
+        answers[number] = list(
+            copier.transform_batch([b"<a>%d</a>" % number] * (2 * _MAX_REQUEST_DOCUMENTS))
+        )
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
     for thread in threads:
@@ -371,11 +374,13 @@ def test_threads_take_turns(copier: StylesheetRunner) -> None:
     for thread in threads:
         thread.join()
     for number in range(4):
-        assert set(found[number]) == {b'<?xml version="1.0"?>\n<m>%d</m>\n' % number}
+        assert set(answers[number]) == {b'<?xml version="1.0"?>\n<m>%d</m>\n' % number}
 
 
-def test_an_iteration_that_is_left_leaves_nothing_behind(copier: StylesheetRunner) -> None:
-    answers = copier.transform_batch([b"<a>%d</a>" % number for number in range(3 * _TOGETHER)])
+def test_abandoned_iteration_leaves_no_response_behind(copier: StylesheetRunner) -> None:
+    answers = copier.transform_batch(
+        [b"<a>%d</a>" % number for number in range(3 * _MAX_REQUEST_DOCUMENTS)]
+    )
     assert b"<m>0</m>" in next(answers)  # type: ignore[operator]
     assert b"<m>new</m>" in copier.transform(b"<a>new</a>")
     assert b"<m>1</m>" in next(answers)  # type: ignore[operator]
@@ -383,15 +388,15 @@ def test_an_iteration_that_is_left_leaves_nothing_behind(copier: StylesheetRunne
     assert b"<m>new</m>" in copier.transform(b"<a>new</a>")
 
 
-def test_after_a_fork_each_process_has_its_own(copier: StylesheetRunner) -> None:
+def test_each_forked_process_has_its_own_worker(copier: StylesheetRunner) -> None:
     copier.transform(b"<a/>")
     pid = pid_of(copier)
     forked = os.fork()
-    if forked == 0:  # in here nothing may reach pytest
+    if forked == 0:  # the child must not return to pytest
         status = 1
         try:
-            right = b"<m>1</m>" in copier.transform(b"<a>1</a>")
-            status = 0 if right and pid_of(copier) != pid else 2
+            correct = b"<m>1</m>" in copier.transform(b"<a>1</a>")
+            status = 0 if correct and pid_of(copier) != pid else 2
             copier.close()
         finally:
             os._exit(status)
@@ -401,6 +406,6 @@ def test_after_a_fork_each_process_has_its_own(copier: StylesheetRunner) -> None
 
 
 @pytest.mark.parametrize("deadline", [0, -1, float("nan")])
-def test_a_deadline_must_be_positive(deadline: float) -> None:
+def test_deadline_must_be_positive(deadline: float) -> None:
     with pytest.raises(ValueError, match="deadline"):
         StylesheetRunner(COPY, "copy.xsl", deadline)

@@ -1,10 +1,21 @@
-"""A process of its own for work that may have to be killed.
+"""Worker processes for evaluations that libxml2 and libxslt cannot interrupt.
 
-ProcessRunner -- frames over pipes --> python -m pathcast.sandbox.worker          (expressions)
-StylesheetRunner   -- frames over pipes --> python -m pathcast.sandbox.xslt_worker    (style sheets)
+The parent sends requests over pipes, enforces a deadline for each, and kills a worker that
+overruns.
 
-`StylesheetRunner` is in `pathcast.sandbox.xslt`: a helper imports this package when it starts, and one for expressions
-can do without sheets.
+    ProcessRunner     -- frames over pipes --> python -m pathcast.sandbox.worker       (XPath)
+    StylesheetRunner  -- frames over pipes --> python -m pathcast.sandbox.xslt_worker  (XSLT)
+
+- `runner`: `ProcessRunner` evaluates expensive XPath expressions.
+- `xslt`: `StylesheetRunner` applies a style sheet to documents.
+- `worker`, `xslt_worker`: the programs of the worker processes; `serve_loop` is their common start.
+- `process_owner`: base class of the runners; starts, replaces and stops the worker process.
+- `child`: one worker process and its pipes.
+- `frames`: the wire protocol.
+- `processes`: command line, environment and memory of child processes, for other packages too.
+
+Import `StylesheetRunner` from `pathcast.sandbox.xslt`. Every worker imports this package when it
+starts, and an XPath worker should not pay for XSLT.
 """
 
 from __future__ import annotations

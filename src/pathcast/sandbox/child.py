@@ -1,12 +1,14 @@
-"""One helper process and the pipes to it: ask, wait no longer than allowed, stop.
+"""A worker process and its pipes: request and response with a deadline.
 
-The pipes do not block and `poll` waits on them, so that a helper that does not read, does not
-answer or is gone never holds the caller up beyond its deadline. A child is stopped by killing it; it
-keeps nothing worth saving. That happens when `stop` is called, when the child is no longer referenced
-or when the interpreter exits, whichever comes first, and always ends with waiting for it: no zombies.
+The pipes do not block and `poll` waits on them. A worker that does not read, does not respond or
+has died therefore never blocks the caller beyond its deadline.
 
-After a fork the copy in the new process may neither kill the helper nor talk to it: it belongs to
-the other process, which the answers would be missing in. `stop` then only lets go.
+A worker has no state worth saving, so killing it is the only way to stop it. That happens when
+`stop` is called, when the `ChildProcess` is garbage-collected or when the interpreter exits,
+whichever comes first. The parent always reaps the worker afterwards, so no zombies remain.
+
+After a fork the copy in the new process must neither kill the worker nor read from it: the original
+owner would lose the responses. `stop` then only closes the copied descriptors.
 """
 
 from __future__ import annotations
@@ -21,26 +23,26 @@ from collections.abc import Iterable
 from tempfile import TemporaryFile
 from typing import IO, Final
 
-from pathcast.sandbox.frames import HEADER, Message, unpack
+from pathcast.sandbox.frames import HEADER, JsonObject, unpack
 from pathcast.sandbox.processes import child_environment, python_module_command
 
-__all__ = ["Child", "Died", "Overdue"]
+__all__ = ["ChildDied", "ChildProcess", "ChildTimeout"]
 
-_LONGEST_ANSWER: Final = 1024 * 1024
-_PORTION: Final = 64 * 1024  # what a pipe holds
-_PARTING: Final = 1.0  # seconds between closing its pipes and being gone
-
-
-class Overdue(Exception):
-    """The child did not answer in time."""
+_MAX_RESPONSE_BYTES: Final = 1024 * 1024
+_READ_BYTES: Final = 64 * 1024  # the capacity of a pipe
+_EXIT_SECONDS: Final = 1.0  # between the end of its output and its exit
 
 
-class Died(Exception):
-    """The child is gone, or makes no sense; the text says what is known of it."""
+class ChildTimeout(Exception):
+    """The worker did not respond before the deadline."""
 
 
-class Child:
-    """A helper process that runs a module; OSError if it cannot be started."""
+class ChildDied(Exception):
+    """The worker has exited or sent an invalid response; the text says which."""
+
+
+class ChildProcess:
+    """A worker process that runs a module; OSError if it cannot be started."""
 
     def __init__(self, module: str) -> None:
         self.owner = os.getpid()
@@ -61,98 +63,102 @@ class Child:
         assert process.stdout is not None
         self._process, self._errors = process, errors
         self._input, self._output = process.stdin.fileno(), process.stdout.fileno()
-        self._heard = bytearray()
+        self._received = bytearray()
         os.set_blocking(self._input, False)
         os.set_blocking(self._output, False)
-        self.stop = weakref.finalize(self, _end, process, errors, self.owner)
+        self.stop = weakref.finalize(self, _stop, process, errors, self.owner)
 
     @property
     def pid(self) -> int:
         return self._process.pid
 
-    def ask(self, frames: Iterable[bytes], seconds: float) -> Message:
-        """The answer to a question; Overdue or Died leave the child to be stopped."""
+    def request(self, frames: Iterable[bytes], seconds: float) -> JsonObject:
+        """Send a request and return its response.
+
+        After ChildTimeout or ChildDied the caller must stop the worker.
+        """
         until = time.monotonic() + seconds
-        self._tell(frames, until)
-        octets = self._hear(until, _LONGEST_ANSWER)
+        self._send(frames, until)
+        octets = self._receive(until, _MAX_RESPONSE_BYTES)
         try:
             return unpack(octets)
         except ValueError as error:
-            raise _senseless(error) from None
+            raise _invalid(error) from None
 
-    def tell(self, frames: Iterable[bytes], seconds: float) -> None:
-        """Put a question whose answers are to be heard one by one; errors as those of `ask`."""
-        self._tell(frames, time.monotonic() + seconds)
+    def send(self, frames: Iterable[bytes], seconds: float) -> None:
+        """Send a request with several responses, for `receive`; errors as in `request`."""
+        self._send(frames, time.monotonic() + seconds)
 
-    def hear(self, seconds: float, longest: int) -> bytes:
-        """The next frame, of at most so many bytes; errors as those of `ask`."""
-        return self._hear(time.monotonic() + seconds, longest)
+    def receive(self, seconds: float, max_bytes: int) -> bytes:
+        """Return the next frame, of at most `max_bytes`; errors as in `request`."""
+        return self._receive(time.monotonic() + seconds, max_bytes)
 
-    def _tell(self, frames: Iterable[bytes], until: float) -> None:
+    def _send(self, frames: Iterable[bytes], until: float) -> None:
         try:
             for frame in frames:
                 self._write(frame, until)
         except OSError:
-            raise Died(self._last_words()) from None
+            raise ChildDied(self._exit_reason()) from None
 
-    def _hear(self, until: float, longest: int) -> bytes:
+    def _receive(self, until: float, max_bytes: int) -> bytes:
         (length,) = HEADER.unpack(self._read(HEADER.size, until))
-        if length > longest:
-            raise _senseless(f"an answer of {length} bytes")
+        if length > max_bytes:
+            raise _invalid(f"an answer of {length} bytes")
         return self._read(length, until)
 
     def _write(self, octets: bytes, until: float) -> None:
-        rest = memoryview(octets)
-        while rest:
+        unsent = memoryview(octets)
+        while unsent:
             _wait(self._input, selectors.EVENT_WRITE, until)
-            rest = rest[os.write(self._input, rest) :]
+            unsent = unsent[os.write(self._input, unsent) :]
 
     def _read(self, size: int, until: float) -> bytes:
-        """So many bytes; what has come beyond them is kept for the next time."""
-        heard = self._heard
-        while len(heard) < size:
+        """Return exactly `size` bytes, and buffer any that arrived beyond them."""
+        received = self._received
+        while len(received) < size:
             _wait(self._output, selectors.EVENT_READ, until)
             try:
-                part = os.read(self._output, _PORTION)
+                chunk = os.read(self._output, _READ_BYTES)
             except OSError:
-                raise Died(self._last_words()) from None
-            if not part:
-                raise Died(self._last_words())
-            heard += part
-        octets = bytes(memoryview(heard)[:size])
-        del heard[:size]
+                raise ChildDied(self._exit_reason()) from None
+            if not chunk:
+                raise ChildDied(self._exit_reason())
+            received += chunk
+        octets = bytes(memoryview(received)[:size])
+        del received[:size]
         return octets
 
-    def _last_words(self) -> str:
-        """How the child ended, and what it complained about last."""
+    def _exit_reason(self) -> str:
+        """Return the worker's exit status with the last line of its standard error."""
         try:
-            status = self._process.wait(_PARTING)
+            status = self._process.wait(_EXIT_SECONDS)
         except subprocess.TimeoutExpired:
             return "it closed its pipes"
-        words = f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
+        cause = f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
         self._errors.seek(0)
         lines = self._errors.read()[-2000:].decode(errors="replace").strip().splitlines()
-        return f"it ended {words}" + (f": {lines[-1]}" if lines else "")
+        return f"it ended {cause}" + (f": {lines[-1]}" if lines else "")
 
 
-def _senseless(said: object) -> Died:
-    return Died(f"it makes no sense: {said}")
+def _invalid(reason: object) -> ChildDied:
+    return ChildDied(f"it makes no sense: {reason}")
 
 
 def _wait(pipe: int, event: int, until: float) -> None:
-    # poll() keeps nothing in the kernel that a fork would share, and has no highest descriptor.
+    # Unlike epoll, poll() has no kernel state that a fork would share; unlike select(), it accepts
+    # any descriptor.
     with selectors.PollSelector() as selector:
         selector.register(pipe, event)
         if not selector.select(max(0.0, until - time.monotonic())):
-            raise Overdue
+            raise ChildTimeout
 
 
-def _end(process: subprocess.Popen[bytes], errors: IO[bytes], owner: int) -> None:
+def _stop(process: subprocess.Popen[bytes], errors: IO[bytes], owner: int) -> None:
     if os.getpid() == owner:
         process.kill()
         process.wait()
     else:
-        process.returncode = 0  # not ours to wait for, and no cause for a warning
+        process.returncode = 0  # a fork's copy: prevents Popen's ResourceWarning
     for pipe in (process.stdin, process.stdout, errors):
         if pipe is not None:
             pipe.close()

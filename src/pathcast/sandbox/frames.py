@@ -1,20 +1,29 @@
-"""What goes through the pipes between a runner and its helper process.
+"""Wire protocol between a runner and its worker process.
 
-A frame is eight bytes of length, big-endian, and then that many bytes. The runner asks with one frame of
-JSON, and others after it that are documents as they came; the helper answers each question
-with one frame of JSON. Nothing is pickled: a helper that was talked into misbehaving can give a wrong
-answer, and nothing more.
+A frame is eight bytes of length, big-endian, followed by that many bytes. A request is one frame of
+JSON, followed by frames with the documents as they came. The response is one frame of JSON. Nothing
+is pickled: a compromised worker can send a wrong answer, and nothing more.
 
-    {"document": {limits}, "seconds": s}  + body     ->  {} | {"error": [kind, message]}
-    {"xpath": ..., "namespaces": [[prefix, uri]...], "seconds": s}  ->  {"holds": bool} | {"error": ...}
+XPath worker:
 
-    {"sheet": name, "max_bytes": bytes, "memory": bytes, "limits": {...}, "seconds": s}  + sheet  ->  {} | {"error": ...}
-    {"bodies": n, "parameters": {name: text}, "seconds": s}  + n bodies  ->  n frames or fewer, then perhaps `.`
+    {"document": {limits}, "seconds": s}  + body
+        ->  {} | {"error": [kind, message]}
+    {"xpath": ..., "namespaces": [[prefix, uri]...], "seconds": s}
+        ->  {"holds": bool} | {"error": ...}
 
-Of the last one each frame is the answer to one document, given as soon as it is known: `=` and the bytes of what was
-made of it, or `!` and the JSON of [kind, message]. `.` says that the rest was left alone and may be asked again.
+XSLT worker:
 
-`seconds` is when the helper ends itself if nobody else does, for each answer.
+    {"sheet": name, "max_bytes": n, "memory": bytes, "limits": {...}, "seconds": s}  + style sheet
+        ->  {} | {"error": ...}
+    {"bodies": n, "parameters": {name: text}, "seconds": s}  + n bodies
+        ->  up to n frames, then possibly `.`
+
+In the last case the worker sends one frame for each document as soon as it has the result: `=` and
+the result's bytes, or `!` and the JSON of [kind, message]. `.` ends the response early; the runner
+sends the remaining documents in another request.
+
+`seconds` is the time after which the worker ends itself, for each response, in case that the runner
+is gone.
 
 >>> frame({"xpath": "//a"})
 b'\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x10{"xpath": "//a"}'
@@ -26,21 +35,21 @@ import json
 from struct import Struct
 from typing import BinaryIO, Final
 
-__all__ = ["HEADER", "Message", "frame", "read_frame", "unpack"]
+__all__ = ["HEADER", "JsonObject", "frame", "read_frame", "unpack"]
 
-Message = dict[str, object]
+JsonObject = dict[str, object]
 
 HEADER: Final = Struct(">Q")
 
 
-def frame(content: Message | bytes) -> bytes:
-    """One frame, ready to be written."""
+def frame(content: JsonObject | bytes) -> bytes:
+    """Return a frame with bytes, or with the JSON of an object."""
     octets = content if isinstance(content, bytes) else json.dumps(content).encode()
     return HEADER.pack(len(octets)) + octets
 
 
-def unpack(octets: bytes) -> Message:
-    """The message in a frame; ValueError if it is none."""
+def unpack(octets: bytes) -> JsonObject:
+    """Return the JSON object in a frame's content; ValueError if there is none."""
     message = json.loads(octets)
     if not isinstance(message, dict):
         raise ValueError("a frame holds one JSON object")
@@ -48,7 +57,7 @@ def unpack(octets: bytes) -> Message:
 
 
 def read_frame(stream: BinaryIO) -> bytes | None:
-    """The next frame of a stream that blocks, None at its end."""
+    """Return the content of the next frame of a blocking stream, None at its end."""
     header = stream.read(HEADER.size)
     if len(header) < HEADER.size:
         return None

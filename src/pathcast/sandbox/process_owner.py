@@ -1,7 +1,8 @@
-"""Who holds a helper process: starts it when it is needed, keeps it, replaces it, lets it go.
+"""Lifecycle of a worker process: started on first use, reused, replaced after a failure, stopped.
 
-Threads may share a holder, and take turns. After a fork each process has a helper of its own. Whatever
-interrupts a turn ends the helper: the answer that is still to come would be taken for that of the next question.
+Threads may share an owner: a lock serialises their requests. After a fork each process starts a
+worker of its own. An exception during a request stops the worker, because its pending response
+would be taken for the response to the next request.
 """
 
 from __future__ import annotations
@@ -13,34 +14,36 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Final, Self
 
-from pathcast.sandbox.child import Child
+from pathcast.sandbox.child import ChildProcess
 
-__all__ = ["GRACE", "Holder", "checked_deadline"]
+__all__ = ["GRACE_SECONDS", "ProcessOwner", "check_deadline"]
 
-_LONGEST: Final = 86_400  # seconds: more than a day is no deadline, and poll() cannot count to it
-GRACE: Final = 5.0  # seconds after which a helper whose holder is gone ends itself
+_MAX_DEADLINE_SECONDS: Final = 86_400  # a day; poll() takes milliseconds as a C int
+GRACE_SECONDS: Final = 5.0  # beyond the deadline, after which an orphaned worker ends itself
 
 
-def checked_deadline(seconds: float) -> float:
-    """Seconds that can be a deadline; ValueError if they cannot."""
-    if not 0 < seconds <= _LONGEST:
-        raise ValueError(f"a deadline is more than 0 and at most {_LONGEST} s, not {seconds}")
+def check_deadline(seconds: float) -> float:
+    """Return a valid deadline unchanged; ValueError for any other."""
+    if not 0 < seconds <= _MAX_DEADLINE_SECONDS:
+        raise ValueError(
+            f"a deadline is more than 0 and at most {_MAX_DEADLINE_SECONDS} s, not {seconds}"
+        )
     return seconds
 
 
-class Holder:
-    """Holds a helper process that runs a module."""
+class ProcessOwner:
+    """Base class of the runners: owns one worker process that runs a module."""
 
     def __init__(self, module: str) -> None:
         self._module = module
-        self._child: Child | None = None
+        self._child: ChildProcess | None = None
         self._closed = False
         self._owner = os.getpid()
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """End the helper process; what is closed cannot be used again."""
-        self._mind_forks()
+        """Stop the worker process; a closed runner cannot be used again."""
+        self._reset_after_fork()
         with self._lock:
             self._closed = True
             self._stop()
@@ -57,34 +60,35 @@ class Holder:
         self.close()
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
-        self._mind_forks()
+    def _exclusive(self) -> Iterator[None]:
+        """Hold the lock for a request, and stop the worker if the request raises."""
+        self._reset_after_fork()
         with self._lock:
             if self._closed:
                 raise ValueError("the runner is closed")
             try:
                 yield
-            except BaseException:  # an interrupt, say
+            except BaseException:  # KeyboardInterrupt, for instance
                 self._stop()
                 raise
 
-    def _mind_forks(self) -> None:
-        if os.getpid() != self._owner:  # a fork may have copied the lock while somebody held it
+    def _reset_after_fork(self) -> None:
+        if os.getpid() != self._owner:  # another thread may have held the lock during the fork
             self._owner, self._lock = os.getpid(), threading.Lock()
 
-    def _living(self) -> Child:
-        """The helper, started if there is none; OSError if that fails."""
+    def _ensure_child(self) -> ChildProcess:
+        """Return the worker, started if there is none; OSError if that fails."""
         child = self._child
         if child is not None and child.owner != os.getpid():
             self._stop()
             child = None
         if child is None:
-            child = self._child = Child(self._module)
-            self._greet(child)
+            child = self._child = ChildProcess(self._module)
+            self._handshake(child)
         return child
 
-    def _greet(self, child: Child) -> None:
-        """Tell a new helper what it has to know; whatever this raises, `_living` does."""
+    def _handshake(self, child: ChildProcess) -> None:
+        """Configure a new worker; `_ensure_child` lets errors of this pass."""
 
     def _stop(self) -> None:
         child, self._child = self._child, None

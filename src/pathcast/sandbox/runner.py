@@ -1,14 +1,15 @@
-"""Expensive expressions, evaluated where they can be stopped.
+"""Evaluation of expensive XPath expressions in a worker process, each with a deadline.
 
-XPath cannot be bounded from outside: `//*[//*=//*]` takes seconds on a few thousand elements and four
-times that on twice as many, and libxml2 does not let itself be interrupted. So such expressions
-run in a process of their own, one after the other, each with a deadline. One that overruns it gets an
-`EvaluationError` of kind `deadline`, the process is killed and a new one takes its place, is given the
-document again, and goes on with the next. A process that dies (kind `helper`) is replaced likewise.
+The cost of XPath has no useful bound: `//*[//*=//*]` takes seconds on a few thousand elements and
+four times as long on twice as many. libxml2 cannot be interrupted. So these expressions run in a
+worker process, one after the other. An expression that overruns its deadline yields an
+`EvaluationError` of kind `deadline`. The runner kills the process, starts a new one, loads the
+document again and continues with the next expression. A worker that dies (kind `helper`) is
+replaced likewise.
 
-The process stays for the next document: starting one costs a tenth of a second, asking one that
-is there a few tenths of a millisecond. Threads may share a runner, and take turns. After a fork each process
-has a helper of its own (see `holder`).
+The process stays for the next document: starting one costs a tenth of a second, a request to a
+running one a few tenths of a millisecond. Threads may share a runner; their requests are
+serialised. After a fork each process has a worker of its own (see `process_owner`).
 
 >>> from pathcast.matching.residual import Expression
 >>> with ProcessRunner(deadline=10) as runner:
@@ -25,31 +26,31 @@ from typing import TYPE_CHECKING, Final
 
 from pathcast.documents import Limits
 from pathcast.errors import EvaluationError
-from pathcast.sandbox.child import Died, Overdue
-from pathcast.sandbox.frames import HEADER, Message, frame
-from pathcast.sandbox.process_owner import GRACE, Holder, checked_deadline
+from pathcast.sandbox.child import ChildDied, ChildTimeout
+from pathcast.sandbox.frames import HEADER, JsonObject, frame
+from pathcast.sandbox.process_owner import GRACE_SECONDS, ProcessOwner, check_deadline
 
 if TYPE_CHECKING:
     from pathcast.matching.residual import Expression
 
 __all__ = ["ProcessRunner"]
 
-_LOADING: Final = 60.0  # seconds for a document; limits bound it, this is for a machine in trouble
-_GRACE: Final = GRACE
-_DEFAULTS: Final = Limits()
+# Time to load a document. The limits bound the work, so only an overloaded machine takes this long.
+_LOAD_SECONDS: Final = 60.0
+_DEFAULT_LIMITS: Final = Limits()
 
 
-class ProcessRunner(Holder):
-    """Runs expressions in a helper process; `deadline` is in seconds, for each expression."""
+class ProcessRunner(ProcessOwner):
+    """Evaluates expressions in a worker process; `deadline` is in seconds, for each expression."""
 
-    def __init__(self, deadline: float = 1.0, limits: Limits = _DEFAULTS) -> None:
+    def __init__(self, deadline: float = 1.0, limits: Limits = _DEFAULT_LIMITS) -> None:
         super().__init__("pathcast.sandbox.worker")
-        self._deadline = checked_deadline(deadline)
+        self._deadline = check_deadline(deadline)
         self._limits = limits
 
     def run(self, body: bytes, expressions: Sequence[Expression]) -> list[bool | EvaluationError]:
-        """An answer or an error for each expression, in their order."""
-        with self._turn():
+        """Return the value or the error of each expression on a document, in order."""
+        with self._exclusive():
             return self._run(body, expressions)
 
     def _run(self, body: bytes, expressions: Sequence[Expression]) -> list[bool | EvaluationError]:
@@ -66,49 +67,49 @@ class ProcessRunner(Holder):
         return answers
 
     def _load(self, body: bytes) -> EvaluationError | None:
-        """Give the helper the document."""
-        question = {"document": asdict(self._limits), "seconds": _LOADING + _GRACE}
-        frames = [frame(question), HEADER.pack(len(body)), body]
-        known = "nothing"
-        for _ in range(2):  # one that died while nobody asked it anything is nobody's fault
+        """Load a document into the worker; return the error if that fails."""
+        request = {"document": asdict(self._limits), "seconds": _LOAD_SECONDS + GRACE_SECONDS}
+        frames = [frame(request), HEADER.pack(len(body)), body]
+        reason = "nothing"
+        for _ in range(2):  # the worker may have died while it was idle
             try:
-                return _error(self._living().ask(frames, _LOADING))
-            except Overdue:
-                known = f"no answer within {_LOADING:g} s"
-            except Died as died:
-                known = str(died)
+                return _error(self._ensure_child().request(frames, _LOAD_SECONDS))
+            except ChildTimeout:
+                reason = f"no answer within {_LOAD_SECONDS:g} s"
+            except ChildDied as died:
+                reason = str(died)
             except OSError as error:
-                known = f"it cannot be started: {error}"
+                reason = f"it cannot be started: {error}"
             self._replace()
-        return EvaluationError("helper", f"the helper process failed to take the document: {known}")
+        return EvaluationError(
+            "helper", f"the helper process failed to take the document: {reason}"
+        )
 
     def _evaluate(self, expression: Expression) -> tuple[bool | EvaluationError, bool]:
-        """The answer, and whether the helper still has the document."""
-        question: Message = {
+        """Return the answer, and whether the worker still holds the document."""
+        request: JsonObject = {
             "xpath": expression.xpath,
             "namespaces": expression.namespaces,
-            "seconds": self._deadline + _GRACE,
+            "seconds": self._deadline + GRACE_SECONDS,
         }
         try:
-            answer = self._living().ask([frame(question)], self._deadline)
-            return _error(answer) or bool(answer["holds"]), True
-        except Overdue:
+            response = self._ensure_child().request([frame(request)], self._deadline)
+            return _error(response) or bool(response["holds"]), True
+        except ChildTimeout:
             failure = EvaluationError("deadline", f"no answer within {self._deadline:g} s")
-        except (Died, OSError, KeyError) as died:
+        except (ChildDied, OSError, KeyError) as died:
             failure = EvaluationError("helper", f"the helper process failed: {died}")
         self._replace()
         return failure, False
 
     def _replace(self) -> None:
         self._stop()
-        with suppress(
-            OSError
-        ):  # if it still cannot be started when it is needed, that will be said
-            self._living()
+        with suppress(OSError):  # the next request tries again, and reports the error
+            self._ensure_child()
 
 
-def _error(answer: Message) -> EvaluationError | None:
-    match answer.get("error"):
+def _error(response: JsonObject) -> EvaluationError | None:
+    match response.get("error"):
         case [str(kind), str(message)]:
             return EvaluationError(kind, message)
     return None

@@ -1,4 +1,4 @@
-"""What every helper process does first: answers go where questions came from, and nothing else does."""
+"""Common start of the worker programs: signals, and standard output reserved for responses."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["serve"]
 
 
 def serve(loop: Callable[[BinaryIO, BinaryIO], None]) -> None:
-    """Read questions and write answers until the input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever started us
+    """Run `loop(requests, responses)` on standard input and output."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the parent
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    # What anything prints must not end up among the answers.
-    with os.fdopen(os.dup(1), "wb") as answers:
+    # Redirect anything that libraries print, so that it does not mix with the responses.
+    with os.fdopen(os.dup(1), "wb") as responses:
         os.dup2(2, 1)
-        loop(sys.stdin.buffer, answers)
+        loop(sys.stdin.buffer, responses)

@@ -1,9 +1,9 @@
-"""The helper process: holds one document at a time and evaluates one expression at a time on it.
+"""Worker process for XPath: holds one document and evaluates one expression at a time on it.
 
-Run as `python -m pathcast.sandbox.worker`; it speaks `frames` on standard input and output and ends when
-its input does. Whoever asks also watches the clock, and kills it: libxml2 cannot be interrupted in the
-middle of an expression. If the asker is gone too, an alarm of the system ends the process, so that no
-expression runs on for ever with nobody waiting.
+Run as `python -m pathcast.sandbox.worker`. It speaks `frames` on standard input and output, and
+ends when its input does. The parent enforces the deadline by killing the worker, because libxml2
+cannot be interrupted within an expression. If the parent is gone too, an interval timer (SIGALRM)
+ends the process, so that no expression runs for ever.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from lxml import etree
 
 from pathcast.documents import Limits, parse
 from pathcast.errors import DocumentError
-from pathcast.sandbox.frames import Message, frame, read_frame, unpack
+from pathcast.sandbox.frames import JsonObject, frame, read_frame, unpack
 from pathcast.sandbox.serve_loop import serve
 
-__all__ = ["Worker", "main"]
+__all__ = ["XPathWorker", "main"]
 
 
-class Worker:
-    """Answers questions about the document that it was given last."""
+class XPathWorker:
+    """Evaluates expressions on the document that was loaded last."""
 
     def __init__(self) -> None:
         self._tree: Any = None
 
-    def load(self, limits: Any, body: bytes) -> Message:
-        """Take a document."""
+    def load(self, limits: Any, body: bytes) -> JsonObject:
+        """Parse a document and keep it; return the response."""
         self._tree = None
         try:
             self._tree = parse(body, Limits(**limits)).tree
@@ -36,8 +36,8 @@ class Worker:
             return {"error": ["document", str(error)]}
         return {}
 
-    def evaluate(self, xpath: Any, namespaces: Any) -> Message:
-        """Evaluate an expression on the document."""
+    def evaluate(self, xpath: Any, namespaces: Any) -> JsonObject:
+        """Evaluate an expression on the document; return the response."""
         try:
             compiled = etree.XPath(
                 xpath, namespaces=dict(namespaces) or None, regexp=False, smart_strings=False
@@ -48,29 +48,29 @@ class Worker:
 
 
 def _boolean(value: Any) -> bool:
-    """XPath's boolean(): a number counts unless it is zero or no number, all else unless it is empty."""
+    """Apply XPath's boolean(): false for zero, NaN, the empty string and the empty node-set."""
     return bool(value) and value == value
 
 
-def _serve(source: BinaryIO, answers: BinaryIO) -> None:
-    worker = Worker()
-    while (octets := read_frame(source)) is not None:
-        question: dict[str, Any] = unpack(octets)
-        signal.setitimer(signal.ITIMER_REAL, question["seconds"])
-        if "document" in question:
-            body = read_frame(source)
+def _serve(requests: BinaryIO, responses: BinaryIO) -> None:
+    worker = XPathWorker()
+    while (octets := read_frame(requests)) is not None:
+        request: dict[str, Any] = unpack(octets)
+        signal.setitimer(signal.ITIMER_REAL, request["seconds"])
+        if "document" in request:
+            body = read_frame(requests)
             if body is None:
                 return
-            answer = worker.load(question["document"], body)
+            response = worker.load(request["document"], body)
         else:
-            answer = worker.evaluate(question["xpath"], question["namespaces"])
+            response = worker.evaluate(request["xpath"], request["namespaces"])
         signal.setitimer(signal.ITIMER_REAL, 0)
-        answers.write(frame(answer))
-        answers.flush()
+        responses.write(frame(response))
+        responses.flush()
 
 
 def main() -> None:
-    """Serve until the input ends."""
+    """Serve requests until the input ends."""
     serve(_serve)
 
 

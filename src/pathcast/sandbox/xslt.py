@@ -1,19 +1,28 @@
-"""Style sheets, applied where they can be stopped.
+"""Application of an XSLT style sheet in a worker process, each document with a deadline.
 
-XSLT can loop for ever, and libxslt does not let itself be interrupted. So a sheet runs in a process of its own,
-one document after the other, each with a deadline. A document that overruns it gets an `EvaluationError` of kind
-`deadline`, the process is killed, a new one takes its place and goes on with the next document. What else can be wrong
-with one document is an `EvaluationError` as well: of kind `sheet` (the sheet fails on it, or makes no XML), `size` (makes more
-than `max_bytes` bytes), `memory` (needs more than `memory` bytes of address space), of a `DocumentError`'s kind if the
-document is none, and `helper` if the process died of it twice. A bad sheet is told before anything runs, by `Stylesheet.load`.
+XSLT can loop for ever, and libxslt cannot be interrupted. So a style sheet runs in a worker
+process, one document after the other. After a document that overruns its deadline, the runner kills
+the process and continues with the next document in a new one. Each document yields its result or an
+`EvaluationError`, of one of these kinds:
 
-The process stays: starting one costs a tenth of a second. Several documents make one round trip, and each has its
-deadline all the same: the answers come one by one, and the clock starts anew with each. A round trip ends early when its
-answers have a few megabytes, so that documents which grow do not fill the caller's memory.
+- `deadline`: the transformation took too long.
+- `sheet`: the style sheet fails on the document, or its result is not XML.
+- `size`: the result has more than `max_bytes`.
+- `memory`: the transformation needs more than `memory` bytes of address space.
+- a kind of `DocumentError`: the document cannot be parsed.
+- `helper`: the process died twice on the document.
 
-Cost: a weather message of 1.6 KB takes 200 us in this process (`Stylesheet.transform_rows`), 270 us by `transform_batch` and 520 us
-by `transform_rows`, which makes a round trip for each; a stock message of 56 KB takes 5 ms in either place, when they go together.
-Threads may share a runner, and take turns. After a fork each process has a helper of its own.
+The constructor rejects a style sheet that cannot be compiled (`Stylesheet.load`).
+
+The process stays, because starting one costs a tenth of a second. One request holds several
+documents, each with its own deadline: the worker sends the results one by one, and the clock
+restarts with each. The worker ends a response early after a few megabytes, so that results larger
+than their documents do not fill the caller's memory.
+
+Cost: a weather message of 1.6 KB takes 200 us in this process (`Stylesheet.transform_rows`), 270 us
+by `transform_batch` and 520 us by `transform_rows`, with one request for each document. A stock
+message of 56 KB takes 5 ms in either process if several share a request. Threads may share a
+runner; their requests are serialised. After a fork each process has a worker of its own.
 
 >>> text = b'<m xsl:version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform" at="{//@city}"/>'
 >>> with StylesheetRunner(text, "m.xsl", deadline=10) as runner:
@@ -30,47 +39,50 @@ from typing import Final
 
 from pathcast.documents import Limits
 from pathcast.errors import EvaluationError
-from pathcast.sandbox.child import Child, Died, Overdue
-from pathcast.sandbox.frames import Message, frame
-from pathcast.sandbox.process_owner import GRACE, Holder, checked_deadline
+from pathcast.sandbox.child import ChildDied, ChildProcess, ChildTimeout
+from pathcast.sandbox.frames import JsonObject, frame
+from pathcast.sandbox.process_owner import GRACE_SECONDS, ProcessOwner, check_deadline
 from pathcast.xslt import Stylesheet, rows_xml
 
 __all__ = ["StylesheetRunner"]
 
-_DEFAULTS: Final = Limits()
-_TOGETHER: Final = 64  # documents in a round trip
-_AT_ONCE: Final = 1 << 20  # bytes of documents in a round trip, unless one has more
-_LOADING: Final = 60.0  # seconds to take a question; this is for a machine in trouble
-_ERROR_SIZE: Final = 1 << 20
+_DEFAULT_LIMITS: Final = Limits()
+_MAX_REQUEST_DOCUMENTS: Final = 64
+_MAX_REQUEST_BYTES: Final = 1 << 20  # a single larger document makes a request of its own
+_SEND_SECONDS: Final = 60.0  # only an overloaded machine takes this long
+_MAX_ERROR_BYTES: Final = 1 << 20
 
 
-class StylesheetRunner(Holder):
-    """Applies a style sheet in a helper process; `deadline` is in seconds, for each document."""
+class StylesheetRunner(ProcessOwner):
+    """Applies a style sheet in a worker process; `deadline` is in seconds, for each document."""
 
     def __init__(
         self,
         sheet: bytes,
         name: str,
         deadline: float = 1.0,
-        max_bytes: int = _DEFAULTS.size,
+        max_bytes: int = _DEFAULT_LIMITS.size,
         *,
         memory: int = 2 << 30,
-        limits: Limits = _DEFAULTS,
+        limits: Limits = _DEFAULT_LIMITS,
     ) -> None:
         super().__init__("pathcast.sandbox.xslt_worker")
-        Stylesheet.load(sheet, name=name)  # a bad one is no use to anybody
+        Stylesheet.load(sheet, name=name)  # report a bad style sheet here, not in the worker
         self._sheet, self._name = sheet, name
-        self._deadline, self._max_bytes = checked_deadline(deadline), max_bytes
+        self._deadline, self._max_bytes = check_deadline(deadline), max_bytes
         self._memory, self._limits = memory, limits
 
     def transform_rows(
         self, fields: Sequence[str], rows: Iterable[Sequence[str]], **parameters: str
     ) -> bytes:
-        """What the sheet makes of rows, as `Stylesheet.transform_rows` has it; StylesheetError if they cannot be XML."""
+        """Return the message for the rows, as `Stylesheet.transform_rows` does.
+
+        Raise StylesheetError if the rows cannot be XML, EvaluationError as `transform` does.
+        """
         return self.transform(rows_xml(fields, rows), **parameters)
 
     def transform(self, body: bytes, **parameters: str) -> bytes:
-        """What the sheet makes of a document; EvaluationError if that is nothing."""
+        """Return the result for a document; EvaluationError if there is none."""
         (answer,) = self.transform_batch([body], parameters)
         if isinstance(answer, EvaluationError):
             raise answer
@@ -79,56 +91,58 @@ class StylesheetRunner(Holder):
     def transform_batch(
         self, bodies: Sequence[bytes], parameters: Mapping[str, str] | None = None
     ) -> Iterator[bytes | EvaluationError]:
-        """What the sheet makes of each document, or why it makes nothing of it, in their order.
+        """Yield the result or the error of each document, in order.
 
-        EvaluationError of kind `helper` is raised if there can be no helper at all: no document is to blame for that.
+        Raise EvaluationError of kind `helper` if no worker process can be started, which is the
+        fault of no document.
         """
         done = 0
         while done < len(bodies):
-            with self._turn():
-                answers = self._answers(_portion(bodies, done), dict(parameters or {}))
+            with self._exclusive():
+                answers = self._transform_some(_next_batch(bodies, done), dict(parameters or {}))
             yield from answers
             done += len(answers)
 
-    def _answers(
+    def _transform_some(
         self, bodies: list[bytes], parameters: dict[str, str]
     ) -> list[bytes | EvaluationError]:
-        """The answers to the first of these documents, to at least one."""
+        """Return the answers for a prefix of the documents, at least for the first."""
         answers: list[bytes | EvaluationError] = []
-        known = ""
-        for _ in range(2):  # it may have died of something else than this document
-            child = self._ready()
+        reason = ""
+        for _ in range(2):  # the first death may have another cause than this document
+            child = self._start()
             try:
-                self._ask(child, bodies, parameters, answers)
-            except Overdue:
-                said = f"{self._name} took longer than {self._deadline:g} s"
-                answers.append(EvaluationError("deadline", said))
+                self._request(child, bodies, parameters, answers)
+            except ChildTimeout:
+                message = f"{self._name} took longer than {self._deadline:g} s"
+                answers.append(EvaluationError("deadline", message))
                 self._stop()
-            except Died as died:
-                known = str(died)
+            except ChildDied as died:
+                reason = str(died)
                 self._stop()
             if answers:
                 return answers
-        return [EvaluationError("helper", f"{self._name}: the helper process died twice: {known}")]
+        return [EvaluationError("helper", f"{self._name}: the helper process died twice: {reason}")]
 
-    def _ask(
+    def _request(
         self,
-        child: Child,
+        child: ChildProcess,
         bodies: list[bytes],
         parameters: dict[str, str],
         answers: list[bytes | EvaluationError],
     ) -> None:
-        question: Message = {
+        """Send the documents and append the responses to `answers`."""
+        request: JsonObject = {
             "bodies": len(bodies),
             "parameters": parameters,
-            "seconds": self._deadline + GRACE,
+            "seconds": self._deadline + GRACE_SECONDS,
         }
         try:
-            child.tell([b"".join([frame(question), *map(frame, bodies)])], _LOADING)
-        except Overdue:
-            raise Died(f"it took nothing within {_LOADING:g} s") from None
+            child.send([b"".join([frame(request), *map(frame, bodies)])], _SEND_SECONDS)
+        except ChildTimeout:
+            raise ChildDied(f"it took nothing within {_SEND_SECONDS:g} s") from None
         for _ in bodies:
-            octets = child.hear(self._deadline, 1 + max(self._max_bytes, _ERROR_SIZE))
+            octets = child.receive(self._deadline, 1 + max(self._max_bytes, _MAX_ERROR_BYTES))
             match octets[:1]:
                 case b"=":
                     answers.append(octets[1:])
@@ -136,50 +150,51 @@ class StylesheetRunner(Holder):
                     error = _error(octets[1:])
                     answers.append(error)
                     if error.kind == "memory":
-                        self._stop()  # it ends by itself, too, but who knows when
+                        self._stop()  # the worker exits by itself, but possibly later
                         return
                 case _:
                     return
 
-    def _ready(self) -> Child:
-        """The helper, with the sheet; EvaluationError if there is none to be had."""
-        known = ""
+    def _start(self) -> ChildProcess:
+        """Return the worker with the style sheet loaded; EvaluationError if none can be started."""
+        reason = ""
         for _ in range(2):
             try:
-                return self._living()
-            except Overdue:
-                known = f"no answer within {_LOADING:g} s"
-            except (Died, OSError) as error:
-                known = str(error)
+                return self._ensure_child()
+            except ChildTimeout:
+                reason = f"no answer within {_SEND_SECONDS:g} s"
+            except (ChildDied, OSError) as error:
+                reason = str(error)
             self._stop()
-        raise EvaluationError("helper", f"the helper process cannot be started: {known}")
+        raise EvaluationError("helper", f"the helper process cannot be started: {reason}")
 
-    def _greet(self, child: Child) -> None:
-        greeting: Message = {
+    def _handshake(self, child: ChildProcess) -> None:
+        request: JsonObject = {
             "sheet": self._name,
             "max_bytes": self._max_bytes,
             "memory": self._memory,
             "limits": asdict(self._limits),
-            "seconds": _LOADING + GRACE,
+            "seconds": _SEND_SECONDS + GRACE_SECONDS,
         }
-        answer = child.ask([frame(greeting), frame(self._sheet)], _LOADING)
-        if answer:  # it was good when we looked at it
-            raise Died(f"it refuses the sheet: {answer}")
+        response = child.request([frame(request), frame(self._sheet)], _SEND_SECONDS)
+        if response:  # unexpected: the constructor has compiled the style sheet
+            raise ChildDied(f"it refuses the sheet: {response}")
 
 
 def _error(octets: bytes) -> EvaluationError:
     try:
         kind, message = json.loads(octets)
     except (ValueError, TypeError) as error:
-        raise Died(f"it makes no sense: {error}") from None
+        raise ChildDied(f"it makes no sense: {error}") from None
     return EvaluationError(str(kind), str(message))
 
 
-def _portion(bodies: Sequence[bytes], start: int) -> list[bytes]:
-    """The documents of the next round trip."""
+def _next_batch(bodies: Sequence[bytes], start: int) -> list[bytes]:
+    """Return the documents of the next request."""
     size = len(bodies[start])
     end = start + 1
-    while end < min(len(bodies), start + _TOGETHER) and size + len(bodies[end]) <= _AT_ONCE:
+    last = min(len(bodies), start + _MAX_REQUEST_DOCUMENTS)
+    while end < last and size + len(bodies[end]) <= _MAX_REQUEST_BYTES:
         size += len(bodies[end])
         end += 1
     return list(bodies[start:end])
