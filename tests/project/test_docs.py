@@ -14,6 +14,7 @@ from nbclient import NotebookClient
 
 from pathcast import errors
 from pathcast.documents.parse_errors import KINDS
+from pathcast.generators.presets import PRESETS
 from tests.project.readme import blocks, run
 
 ROOT = Path(__file__).parents[2]
@@ -110,10 +111,25 @@ def test_notebook_runs(notebook: Path, tmp_path: Path) -> None:
     assert any(cell.get("outputs") for cell in content.cells)
 
 
-def test_guide_to_workloads_names_the_presets(tmp_path: Path) -> None:
-    from pathcast.generators.presets import PRESETS
+# The pages whose examples need neither Spark nor a file of the repository.
+EXAMPLES = [
+    "guide/advertisements.md",
+    "guide/library.md",
+    "guide/schemas.md",
+    "guide/workloads.md",
+    "reference/files.md",
+]
 
+
+@pytest.mark.parametrize("page", EXAMPLES)
+def test_examples_print_what_the_page_shows(page: str, tmp_path: Path) -> None:
+    markdown = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    assert {block.language for block in blocks(markdown)} & {"python", "console"}
+    complaints = run(markdown, tmp_path)
+    assert not complaints, "\n\n".join(complaints)
+
+
+def test_guide_to_workloads_names_the_presets() -> None:
     markdown = (ROOT / "docs" / "guide" / "workloads.md").read_text(encoding="utf-8")
-    assert not run(markdown, tmp_path)
     table = markdown.partition("## Presets")[2].partition("## ")[0]
     assert re.findall(r"`([a-z]+[0-9]{4}-?[a-z]*)`", table) == list(PRESETS)

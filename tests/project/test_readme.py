@@ -21,11 +21,6 @@ def test_readme_keeps_its_promises(tmp_path: Path) -> None:
     assert not complaints, "\n\n".join(complaints)
 
 
-def test_the_guide_to_advertisements(tmp_path: Path) -> None:
-    markdown = (README.parent / "docs" / "guide" / "advertisements.md").read_text(encoding="utf-8")
-    assert not run(markdown, tmp_path)
-
-
 def test_blocks_are_found_with_their_lines() -> None:
     markdown = "# t\n\n```python\na = 1\n```\n````text\n```\nb\n````\n``` console\n$ c\n```\n"
     assert list(blocks(markdown)) == [
