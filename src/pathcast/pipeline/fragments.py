@@ -19,7 +19,12 @@ from pyspark import SparkContext
 
 from pathcast.errors import PipelineError
 from pathcast.matching.matcher import MAX_HOPS
-from pathcast.matching.sharding import homes_of, part, router, spread
+from pathcast.matching.sharding import (
+    partition_by_range,
+    router_snapshot,
+    shard_keys_of,
+    snapshot_subset,
+)
 from pathcast.matching.snapshot import Snapshot, read, snapshot_ints, write
 from pathcast.pipeline.versions import Version
 
@@ -64,13 +69,13 @@ def split_version(version: Version, count: int, folder: Path | None = None) -> F
 
 
 def _write_fragments(snapshot: Snapshot, wanted: Fragments) -> None:
-    homes = homes_of(snapshot)
-    ranges = spread(homes, list(_weights(snapshot)), len(wanted))
-    routes = [(homes.path(first), owner) for first, owner in ranges.routes]
-    del homes  # as large as the version itself
-    for numbers, path in zip(ranges.numbers, wanted.paths, strict=True):
-        write(part(snapshot, numbers), path)
-    write(router(snapshot, routes), wanted.router)
+    keys = shard_keys_of(snapshot)
+    partition = partition_by_range(keys, list(_weights(snapshot)), len(wanted))
+    routes = [(keys.path(prefix), shard) for prefix, shard in partition.routes]
+    del keys  # as large as the version itself
+    for numbers, path in zip(partition.numbers, wanted.paths, strict=True):
+        write(snapshot_subset(snapshot, numbers), path)
+    write(router_snapshot(snapshot, routes), wanted.router)
 
 
 def _weights(snapshot: Snapshot) -> Iterator[int]:

@@ -1,64 +1,35 @@
-"""Where a query lives when the automaton is spread over owners: workers of a pipeline, peers of a ring.
+"""Sharding: range partitioning of a snapshot's subscriptions, and routes from documents to shards.
 
-After Miliaraki et al., sections 3 to 5: a state's key is made of the labels that lead to it, and its hash says who is
-responsible.
+    Snapshot -> shard keys -> ranges of keys and routes to them -> a Snapshot for each shard
 
-    pattern  -> keys (key, homes) -> owners (owners) -> Placement (planning)
-    document -> keys in use that it activates (directory), or may activate (tags)
+A shard is a part of the subscriptions with an automaton of its own. A subscription's shard key is a
+path that every matching document must contain; sorting by shard key keeps similar subscriptions
+together. Invariant: a document that matches a subscription (or, with a residual, its skeleton)
+contains a route to its shard, so no match and no error is missed. A subscription is in exactly one
+shard, so no two shards report the same match.
 
-    Snapshot -> homes (saved) -> ranges of them and routes to these (ranges) -> a Snapshot for each (parts)
-
-Invariants, for every length of keys:
-- a document that passes an alternative (or, with a residual, its skeleton) activates one of the query's keys,
-  so whoever gets the documents that activate these keys misses no match and no error;
-- `activated` is exact: the keys that are the path of some node; START always;
-- `possible`, which knows tags only, holds all keys that any document with these label paths activates.
-
-A query with several alternatives may live with several owners, each of which may find the same match: the
-results are a set of (document, query) pairs. The owner of START gets every document.
-
-Cost: a run over the keys is one over the shared automaton, a dictionary look-up for each node or label.
-
->>> from pathcast.xpath import parse
->>> from pathcast.documents import parse as document
->>> queries = ["/news/item[@lang]//person", "//sport//title | //cup", "not(//draft)"]
->>> for query in queries:
-...     print(*sorted(map(str, keys(parse(query), length=2))))
-start/news/item
-start//cup start//sport//title
-start
->>> plan = place(map(parse, queries), owners=4, length=2)
->>> plan.queries
-((0, 2), (), (1,), (1,))
->>> sorted(plan.owners_for(document(b"<news><item><cup/></item></news>")))
-[0, 3]
+- `state_key`: the key of an NFA state and its text form (Miliaraki 2008, section 3).
+- `shard_keys`: the choice of a shard key among the required paths of an alternative.
+- `snapshot_keys`: the shard keys of all subscriptions of a snapshot.
+- `range_partition`: ranges of shard keys of equal weight, and the routes to them.
+- `shard_snapshots`: the snapshot of a shard, and the snapshot of the router.
+- `ownership`: key ownership for a future distributed automaton; the pipeline does not use it.
 """
 
 from __future__ import annotations
 
-from pathcast.matching.sharding.directory import Directory
-from pathcast.matching.sharding.homes import fragment, keys
-from pathcast.matching.sharding.key import START, Key
-from pathcast.matching.sharding.owners import identifier, owner
-from pathcast.matching.sharding.parts import part, router
-from pathcast.matching.sharding.planning import Placement, place
-from pathcast.matching.sharding.ranges import Ranges, spread
-from pathcast.matching.sharding.saved import Homes, homes_of
+from pathcast.matching.sharding.range_partition import RangePartition, partition_by_range
+from pathcast.matching.sharding.shard_snapshots import router_snapshot, snapshot_subset
+from pathcast.matching.sharding.snapshot_keys import SnapshotKeys, shard_keys_of
+from pathcast.matching.sharding.state_key import START, StateKey
 
 __all__ = [
     "START",
-    "Directory",
-    "Homes",
-    "Key",
-    "Placement",
-    "Ranges",
-    "fragment",
-    "homes_of",
-    "identifier",
-    "keys",
-    "owner",
-    "part",
-    "place",
-    "router",
-    "spread",
+    "RangePartition",
+    "SnapshotKeys",
+    "StateKey",
+    "partition_by_range",
+    "router_snapshot",
+    "shard_keys_of",
+    "snapshot_subset",
 ]
