@@ -65,7 +65,7 @@ def test_there_are_ten_and_each_has_a_file() -> None:
 def test_each_is_sound_and_whole(name: str) -> None:
     schema = bundled_schema(name)
     assert (schema.name, schema.roots) == (name, (ROOTS[name],))
-    assert (schema.undeclared, schema.missing) == ((), ())
+    assert (schema.undeclared_names, schema.missing) == ((), ())
     everything = set(schema.elements)
     assert set(schema.graph.size) == everything  # each can stand in a finite document
     assert set(schema.graph.depth) == everything  # and the root leads to each

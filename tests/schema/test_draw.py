@@ -12,8 +12,15 @@ from lxml import etree
 
 from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema
 from pathcast.schema import ContentKind, Occurs, Schema, cheapest_word, parse_dtd
-from pathcast.schema.drawing.dot import dot, edges, escape_unprintable, left_out
-from pathcast.schema.drawing.layers import STEP, Layout, _apart, _ordered, crossings, layout
+from pathcast.schema.drawing.dot import dot, edges, escape_unprintable, undrawn_elements
+from pathcast.schema.drawing.layers import (
+    STEP,
+    Layout,
+    _order_columns,
+    _separate,
+    crossings,
+    layout,
+)
 from pathcast.schema.drawing.svg import svg
 from tests.dtds import random_dtd
 
@@ -164,7 +171,7 @@ def test_sweeps_lessen_the_crossings_and_lose_no_box() -> None:
         for name, children in down.items():
             for child in children:
                 up[child].append(name)
-        ordered = _ordered(columns, down, up)
+        ordered = _order_columns(columns, down, up)
         assert [sorted(column) for column in ordered] == [sorted(column) for column in columns]
         assert crossings(ordered, down) <= crossings(columns, down)
         before += crossings(columns, down)
@@ -174,7 +181,7 @@ def test_sweeps_lessen_the_crossings_and_lose_no_box() -> None:
 
 @given(st.lists(st.integers(-1000, 1000), max_size=8))
 def test_heights_keep_order_and_distance_and_are_near_what_is_wanted(wanted: list[int]) -> None:
-    found = _apart([float(one) for one in wanted])
+    found = _separate([float(one) for one in wanted])
     assert len(found) == len(wanted)
     assert all(below - above >= STEP for above, below in itertools.pairwise(found))
 
@@ -255,7 +262,7 @@ def test_svg_escapes_what_it_is_told() -> None:
 
 def test_what_no_document_has_is_not_drawn_but_said() -> None:
     schema = parse_dtd("<!ELEMENT a (b?)><!ELEMENT b (b)><!ELEMENT c EMPTY>", root="a")
-    assert left_out(schema) == ("b", "c")
+    assert undrawn_elements(schema) == ("b", "c")
     check_svg(schema)
     assert "1 element, 0 edges; 2 more in no valid document" in svg(schema)
 

@@ -148,7 +148,7 @@ def test_unproductive_elements() -> None:
     assert graph.children["a"] == ("d",)
     assert graph.children["d"] == ("f",)
     assert graph.cyclic == {"b", "d"}
-    assert schema.undeclared == ("e",)
+    assert schema.undeclared_names == ("e",)
     assert list(root_paths(schema, 9)) == [("a",), ("a", "d"), ("a", "d", "f")]
 
 
@@ -161,7 +161,7 @@ def test_recursion() -> None:
     assert graph.components == (("b", "c"), ("d",))
     assert graph.self_recursive == {"d"}
     assert graph.depth == {"a": 1, "b": 2, "e": 2, "c": 3, "d": 4}
-    assert graph.texts == {"a", "b", "c", "d"}
+    assert graph.with_text == {"a", "b", "c", "d"}
 
 
 def test_counted_paths_are_the_enumerated_ones(deep: bool) -> None:

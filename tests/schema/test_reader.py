@@ -216,7 +216,7 @@ def modular(folder: Path) -> Path:
 def test_modules_beside_the_dtd(tmp_path: Path) -> None:
     schema = load_dtd(modular(tmp_path / "dtd"))
     assert sorted(schema.elements) == ["a", "b", "c"]
-    assert (schema.missing, schema.undeclared) == ((), ())
+    assert (schema.missing, schema.undeclared_names) == ((), ())
 
 
 def test_a_text_reaches_nothing(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_a_text_reaches_nothing(tmp_path: Path) -> None:
     schema = parse_dtd(path.read_text())
     assert list(schema.elements) == ["a"]
     assert schema.missing == ("parts/all parts.mod",)
-    assert schema.undeclared == ("b", "c")
+    assert schema.undeclared_names == ("b", "c")
     again = parse_dtd(path.read_text(), Catalog.open(tmp_path))
     assert sorted(again.elements) == ["a", "b", "c"]
 

@@ -164,7 +164,7 @@ def load_schema(dtd: str, root: str | None = None, catalog: Path | None = None) 
 def _warn(schema: Schema) -> None:
     for names, problem in (
         (schema.missing, "files that it asks for and the catalog does not have, taken as empty"),
-        (schema.undeclared, "undeclared elements in content models"),
+        (schema.undeclared_names, "undeclared elements in content models"),
         (tuple(schema.ambiguous), "elements whose content model is not deterministic"),
     ):
         if names:

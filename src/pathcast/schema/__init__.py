@@ -1,11 +1,21 @@
-"""DTD -> element graph, recursion, root paths; can a pattern match any valid document?
+"""DTDs: element graph, root paths, and satisfiability of patterns in valid documents.
 
-text or file -> Schema (elements, content models, attributes, roots) -> Graph -> PathAutomaton
-             -> satisfiable(pattern, schema): yes with a document, no with the step, or not known
+    text or file -> Schema (elements, content models, attributes, roots) -> ElementGraph
+                 -> PathAutomaton
+                 -> satisfiable(pattern, schema): yes with a document, no with the step, or unknown
+
+- `model`: elements, content models and attributes as frozen values.
+- `reader`, `catalog`: from the text or file of a DTD to a `Schema`, without access to other files.
+- `schema`: the `Schema`, its roots and its validator.
+- `graph`, `paths`: the element graph, and the automaton of root paths.
+- `glushkov`, `words`: content models as automata, and the cheapest word with given children.
+- `summary`, `drawing`: figures of a schema, and its element graph as DOT or SVG.
+- `satisfiability`: can a valid document match a pattern?
+- `similar_names`: suggestions for misspelt names.
 """
 
 from pathcast.schema.catalog import Catalog
-from pathcast.schema.graph import Graph
+from pathcast.schema.graph import ElementGraph
 from pathcast.schema.model import (
     Attribute,
     AttributeType,
@@ -35,7 +45,7 @@ __all__ = [
     "ContentKind",
     "Default",
     "Element",
-    "Graph",
+    "ElementGraph",
     "Occurs",
     "PathAutomaton",
     "Satisfiability",

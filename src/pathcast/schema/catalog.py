@@ -1,9 +1,11 @@
-"""Which file stands for an external identifier: the only way from a DTD to a file.
+"""Catalogs: the mapping from external identifiers to files, and a DTD's only access to files.
 
-A DTD may ask for others (modules, entity sets) by system or public identifier. `Catalog` says which file that is;
-what it does not name is refused, so no DTD can reach the network or a file that nobody meant it to. It is made from
-an OASIS XML catalog, or from a folder: then every file below it answers to its path relative to the asking file, and
-to nothing else. Links that lead outside the folder are refused too.
+A DTD may reference other files (modules, entity sets) by system or public identifier. A `Catalog`
+maps the identifier to a file; a reference that it does not map is refused. So a DTD can reach
+neither the network nor a file outside the catalog.
+
+A catalog is an OASIS XML catalog or a folder. A folder maps each file below it by its path relative
+to the referring file, and nothing else. Symbolic links that lead out of the folder are refused.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ _XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """Identifiers and their files; `folder`, if given, holds files that may be asked for by path."""
+    """Identifiers with their files; `folder`, if given, holds files that a DTD may name by path."""
 
     system: Mapping[str, Path] = field(default_factory=dict)
     public: Mapping[str, Path] = field(default_factory=dict)
@@ -33,40 +35,40 @@ class Catalog:
 
     @classmethod
     def open(cls, path: Path) -> Catalog:
-        """An OASIS catalog file, or a folder; raises SchemaError."""
+        """Open an OASIS catalog file or a folder; raises SchemaError."""
         if path.is_dir():
             return cls(folder=path.resolve())
         return _read(path)
 
     def find(self, system: str | None, public: str | None) -> Path | None:
-        """The file of an identifier (a relative path is relative to the folder), or None."""
+        """Return the file of an identifier, or None; a relative path is relative to the folder."""
         if system and system in self.system:
             return self.system[system]
-        if public and _squeezed(public) in self.public:
-            return self.public[_squeezed(public)]
-        if self.folder is None or not system or "\0" in system or _is_address(system):
+        if public and _normalize_space(public) in self.public:
+            return self.public[_normalize_space(public)]
+        if self.folder is None or not system or "\0" in system or _is_url(system):
             return None
         for spelling in (system, unquote(system)):
             try:
-                found = (self.folder / spelling).resolve()
-                if found.is_relative_to(self.folder) and found.is_file():
-                    return found
-            except (OSError, RuntimeError):  # a name too long, a loop of links
+                file = (self.folder / spelling).resolve()
+                if file.is_relative_to(self.folder) and file.is_file():
+                    return file
+            except (OSError, RuntimeError):  # name too long, loop of symbolic links
                 continue
         return None
 
 
-def _is_address(system: str) -> bool:
+def _is_url(system: str) -> bool:
     parts = urlsplit(system)
     return bool(parts.scheme or parts.netloc)
 
 
-def _squeezed(public: str) -> str:
+def _normalize_space(public: str) -> str:
     return " ".join(public.split())
 
 
 def _read(path: Path) -> Catalog:
-    """The entries that matter for DTDs: system and public, in groups or not, with xml:base."""
+    """Read the entries that concern DTDs: system and public, also in groups, with xml:base."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     try:
         root = etree.fromstring(path.read_bytes(), parser)
@@ -85,16 +87,16 @@ def _read(path: Path) -> Catalog:
         uri = entry.get("uri")
         if uri is None:
             continue
-        bases = [one.get(_XML_BASE, "") for one in entry.iterancestors()][::-1]
+        bases = [ancestor.get(_XML_BASE, "") for ancestor in entry.iterancestors()][::-1]
         for base in [*bases, entry.get(_XML_BASE, "")]:
             if base:
                 uri = urljoin(base, uri)
         parts = urlsplit(uri)
         if parts.scheme not in ("", "file") or parts.netloc:
-            continue  # an address: nothing is fetched
+            continue  # a URL: the reader fetches nothing
         file = (path.parent / unquote(parts.path)).resolve()
         if entry.tag == _NAMESPACE + "system":
             system.setdefault(entry.get("systemId", ""), file)
         else:
-            public.setdefault(_squeezed(entry.get("publicId", "")), file)
+            public.setdefault(_normalize_space(entry.get("publicId", "")), file)
     return Catalog(system, public)

@@ -1,8 +1,8 @@
-"""A content model as an automaton over its own positions (Glushkov's construction).
+"""Glushkov automaton of a content model: one state for each occurrence of a name.
 
-Each place where the model writes a name is a position; a word is read from position to position. If two positions of one name may
-come next, the model is *not deterministic*. XML 1.0 asks for deterministic models and libxml2 does not validate others, but
-they are found in the wild (`((a, b) | (a, c))`); here a word is then read on all of them at once, which is as quick.
+A content model is *not deterministic* if two positions of one name may follow the same position.
+XML 1.0 requires deterministic models, and libxml2 does not validate others. They exist in published
+DTDs (`((a, b) | (a, c))`), so `accepts` simulates the automaton on sets of positions.
 
 >>> from pathcast.schema.model import Child, Choice, Sequence
 >>> model = Choice((Sequence((Child("a"), Child("b"))), Sequence((Child("a"), Child("c")))))
@@ -19,11 +19,11 @@ from pathcast.schema.model import Child, Choice, Content, Sequence
 
 __all__ = ["GlushkovAutomaton"]
 
-_Ends = tuple[bool, list[int], list[int]]  # may be empty; where it may begin; where it may end
+_Ends = tuple[bool, list[int], list[int]]  # nullable, first positions, last positions
 
 
 class GlushkovAutomaton:
-    """The automaton of one content model; state 0 is the beginning."""
+    """The position automaton of one content model; state 0 is the start."""
 
     __slots__ = ("_ends", "_follow", "_names")
 
@@ -65,7 +65,7 @@ class GlushkovAutomaton:
 
     @property
     def ambiguous(self) -> str | None:
-        """A name that may be read in two ways, or None if the model is deterministic."""
+        """A name that two positions compete for, or None if the model is deterministic."""
         for following in self._follow:
             names = [self._names[position] for position in following]
             if len(set(names)) < len(names):
@@ -73,7 +73,7 @@ class GlushkovAutomaton:
         return None
 
     def accepts(self, word: Iterable[str]) -> bool:
-        """Whether children of these names, in this order, are what the model asks for."""
+        """Return whether the model allows children of these names in this order."""
         states = {0}
         for name in word:
             states = {

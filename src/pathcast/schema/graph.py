@@ -1,13 +1,16 @@
-"""The element graph of a DTD: who may stand in whom, in finite valid documents.
+"""Element graph of a DTD: which element may contain which, in finite valid documents.
 
-An element is *productive* if some finite tree of it is valid (`<!ELEMENT a (a)>` has none, and nothing that needs an
-undeclared element has one). `children` are the edges that valid trees use: b below a if some word of a's content model has
-b and productive elements only. Recursion is told of the graph as declared, whether productive or not, an ANY leading to every
-declared element: that is what a reader of the DTD sees.
+An element is *productive* if a finite valid tree has it as its root. `<!ELEMENT a (a)>` is not, nor
+is an element that requires an undeclared one. `children` holds the edges that valid trees use: b is
+a child of a if some word of a's content model contains b and only productive elements.
+
+Recursion is that of the graph as declared, productive or not, with an edge from ANY to every
+declared element: the recursion that a reader of the DTD sees.
 
 >>> from pathcast.schema.model import Child, Element, ContentKind, Occurs
 >>> inner = Child("section", Occurs.ANY)
->>> graph = Graph.of({"section": Element("section", ContentKind.CHILDREN, inner)}, ("section",))
+>>> section = Element("section", ContentKind.CHILDREN, inner)
+>>> graph = ElementGraph.of({"section": section}, ("section",))
 >>> graph.size["section"], graph.cyclic == graph.self_recursive == {"section"}
 (1, True)
 """
@@ -20,33 +23,37 @@ from dataclasses import dataclass
 import networkx
 
 from pathcast.schema.model import ContentKind, Element, names_of
-from pathcast.schema.words import cheapest_word, smallest_word
+from pathcast.schema.words import cheapest_word, least_word_value
 
-__all__ = ["Graph", "sources"]
+__all__ = ["ElementGraph", "source_elements"]
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
-    """`size` and `height`: elements and levels of the smallest valid tree; unproductive ones are missing."""
+class ElementGraph:
+    """The graph of one schema; `size`, `height` and `depth` are of finite valid documents.
+
+    `size` and `height` are the elements and levels of an element's smallest valid tree; elements
+    that are not productive have no entry.
+    """
 
     children: Mapping[str, tuple[str, ...]]
     size: Mapping[str, int]
     height: Mapping[str, int]
-    depth: Mapping[
-        str, int
-    ]  # of those that roots lead to: how near to the root they may stand, from 1
-    components: tuple[
-        tuple[str, ...], ...
-    ]  # strongly connected, those that hold a cycle, largest first
+    # Least level at which an element may stand, from 1, for the elements reachable from a root.
+    depth: Mapping[str, int]
+    # Strongly connected components that contain a cycle, largest first.
+    components: tuple[tuple[str, ...], ...]
     self_recursive: frozenset[str]
-    texts: frozenset[str]  # elements in which text can stand at some depth
+    with_text: frozenset[str]  # elements that may contain text at some depth
 
     @classmethod
-    def of(cls, elements: Mapping[str, Element], roots: tuple[str, ...]) -> Graph:
-        size = _smallest(elements, int.__add__)
-        height = _smallest(elements, max)
-        children = {name: _usable(element, elements, size) for name, element in elements.items()}
-        declared = _declared(elements)
+    def of(cls, elements: Mapping[str, Element], roots: tuple[str, ...]) -> ElementGraph:
+        size = _least_measures(elements, int.__add__)
+        height = _least_measures(elements, max)
+        children = {
+            name: _usable_children(element, elements, size) for name, element in elements.items()
+        }
+        declared = _declared_graph(elements)
         cyclic = [
             tuple(sorted(part))
             for part in networkx.strongly_connected_components(declared)
@@ -61,42 +68,48 @@ class Graph:
             _depths(children, [root for root in roots if root in size]),
             tuple(cyclic),
             loops,
-            _texts(elements, children),
+            _elements_with_text(elements, children),
         )
 
     @property
     def cyclic(self) -> frozenset[str]:
-        """The elements that lie on a cycle."""
+        """The elements on a cycle."""
         return frozenset(name for part in self.components for name in part)
 
 
-def sources(elements: Mapping[str, Element]) -> tuple[str, ...]:
-    """The elements of every strongly connected component that no other component leads to."""
-    graph = _declared(elements, wild=False)
+def source_elements(elements: Mapping[str, Element]) -> tuple[str, ...]:
+    """Return the elements of the strongly connected components without an incoming edge."""
+    graph = _declared_graph(elements, follow_any=False)
     condensed = networkx.condensation(graph)
-    found = {
+    names = {
         name
         for part, members in condensed.nodes(data="members")
         if condensed.in_degree(part) == 0
         for name in members
     }
-    return tuple(name for name in elements if name in found)
+    return tuple(name for name in elements if name in names)
 
 
-def _declared(elements: Mapping[str, Element], *, wild: bool = True) -> networkx.DiGraph[str]:
-    """The edges as declared; `wild`: from ANY to every element, else from ANY to none."""
+def _declared_graph(
+    elements: Mapping[str, Element], *, follow_any: bool = True
+) -> networkx.DiGraph[str]:
+    """Return the graph as declared; an ANY leads to every element if `follow_any`, else to none."""
     graph: networkx.DiGraph[str] = networkx.DiGraph()
     graph.add_nodes_from(elements)
     for name, element in elements.items():
-        below = elements if wild and element.kind is ContentKind.ANY else names_of(element.content)
+        below = (
+            elements
+            if follow_any and element.kind is ContentKind.ANY
+            else names_of(element.content)
+        )
         graph.add_edges_from((name, child) for child in below if child in elements)
     return graph
 
 
-def _smallest(
+def _least_measures(
     elements: Mapping[str, Element], combine: Callable[[int, int], int]
 ) -> dict[str, int]:
-    """The least fixpoint: what the smallest valid tree of each element measures."""
+    """Return the least fixpoint of a measure: each element's smallest valid tree."""
     needs = {
         name: element.content if element.kind is ContentKind.CHILDREN else None
         for name, element in elements.items()
@@ -105,20 +118,20 @@ def _smallest(
     for name, content in needs.items():
         for child in dict.fromkeys(names_of(content)):
             above.setdefault(child, []).append(name)
-    found: dict[str, int] = {}
+    values: dict[str, int] = {}
     waiting = dict.fromkeys(elements)
-    while waiting:  # in rounds: a model is looked at again when all that changed is known
+    while waiting:  # in rounds: evaluate a model once for all changes of a round
         changed: dict[str, int] = {}
         for name in waiting:
-            inner = smallest_word(needs[name], found.get, combine)
-            if inner is not None and inner + 1 < found.get(name, inner + 2):
+            inner = least_word_value(needs[name], values.get, combine)
+            if inner is not None and inner + 1 < values.get(name, inner + 2):
                 changed[name] = inner + 1
-        found.update(changed)
+        values.update(changed)
         waiting = dict.fromkeys(parent for name in changed for parent in above.get(name, ()))
-    return found
+    return values
 
 
-def _usable(
+def _usable_children(
     element: Element, elements: Mapping[str, Element], size: Mapping[str, int]
 ) -> tuple[str, ...]:
     if element.name not in size:
@@ -146,18 +159,18 @@ def _depths(children: Mapping[str, tuple[str, ...]], roots: list[str]) -> dict[s
     return depth
 
 
-def _texts(
+def _elements_with_text(
     elements: Mapping[str, Element], children: Mapping[str, tuple[str, ...]]
 ) -> frozenset[str]:
     above: dict[str, list[str]] = {}
     for name, below in children.items():
         for child in below:
             above.setdefault(child, []).append(name)
-    found = {name for name, element in elements.items() if element.kind.text}
-    waiting = list(found)
+    names = {name for name, element in elements.items() if element.kind.allows_text}
+    waiting = list(names)
     while waiting:
         for parent in above.get(waiting.pop(), ()):
-            if parent not in found:
-                found.add(parent)
+            if parent not in names:
+                names.add(parent)
                 waiting.append(parent)
-    return frozenset(found)
+    return frozenset(names)

@@ -1,7 +1,7 @@
-"""What a DTD says, as frozen values: elements, content models, attributes.
+"""Declarations of a DTD as frozen values: elements, content models, attributes.
 
-Names are the DTD's own spelling, prefix included (`mml:math`): a DTD knows nothing of namespaces. A content model is
-a regular expression over such names:
+Names are spelt as in the DTD, prefix included (`mml:math`), since DTDs have no namespaces. A
+content model is a regular expression over names:
 
 >>> model = Sequence((Child("title"), Child("author", Occurs.SOME)))
 >>> str(model), list(names_of(model))
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class Occurs(Enum):
-    """How often a part of a content model stands there."""
+    """Occurrence indicator of a part of a content model."""
 
     ONCE = ""
     OPTIONAL = "?"
@@ -48,7 +48,7 @@ class Occurs(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """One element by name."""
+    """A child element, by name."""
 
     name: str
     occurs: Occurs = Occurs.ONCE
@@ -70,7 +70,7 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of the parts."""
+    """Exactly one of the parts."""
 
     parts: tuple[Content, ...]
     occurs: Occurs = Occurs.ONCE
@@ -83,7 +83,7 @@ Content = Child | Sequence | Choice
 
 
 def names_of(content: Content | None) -> Iterator[str]:
-    """The names in a content model, in order, as often as they are written."""
+    """Yield the names in a content model, in order, one for each occurrence."""
     waiting: list[Content] = [] if content is None else [content]
     while waiting:
         part = waiting.pop()
@@ -94,7 +94,7 @@ def names_of(content: Content | None) -> Iterator[str]:
 
 
 class ContentKind(Enum):
-    """What may stand inside an element."""
+    """Kind of an element's content."""
 
     EMPTY = "EMPTY"
     ANY = "ANY"
@@ -102,13 +102,13 @@ class ContentKind(Enum):
     CHILDREN = "children"
 
     @property
-    def text(self) -> bool:
-        """Whether text may stand there that is more than white space."""
+    def allows_text(self) -> bool:
+        """Whether the element may contain text other than white space."""
         return self in (ContentKind.ANY, ContentKind.MIXED)
 
 
 class AttributeType(Enum):
-    """The types of XML 1.0, section 3.3.1, with lxml's names for them."""
+    """Attribute types of XML 1.0, section 3.3.1; the values are lxml's names."""
 
     CDATA = "cdata"
     ID = "id"
@@ -123,17 +123,20 @@ class AttributeType(Enum):
 
 
 class Default(Enum):
-    """What is so of an attribute that a document leaves out."""
+    """Default declaration of an attribute."""
 
     REQUIRED = "required"
     IMPLIED = "implied"
     FIXED = "fixed"
-    VALUE = "none"  # lxml's word for a plain default value
+    VALUE = "none"  # lxml's name for a plain default value
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """`values` are the choices of an enumeration or notation; `value` is the default or fixed value."""
+    """A declared attribute; `value` is its default or fixed value.
+
+    `values` are the choices of an enumeration or a notation.
+    """
 
     name: str
     type: AttributeType
@@ -143,13 +146,16 @@ class Attribute:
 
     @property
     def declares_namespace(self) -> bool:
-        """Whether it is xmlns or xmlns:prefix, which XPath does not see as an attribute."""
+        """Whether it is xmlns or xmlns:prefix, which is no attribute in XPath."""
         return self.name == "xmlns" or self.name.startswith("xmlns:")
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """`content` is the model of CHILDREN, or the repeated choice of MIXED where it has children."""
+    """A declared element.
+
+    `content` is the model of CHILDREN, or the repeated choice of MIXED if it allows children.
+    """
 
     name: str
     kind: ContentKind
@@ -158,7 +164,7 @@ class Element:
 
     @property
     def model(self) -> str:
-        """The content as a DTD would write it."""
+        """The content model in DTD syntax."""
         match self.kind:
             case ContentKind.MIXED:
                 inner = "".join(f" | {name}" for name in names_of(self.content))

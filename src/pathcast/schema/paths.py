@@ -1,11 +1,15 @@
-"""Root paths of a schema: all up to a depth, how many there are, and the automaton that accepts them.
+"""Root paths of a schema: enumeration, counts, and the automaton that accepts them.
 
-A root path is the sequence of element names from the root of a valid document down to one of its elements. With
-recursion there are infinitely many, but they are a regular language whose automaton has one state per element. A path may
-*end* at an element that may stand without child elements: those are the paths of a document's leaves.
+A root path is the sequence of element names from the root of a valid document to one of its
+elements. With recursion there are infinitely many. They form a regular language, whose automaton
+has one state per element. A path may *end* at an element that may have no child elements: such
+paths lead to a document's leaves.
 
 >>> from pathcast.schema import parse_dtd
->>> book = parse_dtd("<!ELEMENT book (title, section*)><!ELEMENT section (title, section*)><!ELEMENT title (#PCDATA)>")
+>>> book = parse_dtd(
+...     "<!ELEMENT book (title, section*)><!ELEMENT section (title, section*)>"
+...     "<!ELEMENT title (#PCDATA)>"
+... )
 >>> ["/".join(path) for path in root_paths(book, 3)]
 ['book', 'book/title', 'book/section', 'book/section/title', 'book/section/section']
 >>> count_paths(book, 5)
@@ -25,15 +29,15 @@ from pathcast.schema.schema import Schema
 
 __all__ = ["START", "PathAutomaton", "count_paths", "root_paths"]
 
-START = ""  # the state before the root; every other state is the element just read
+START = ""  # initial state; every other state is the name of the element just read
 
 
 @dataclass(frozen=True, slots=True)
 class PathAutomaton:
-    """Deterministic: reading a name leads to the state of that name, or nowhere."""
+    """DFA of root paths: reading a name leads to the state of that name, or rejects."""
 
     transitions: Mapping[str, tuple[str, ...]]
-    ends: frozenset[str]  # the elements that may be leaves
+    ends: frozenset[str]  # accepting states: elements that may be leaves
 
     @classmethod
     def of(cls, schema: Schema) -> PathAutomaton:
@@ -44,7 +48,7 @@ class PathAutomaton:
         return cls({START: starts, **below}, frozenset(ends))
 
     def accepts_prefix(self, path: Sequence[str]) -> bool:
-        """Whether some valid document has an element with this root path."""
+        """Return whether an element of some valid document has this root path."""
         state = START
         for name in path:
             if name not in self.transitions[state]:
@@ -53,22 +57,22 @@ class PathAutomaton:
         return True
 
     def accepts(self, path: Sequence[str]) -> bool:
-        """Whether some valid document has a leaf element with this root path."""
+        """Return whether a leaf element of some valid document has this root path."""
         return bool(path) and self.accepts_prefix(path) and path[-1] in self.ends
 
 
 def root_paths(schema: Schema, depth: int) -> Iterator[tuple[str, ...]]:
-    """All root paths of at most this many elements, shorter ones first, in the order of the DTD.
+    """Yield all root paths of at most `depth` elements, shorter ones first, in DTD order.
 
-    They are walked anew for each length, which at worst doubles the work and needs no memory.
+    Each length is enumerated from the start, which at worst doubles the time and needs no memory.
     """
     machine = PathAutomaton.of(schema)
     for length in range(1, depth + 1):
-        found = False
+        any_of_length = False
         for path in _of_length(machine, length):
-            found = True
+            any_of_length = True
             yield path
-        if not found:
+        if not any_of_length:
             return
 
 
@@ -89,15 +93,15 @@ def _of_length(machine: PathAutomaton, length: int) -> Iterator[tuple[str, ...]]
 
 
 def count_paths(schema: Schema, depth: int) -> list[int]:
-    """How many root paths there are of 1, 2, ... elements, without making them."""
+    """Return the number of root paths of 1, 2, ... elements, without enumerating them."""
     machine = PathAutomaton.of(schema)
     counts = []
     level: Counter[str] = Counter({START: 1})
     for _ in range(depth):
         below: Counter[str] = Counter()
-        for state, many in level.items():
+        for state, count in level.items():
             for name in machine.transitions[state]:
-                below[name] += many
+                below[name] += count
         if not below:
             break
         counts.append(below.total())

@@ -1,10 +1,13 @@
-"""DTD text -> Schema, by lxml's own DTD reader.
+"""DTD reader: parses a DTD with lxml and converts its declarations into a `Schema`.
 
-`etree.DTD()` would read any local file that a parameter entity names, so the text goes in through a parser whose only
-resolver is ours: what the catalog does not have is taken as empty and listed in `missing`, so that a missing set of
-character entities does not make a DTD useless, and whoever needs it whole can see that it is not. What comes out of lxml are declarations with binary content models; here they
-become the values of `model`. One thing lxml does not tell is the prefix of a name inside a content model: it is
-found again by its local name, and a DTD that declares one local name under two prefixes is refused with that reason.
+`etree.DTD()` would open any local file that a parameter entity names. So the text goes through a
+parser with a single resolver, which knows the catalog only. A reference that the catalog does not
+map reads as empty and is listed in `missing`: a DTD stays usable without, say, a set of character
+entities, and a caller can see that it is incomplete.
+
+lxml yields declarations with binary content models; this module converts them to `model`. lxml does
+not report the prefix of a name in a content model. The reader recovers it by the local name, and
+refuses a DTD that declares one local name under two prefixes.
 
 >>> schema = parse_dtd("<!ELEMENT list (item*)><!ELEMENT item (#PCDATA)>")
 >>> schema.roots, schema.elements["list"].model
@@ -37,8 +40,8 @@ from pathcast.schema.schema import Schema
 
 __all__ = ["MAX_SIZE", "load_dtd", "parse_dtd"]
 
-MAX_SIZE = 16 * 2**20  # bytes of one file of a DTD
-_MAIN = "pathcast:schema"  # the identifier under which the parser asks for the text itself
+MAX_SIZE = 16 * 2**20  # bytes of one DTD file
+_MAIN_ID = "pathcast:schema"  # system identifier of the DTD's own text
 _OCCURS = {"once": Occurs.ONCE, "opt": Occurs.OPTIONAL, "mult": Occurs.ANY, "plus": Occurs.SOME}
 _KINDS = {
     "empty": ContentKind.EMPTY,
@@ -52,11 +55,11 @@ _DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
 
 
 def load_dtd(path: str | Path, catalog: Catalog | None = None, root: str | None = None) -> Schema:
-    """The schema in a file. Without a catalog, only files below its own folder may be asked for."""
+    """Read the DTD in a file; without a catalog, it may reference files below its folder only."""
     path = Path(path)
-    text = _contents(path)
+    text = _read_file(path)
     catalog = catalog or Catalog.open(path.parent)
-    return _schema(text, path.name, _Resolver(text, catalog, path.resolve()), root)
+    return _parse(text, path.name, _Resolver(text, catalog, path.resolve()), root)
 
 
 def parse_dtd(
@@ -66,14 +69,14 @@ def parse_dtd(
     *,
     name: str = "schema",
 ) -> Schema:
-    """The schema in a text. Without a catalog, nothing else may be asked for."""
-    if isinstance(text, str):  # what it declares as its encoding was that of the bytes it came from
+    """Read the DTD in a text; without a catalog, it may reference no file."""
+    if isinstance(text, str):  # a text declaration names the encoding of bytes decoded already
         text = _DECLARATION.sub("", text.removeprefix("\ufeff"), count=1)
     body = text.encode("utf-8", "replace") if isinstance(text, str) else text
-    return _schema(body, name, _Resolver(body, catalog or Catalog(), None), root)
+    return _parse(body, name, _Resolver(body, catalog or Catalog(), None), root)
 
 
-def _contents(path: Path) -> bytes:
+def _read_file(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             text = file.read(MAX_SIZE + 1)
@@ -85,7 +88,7 @@ def _contents(path: Path) -> bytes:
 
 
 class _Resolver(etree.Resolver):
-    """Gives the text itself and the files that the catalog names; anything else is empty, and noted."""
+    """Resolves the DTD's own text and the catalog's files; records other references as missing."""
 
     def __init__(self, text: bytes, catalog: Catalog, path: Path | None) -> None:
         super().__init__()
@@ -95,31 +98,33 @@ class _Resolver(etree.Resolver):
         self.missing: dict[str, None] = {}
 
     def resolve(self, system_url: str | None, public_id: str | None, context: Any) -> Any:
-        if system_url == _MAIN:
+        if system_url == _MAIN_ID:
             base = None if self._path is None else str(self._path)
             return self.resolve_string(self._text, context, base_url=base)
         file = self._catalog.find(system_url, public_id)
         if file is None:
-            self.missing[self._shown(system_url or public_id or "?")] = None
-            return self.resolve_string(b" ", context)  # resolve_empty() would let libxml2 open it
-        return self.resolve_string(_contents(file), context, base_url=str(file))
+            self.missing[self._relative_name(system_url or public_id or "?")] = None
+            return self.resolve_string(
+                b" ", context
+            )  # after resolve_empty(), libxml2 opens it itself
+        return self.resolve_string(_read_file(file), context, base_url=str(file))
 
-    def _shown(self, asked: str) -> str:
-        """A path as the DTD may have written it: relative to its own folder."""
-        if self._path is not None and asked.startswith(f"{self._path.parent}/"):
-            return asked[len(str(self._path.parent)) + 1 :]
-        return asked
+    def _relative_name(self, identifier: str) -> str:
+        """Return a path as the DTD may have written it, relative to its own folder."""
+        if self._path is not None and identifier.startswith(f"{self._path.parent}/"):
+            return identifier[len(str(self._path.parent)) + 1 :]
+        return identifier
 
 
-def _schema(text: bytes, name: str, resolver: _Resolver, root: str | None) -> Schema:
+def _parse(text: bytes, name: str, resolver: _Resolver, root: str | None) -> Schema:
     start = 0
-    while found := _PROLOGUE.match(text, start):
-        start = found.end()
+    while prologue := _PROLOGUE.match(text, start):
+        start = prologue.end()
     wrapped = _DOCTYPE.match(text, start)
     if wrapped:  # a document type declaration around an internal subset
         document = text + b"<" + wrapped.group(1) + b"/>"
     else:
-        document = b'<!DOCTYPE schema SYSTEM "' + _MAIN.encode() + b'"><schema/>'
+        document = b'<!DOCTYPE schema SYSTEM "' + _MAIN_ID.encode() + b'"><schema/>'
     parser = etree.XMLParser(
         load_dtd=True, resolve_entities=True, no_network=True, huge_tree=False, ns_clean=False
     )
@@ -135,7 +140,7 @@ def _schema(text: bytes, name: str, resolver: _Resolver, root: str | None) -> Sc
         raise SchemaError(
             "syntax", f"{name}: {message}", line=line, column=column, hint=hint
         ) from None
-    for entry in parser.error_log.filter_from_warnings():  # what libxml2 did not even ask us for
+    for entry in parser.error_log.filter_from_warnings():  # references not passed to the resolver
         if entry.type_name == "ERR_INVALID_URI":
             resolver.missing[entry.message.removeprefix("Can't resolve URI: ")] = None
     parts = [part for part in (info.internalDTD, info.externalDTD) if part is not None]
@@ -150,12 +155,12 @@ def _schema(text: bytes, name: str, resolver: _Resolver, root: str | None) -> Sc
 
 
 def _elements(parts: list[Any], name: str) -> dict[str, Element]:
-    """The declared elements; where two subsets declare the same, the first one counts."""
+    """Return the declared elements; of two declarations of one element, the first counts."""
     declared: dict[str, Any] = {}
     for part in parts:
         for declaration in part.iterelements():
             if declaration.type in _KINDS:
-                declared.setdefault(_qualified(declaration), declaration)
+                declared.setdefault(_qualified_name(declaration), declaration)
     spelling: dict[str, str] = {}
     for full in declared:
         other = spelling.setdefault(full.rpartition(":")[2], full)
@@ -166,10 +171,10 @@ def _elements(parts: list[Any], name: str) -> dict[str, Element]:
     attributes: dict[str, dict[str, Attribute]] = {full: {} for full in declared}
     for part in parts:
         for declaration in part.iterelements():
-            known = attributes.get(_qualified(declaration), {})
-            for found in declaration.iterattributes():
-                one = _attribute(found)
-                known.setdefault(one.name, one)
+            element_attributes = attributes.get(_qualified_name(declaration), {})
+            for attribute_declaration in declaration.iterattributes():
+                attribute = _attribute(attribute_declaration)
+                element_attributes.setdefault(attribute.name, attribute)
     return {
         full: Element(
             full,
@@ -181,37 +186,39 @@ def _elements(parts: list[Any], name: str) -> dict[str, Element]:
     }
 
 
-def _qualified(declaration: Any) -> str:
+def _qualified_name(declaration: Any) -> str:
     return f"{declaration.prefix}:{declaration.name}" if declaration.prefix else declaration.name
 
 
-def _attribute(found: Any) -> Attribute:
+def _attribute(declaration: Any) -> Attribute:
     return Attribute(
-        _qualified(found),
-        AttributeType(found.type),
-        Default(found.default),
-        found.default_value,
-        tuple(found.itervalues()),
+        _qualified_name(declaration),
+        AttributeType(declaration.type),
+        Default(declaration.default),
+        declaration.default_value,
+        tuple(declaration.itervalues()),
     )
 
 
-def _content(found: Any, spelling: dict[str, str]) -> Content | None:
-    """The binary tree of lxml as a model of ours; (#PCDATA) alone is None.
+def _content(node: Any, spelling: dict[str, str]) -> Content | None:
+    """Convert lxml's binary content model; (#PCDATA) alone is None.
 
-    lxml hangs the second and all later parts of a group on the right: that chain is walked, since it is as long
-    as the group; the groups inside each other are what the recursion follows, and libxml2 limits them.
+    lxml chains the second and later parts of a group to the right. The loop follows that chain,
+    which is as long as the group. The recursion follows nested groups, whose depth libxml2 limits.
     """
-    if found is None or found.type == "pcdata":
+    if node is None or node.type == "pcdata":
         return None
-    occurs = _OCCURS[found.occur]
-    if found.type == "element":
-        return Child(spelling.get(found.name, found.name), occurs)
+    occurs = _OCCURS[node.occur]
+    if node.type == "element":
+        return Child(spelling.get(node.name, node.name), occurs)
     parts: list[Content] = []
-    rest = found
-    while rest is not None and rest.type == found.type and (rest is found or rest.occur == "once"):
-        left = _content(rest.left, spelling)
-        parts += [] if left is None else [left]
-        rest = rest.right
-    right = _content(rest, spelling)
+    group = node
+    while (
+        group is not None and group.type == node.type and (group is node or group.occur == "once")
+    ):
+        part = _content(group.left, spelling)
+        parts += [] if part is None else [part]
+        group = group.right
+    right = _content(group, spelling)
     parts += [] if right is None else [right]
-    return (Sequence if found.type == "seq" else Choice)(tuple(parts), occurs)
+    return (Sequence if node.type == "seq" else Choice)(tuple(parts), occurs)

@@ -1,4 +1,4 @@
-"""Names that somebody may have meant: the same letters in another case first, then by likeness.
+"""Suggestions for a misspelt name, by similarity; case and prefixes are ignored.
 
 >>> similar_names("Autor", ["author", "title", "editor"])
 ['author']
@@ -12,12 +12,14 @@ from difflib import get_close_matches
 __all__ = ["similar_names"]
 
 
-def similar_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
-    """The known names that look like this one, best first."""
-    names = list(dict.fromkeys(known))
+def similar_names(name: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
+    """Return at most `limit` candidates similar to a name, the most similar first."""
+    names = list(dict.fromkeys(candidates))
     folded: dict[str, list[str]] = {}
-    for one in names:
-        folded.setdefault(one.rpartition(":")[2].casefold(), []).append(one)
-    wanted = name.rpartition(":")[2].casefold()
-    found = [one for key in get_close_matches(wanted, folded, most, 0.6) for one in folded[key]]
-    return [one for one in found if one != name][:most]
+    for candidate in names:
+        folded.setdefault(candidate.rpartition(":")[2].casefold(), []).append(candidate)
+    key = name.rpartition(":")[2].casefold()
+    matches = [
+        candidate for key in get_close_matches(key, folded, limit, 0.6) for candidate in folded[key]
+    ]
+    return [candidate for candidate in matches if candidate != name][:limit]

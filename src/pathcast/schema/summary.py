@@ -1,13 +1,15 @@
-"""What a schema is like, in figures: its size, its recursion, how deep its documents may be, what is wrong with it.
+"""Summary of a schema: size, recursion, depths, and elements that no valid document contains.
 
-Two views of the element graph are told apart. Recursion is that of the DTD as declared. Depths, root paths and the
-longest path are those of finite valid documents, so an element that no such document has does not count there: it
-is listed as `unproductive` (it has no finite content) or `unreachable` (no root leads to it).
+Recursion is that of the DTD as declared. Depths, root paths and the longest path are those of
+finite valid documents. An element that no such document contains is listed as `unproductive` (it
+has no finite content) or `unreachable` (no root leads to it).
 
 >>> from pathcast.schema.reader import parse_dtd
->>> book = parse_dtd("<!ELEMENT book (title, part*)><!ELEMENT part (title)><!ELEMENT title (#PCDATA)>")
->>> found = summarize(book)
->>> found.longest, found.by_depth, found.paths
+>>> book = parse_dtd(
+...     "<!ELEMENT book (title, part*)><!ELEMENT part (title)><!ELEMENT title (#PCDATA)>"
+... )
+>>> summary = summarize(book)
+>>> summary.longest, summary.by_depth, summary.paths
 (3, (1, 2), (1, 2, 1))
 >>> print(describe_element(book, "title").parents)
 ('book', 'part')
@@ -21,7 +23,7 @@ from dataclasses import asdict, dataclass
 import networkx
 
 from pathcast.errors import SchemaError
-from pathcast.schema.graph import Graph
+from pathcast.schema.graph import ElementGraph
 from pathcast.schema.model import Attribute, AttributeType, Default
 from pathcast.schema.paths import count_paths
 from pathcast.schema.schema import Schema
@@ -32,7 +34,7 @@ __all__ = ["ElementDetails", "SchemaSummary", "attribute_text", "describe_elemen
 
 @dataclass(frozen=True, slots=True)
 class SchemaSummary:
-    """The figures of a schema; `longest` is None where recursion makes root paths of any length."""
+    """Figures of a schema; `longest` is None where recursion allows root paths of any length."""
 
     name: str
     elements: int
@@ -40,9 +42,9 @@ class SchemaSummary:
     roots: tuple[str, ...]
     components: tuple[tuple[str, ...], ...]
     self_recursive: tuple[str, ...]
-    by_depth: tuple[int, ...]  # how many elements may stand at depth 1, 2, ... and no nearer
+    by_depth: tuple[int, ...]  # elements whose least depth is 1, 2, ...
     longest: int | None
-    paths: tuple[int, ...]  # how many root paths have 1, 2, ... elements, up to the level asked for
+    paths: tuple[int, ...]  # root paths of 1, 2, ... elements, up to `levels`
     unproductive: tuple[str, ...]
     unreachable: tuple[str, ...]
     undeclared: tuple[str, ...]
@@ -50,16 +52,16 @@ class SchemaSummary:
 
     @property
     def cyclic(self) -> int:
-        """How many elements lie on a cycle."""
+        """The number of elements on a cycle."""
         return sum(map(len, self.components))
 
     def as_dict(self) -> dict[str, object]:
-        """The summary as a JSON object."""
+        """Return the summary as a JSON object."""
         return asdict(self)
 
 
 def summarize(schema: Schema, levels: int = 10) -> SchemaSummary:
-    """The figures; root paths are counted up to this level."""
+    """Return the figures of a schema; root paths are counted up to `levels` elements."""
     graph = schema.graph
     at = Counter(graph.depth.values())
     return SchemaSummary(
@@ -76,13 +78,13 @@ def summarize(schema: Schema, levels: int = 10) -> SchemaSummary:
         unreachable=tuple(
             name for name in schema.elements if name in graph.size and name not in graph.depth
         ),
-        undeclared=schema.undeclared,
+        undeclared=schema.undeclared_names,
         missing=schema.missing,
     )
 
 
-def _longest(graph: Graph) -> int | None:
-    """How many elements the longest root path has; None if there is no longest one."""
+def _longest(graph: ElementGraph) -> int | None:
+    """Return the length of the longest root path; None if recursion makes it unbounded."""
     used: networkx.DiGraph[str] = networkx.DiGraph()
     used.add_nodes_from(graph.depth)
     used.add_edges_from((name, child) for name in graph.depth for child in graph.children[name])
@@ -96,7 +98,7 @@ def _longest(graph: Graph) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class ElementDetails:
-    """One element: what it may hold, and where it may stand in finite valid documents."""
+    """One element: its content, and its parents and children in finite valid documents."""
 
     name: str
     kind: str
@@ -104,18 +106,20 @@ class ElementDetails:
     attributes: tuple[Attribute, ...]
     parents: tuple[str, ...]
     children: tuple[str, ...]
-    depth: int | None  # how near to the root it may stand; None if no root leads to it
-    smallest: int | None  # elements of its smallest valid tree; None if it has none
-    component: tuple[str, ...]  # the elements that it lies on a cycle with, itself included
+    depth: int | None  # least level; None if no root leads to it
+    smallest: int | None  # elements of its smallest valid tree; None if not productive
+    component: tuple[str, ...]  # elements on a cycle with it, itself included
     self_recursive: bool
 
     def as_dict(self) -> dict[str, object]:
-        """The element as a JSON object."""
-        return asdict(self) | {"attributes": [_attribute_dict(one) for one in self.attributes]}
+        """Return the details as a JSON object."""
+        return asdict(self) | {
+            "attributes": [_attribute_dict(attribute) for attribute in self.attributes]
+        }
 
 
 def describe_element(schema: Schema, name: str) -> ElementDetails:
-    """What the schema says of one element; raises SchemaError if it declares none of this name."""
+    """Return the details of one element; raises SchemaError if the schema declares none."""
     element = schema.elements.get(name)
     if element is None:
         close = similar_names(name, schema.elements)
@@ -127,7 +131,7 @@ def describe_element(schema: Schema, name: str) -> ElementDetails:
         kind=element.kind.value,
         model=element.model,
         attributes=element.attributes,
-        parents=tuple(one for one, below in graph.children.items() if name in below),
+        parents=tuple(parent for parent, below in graph.children.items() if name in below),
         children=graph.children[name],
         depth=graph.depth.get(name),
         smallest=graph.size.get(name),
@@ -137,9 +141,10 @@ def describe_element(schema: Schema, name: str) -> ElementDetails:
 
 
 def attribute_text(attribute: Attribute) -> tuple[str, str]:
-    """The type and the default of an attribute, as a DTD would write them.
+    """Return the type and the default of an attribute in DTD syntax.
 
-    >>> attribute_text(Attribute("unit", AttributeType.ENUMERATION, Default.VALUE, "m", ("m", "ft")))
+    >>> unit = Attribute("unit", AttributeType.ENUMERATION, Default.VALUE, "m", ("m", "ft"))
+    >>> attribute_text(unit)
     ('(m | ft)', '"m"')
     """
     kind = attribute.type.name
@@ -152,13 +157,13 @@ def attribute_text(attribute: Attribute) -> tuple[str, str]:
 
 
 def _attribute_dict(attribute: Attribute) -> dict[str, object]:
-    found: dict[str, object] = {
+    fields: dict[str, object] = {
         "name": attribute.name,
         "type": attribute.type.value,
         "default": "value" if attribute.default is Default.VALUE else attribute.default.value,
     }
     if attribute.value is not None:
-        found["value"] = attribute.value
+        fields["value"] = attribute.value
     if attribute.values:
-        found["values"] = list(attribute.values)
-    return found
+        fields["values"] = list(attribute.values)
+    return fields

@@ -1,15 +1,17 @@
-"""The words of a content model: the cheapest sequence of children that has what is wanted.
+"""Words of a content model: the cheapest sequence of children with required counts.
 
-One dynamic program answers all that the room asks of content models: may these children stand side by side
-(`(a | b)` has no word with both), how many `c` can there be, what is the smallest valid filling. What is wanted is a vector
-of numbers, the *goal*; every child adds to it. For each part of the model the program keeps, for each vector up to the goal,
-the cheapest word that reaches it: (n1+1)(n2+1)... entries, and few things are ever wanted at once.
+One dynamic program answers all questions about content models. May two children occur together (`(a
+| b)` has no word with both)? How many `c` may there be? What is the smallest valid content? The
+required counts form a vector, the *goal*; each child adds to it. For each part of the model, the
+program keeps the cheapest word for each vector up to the goal: (n1+1)(n2+1)... entries, of which
+few are ever required.
 
 >>> from pathcast.schema.model import Child, Choice, Occurs, Sequence
 >>> model = Sequence((Child("title"), Choice((Child("author", Occurs.SOME), Child("editor")))))
->>> cheapest_word(model, {"author": 2}, {"title": 1, "author": 1, "editor": 1}.get)
+>>> costs = {"title": 1, "author": 1, "editor": 1}
+>>> cheapest_word(model, {"author": 2}, costs.get)
 (3, ('title', 'author', 'author'))
->>> cheapest_word(model, {"author": 1, "editor": 1}, {"title": 1, "author": 1, "editor": 1}.get) is None
+>>> cheapest_word(model, {"author": 1, "editor": 1}, costs.get) is None
 True
 """
 
@@ -20,13 +22,11 @@ from typing import TypeVar
 
 from pathcast.schema.model import Child, Choice, Content, Occurs, Sequence
 
-__all__ = ["Vector", "cheapest_word", "reachable_words", "smallest_word"]
+__all__ = ["Vector", "cheapest_word", "cheapest_words", "least_word_value"]
 
 T = TypeVar("T")
 Vector = tuple[int, ...]
-WordTable = dict[
-    Vector, tuple[int, tuple[T, ...]]
-]  # what is reached -> cost and word, the cheapest
+WordTable = dict[Vector, tuple[int, tuple[T, ...]]]  # counts -> cost and cheapest word
 
 
 def cheapest_word(
@@ -34,7 +34,10 @@ def cheapest_word(
     wanted: Mapping[str, int],
     cost: Callable[[str], int | None],
 ) -> tuple[int, tuple[str, ...]] | None:
-    """The cheapest word with at least these children; a name whose cost is None may not be used."""
+    """Return the cheapest word with at least these children, or None.
+
+    A name whose cost is None may not occur in it.
+    """
     order = tuple(sorted(wanted))
     goal = tuple(wanted[name] for name in order)
     nothing = (0,) * len(goal)
@@ -44,20 +47,20 @@ def cheapest_word(
         if price is None:
             return {}
         word = (price, (name,))
-        one = tuple(
-            int(other == name and most > 0) for other, most in zip(order, goal, strict=True)
+        counted = tuple(
+            int(other == name and count > 0) for other, count in zip(order, goal, strict=True)
         )
-        return {nothing: word, one: word}
+        return {nothing: word, counted: word}
 
-    return reachable_words(content, leaf, goal).get(goal)
+    return cheapest_words(content, leaf, goal).get(goal)
 
 
-def smallest_word(
+def least_word_value(
     content: Content | None,
     value: Callable[[str], int | None],
     combine: Callable[[int, int], int],
 ) -> int | None:
-    """The least value of a word, its names' values combined by + or max; None if there is no word."""
+    """Return the least value of a word, its names' values combined by + or max; None if no word."""
     if content is None or content.occurs.may_be_absent:
         return 0
     match content:
@@ -66,22 +69,25 @@ def smallest_word(
         case Sequence(parts=parts):
             total = 0
             for part in parts:
-                one = smallest_word(part, value, combine)
-                if one is None:
+                part_value = least_word_value(part, value, combine)
+                if part_value is None:
                     return None
-                total = combine(total, one)
+                total = combine(total, part_value)
             return total
         case Choice(parts=parts):
-            found = (smallest_word(part, value, combine) for part in parts)
-            return min((one for one in found if one is not None), default=None)
+            values = (least_word_value(part, value, combine) for part in parts)
+            return min(
+                (part_value for part_value in values if part_value is not None), default=None
+            )
 
 
-def reachable_words(
+def cheapest_words(
     content: Content | None, leaf: Callable[[str], WordTable[T]], goal: Vector
 ) -> WordTable[T]:
-    """For each vector up to the goal the cheapest word that reaches it.
+    """Return the cheapest word for each vector up to the goal.
 
-    `leaf` says what one child of a name can add, at what cost, and what stands for it in the word.
+    `leaf` maps a name to the vectors that one such child can add, each with its cost and with the
+    symbols that represent the child in the word.
     """
     nothing = (0,) * len(goal)
     if content is None:
@@ -93,42 +99,44 @@ def reachable_words(
         case Sequence(parts=parts):
             once = {nothing: (0, ())}
             for part in parts:
-                once = _joined(once, reachable_words(part, leaf, goal), goal)
+                once = _concatenate(once, cheapest_words(part, leaf, goal), goal)
                 if not once:
                     return {nothing: (0, ())} if content.occurs.may_be_absent else {}
         case Choice(parts=parts):
             for part in parts:
-                _merge(once, reachable_words(part, leaf, goal))
-    return _repeated(once, content.occurs, goal)
+                _merge(once, cheapest_words(part, leaf, goal))
+    return _repeat(once, content.occurs, goal)
 
 
-def _repeated(once: WordTable[T], occurs: Occurs, goal: Vector) -> WordTable[T]:
-    found = dict(once)
+def _repeat(once: WordTable[T], occurs: Occurs, goal: Vector) -> WordTable[T]:
+    table = dict(once)
     if occurs.may_be_absent:
-        _merge(found, {(0,) * len(goal): (0, ())})
-    if occurs.may_repeat and any(goal):  # where nothing is wanted, once is cheapest
-        while _merge(found, _joined(found, once, goal)):
+        _merge(table, {(0,) * len(goal): (0, ())})
+    if occurs.may_repeat and any(goal):  # without requirements, one repetition is cheapest
+        while _merge(table, _concatenate(table, once, goal)):
             pass
-    return found
+    return table
 
 
-def _joined(left: WordTable[T], right: WordTable[T], goal: Vector) -> WordTable[T]:
-    found: WordTable[T] = {}
-    for has, (price, word) in left.items():
-        for more, (extra, tail) in right.items():
-            key = tuple([min(a + b, top) for a, b, top in zip(has, more, goal, strict=True)])
-            known = found.get(key)
-            if known is None or price + extra < known[0]:
-                found[key] = (price + extra, word + tail)
-    return found
+def _concatenate(left: WordTable[T], right: WordTable[T], goal: Vector) -> WordTable[T]:
+    table: WordTable[T] = {}
+    for left_vector, (price, word) in left.items():
+        for right_vector, (extra, tail) in right.items():
+            key = tuple(
+                [min(a + b, top) for a, b, top in zip(left_vector, right_vector, goal, strict=True)]
+            )
+            best = table.get(key)
+            if best is None or price + extra < best[0]:
+                table[key] = (price + extra, word + tail)
+    return table
 
 
 def _merge(into: WordTable[T], other: WordTable[T]) -> bool:
-    """Keep the cheaper word for each key; says whether anything changed."""
+    """Keep the cheaper word for each key; return whether the table changed."""
     changed = False
     for key, word in other.items():
-        known = into.get(key)
-        if known is None or word[0] < known[0]:
+        best = into.get(key)
+        if best is None or word[0] < best[0]:
             into[key] = word
             changed = True
     return changed

@@ -27,7 +27,7 @@ from pathcast.covering.twig import Twig
 from pathcast.covering.under_dtd.dtd_difference import test_of
 from pathcast.schema import Default, Schema
 from pathcast.schema.satisfiability.solve import DOCUMENT, Solver
-from pathcast.schema.words import smallest_word
+from pathcast.schema.words import least_word_value
 
 __all__ = ["chase"]
 
@@ -140,7 +140,7 @@ class _Implied:
 
         def without(gone: str) -> int | None:
             others = {one: size for one, size in sizes.items() if one != gone}
-            return smallest_word(element.content, others.get, int.__add__)
+            return least_word_value(element.content, others.get, int.__add__)
 
         return frozenset(one for one in self._solver.children(name) if without(one) is None)
 

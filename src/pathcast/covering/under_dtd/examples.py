@@ -26,7 +26,7 @@ from pathcast.covering.twig import Twig
 from pathcast.covering.under_dtd.dtd_difference import plain_name, test_of
 from pathcast.schema import AttributeType, Element, Schema
 from pathcast.schema.satisfiability.demands import SearchLimitExceeded
-from pathcast.schema.satisfiability.example import write
+from pathcast.schema.satisfiability.example import write_example
 from pathcast.schema.satisfiability.namespaces import DtdNamespaces
 from pathcast.schema.satisfiability.solve import DOCUMENT, Goal, Solver
 from pathcast.xpath import Pattern, parse
@@ -60,7 +60,7 @@ def examples(narrow: Pattern, variants: Schema) -> Iterator[bytes] | None:
 def _written(solver: Solver, goal: Goal, asked: Condition) -> Iterator[bytes]:
     """The document, with and without namespaces; then one that has an ID for others to refer to."""
     for spelled in (False, True):
-        body = write(solver, goal, namespaces=spelled)
+        body = write_example(solver, goal, namespaces=spelled)
         if body is not None:
             yield body
     identified = _some_id(solver.schema)
@@ -68,7 +68,7 @@ def _written(solver: Solver, goal: Goal, asked: Condition) -> Iterator[bytes]:
         solver = _Solver(solver.schema)
         with suppress(SearchLimitExceeded):
             again = solver.solve(frozenset([asked, identified]))
-            body = None if again is None else write(solver, again, namespaces=False)
+            body = None if again is None else write_example(solver, again, namespaces=False)
             if body is not None:
                 yield body
 

@@ -62,7 +62,9 @@ class Documents:
         self._bound = bound
         self._tags = Tags(schema, values, self.options.optional, seed, bound)
         self._texts = texts(values, seed)
-        self._ends = {self._tags.end(name) for name in bound if schema.elements[name].kind.text}
+        self._ends = {
+            self._tags.end(name) for name in bound if schema.elements[name].kind.allows_text
+        }
         self._source = self._begun(self._tags, bound)
         if not self._source.roots:
             raise _impossible(schema, self.options, self._source.elements, unfit)
@@ -213,8 +215,8 @@ def _impossible(
         return WorkloadError("unsupported", message, hint=hint)
     message = f"{schema.name}: no finite document has the root {named}"
     hint = "another root, or a DTD without endless recursion"
-    if schema.undeclared:
-        hint = f"nothing declares {', '.join(schema.undeclared[:5])}"
+    if schema.undeclared_names:
+        hint = f"nothing declares {', '.join(schema.undeclared_names[:5])}"
         if schema.missing:
             hint += f"; {', '.join(schema.missing[:5])} was not found: put it beside the DTD, or give a catalog"
     return WorkloadError("infinite", message, hint=hint)

@@ -82,7 +82,7 @@ class Plans:
             return writers.empty(opens)
         # Whether a part may be drawn at once depends on the element that it stands in.
         inside = _Inside(self, room - 1, name not in self.sizes.alone)
-        if not kind.text:
+        if not kind.allows_text:
             assert content is not None, f"{name} has children"
             return writers.parent(opens, inside.parts(content), end, step)
         if not isinstance(content, Choice) or not inside.fits(replace(content, occurs=Occurs.ONCE)):

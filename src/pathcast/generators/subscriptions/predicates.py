@@ -98,7 +98,7 @@ class Predicates:
 
     def _value(self, rng: SeededRandom, step: Step) -> bool:
         kind = self._walks.schema.elements[step.node.name].kind
-        if not kind.text or _TEXT in step.conditions:
+        if not kind.allows_text or _TEXT in step.conditions:
             return False
         step.conditions[_TEXT] = f"[{_TEXT} {self._comparison(rng)}]"
         return True

@@ -1,4 +1,9 @@
-"""The element graph as a picture: DOT for Graphviz, or an SVG of our own, laid out in layers by depth."""
+"""Drawings of the element graph: DOT for Graphviz, or SVG with a layered layout of our own.
+
+- `dot`: the edges of the graph with their occurrence, and DOT.
+- `layers`: the layered layout.
+- `svg`: the SVG.
+"""
 
 from pathcast.schema.drawing.dot import dot
 from pathcast.schema.drawing.svg import svg

@@ -1,23 +1,30 @@
-"""The element graph as an SVG picture, laid out here: no Graphviz is needed.
+"""SVG drawing of the element graph, without Graphviz.
 
-Columns are depths, from the root on the left (see `layers`). An edge to the next column leaves its parent on the right;
-one to a column before it leaves on the left; one within a column bends around on the right, and so does an edge from
-an element to itself. Edges lie under the boxes, so every name can be read. Where there are hundreds of edges, a browser helps:
-those of the box under the pointer stand out, and its content model is shown.
+Columns are depths, with the root on the left (see `layers`). An edge to the next column leaves its
+parent on the right, an edge to an earlier column on the left. Edges within a column and self-loops
+bend around on the right. Boxes cover edges, so every name is legible. In a browser, hovering over a
+box highlights its edges and shows its content model.
 """
 
 from __future__ import annotations
 
 from html import escape
 
-from pathcast.schema.drawing.dot import CYCLE, LINE, ChildEdge, edges, escape_unprintable, left_out
+from pathcast.schema.drawing.dot import (
+    CYCLE,
+    LINE,
+    ChildEdge,
+    edges,
+    escape_unprintable,
+    undrawn_elements,
+)
 from pathcast.schema.drawing.layers import MARGIN, Box, Layout, layout
 from pathcast.schema.model import Element
 from pathcast.schema.schema import Schema
 
 __all__ = ["svg"]
 
-_TOP = 74  # what the heading takes
+_TOP = 74  # height of the heading
 _LEGEND = (
     "double border: root | red: inside a cycle | dashed: may be missing | double arrow: may repeat"
 )
@@ -33,14 +40,14 @@ text {{ font: 12px monospace; fill: #1f2933; }}
 
 
 def svg(schema: Schema) -> str:
-    """The picture, as the text of an SVG file."""
+    """Return the drawing as the text of an SVG file."""
     graph = schema.graph
     placed = layout(graph.depth, graph.children, _TOP)
     number = {name: index for index, name in enumerate(placed.boxes)}
     below = edges(schema)
-    missing = left_out(schema)
+    missing = undrawn_elements(schema)
     title = escape_unprintable(schema.name)
-    heading = f"{title}: {_many(len(number), 'element')}, {_many(len(below), 'edge')}"
+    heading = f"{title}: {_plural(len(number), 'element')}, {_plural(len(below), 'edge')}"
     if missing:
         heading += f"; {len(missing)} more in no valid document"
     width = max(placed.width, 2 * MARGIN + 8 * max(len(_LEGEND), len(heading) * 5 // 4))
@@ -49,7 +56,7 @@ def svg(schema: Schema) -> str:
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {width} {placed.height}">',
         f"<title>{escape(title)}</title>",
-        f"<style>\n{_STYLE}\n{_pointing(len(number))}</style>",
+        f"<style>\n{_STYLE}\n{_hover_rules(len(number))}</style>",
         _markers(),
         f'<rect {size} fill="#ffffff"/>',
         f'<text class="heading" x="{MARGIN}" y="28">{escape(heading)}</text>',
@@ -62,26 +69,26 @@ def svg(schema: Schema) -> str:
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
-def _pointing(boxes: int) -> str:
-    """A rule per box: while the pointer is over it, its edges stand out."""
-    shown = "{ stroke-width: 2.5; opacity: 1; }"
-    return "".join(f"svg:has(#n{i}:hover) :is(.f{i}, .t{i}) {shown}\n" for i in range(boxes))
+def _hover_rules(boxes: int) -> str:
+    """Return a CSS rule per box that highlights its edges while the pointer is over it."""
+    style = "{ stroke-width: 2.5; opacity: 1; }"
+    return "".join(f"svg:has(#n{i}:hover) :is(.f{i}, .t{i}) {style}\n" for i in range(boxes))
 
 
 def _markers() -> str:
-    found = ["<defs>"]
+    lines = ["<defs>"]
     for name, colour in (("line", LINE), ("cycle", CYCLE)):
-        for many, shape in (
+        for count, shape in (
             ("once", "M0,0 L7,3.5 L0,7 z"),
             ("many", "M0,0 L7,3.5 L0,7 z M7,0 L14,3.5 L7,7 z"),
         ):
-            tip = 7 if many == "once" else 14
-            found.append(
-                f'<marker id="{name}-{many}" viewBox="0 0 14 7" refX="{tip}" refY="3.5" markerWidth="14"'
-                f' markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">'
+            tip = 7 if count == "once" else 14
+            lines.append(
+                f'<marker id="{name}-{count}" viewBox="0 0 14 7" refX="{tip}" refY="3.5"'
+                f' markerWidth="14" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">'
                 f'<path d="{shape}" fill="{colour}"/></marker>'
             )
-    return "\n".join([*found, "</defs>"])
+    return "\n".join([*lines, "</defs>"])
 
 
 def _edge(edge: ChildEdge, placed: Layout, number: dict[str, int]) -> str:
@@ -96,13 +103,16 @@ def _edge(edge: ChildEdge, placed: Layout, number: dict[str, int]) -> str:
 
 
 def _curve(parent: Box, child: Box) -> str:
-    """A cubic curve between the sides of two boxes that face each other."""
+    """Return a cubic Bezier curve between the facing sides of two boxes."""
     if parent is child:
         x, y = parent.right, parent.middle
         return f"M{x},{y - 5} C{x + 34},{y - 22} {x + 34},{y + 22} {x},{y + 5}"
     if parent.x == child.x:
         x, bend = parent.right, 24 + min(140, abs(parent.middle - child.middle) // 6)
-        return f"M{x},{parent.middle} C{x + bend},{parent.middle} {x + bend},{child.middle} {x},{child.middle}"
+        return (
+            f"M{x},{parent.middle} C{x + bend},{parent.middle}"
+            f" {x + bend},{child.middle} {x},{child.middle}"
+        )
     if parent.x < child.x:
         start, end, bend = parent.right, child.x, (child.x - parent.right) // 2
     else:
@@ -114,11 +124,11 @@ def _curve(parent: Box, child: Box) -> str:
 
 
 def _box(element: Element, box: Box, number: int, root: bool, cyclic: bool) -> list[str]:
-    told = f"{element.name} {element.model}, {_many(len(element.attributes), 'attribute')}"
+    tooltip = f"{element.name} {element.model}, {_plural(len(element.attributes), 'attribute')}"
     look = "box cyclic" if cyclic else "box"
     frame = f'x="{box.x}" y="{box.y}" width="{box.width}" height="{box.height}" rx="3"'
     lines = [
-        f'<g id="n{number}"><title>{escape(told)}</title>',
+        f'<g id="n{number}"><title>{escape(tooltip)}</title>',
         f'<rect class="{look}" {frame}/>',
     ]
     if root:
@@ -128,5 +138,5 @@ def _box(element: Element, box: Box, number: int, root: bool, cyclic: bool) -> l
     return lines
 
 
-def _many(number: int, thing: str) -> str:
+def _plural(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -1,7 +1,16 @@
-"""Can any valid document match a pattern?
+"""Satisfiability of a pattern under a DTD: can a valid document match it?
 
-pattern -> demands on one element (demands, fill) -> smallest plan (solve) -> document (example) -> checked
-        -> or, if there is no plan, the part that stands in the way (culprit)
+    pattern -> demands on an element (demands, fill) -> smallest plan (solve)
+            -> document (example) -> validated and matched (satisfiable)
+            -> or, without a plan, the part that makes the pattern unsatisfiable (culprit)
+
+- `satisfiable`: the entry point, and its guarantees.
+- `demands`: the demands on one element in disjunctive normal form.
+- `fill`: attributes, text and comments of one element; `strings`: strings that pass value tests.
+- `namespaces`: which node tests the names of a DTD can pass.
+- `solve`: the smallest valid tree, as a least fixpoint.
+- `example`: a plan as a document.
+- `culprit`: the explanation of a no.
 """
 
 from pathcast.schema.satisfiability.satisfiable import Satisfiability, satisfiable

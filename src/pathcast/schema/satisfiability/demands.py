@@ -1,10 +1,12 @@
-"""What is asked of one element, sorted: by its own name, its attributes, its text, its children.
+"""Demands on one element in disjunctive normal form: its name, attributes, text and children.
 
-A demand at an element is a condition of the pattern, or the steps of a path that must lead somewhere from here. `ways` lists the
-ways in which a set of demands can be met: one for each choice among alternatives (`or`; descendant-or-self: here or deeper).
-A way never asks for more than its demands do, so if no way can be had, the demands cannot be met. It may ask for
-less, where that is not followed up: negations of anything but a child, an attribute or a value; counts and
-places beyond `MOST`; absolute paths inside predicates. A document made from a way is therefore checked.
+A demand is a condition of the pattern, or the remaining steps of a path that starts at the element.
+`disjuncts` enumerates the alternatives (`or`; descendant-or-self: here or further down).
+
+A disjunct never requires more than the demands do, so if none can be met, the demands cannot. It
+may require less. Negations of anything but a child, an attribute or a value are dropped, and so are
+counts and positions beyond `MAX_SIBLINGS` and absolute paths inside predicates. Therefore a
+document made from a disjunct must be checked.
 """
 
 from __future__ import annotations
@@ -28,10 +30,18 @@ from pathcast.xpath.tree import (
     Value,
 )
 
-__all__ = ["MOST", "Demand", "SearchLimitExceeded", "Steps", "Want", "Way", "ways"]
+__all__ = [
+    "MAX_SIBLINGS",
+    "ChildRequirement",
+    "Demand",
+    "Disjunct",
+    "SearchLimitExceeded",
+    "Steps",
+    "disjuncts",
+]
 
-MOST = 12  # so many siblings are followed up for [n] and count() > n
-_WAYS = 256  # alternatives at one element
+MAX_SIBLINGS = 12  # the most siblings required for [n] and count() > n
+_MAX_DISJUNCTS = 256  # at one element
 
 Steps = tuple[Step, ...]
 Demand = Condition | Steps
@@ -40,30 +50,31 @@ _ELEMENTS = (TestKind.NAME, TestKind.ANY, TestKind.ANY_IN)
 
 
 class SearchLimitExceeded(Exception):
-    """There is more to look into than is looked into."""
+    """The search would exceed its bound; the question stays open."""
 
 
 @dataclass(frozen=True, slots=True)
-class Want:
-    """A child (or, `deeper`, a descendant) that passes the test and meets the demands.
+class ChildRequirement:
+    """A required child that passes the test and meets the demands.
 
-    `others`: so many more children must pass the test and `other_demands`; each is a child of its own.
+    If `at_any_depth`, a descendant will do. `siblings` further children, all distinct, must pass
+    the test and meet `sibling_demands`.
     """
 
     test: Test
     demands: frozenset[Demand]
-    deeper: bool = False
-    others: int = 0
-    other_demands: frozenset[Demand] = frozenset()
-    place: int | None = None  # the place among those, if it must have one
+    at_any_depth: bool = False
+    siblings: int = 0
+    sibling_demands: frozenset[Demand] = frozenset()
+    position: int | None = None  # among those siblings, if required
 
     @property
     def steps(self) -> Steps:
-        """The want as a demand, for a child to meet deeper down."""
-        conditions = tuple(one for one in self.demands if isinstance(one, Condition))
-        rest = [one for one in self.demands if not isinstance(one, Condition)]
+        """The requirement as a demand on a child, for a descendant of it to meet."""
+        conditions = tuple(demand for demand in self.demands if isinstance(demand, Condition))
+        paths = [demand for demand in self.demands if not isinstance(demand, Condition)]
         first = Step(Axis.DESCENDANT, self.test, tuple(sorted(conditions, key=_digest)))
-        return (first, *(rest[0] if rest else ()))
+        return (first, *(paths[0] if paths else ()))
 
 
 def _digest(condition: Condition) -> bytes:
@@ -71,161 +82,171 @@ def _digest(condition: Condition) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """One way to meet the demands at an element."""
+class Disjunct:
+    """One conjunction of requirements on an element that meets the demands."""
 
-    wants: tuple[Want, ...] = ()
+    requirements: tuple[ChildRequirement, ...] = ()
     attributes: tuple[tuple[Test, tuple[Condition, ...]], ...] = ()
-    values: tuple[Condition, ...] = ()  # tests of the element's own string-value
-    others: tuple[tuple[Test, tuple[Condition, ...]], ...] = ()  # text, comments, instructions
-    names: tuple[tuple[Test, bool], ...] = ()  # tests that the element itself passes, or does not
+    values: tuple[Condition, ...] = ()  # conditions on the element's string-value
+    leaf_nodes: tuple[tuple[Test, tuple[Condition, ...]], ...] = ()  # texts, comments, PIs
+    names: tuple[tuple[Test, bool], ...] = ()  # tests that the element passes or fails
     no_children: tuple[Test, ...] = ()
     no_attributes: tuple[Test, ...] = ()
 
 
-def ways(demands: frozenset[Demand], *, document: bool) -> Iterator[Way]:
-    """The ways to meet the demands at an element, or at the document node."""
-    made = 0
-    waiting: list[tuple[Way, tuple[Demand, ...]]] = [(Way(), tuple(demands))]
+def disjuncts(demands: frozenset[Demand], *, document: bool) -> Iterator[Disjunct]:
+    """Yield the disjuncts of demands on an element, or on the document node."""
+    count = 0
+    waiting: list[tuple[Disjunct, tuple[Demand, ...]]] = [(Disjunct(), tuple(demands))]
     while waiting:
-        way, pending = waiting.pop()
+        disjunct, pending = waiting.pop()
         while pending:
             demand, pending = pending[0], pending[1:]
             choices = (
-                _condition(demand, way, document)
+                _condition(demand, disjunct, document)
                 if isinstance(demand, Condition)
-                else _steps(demand, way)
+                else _steps(demand, disjunct)
             )
             if not choices:
                 break
-            (way, more), *alternatives = choices
-            waiting += [(other, (*extra, *pending)) for other, extra in reversed(alternatives)]
-            pending = (*more, *pending)
+            (disjunct, added), *alternatives = choices
+            waiting += [
+                (other, (*alternative_added, *pending))
+                for other, alternative_added in reversed(alternatives)
+            ]
+            pending = (*added, *pending)
         else:
-            made += 1
-            yield way
-        if made + len(waiting) > _WAYS:
+            count += 1
+            yield disjunct
+        if count + len(waiting) > _MAX_DISJUNCTS:
             raise SearchLimitExceeded("there are too many alternatives at one element")
 
 
-_Choices = list[tuple[Way, tuple[Demand, ...]]]  # the way so far, and what is still to be met
+_Choices = list[tuple[Disjunct, tuple[Demand, ...]]]  # disjunct so far, open demands
 
 
-def _condition(condition: Condition, way: Way, document: bool) -> _Choices:
+def _condition(condition: Condition, disjunct: Disjunct, document: bool) -> _Choices:
     match condition:
         case Always(holds=answer):
-            return [(way, ())] if answer else []
+            return [(disjunct, ())] if answer else []
         case And(parts=parts):
-            return [(way, parts)]
+            return [(disjunct, parts)]
         case Or(parts=parts):
-            return [(way, (part,)) for part in parts]
+            return [(disjunct, (part,)) for part in parts]
         case Not(part=part):
-            return _negation(part, way)
+            return _negation(part, disjunct)
         case Value():
-            return [(replace(way, values=(*way.values, condition)), ())]
+            return [(replace(disjunct, values=(*disjunct.values, condition)), ())]
         case Is(test=test):
-            return [(replace(way, names=(*way.names, (test, True))), ())]
+            return [(replace(disjunct, names=(*disjunct.names, (test, True))), ())]
         case Exists(path=path):
-            return [(way, () if path.absolute and not document else (path.steps,))]
+            return [(disjunct, () if path.absolute and not document else (path.steps,))]
         case First(path=path, value=value):
             if value.holds("") or not path.steps or (path.absolute and not document):
-                return [(way, ())]
+                return [(disjunct, ())]
             last = path.steps[-1]
             tested = replace(last, conditions=(*last.conditions, value))
-            return [(way, ((*path.steps[:-1], tested),))]
+            return [(disjunct, ((*path.steps[:-1], tested),))]
         case Count(path=path):
-            least = next((n for n in range(MOST + 1) if condition.holds(n)), MOST)
+            least = next((n for n in range(MAX_SIBLINGS + 1) if condition.holds(n)), MAX_SIBLINGS)
             if least == 0 or (path.absolute and not document):
-                return [(way, ())]
-            return _steps(path.steps, way, least if len(path.steps) == 1 else 1)
-        case _:  # a place that was not part of a child step: not followed up
-            return [(way, ())]
+                return [(disjunct, ())]
+            return _steps(path.steps, disjunct, least if len(path.steps) == 1 else 1)
+        case _:  # a position outside a child step: dropped
+            return [(disjunct, ())]
 
 
-def _negation(part: Condition, way: Way) -> _Choices:
+def _negation(part: Condition, disjunct: Disjunct) -> _Choices:
     match part:
         case Always(holds=answer):
-            return [] if answer else [(way, ())]
+            return [] if answer else [(disjunct, ())]
         case Not(part=inner):
-            return [(way, (inner,))]
+            return [(disjunct, (inner,))]
         case And(parts=parts):
-            return [(way, (Not(one),)) for one in parts]
+            return [(disjunct, (Not(operand),)) for operand in parts]
         case Or(parts=parts):
-            return [(way, tuple(Not(one) for one in parts))]
+            return [(disjunct, tuple(Not(operand) for operand in parts))]
         case Value():
-            return [(replace(way, values=(*way.values, Not(part))), ())]
+            return [(replace(disjunct, values=(*disjunct.values, Not(part))), ())]
         case Is(test=test):
-            return [(replace(way, names=(*way.names, (test, False))), ())]
+            return [(replace(disjunct, names=(*disjunct.names, (test, False))), ())]
         case Exists(path=path) if not path.absolute and len(path.steps) == 1:
             (step,) = path.steps
             if step.conditions:
-                return [(way, ())]
+                return [(disjunct, ())]
             if step.axis is Axis.ATTRIBUTE:
-                return [(replace(way, no_attributes=(*way.no_attributes, step.test)), ())]
+                return [(replace(disjunct, no_attributes=(*disjunct.no_attributes, step.test)), ())]
             if step.axis is Axis.CHILD and step.test.kind in (*_ELEMENTS, TestKind.NODE):
-                return [(replace(way, no_children=(*way.no_children, step.test)), ())]
-            return [(way, ())]
+                return [(replace(disjunct, no_children=(*disjunct.no_children, step.test)), ())]
+            return [(disjunct, ())]
         case _:
-            return [(way, ())]
+            return [(disjunct, ())]
 
 
-def _steps(steps: Steps, way: Way, least: int = 1) -> _Choices:
-    """Where the first step of a path may go from here."""
+def _steps(steps: Steps, disjunct: Disjunct, least: int = 1) -> _Choices:
+    """Return the alternatives for the first step of a path."""
     if not steps:
-        return [(way, ())]
-    step, rest = steps[0], steps[1:]
-    after: tuple[Demand, ...] = (rest,) if rest else ()
-    conditions = tuple(one for one in step.conditions if not one.positional)
+        return [(disjunct, ())]
+    step, remaining = steps[0], steps[1:]
+    after: tuple[Demand, ...] = (remaining,) if remaining else ()
+    conditions = tuple(condition for condition in step.conditions if not condition.positional)
     match step.axis:
         case Axis.ATTRIBUTE:
-            found = (step.test, conditions)
-            return [(replace(way, attributes=(*way.attributes, found)), ())]
+            attribute = (step.test, conditions)
+            return [(replace(disjunct, attributes=(*disjunct.attributes, attribute)), ())]
         case Axis.DESCENDANT_OR_SELF:
             here = (Is(step.test), *conditions, *after)
-            deeper = (replace(step, axis=Axis.DESCENDANT), *rest)
-            return [(way, here), (way, (deeper,))]
+            deeper = (replace(step, axis=Axis.DESCENDANT), *remaining)
+            return [(disjunct, here), (disjunct, (deeper,))]
         case Axis.CHILD | Axis.DESCENDANT:
-            return _downward(step, conditions, rest, way, least)
+            return _downward(step, conditions, remaining, disjunct, least)
         case _:
             raise AssertionError(step.axis)
 
 
 def _downward(
-    step: Step, conditions: tuple[Condition, ...], rest: Steps, way: Way, least: int
+    step: Step, conditions: tuple[Condition, ...], remaining: Steps, disjunct: Disjunct, least: int
 ) -> _Choices:
     deeper = step.axis is Axis.DESCENDANT
     choices: _Choices = []
     if step.test.kind in (*_ELEMENTS, TestKind.NODE):
         test = _ELEMENT if step.test.kind is TestKind.NODE else step.test
-        demands = frozenset[Demand]((*conditions, *((rest,) if rest else ())))
-        want = Want(test, demands, deeper)
+        demands = frozenset[Demand]((*conditions, *((remaining,) if remaining else ())))
+        requirement = ChildRequirement(test, demands, deeper)
         if not deeper and step.test.kind is not TestKind.NODE:
-            want = _placed(step, want, least)
-        choices.append((replace(way, wants=(*way.wants, want)), ()))
-    if step.test.kind not in _ELEMENTS and not rest:
-        found = (step.test, conditions)
-        choices.append((replace(way, others=(*way.others, found)), ()))
+            requirement = _with_position(step, requirement, least)
+        choices.append((replace(disjunct, requirements=(*disjunct.requirements, requirement)), ()))
+    if step.test.kind not in _ELEMENTS and not remaining:
+        leaf = (step.test, conditions)
+        choices.append((replace(disjunct, leaf_nodes=(*disjunct.leaf_nodes, leaf)), ()))
         if deeper and step.test.kind is not TestKind.NODE:
             below = replace(step, axis=Axis.CHILD)
-            want = Want(_ELEMENT, frozenset([(below,)]), deeper=True)
-            choices.append((replace(way, wants=(*way.wants, want)), ()))
+            requirement = ChildRequirement(_ELEMENT, frozenset([(below,)]), at_any_depth=True)
+            choices.append(
+                (replace(disjunct, requirements=(*disjunct.requirements, requirement)), ())
+            )
     return choices
 
 
-def _placed(step: Step, want: Want, least: int) -> Want:
-    """A child with a place among its siblings needs those siblings."""
-    before: list[Demand] = []
+def _with_position(step: Step, requirement: ChildRequirement, least: int) -> ChildRequirement:
+    """Add the siblings that a position or a count requires."""
+    preceding: list[Demand] = []
     for condition in step.conditions:
         if isinstance(condition, Position):
             places = (
                 (last, place)
-                for last in range(1, MOST + 1)
+                for last in range(1, MAX_SIBLINGS + 1)
                 for place in range(1, last + 1)
                 if condition.holds(place, last)
             )
-            last, place = next(places, (MOST, None))
-            others, wanted = max(last - 1, least - 1), place
-            return replace(want, others=others, other_demands=frozenset(before), place=wanted)
+            last, place = next(places, (MAX_SIBLINGS, None))
+            siblings, position = max(last - 1, least - 1), place
+            return replace(
+                requirement,
+                siblings=siblings,
+                sibling_demands=frozenset(preceding),
+                position=position,
+            )
         if not condition.positional:
-            before.append(condition)
-    return replace(want, others=least - 1, other_demands=frozenset(before))
+            preceding.append(condition)
+    return replace(requirement, siblings=least - 1, sibling_demands=frozenset(preceding))

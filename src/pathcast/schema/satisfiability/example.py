@@ -1,7 +1,8 @@
-"""A plan of the solver as a document: bytes that lxml can parse and validate.
+"""Writer of example documents: turns a plan of the solver into bytes that lxml can validate.
 
-What the plan does not say is filled in as small as can be: the cheapest children, no optional attribute. An ID gets a name
-of its own; an IDREF gets the first ID there is, for which some element that may have one gets it.
+Content that the plan does not determine is minimal: the cheapest children, no optional attribute.
+Each ID gets a unique value. Each IDREF gets an existing ID; if there is none, an element that may
+have an ID gets one.
 """
 
 from __future__ import annotations
@@ -13,33 +14,36 @@ from pathcast.schema.satisfiability.fill import Filling
 from pathcast.schema.satisfiability.solve import DOCUMENT, Goal, Solver, TreePlan
 from pathcast.schema.words import cheapest_word
 
-__all__ = ["DEEPEST", "write"]
+__all__ = ["MAX_DEPTH", "write_example"]
 
-DEEPEST = 256  # levels of elements that the parser takes
+MAX_DEPTH = 256  # element levels that the parser accepts
 _REFERENCES = (AttributeType.IDREF, AttributeType.IDREFS)
 
 
 class TooDeep(Exception):
-    """The document would have more levels than the parser takes."""
+    """The document would exceed `MAX_DEPTH` levels."""
 
 
 @dataclass(slots=True)
-class _Node:
+class _ExampleElement:
     element: Element
     attributes: dict[str, str]
     text: str
-    remarks: tuple[tuple[str, str], ...]
-    without: tuple[str, ...]
-    children: list[_Node] = field(default_factory=list)
+    comments: tuple[tuple[str, str], ...]
+    forbidden_attributes: tuple[str, ...]
+    children: list[_ExampleElement] = field(default_factory=list)
 
 
-def write(solver: Solver, goal: Goal, *, namespaces: bool) -> bytes | None:
-    """The document; `namespaces`: with the xmlns attributes that have a default. None if it is too deep."""
+def write_example(solver: Solver, goal: Goal, *, namespaces: bool) -> bytes | None:
+    """Return the document, or None if it is too deep.
+
+    `namespaces`: write the xmlns attributes that have a default value.
+    """
     try:
-        top = _node(solver, goal, 0)
+        top = _build(solver, goal, 0)
     except TooDeep:
         return None
-    nodes: list[_Node] = []
+    nodes: list[_ExampleElement] = []
     waiting = [top]
     while waiting:
         node = waiting.pop()
@@ -47,12 +51,12 @@ def write(solver: Solver, goal: Goal, *, namespaces: bool) -> bytes | None:
         waiting += reversed(node.children)
     for node in nodes:
         _complete(node, namespaces or ":" in node.element.name)
-    _refer(nodes)
-    return "".join(_text(top)).encode("utf-8", "replace")
+    _assign_ids(nodes)
+    return "".join(_serialize(top)).encode("utf-8", "replace")
 
 
-def _node(solver: Solver, goal: Goal, depth: int) -> _Node:
-    if depth > DEEPEST:
+def _build(solver: Solver, goal: Goal, depth: int) -> _ExampleElement:
+    if depth > MAX_DEPTH:
         raise TooDeep
     name, demands = goal
     element = solver.element(name)
@@ -64,73 +68,80 @@ def _node(solver: Solver, goal: Goal, depth: int) -> _Node:
             Filling(), tuple((child, frozenset()) for child in (word[1] if word else ()))
         )
     filling = plan.filling
-    children = [_node(solver, child, depth + 1) for child in plan.children]
-    return _Node(
-        element, dict(filling.attributes), filling.text, filling.remarks, filling.without, children
+    children = [_build(solver, child, depth + 1) for child in plan.children]
+    return _ExampleElement(
+        element,
+        dict(filling.attributes),
+        filling.text,
+        filling.comments,
+        filling.forbidden_attributes,
+        children,
     )
 
 
-def _complete(node: _Node, namespaces: bool) -> None:
-    """Add what must be there."""
-    for one in node.element.attributes:
-        if one.name in node.attributes or one.name in node.without:
+def _complete(node: _ExampleElement, namespaces: bool) -> None:
+    """Add required attributes."""
+    for attribute in node.element.attributes:
+        if attribute.name in node.attributes or attribute.name in node.forbidden_attributes:
             continue
-        if one.default is Default.REQUIRED:
-            node.attributes[one.name] = _any_value(one)
-        elif one.declares_namespace and namespaces and one.value:
-            node.attributes[one.name] = one.value
+        if attribute.default is Default.REQUIRED:
+            node.attributes[attribute.name] = _any_value(attribute)
+        elif attribute.declares_namespace and namespaces and attribute.value:
+            node.attributes[attribute.name] = attribute.value
 
 
-def _any_value(one: Attribute) -> str:
-    if one.values:
-        return one.values[0]
-    return "urn:x" if one.declares_namespace else "x"
+def _any_value(attribute: Attribute) -> str:
+    if attribute.values:
+        return attribute.values[0]
+    return "urn:x" if attribute.declares_namespace else "x"
 
 
-def _refer(nodes: list[_Node]) -> None:
-    """Make every ID different, and every IDREF refer to one."""
-    kinds = [{one.name: one.type for one in node.element.attributes} for node in nodes]
-    taken: set[str] = set()
-    asked = False
+def _assign_ids(nodes: list[_ExampleElement]) -> None:
+    """Make every ID unique, and every IDREF refer to one."""
+    kinds = [
+        {attribute.name: attribute.type for attribute in node.element.attributes} for node in nodes
+    ]
+    ids: set[str] = set()
+    has_references = False
     for node, kind in zip(nodes, kinds, strict=True):
         for name, value in node.attributes.items():
             if kind.get(name) is AttributeType.ID:
-                if value in taken:
-                    value = node.attributes[name] = f"id{len(taken)}"
-                taken.add(value)
-            asked |= kind.get(name) in _REFERENCES
-    if not asked:
+                if value in ids:
+                    value = node.attributes[name] = f"id{len(ids)}"
+                ids.add(value)
+            has_references |= kind.get(name) in _REFERENCES
+    if not has_references:
         return
-    if not taken:
+    if not ids:
         for node, kind in zip(nodes, kinds, strict=True):
-            free = [name for name, one in kind.items() if one is AttributeType.ID]
-            if free and free[0] not in node.without:
-                node.attributes[free[0]] = "id"
-                taken.add("id")
+            id_names = [name for name, attribute in kind.items() if attribute is AttributeType.ID]
+            if id_names and id_names[0] not in node.forbidden_attributes:
+                node.attributes[id_names[0]] = "id"
+                ids.add("id")
                 break
     for node, kind in zip(nodes, kinds, strict=True):
         for name, value in node.attributes.items():
-            if kind.get(name) in _REFERENCES and taken and value not in taken:
-                node.attributes[name] = min(taken)
+            if kind.get(name) in _REFERENCES and ids and value not in ids:
+                node.attributes[name] = min(ids)
 
 
-def _text(node: _Node) -> list[str]:
-    inner = [f"<!--{text}-->" for target, text in node.remarks if not target]
-    inner += [f"<?{target} {text}?>" for target, text in node.remarks if target]
-    inner.append(_escaped(node.text))
+def _serialize(node: _ExampleElement) -> list[str]:
+    inner = [f"<!--{text}-->" for target, text in node.comments if not target]
+    inner += [f"<?{target} {text}?>" for target, text in node.comments if target]
+    inner.append(_escape(node.text))
     for child in node.children:
-        inner += _text(child)
+        inner += _serialize(child)
     name = node.element.name
     if not name:
         return inner
     attributes = "".join(
-        f' {key}="{_escaped(value, attribute=True)}"' for key, value in node.attributes.items()
+        f' {key}="{_escape(value, attribute=True)}"' for key, value in node.attributes.items()
     )
-    whole = "".join(inner)
-    return [f"<{name}{attributes}>{whole}</{name}>" if whole else f"<{name}{attributes}/>"]
+    body = "".join(inner)
+    return [f"<{name}{attributes}>{body}</{name}>" if body else f"<{name}{attributes}/>"]
 
 
-def _escaped(text: str, *, attribute: bool = False) -> str:
+def _escape(text: str, *, attribute: bool = False) -> str:
     text = (
         text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\r", "&#13;")
     )

@@ -1,7 +1,7 @@
-"""What stands in one element itself: attributes, text, comments. Or the certainty that it cannot.
+"""Local content of one element: attributes, text and comments that meet a disjunct.
 
-Where a value must be found and none is (see `strings`), any value is taken: the document made from it is checked
-anyhow, and then nothing is claimed.
+If no suitable value is found (see `strings`), an arbitrary one is used: the document is checked,
+and if it fails, the answer is "unknown".
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pathcast.schema.model import Attribute, AttributeType, ContentKind, Default, Element
-from pathcast.schema.satisfiability.demands import Want, Way
+from pathcast.schema.satisfiability.demands import ChildRequirement, Disjunct
 from pathcast.schema.satisfiability.namespaces import DtdNamespaces
 from pathcast.schema.satisfiability.strings import could_be_blank, find_string, holds
 from pathcast.xpath.syntax import Test, TestKind
@@ -24,113 +24,122 @@ _BLANKS = ("", *(" " * length for length in range(1, 20)), "\n", "\t")
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """Attributes to write, in the DTD's spelling; text; comments and instructions as (target or "", text)."""
+    """Attributes in the DTD's spelling, text, and comments or PIs as (target or "", text)."""
 
     attributes: tuple[tuple[str, str], ...] = ()
     text: str = ""
-    remarks: tuple[tuple[str, str], ...] = ()
-    without: tuple[str, ...] = ()  # attributes that must not be written
+    comments: tuple[tuple[str, str], ...] = ()
+    forbidden_attributes: tuple[str, ...] = ()
 
 
 def fill(
-    element: Element, way: Way, names: DtdNamespaces, *, text_below: bool
-) -> Iterator[tuple[Way, Filling]]:
-    """The filling for a way at an element, perhaps with one more want; nothing if it cannot be had.
+    element: Element, disjunct: Disjunct, names: DtdNamespaces, *, text_below: bool
+) -> Iterator[tuple[Disjunct, Filling]]:
+    """Yield the disjunct, possibly with one more requirement, and its filling; none if impossible.
 
-    `text_below`: text may stand in the element or somewhere below it.
+    `text_below`: the element or a descendant may contain text.
     """
-    for test, wanted in way.names:
+    for test, expected in disjunct.names:
         passes = names.may_match(test, element.name) if element.name else test.kind is TestKind.NODE
-        if passes is not wanted and (
-            wanted or not element.name or names.must_match(test, element.name)
+        if passes is not expected and (
+            expected or not element.name or names.must_match(test, element.name)
         ):
             return
-    attributes = _attributes(element, way, names)
+    attributes = _attributes(element, disjunct, names)
     if attributes is None:
         return
-    without = tuple(
-        one.name
-        for one in element.attributes
-        if any(names.may_match(test, one.name, attribute=True) for test in way.no_attributes)
+    forbidden_attributes = tuple(
+        attribute.name
+        for attribute in element.attributes
+        if any(
+            names.may_match(test, attribute.name, attribute=True) for test in disjunct.no_attributes
+        )
     )
-    remarks: list[tuple[str, str]] = []
+    comments: list[tuple[str, str]] = []
     text = ""
-    for test, conditions in way.others:
+    for test, conditions in disjunct.leaf_nodes:
         if element.kind is ContentKind.EMPTY:
             return
         match test.kind:
             case TestKind.COMMENT | TestKind.NODE:
-                remarks.append(("", find_string(conditions) or "x"))
+                comments.append(("", find_string(conditions) or "x"))
             case TestKind.INSTRUCTION:
-                remarks.append((test.name or "x", find_string(conditions) or "x"))
+                comments.append((test.name or "x", find_string(conditions) or "x"))
             case _:
                 if not element.name:
-                    return  # no text beside the root element
-                if not element.kind.text and not all(map(could_be_blank, conditions)):
+                    return  # a document node has no text
+                if not element.kind.allows_text and not all(map(could_be_blank, conditions)):
                     return
-                first = () if element.kind.text else _BLANKS[1:]
+                first = () if element.kind.allows_text else _BLANKS[1:]
                 text = find_string(conditions, first) or " "
-    filling = Filling(tuple(attributes.items()), text, tuple(remarks), without)
-    if not way.values or all(holds(one, text) for one in way.values):
-        yield way, filling
-    elif element.kind.text:
-        yield way, replace(filling, text=find_string(way.values) or text)
+    filling = Filling(tuple(attributes.items()), text, tuple(comments), forbidden_attributes)
+    if not disjunct.values or all(holds(condition, text) for condition in disjunct.values):
+        yield disjunct, filling
+    elif element.kind.allows_text:
+        yield disjunct, replace(filling, text=find_string(disjunct.values) or text)
     elif element.kind is ContentKind.EMPTY:
-        if all(holds(one, "") is not False for one in way.values):
-            yield way, filling
+        if all(holds(condition, "") is not False for condition in disjunct.values):
+            yield disjunct, filling
     else:
-        if all(map(could_be_blank, way.values)):
-            blank = find_string(way.values, _BLANKS) or ""
-            kept = "" if blank.strip() or not element.name else blank
-            yield way, replace(filling, text=kept)
-        if text_below:  # the text stands in some element further down
-            carrier = Want(_ELEMENT, frozenset(way.values), deeper=True)
-            yield replace(way, wants=(*way.wants, carrier)), filling
+        if all(map(could_be_blank, disjunct.values)):
+            blank = find_string(disjunct.values, _BLANKS) or ""
+            white_space = "" if blank.strip() or not element.name else blank
+            yield disjunct, replace(filling, text=white_space)
+        if text_below:  # a descendant contains the text
+            carrier = ChildRequirement(_ELEMENT, frozenset(disjunct.values), at_any_depth=True)
+            yield replace(disjunct, requirements=(*disjunct.requirements, carrier)), filling
 
 
-def _attributes(element: Element, way: Way, names: DtdNamespaces) -> dict[str, str] | None:
-    """A value for each attribute that is asked for; None if one cannot be had."""
-    declared = {one.name: one for one in element.attributes if not one.declares_namespace}
+def _attributes(
+    element: Element, disjunct: Disjunct, names: DtdNamespaces
+) -> dict[str, str] | None:
+    """Return a value for each required attribute; None if one is impossible."""
+    declared = {
+        attribute.name: attribute
+        for attribute in element.attributes
+        if not attribute.declares_namespace
+    }
     allowed = {
-        name: one
-        for name, one in declared.items()
-        if not any(names.must_match(test, name, attribute=True) for test in way.no_attributes)
+        name: attribute
+        for name, attribute in declared.items()
+        if not any(names.must_match(test, name, attribute=True) for test in disjunct.no_attributes)
     }
     if any(
-        one.default is Default.REQUIRED and name not in allowed for name, one in declared.items()
+        attribute.default is Default.REQUIRED and name not in allowed
+        for name, attribute in declared.items()
     ):
         return None
-    tests = _assigned(way.attributes, {}, allowed, names)
+    tests = _assign(disjunct.attributes, {}, allowed, names)
     if tests is None:
         return None
     return {name: _value(declared[name], conditions) or "" for name, conditions in tests.items()}
 
 
-_Tests = dict[str, tuple[Condition, ...]]  # attribute -> what its value must pass
+_Tests = dict[str, tuple[Condition, ...]]  # attribute -> conditions on its value
 
 
-def _assigned(
-    asked: tuple[tuple[Test, tuple[Condition, ...]], ...],
+def _assign(
+    required: tuple[tuple[Test, tuple[Condition, ...]], ...],
     tests: _Tests,
     allowed: dict[str, Attribute],
     names: DtdNamespaces,
 ) -> _Tests | None:
-    """An attribute for everything that is asked for, by trying them in turn."""
-    if not asked:
+    """Assign an attribute to every required test, by backtracking."""
+    if not required:
         return tests
-    (test, conditions), rest = asked[0], asked[1:]
-    for name, one in allowed.items():
+    (test, conditions), remaining = required[0], required[1:]
+    for name, attribute in allowed.items():
         if names.may_match(test, name, attribute=True):
             together = (*tests.get(name, ()), *conditions)
-            if _value(one, together) is not None:
-                found = _assigned(rest, {**tests, name: together}, allowed, names)
-                if found is not None:
-                    return found
+            if _value(attribute, together) is not None:
+                assignment = _assign(remaining, {**tests, name: together}, allowed, names)
+                if assignment is not None:
+                    return assignment
     return None
 
 
 def _value(attribute: Attribute, conditions: tuple[Condition, ...]) -> str | None:
-    """A value that may pass; None only if none can."""
+    """Return a value that may pass the conditions; None only if none can."""
     if attribute.default is Default.FIXED:
         values: tuple[str, ...] = (attribute.value or "",)
     elif attribute.values:
@@ -139,8 +148,9 @@ def _value(attribute: Attribute, conditions: tuple[Condition, ...]) -> str | Non
         first = [attribute.value] if attribute.value else []
         if attribute.type is not AttributeType.CDATA:
             first.append("x1")
-        found = find_string(conditions, first)
-        return "x1" if found is None else found
+        text = find_string(conditions, first)
+        return "x1" if text is None else text
     return next(
-        (one for one in values if all(holds(test, one) is not False for test in conditions)), None
+        (value for value in values if all(holds(test, value) is not False for test in conditions)),
+        None,
     )

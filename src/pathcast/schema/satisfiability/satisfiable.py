@@ -1,24 +1,32 @@
-"""Can any valid document match a pattern? Yes with a document, no with the step that kills it.
+"""Satisfiability test: yes with an example document, no with the culprit, or unknown.
 
-    pattern -> demands at the document node -> smallest plan (solve) -> document (example) -> checked by lxml
+    pattern -> demands at the document node -> smallest plan (solve) -> document (example)
+            -> validated and matched by lxml
 
-A **yes** is always right: its document was validated against the DTD and matched by libxml2. A **no** is never wrong: every
-approximation on the way asks for less than the pattern does. In between, `answer` is None.
+A **yes** is always right: its document was validated against the DTD and matched by libxml2. A
+**no** is never wrong: every approximation requires less than the pattern does. Otherwise, `answer`
+is None.
 
-* Exact (never None) for linear patterns: `/ // *` and names, perhaps an attribute at the end, without namespaces.
-* Twigs of such paths with and / or: exact up to a bound of work (8 branches at one element, 1,024
-  combinations of branches and places, 4,000 goals).
-* Values: an enumerated or fixed attribute is decided; where a string must be found (numbers, contains, lengths), the
-  answer is yes if a candidate fits, else None, no only where text cannot stand at all.
-* Places: `a[3]` is no where the content model has no room for three; a yes is found for a name, a child step and 12 at most.
-* not(): no only for a required attribute, a child that every valid content has, a value of an enumeration.
-* What lies outside tree patterns is judged by its skeleton, so no is right and yes is checked.
-* None instead of no: where a required IDREF has no ID to refer to, a required ENTITY no entity, or documents would have
-  more than 256 levels. libxml2 takes no fixed attribute value with & or <, so that such a yes is not found.
+* Linear paths (`/ // *`, names, perhaps an attribute at the end) without namespaces: exact.
+* Twigs of such paths with and / or: exact up to a bound (8 branches at one element, 1,024
+  combinations of branches and positions, 4,000 goals).
+* Values: decided for enumerated and fixed attributes. Where a string must be found (numbers,
+  contains, lengths), the answer is yes if a candidate fits, no if the node cannot have text, else
+  None.
+* Positions: `a[3]` is no if the content model has no room for three. A yes needs a name test on a
+  child step, and a position of at most 12.
+* not(): no only for a required attribute, a child that every valid content has, or a value of an
+  enumeration.
+* Expressions outside tree patterns: their skeleton decides, so a no is right, and a yes is checked.
+* None instead of no: a required IDREF without any ID, a required ENTITY without an entity, or
+  documents of more than 256 levels. libxml2 accepts no fixed attribute value with & or <, so such a
+  yes is not found.
 
 >>> from pathcast.schema import parse_dtd
->>> dtd = parse_dtd("<!ELEMENT bib (book*)><!ELEMENT book (title, (author | editor))>"
-...                 "<!ELEMENT title (#PCDATA)><!ELEMENT author (#PCDATA)><!ELEMENT editor (#PCDATA)>")
+>>> dtd = parse_dtd(
+...     "<!ELEMENT bib (book*)><!ELEMENT book (title, (author | editor))>"
+...     "<!ELEMENT title (#PCDATA)><!ELEMENT author (#PCDATA)><!ELEMENT editor (#PCDATA)>"
+... )
 >>> satisfiable("//book[author = 'Ann']", dtd).example
 b'<bib><book><title/><author>Ann</author></book></bib>'
 >>> print(satisfiable("/bib/book[author][editor]", dtd))
@@ -37,7 +45,7 @@ from lxml import etree
 from pathcast.schema.model import AttributeType
 from pathcast.schema.satisfiability.culprit import Culprit, culprit
 from pathcast.schema.satisfiability.demands import SearchLimitExceeded
-from pathcast.schema.satisfiability.example import write
+from pathcast.schema.satisfiability.example import write_example
 from pathcast.schema.satisfiability.solve import Goal, Solver
 from pathcast.schema.schema import Schema
 from pathcast.xpath import Pattern, parse
@@ -46,12 +54,12 @@ from pathcast.xpath.tree import Condition, Exists, Or, Path, Step
 
 __all__ = ["Satisfiability", "satisfiable"]
 
-_IDS = 50  # elements that an ID is looked for in
+_IDS = 50  # elements considered for an ID
 
 
 @dataclass(frozen=True, slots=True)
 class Satisfiability:
-    """`answer` True comes with an `example`, False with the `culprit`, None with a `reason` only."""
+    """The answer: True with an `example`, False with the `culprit`, None with a `reason` only."""
 
     answer: bool | None
     reason: str
@@ -59,7 +67,7 @@ class Satisfiability:
     culprit: Culprit | None = None
 
     def __bool__(self) -> bool:
-        """Whether some valid document may match: only a proven no is false."""
+        """Return whether a valid document may match: only a proven no is false."""
         return self.answer is not False
 
     def __str__(self) -> str:
@@ -67,31 +75,31 @@ class Satisfiability:
         return f"{word}: {self.reason}"
 
     def as_dict(self) -> dict[str, object]:
-        found: dict[str, object] = {"satisfiable": self.answer, "reason": self.reason}
+        fields: dict[str, object] = {"satisfiable": self.answer, "reason": self.reason}
         if self.example is not None:
-            found["example"] = self.example.decode()
+            fields["example"] = self.example.decode()
         if self.culprit is not None:
-            found |= {"position": self.culprit.at, "near": list(self.culprit.similar_names)}
-        return found
+            fields |= {"position": self.culprit.at, "near": list(self.culprit.similar_names)}
+        return fields
 
 
 def satisfiable(
     pattern: Pattern | str, schema: Schema, namespaces: Mapping[str, str] | None = None
 ) -> Satisfiability:
-    """Whether any document that is valid under the schema matches; raises SubscriptionError."""
+    """Decide whether a document valid under the schema can match; raises SubscriptionError."""
     if isinstance(pattern, str):
         pattern = parse(pattern, namespaces)
     if not any(root in schema.graph.size for root in schema.roots):
         reason = f"no finite document with root {' or '.join(schema.roots)} is valid"
         return Satisfiability(False, reason, culprit=Culprit(reason))
     try:
-        for extra in (None, _some_id(schema)):  # an IDREF may need an ID that stands elsewhere
+        for extra in (None, _some_id(schema)):  # an IDREF may need an ID elsewhere in the document
             demands = [pattern.condition] if extra is None else [pattern.condition, extra]
             solver = Solver(schema)
             goal = solver.solve(frozenset(demands))
             if goal is None and extra is None:
-                found = culprit(pattern.condition, schema)
-                return Satisfiability(False, found.reason, culprit=found)
+                cause = culprit(pattern.condition, schema)
+                return Satisfiability(False, cause.reason, culprit=cause)
             example = goal and _example(pattern, solver, goal)
             if example:
                 return Satisfiability(True, "a valid document matches", example)
@@ -101,12 +109,12 @@ def satisfiable(
 
 
 def _some_id(schema: Schema) -> Condition:
-    """Somewhere in the document stands an ID."""
+    """Return the condition that the document contains an ID."""
     tests = {
-        (element.name, one.name): None
+        (element.name, attribute.name): None
         for element in schema.elements.values()
-        for one in element.attributes
-        if one.type is AttributeType.ID and ":" not in element.name + one.name
+        for attribute in element.attributes
+        if attribute.type is AttributeType.ID and ":" not in element.name + attribute.name
     }
     return Or(
         tuple(
@@ -126,7 +134,7 @@ def _some_id(schema: Schema) -> Condition:
 
 def _example(pattern: Pattern, solver: Solver, goal: Goal) -> bytes | None:
     for namespaces_written in (False, True):
-        example = write(solver, goal, namespaces=namespaces_written)
+        example = write_example(solver, goal, namespaces=namespaces_written)
         if example is not None and _matches(pattern, solver.schema, example):
             return example
     return None
@@ -135,9 +143,7 @@ def _example(pattern: Pattern, solver: Solver, goal: Goal) -> bytes | None:
 def _matches(pattern: Pattern, schema: Schema, example: bytes) -> bool:
     try:
         root = etree.fromstring(example)
-    except (
-        etree.XMLSyntaxError
-    ):  # a value that no document can hold, a prefix without its namespace
+    except etree.XMLSyntaxError:  # a value that XML does not allow, or an unbound prefix
         return False
     if schema.faults(root):
         return False

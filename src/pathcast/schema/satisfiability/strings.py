@@ -1,7 +1,7 @@
-"""Strings that pass value tests: one that passes them all, or the certainty that no white space does.
+"""Strings that pass value tests, by generate and test.
 
-Finding a string for any set of tests is not attempted in full: candidates are made from the operands (the operands
-themselves, numbers at, between and beside them, prefix + parts + padding) and tried. So None means "not found".
+The search is incomplete: candidates are made from the operands (operands, numbers at, between and
+beside them, prefix + parts + padding) and tried. So None means "not found".
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from pathcast.xpath.tree import Always, And, Condition, Not, Or, Value, ValueKin
 
 __all__ = ["could_be_blank", "find_string", "holds"]
 
-_LONGEST = 1000  # characters of padding for a string-length test
+_MAX_PADDING = 1000  # characters, for string-length tests
 
 
 def holds(condition: Condition, text: str) -> bool | None:
-    """Whether a condition is true of a node without children that has this string-value; None: not known."""
+    """Return whether a leaf node with this string-value meets a condition; None if unknown."""
     match condition:
         case Value():
             return condition.holds(text)
@@ -39,16 +39,16 @@ def holds(condition: Condition, text: str) -> bool | None:
 
 
 def find_string(conditions: Iterable[Condition], first: Iterable[str] = ()) -> str | None:
-    """A string of which no condition is known to be false; those in `first` are tried first."""
-    wanted = tuple(conditions)
-    for text in (*first, *_candidates(wanted)):
-        if all(holds(condition, text) is not False for condition in wanted):
+    """Return a string that no condition rejects for certain; those in `first` are tried first."""
+    required = tuple(conditions)
+    for text in (*first, *_candidates(required)):
+        if all(holds(condition, text) is not False for condition in required):
             return text
     return None
 
 
 def could_be_blank(condition: Condition) -> bool:
-    """Whether some string of white space may pass; never wrongly False."""
+    """Return whether white space may pass; never wrongly False."""
     match condition:
         case Value(kind=ValueKind.LENGTH):
             return True
@@ -86,30 +86,32 @@ def _values(conditions: Iterable[Condition]) -> Iterator[Value]:
 
 def _candidates(conditions: tuple[Condition, ...]) -> Iterator[str]:
     values = list(_values(conditions))
-    texts = [one.operand for one in values if one.kind not in (ValueKind.NUMBER, ValueKind.LENGTH)]
+    texts = [
+        value.operand for value in values if value.kind not in (ValueKind.NUMBER, ValueKind.LENGTH)
+    ]
     yield from ("x", "1", "", " ", "text", "0")
     yield from texts
-    numbers = sorted({number(one.operand) for one in values if one.kind is ValueKind.NUMBER})
-    numbers = [one for one in numbers if math.isfinite(one)]
+    numbers = sorted({number(value.operand) for value in values if value.kind is ValueKind.NUMBER})
+    numbers = [value for value in numbers if math.isfinite(value)]
     for low, high in itertools.pairwise(numbers):
-        yield _spelled((low + high) / 2)
-    for near in numbers:
+        yield _format_number((low + high) / 2)
+    for operand in numbers:
         for step in (0, 1, -1, 0.5, -0.5, 0.001, -0.001):
-            yield _spelled(near + step)
-    starts = [one.operand for one in values if one.kind is ValueKind.STARTS_WITH]
-    parts = [one.operand for one in values if one.kind is ValueKind.CONTAINS]
+            yield _format_number(operand + step)
+    starts = [value.operand for value in values if value.kind is ValueKind.STARTS_WITH]
+    parts = [value.operand for value in values if value.kind is ValueKind.CONTAINS]
     start = max(starts, key=len, default="")
-    whole = start + "".join(part for part in parts if part not in start)
-    for text in (whole, whole + "x", *texts, "1"):
+    combined = start + "".join(part for part in parts if part not in start)
+    for text in (combined, combined + "x", *texts, "1"):
         yield text
-        for one in values:
-            if one.kind is ValueKind.LENGTH:
-                length = number(one.operand)
-                for wanted in (length, length + 1, length - 1):
-                    if math.isfinite(wanted) and len(text) <= wanted <= _LONGEST:
-                        yield text + "x" * (int(wanted) - len(text))
-                        yield "0" * (int(wanted) - len(text)) + text
+        for value in values:
+            if value.kind is ValueKind.LENGTH:
+                length = number(value.operand)
+                for target in (length, length + 1, length - 1):
+                    if math.isfinite(target) and len(text) <= target <= _MAX_PADDING:
+                        yield text + "x" * (int(target) - len(text))
+                        yield "0" * (int(target) - len(text)) + text
 
 
-def _spelled(value: float) -> str:
+def _format_number(value: float) -> str:
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else format(value, ".12g")
