@@ -217,7 +217,7 @@ def _expressions(
         )
         return
     for one in shown:
-        output.text(f"{one.kind.value:<20}{one.short()}")
+        output.text(f"{one.kind.value:<20}{one.abbreviate()}")
     listed = ", ".join(f"{kinds[kind]:,} {kind.value}" for kind in RecursionClass if kinds[kind])
     cut = f"; the first {limit:,} are shown (--limit)" if total > limit else ""
     edges = sum(states.bit_count() for states in found.below)

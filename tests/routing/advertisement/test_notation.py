@@ -197,8 +197,8 @@ def test_the_news_schema_has_more_than_anybody_writes_out() -> None:
     for one in small[::10]:
         assert covers(found, one.advertisement()), str(one)
     large = max(written, key=lambda one: one.size)
-    assert len(large.short()) < 2000
-    assert large.short().startswith("/news/")
+    assert len(large.abbreviate()) < 2000
+    assert large.abbreviate().startswith("/news/")
 
 
 def test_too_entangled() -> None:

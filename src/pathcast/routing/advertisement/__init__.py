@@ -1,8 +1,19 @@
-"""What publishers will send: advertisements, from a DTD or inferred, and which subscriptions they concern.
+"""Advertisements: the paths that a publisher's documents may contain, as finite automata.
 
-    DTD            -> Advertisement.of --\\
-    samples        -> infer, widen   -----> Advertisement -> overlaps(advertisement, pattern), covers(a, b), allows(document)
-    paper's text   -> parse_advertisement /               -> expressions (paper's notation), leaf_paths
+    DTD             -> Advertisement.of ----\\
+    samples         -> infer, widen ---------> Advertisement -> overlaps, covers, allows
+    paper notation  -> parse_advertisement -/                -> expressions, leaf_paths
+
+advertisement  `Advertisement`: the automaton as a value, with JSON and a canonical text
+labels         `ElementLabel`: the set of element names that one state accepts
+bits           sets of states as integer bit masks
+elements       the elements of a document in pre-order, the input of an automaton
+nfa            `AdvertisementNfa`: an automaton compiled for documents and patterns
+overlap        whether a document of the advertisement may match a pattern
+inclusion      whether one advertisement covers another
+inference      advertisements from sample documents
+paths          leaf paths up to a depth
+notation       the notation of Li, Hou and Jacobsen (2008): parser and writer
 """
 
 from pathcast.routing.advertisement.advertisement import ANYTHING, Advertisement

@@ -1,27 +1,35 @@
-"""What a publisher says it will send: the leaf paths of its documents, as one automaton.
+"""An advertisement: the leaf paths of a publisher's documents, as one finite automaton.
 
-A document lies within an advertisement if every path from its root to an element without child elements is a word of the automaton. States carry
-the labels: whoever reaches a state has just read an element of its label. So an element graph is such an automaton as it stands (one
-state for each element), and so is what was seen in sample documents; an expression in the paper's notation has a state for every place in
-it, several perhaps with the same label.
+A document lies within an advertisement if the automaton accepts every path from its root to an
+element without child elements. States carry the labels (a Glushkov automaton): a run that is in a
+state has just read an element with the state's label. The element graph of a DTD is such an
+automaton, with one state per element, and so is the graph of the elements seen in samples. An
+expression in the paper's notation has one state per name in it, so labels may repeat.
 
-Only states that lie on a way from a root to a leaf are kept, and they stand in the order of their labels. Two advertisements are
-equal if their automata are: those of DTDs, and those inferred, are so exactly if they allow the same. Of other ones `covers` decides.
+Invariants: the automaton is trim, which means that every state lies on a path from a root to a
+leaf, and states are sorted by label. Two advertisements are equal if their automata are equal. For
+automata of DTDs and samples that is equality of languages; for others, `covers` decides.
 
 >>> from pathcast.schema import parse_dtd
->>> book = parse_dtd("<!ELEMENT book (title, section*)><!ELEMENT section (title, section*)><!ELEMENT title (#PCDATA)>")
+>>> book = parse_dtd(
+...     "<!ELEMENT book (title, section*)><!ELEMENT section (title, section*)>"
+...     "<!ELEMENT title (#PCDATA)>"
+... )
 >>> advertisement = Advertisement.of(book)
 >>> print(advertisement.text)
 / book
 book: section title
 section: section title
 title.
->>> advertisement.allows(b"<book><title/><section><title/></section></book>"), advertisement.allows(b"<book/>")
-(True, False)
+>>> advertisement.allows(b"<book><title/><section><title/></section></book>")
+True
+>>> advertisement.allows(b"<book/>")
+False
 >>> Advertisement.from_json(advertisement.to_json()) == advertisement
 True
 
-ANYTHING has one state, a wildcard that leads to itself: it allows every document and overlaps every pattern.
+`ANYTHING` has one state, a wildcard with an edge to itself. It allows every document and overlaps
+every pattern.
 """
 
 from __future__ import annotations
@@ -46,95 +54,102 @@ if TYPE_CHECKING:
 
 __all__ = ["ANYTHING", "Advertisement"]
 
-_MOST_STATES = 2_000  # that a message may bring
+_MAX_STATES = 2_000  # in an advertisement from JSON
 
 
 @dataclass(frozen=True, eq=False)
 class Advertisement:
-    """An automaton of leaf paths. `below[i]`, `roots` and `leaves` are sets of states as numbers, bit by bit.
+    """A trim automaton of leaf paths; sets of states are bit masks.
 
-    Made by `of`, `made`, `from_json`, `infer` or `parse_advertisement`.
+    Use `of`, `build`, `from_json`, `infer` or `parse_advertisement` to construct one.
     """
 
-    labels: tuple[ElementLabel, ...]
-    below: tuple[int, ...]
-    roots: int
-    leaves: int
+    labels: tuple[ElementLabel, ...]  # of each state
+    below: tuple[int, ...]  # of each state, its successors
+    roots: int  # the initial states
+    leaves: int  # the accepting states
 
     @classmethod
     def of(cls, schema: Schema) -> Advertisement:
-        """The leaf paths of all valid documents."""
+        """Return the advertisement of all documents that are valid under a schema."""
         automaton = PathAutomaton.of(schema)
         names = [name for name in automaton.transitions if name != START]
-        number = {name: at for at, name in enumerate(names)}
-        known = DtdNamespaces(schema.elements.values())
+        states = {name: state for state, name in enumerate(names)}
+        namespaces = DtdNamespaces(schema.elements.values())
         labels = []
         for name in names:
             prefix, _, local = name.rpartition(":")
-            labels.append(ElementLabel(local, known.namespaces_of(name), prefix))
-        below = [mask(number[one] for one in automaton.transitions[name]) for name in names]
-        roots = mask(number[one] for one in automaton.transitions[START])
-        return cls.build(labels, below, roots, mask(number[one] for one in automaton.ends))
+            labels.append(ElementLabel(local, namespaces.namespaces_of(name), prefix))
+        below = [mask(states[child] for child in automaton.transitions[name]) for name in names]
+        roots = mask(states[root] for root in automaton.transitions[START])
+        leaves = mask(states[leaf] for leaf in automaton.ends)
+        return cls.build(labels, below, roots, leaves)
 
     @classmethod
     def build(
         cls, labels: Sequence[ElementLabel], below: Sequence[int], roots: int, leaves: int
     ) -> Advertisement:
-        """The advertisement of an automaton: what leads nowhere is left out, the rest put in order."""
-        kept = closure(below, roots) & closure(transpose(below), leaves)
-        order = sorted(bits(kept), key=lambda state: labels[state].order)
-        number = {state: at for at, state in enumerate(order)}
+        """Return the advertisement of any automaton: trim it and sort its states by label."""
+        useful = closure(below, roots) & closure(transpose(below), leaves)
+        order = sorted(bits(useful), key=lambda state: labels[state].order)
+        new_number = {state: number for number, state in enumerate(order)}
 
-        def moved(states: int) -> int:
-            return mask(number[state] for state in bits(states & kept))
+        def renumber(states: int) -> int:
+            return mask(new_number[state] for state in bits(states & useful))
 
         return cls(
             tuple(labels[state] for state in order),
-            tuple(moved(below[state]) for state in order),
-            moved(roots),
-            moved(leaves),
+            tuple(renumber(below[state]) for state in order),
+            renumber(roots),
+            renumber(leaves),
         )
 
     def allows(self, document: bytes | Document) -> bool:
-        """Whether all paths from the root to leaves are advertised; DocumentError for bytes that are no document."""
+        """Return whether the automaton accepts every leaf path of a document.
+
+        Raise DocumentError for bytes that are not a document.
+        """
         return self.nfa.allows(document)
 
     @cached_property
     def is_anything(self) -> bool:
-        """Whether it is ANYTHING."""
+        """Return whether this is `ANYTHING`."""
         return self.labels == (ANY,) and self.below == (1,) and self.roots == self.leaves == 1
 
     @cached_property
     def nfa(self) -> AdvertisementNfa:
-        """What is derived from it, made when first asked for and shared by equal advertisements."""
+        """The compiled automaton, built on first use and shared by equal advertisements."""
         from pathcast.routing.advertisement.nfa import nfa_of
 
         return nfa_of(self)
 
     @cached_property
     def text(self) -> str:
-        """The roots, then a line for each state: its name, a full stop if it may be a leaf, what may stand in it."""
+        """The canonical text: the roots, then one line per state.
+
+        A line has the state's name, a full stop if it may be a leaf, and its successors.
+        """
         names = self.names
         lines = ["/" + "".join(f" {names[state]}" for state in bits(self.roots))]
         for state, name in enumerate(names):
             leaf = "." if self.leaves >> state & 1 else ""
-            below = "".join(f" {names[one]}" for one in bits(self.below[state]))
+            below = "".join(f" {names[child]}" for child in bits(self.below[state]))
             lines.append(f"{name}{leaf}{':' if below else ''}{below}")
         return "\n".join(lines)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """A name for each state; those of the same label are numbered."""
-        seen: dict[str, int] = {}
-        found = []
+        """A unique name for each state; states that share a label are numbered."""
+        uses: dict[str, int] = {}
+        names = []
         for label in self.labels:
             name = label.exact
-            seen[name] = seen.get(name, 0) + 1
-            found.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
-        return tuple(found)
+            uses[name] = uses.get(name, 0) + 1
+            names.append(name if uses[name] == 1 else f"{name}#{uses[name]}")
+        return tuple(names)
 
     def to_json(self) -> dict[str, object]:
-        """The advertisement as values of JSON; sets of states are hexadecimal."""
+        """Return the advertisement as a JSON value; sets of states are hexadecimal."""
         return {
             "labels": [label.to_json() for label in self.labels],
             "below": [f"{states:x}" for states in self.below],
@@ -144,25 +159,26 @@ class Advertisement:
 
     @classmethod
     def from_json(cls, value: object) -> Advertisement:
-        """What `to_json` gave, perhaps elsewhere; raises FormatError."""
+        """Return the advertisement of a value from `to_json`; raise FormatError."""
         if not isinstance(value, Mapping):
             raise FormatError("advertisement", "an advertisement is a JSON object")
         labels, below = value.get("labels"), value.get("below")
         if not isinstance(labels, list) or not isinstance(below, list):
             raise FormatError("advertisement", "labels and below must be lists")
-        if len(labels) != len(below) or len(labels) > _MOST_STATES:
-            message = f"labels and below must be of one length, {_MOST_STATES:,} at most"
+        if len(labels) != len(below) or len(labels) > _MAX_STATES:
+            message = f"labels and below must be of one length, {_MAX_STATES:,} at most"
             raise FormatError("advertisement", message)
-        sets = [
-            _states(one, len(labels)) for one in (*below, value.get("roots"), value.get("leaves"))
-        ]
+        *successors, roots, leaves = (
+            _parse_states(states, len(labels))
+            for states in (*below, value.get("roots"), value.get("leaves"))
+        )
         return cls.build(
-            [ElementLabel.from_json(one) for one in labels], sets[:-2], sets[-2], sets[-1]
+            [ElementLabel.from_json(label) for label in labels], successors, roots, leaves
         )
 
     @cached_property
     def digest(self) -> bytes:
-        """By this, advertisements are compared."""
+        """The hash of the JSON form; equality compares it."""
         written = json.dumps(self.to_json(), separators=(",", ":"))
         return blake2b(written.encode(), digest_size=16).digest()
 
@@ -176,20 +192,20 @@ class Advertisement:
         return f"<Advertisement of {len(self.labels)} states>"
 
     def __getstate__(self) -> dict[str, object]:
-        """What is derived is made anew wherever it is sent."""
+        """Pickle the fields only; the receiver derives the cached properties again."""
         fields = ("labels", "below", "roots", "leaves")
         return {field: getattr(self, field) for field in fields}
 
 
-def _states(value: object, many: int) -> int:
+def _parse_states(value: object, count: int) -> int:
     if isinstance(value, str) and value.isascii() and value.isalnum():
         try:
-            found = int(value, 16)
+            states = int(value, 16)
         except ValueError:
-            found = -1
-        if 0 <= found < 1 << many:
-            return found
-    raise FormatError("advertisement", f"no set of {many} states: {value!r:.60}")
+            states = -1
+        if 0 <= states < 1 << count:
+            return states
+    raise FormatError("advertisement", f"no set of {count} states: {value!r:.60}")
 
 
 ANYTHING: Final = Advertisement((ANY,), (1,), 1, 1)

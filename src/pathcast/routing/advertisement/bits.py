@@ -1,4 +1,4 @@
-"""Sets of states as numbers: bit i is state i."""
+"""Sets of states as integer bit masks: bit i stands for state i."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["bits", "closure", "image", "mask", "transpose"]
 
 
 def bits(states: int) -> Iterator[int]:
-    """The numbers in a set, smallest first."""
+    """Yield the states of a set in ascending order."""
     while states:
         low = states & -states
         yield low.bit_length() - 1
@@ -16,34 +16,34 @@ def bits(states: int) -> Iterator[int]:
 
 
 def mask(numbers: Iterable[int]) -> int:
-    """The set of these numbers."""
-    found = 0
+    """Return the set of the given states."""
+    states = 0
     for number in numbers:
-        found |= 1 << number
-    return found
+        states |= 1 << number
+    return states
 
 
 def image(table: Sequence[int], states: int) -> int:
-    """All that the table has for any of the states."""
-    found = 0
+    """Return the image of a set under a relation: the union of its rows for the states."""
+    union = 0
     for number in bits(states):
-        found |= table[number]
-    return found
+        union |= table[number]
+    return union
 
 
 def closure(table: Sequence[int], states: int) -> int:
-    """The states, and all that these lead to in any number of steps."""
-    found = fresh = states
+    """Return all states that are reachable in any number of steps, the start states included."""
+    reached = fresh = states
     while fresh:
-        fresh = image(table, fresh) & ~found
-        found |= fresh
-    return found
+        fresh = image(table, fresh) & ~reached
+        reached |= fresh
+    return reached
 
 
 def transpose(table: Sequence[int]) -> list[int]:
-    """The table with its arrows turned round."""
-    found = [0] * len(table)
-    for number, states in enumerate(table):
-        for one in bits(states):
-            found[one] |= 1 << number
-    return found
+    """Return the relation with every edge reversed."""
+    reverse = [0] * len(table)
+    for source, states in enumerate(table):
+        for target in bits(states):
+            reverse[target] |= 1 << source
+    return reverse

@@ -1,4 +1,4 @@
-"""The elements of a document, parents first: all that an advertisement looks at."""
+"""The elements of a document in pre-order, which is all that an advertisement reads of it."""
 
 from __future__ import annotations
 
@@ -10,28 +10,30 @@ __all__ = ["elements"]
 
 
 def elements(document: bytes | Document) -> Iterator[tuple[int, str, bool]]:
-    """Of each element: which one of those before it is its parent (-1: none), its name (Clark's), whether it is a leaf.
+    """Yield (parent, name, is_leaf) for each element, parents before children.
 
-    Raises DocumentError for bytes that are no document.
+    `parent` is the index of an earlier element, or -1 for the root. `name` is in Clark notation. A
+    leaf has no child elements. Raise DocumentError for bytes that are not a document.
     """
     return _of_document(document) if isinstance(document, Document) else _of_bytes(document)
 
 
 def _of_document(document: Document) -> Iterator[tuple[int, str, bool]]:
-    number = {0: -1}
-    found = document.all_elements
-    for at, one in enumerate(found):
-        number[one] = at
-        leaf = at + 1 == len(found) or document.level[found[at + 1]] <= document.level[one]
-        yield number[document.parent[one]], document.label[one], leaf
+    index = {0: -1}
+    nodes = document.all_elements
+    for at, node in enumerate(nodes):
+        index[node] = at
+        leaf = at + 1 == len(nodes) or document.level[nodes[at + 1]] <= document.level[node]
+        yield index[document.parent[node]], document.label[node], leaf
 
 
 def _of_bytes(body: bytes) -> Iterator[tuple[int, str, bool]]:
-    waiting = [(-1, parse_tree(body).root)]
+    stack = [(-1, parse_tree(body).root)]
     at = 0
-    while waiting:
-        parent, element = waiting.pop()
-        below = [child for child in element if isinstance(child.tag, str)]  # else comments and such
-        yield parent, str(element.tag), not below
-        waiting += [(at, child) for child in below]
+    while stack:
+        parent, element = stack.pop()
+        # Comments and processing instructions have a function as their tag.
+        children = [child for child in element if isinstance(child.tag, str)]
+        yield parent, str(element.tag), not children
+        stack += [(at, child) for child in children]
         at += 1

@@ -1,12 +1,14 @@
-"""Does one advertisement allow all that another allows?
+"""Inclusion of advertisements: does one allow every document that another allows?
 
-An advertisement that is covered need not be flooded. The narrow automaton is walked together with the set of states in which the wide
-one may be after the same names: if the narrow one may end where none of those may, there is a path, and so a document, that only the
-narrow one allows. Labels are no single names, so each step is taken for every sort of name that the wide one tells apart, "any
-other" among them. The answer is exact.
+A covered advertisement need not be flooded. The search traverses the narrow automaton together with
+the set of states that the wide one may be in after the same names (subset construction, on the
+fly). If the narrow automaton can accept where no state of the wide one does, there is a path, and
+so a document, that only the narrow one allows. A label stands for many names, so each step is taken
+once per class of names that the wide automaton tells apart, "any other name" included.
 
-For automata as DTDs and samples give them there are no more pairs than states. Others may have very many; after `_PAIRS` the answer
-is no, which costs a message too many and nothing else.
+The answer is exact while the search is within bounds. For automata of DTDs and samples there are no
+more pairs than states. Others may have exponentially many: after `_MAX_PAIRS` the answer is False,
+which costs an unnecessary message and nothing else.
 
 >>> from pathcast.routing.advertisement.notation import parse_advertisement
 >>> wide, narrow = parse_advertisement("/a(/b)+/*"), parse_advertisement("/a/b/b/c")
@@ -25,43 +27,43 @@ from pathcast.routing.advertisement.nfa import AdvertisementNfa
 
 __all__ = ["covers"]
 
-_PAIRS = 200_000
-_OTHER = "\x00"  # neither a name nor a namespace has it
+_MAX_PAIRS = 200_000
+_OTHER = "\x00"  # occurs in no name and no namespace
 
 
 def covers(a: Advertisement, b: Advertisement) -> bool:
-    """Whether everything that b allows, a allows too."""
+    """Return whether `a` allows every document that `b` allows."""
     if a.is_anything or a == b:
         return True
     wide = a.nfa
-    sorts = [frozenset(_sorts(label, wide)) for label in b.labels]
+    name_classes = [frozenset(_name_classes(label, wide)) for label in b.labels]
     seen: set[tuple[int, int]] = set()
-    waiting = [(b.roots, a.roots)]  # states that may come next, in both
-    while waiting:
-        here, there = waiting.pop()
-        for state in bits(here):
-            for sort in sorts[state]:
-                pair = (state, there & sort)
+    pending = [(b.roots, a.roots)]  # the successor states in both automata
+    while pending:
+        narrow_states, wide_states = pending.pop()
+        for state in bits(narrow_states):
+            for name_class in name_classes[state]:
+                pair = (state, wide_states & name_class)
                 if pair in seen:
                     continue
                 seen.add(pair)
-                if len(seen) > _PAIRS or not pair[1]:
-                    return False  # it leads to a leaf somewhere: all states do
+                if len(seen) > _MAX_PAIRS or not pair[1]:
+                    return False  # b is trim: the state lies on a path to a leaf
                 if b.leaves >> state & 1 and not pair[1] & a.leaves:
                     return False
-                waiting.append((b.below[state], image(a.below, pair[1])))
+                pending.append((b.below[state], image(a.below, pair[1])))
     return True
 
 
-def _sorts(label: ElementLabel, wide: AdvertisementNfa) -> Iterator[int]:
-    """For every sort of element that has the label: the states of the wide automaton that it may be."""
+def _name_classes(label: ElementLabel, wide: AdvertisementNfa) -> Iterator[int]:
+    """Yield, for each class of names in the label, the wide automaton's states that accept it."""
     locals_ = {label.local}
     if label.local is None:
-        locals_ = {_OTHER, *(one.local for one in wide.labels if one.local is not None)}
+        locals_ = {_OTHER, *(other.local for other in wide.labels if other.local is not None)}
     for local in locals_:
         spaces = label.spaces
         if spaces is None:
-            near = (one for one in wide.labels if one.local in (None, local))
-            spaces = frozenset({_OTHER, ""}).union(*(one.spaces or () for one in near))
+            same_local = (other for other in wide.labels if other.local in (None, local))
+            spaces = frozenset({_OTHER, ""}).union(*(other.spaces or () for other in same_local))
         for space in spaces:
-            yield wide.named(f"{{{space}}}{local}")
+            yield wide.states_with_name(f"{{{space}}}{local}")

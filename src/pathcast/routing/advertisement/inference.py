@@ -1,11 +1,12 @@
-"""Advertisements of publishers without a DTD: from what they have sent so far.
+"""Inference of advertisements from sample documents, for publishers without a DTD.
 
-Of sample documents three things are kept: which elements are roots, which stand below which, and which are leaves. The paths
-that these allow are the advertisement, a local automaton: it generalises (whatever has stood below an element may stand below it anywhere),
-so that a handful of samples is soon enough, and it says nothing of what nobody has seen.
+Inference records three relations of the samples: which elements are roots, which are children of
+which, and which are leaves. They form a local automaton, which generalises: an element that
+occurred below another may occur below it everywhere. So a few samples suffice, and elements that
+never occurred are not allowed.
 
-A document that falls outside makes it wider by what is new in it, and nothing else. Whether widening comes one by one or all
-samples at once, the outcome is the same.
+A document outside the advertisement widens it by the document's own relations and nothing else.
+Widening by documents one at a time and inferring from all of them at once have the same result.
 
 >>> seen = infer([b"<a><b/></a>"])
 >>> seen.allows(b"<a><b/><b/></a>"), seen.allows(b"<a><b><b/></b></a>")
@@ -23,30 +24,36 @@ from collections.abc import Iterable
 from pathcast.documents import Document
 from pathcast.routing.advertisement.advertisement import Advertisement
 from pathcast.routing.advertisement.elements import elements
-from pathcast.routing.advertisement.labels import ElementLabel, split
+from pathcast.routing.advertisement.labels import ElementLabel, split_clark_name
 
 __all__ = ["infer", "widen"]
 
 
 def infer(documents: Iterable[bytes | Document]) -> Advertisement:
-    """What the documents let expect; raises DocumentError. Without documents, nothing is allowed."""
-    growing = _Growing(Advertisement((), (), 0, 0))
+    """Return the advertisement of some samples; raise DocumentError.
+
+    Without samples the advertisement allows no document.
+    """
+    builder = _LocalAutomatonBuilder(Advertisement((), (), 0, 0))
     for document in documents:
-        growing.take(document)
-    return growing.advertisement()
+        builder.add(document)
+    return builder.advertisement()
 
 
 def widen(advertisement: Advertisement, document: bytes | Document) -> Advertisement:
-    """One that allows this document too; the same object if it does already. Raises DocumentError."""
+    """Return an advertisement that also allows a document; raise DocumentError.
+
+    Return the same object if the advertisement allows the document already.
+    """
     if advertisement.allows(document):
         return advertisement
-    growing = _Growing(advertisement)
-    growing.take(document)
-    return growing.advertisement()
+    builder = _LocalAutomatonBuilder(advertisement)
+    builder.add(document)
+    return builder.advertisement()
 
 
-class _Growing:
-    """An automaton to which states and ways are added; each name has one state that is its own."""
+class _LocalAutomatonBuilder:
+    """An automaton to which documents add states and edges; each name has one state."""
 
     def __init__(self, start: Advertisement) -> None:
         self.labels = list(start.labels)
@@ -55,10 +62,10 @@ class _Growing:
         self.leaves = start.leaves
         self._states: dict[str, int] = {}
 
-    def take(self, document: bytes | Document) -> None:
+    def add(self, document: bytes | Document) -> None:
         states = []
         for parent, name, leaf in elements(document):
-            state = self._state(name)
+            state = self._state_of(name)
             states.append(state)
             if parent < 0:
                 self.roots |= 1 << state
@@ -67,22 +74,25 @@ class _Growing:
             if leaf:
                 self.leaves |= 1 << state
 
-    def _state(self, name: str) -> int:
-        """The state of a name: one that is there if it has a name and not a wildcard, else a new one."""
-        found = self._states.get(name)
-        if found is None:
-            space, local = split(name)
-            there = (
-                state
-                for state, label in enumerate(self.labels)
+    def _state_of(self, name: str) -> int:
+        """Return the first state with this name in its label, or a new state.
+
+        Wildcards of the start automaton do not count as a name.
+        """
+        state = self._states.get(name)
+        if state is None:
+            space, local = split_clark_name(name)
+            candidates = (
+                number
+                for number, label in enumerate(self.labels)
                 if label.local == local and label.has(space, local)
             )
-            found = next(there, len(self.labels))
-            if found == len(self.labels):
+            state = next(candidates, len(self.labels))
+            if state == len(self.labels):
                 self.labels.append(ElementLabel(local, frozenset({space})))
                 self.below.append(0)
-            self._states[name] = found
-        return found
+            self._states[name] = state
+        return state
 
     def advertisement(self) -> Advertisement:
         return Advertisement.build(self.labels, self.below, self.roots, self.leaves)

@@ -1,13 +1,15 @@
-"""May a document within an advertisement match a pattern?
+"""Overlap of an advertisement and a pattern: may a document of the advertisement match?
 
-Li, Hou and Jacobsen (2008, sections 3.2 and 3.3) have a case for each sort of advertisement and of expression. One of them is wrong
-(`AbsExprAndSimRecAdv`, figure 3), and so is its search by failure functions (a wildcard is no letter). Here all cases are one: the product of
-automaton and pattern. `machine` tells how, and what is exact.
+Li, Hou and Jacobsen (2008, sections 3.2 and 3.3) give one algorithm for each class of advertisement
+and of expression. `AbsExprAndSimRecAdv` (figure 3) is wrong as printed, and so is the search by
+failure functions, because matching with wildcards is not transitive. Here one algorithm serves all
+classes: the product of automaton and pattern (see `nfa`).
 
 >>> from pathcast.xpath import parse
 >>> from pathcast.routing.advertisement.notation import parse_advertisement
->>> advertised = parse_advertisement("/a(/b)+/c/d")
->>> [overlaps(advertised, parse(text)) for text in ("/a/b/b/c/d", "/a/c", "b//d", "//b[b][c]", "//c[b]")]
+>>> advertisement = parse_advertisement("/a(/b)+/c/d")
+>>> texts = ("/a/b/b/c/d", "/a/c", "b//d", "//b[b][c]", "//c[b]")
+>>> [overlaps(advertisement, parse(text)) for text in texts]
 [True, False, True, True, False]
 """
 
@@ -20,5 +22,9 @@ __all__ = ["overlaps"]
 
 
 def overlaps(advertisement: Advertisement, pattern: Pattern) -> bool:
-    """Whether a document within the advertisement may match: exact for paths of `/ // *`, else never a wrong no."""
+    """Return whether a document of the advertisement may match the pattern.
+
+    The answer is exact for paths of `/ // *`. For other patterns, False is always correct and True
+    is a necessary condition.
+    """
     return advertisement.is_anything or advertisement.nfa.possible(pattern.condition)

@@ -1,11 +1,11 @@
-"""The paths that an advertisement allows, listed up to a depth, and how many there are.
+"""The leaf paths of an advertisement up to a depth, listed or counted.
 
-These are leaf paths: from the root of a document to an element without child elements. States of one name are taken together, so
-that no path comes twice.
+A leaf path leads from the root of a document to an element without child elements. States with the
+same name are determinised on the fly, so each path is listed once.
 
 >>> from pathcast.routing.advertisement.notation import parse_advertisement
->>> advertised = parse_advertisement("/a(/b)+/c")
->>> ["/".join(path) for path in leaf_paths(advertised, 5)], count_paths(advertised, 5)
+>>> advertisement = parse_advertisement("/a(/b)+/c")
+>>> ["/".join(path) for path in leaf_paths(advertisement, 5)], count_paths(advertisement, 5)
 (['a/b/c', 'a/b/b/c', 'a/b/b/b/c'], [0, 0, 1, 1, 1])
 """
 
@@ -21,16 +21,18 @@ __all__ = ["count_paths", "leaf_paths"]
 
 
 def leaf_paths(advertisement: Advertisement, depth: int) -> Iterator[tuple[str, ...]]:
-    """All leaf paths of at most so many elements, shorter ones first; they are walked anew for each length."""
-    counts = count_paths(advertisement, depth)
-    for length, many in enumerate(counts, 1):
-        if many:
-            yield from _of_length(advertisement, length)
+    """Yield the leaf paths of at most `depth` elements, by ascending length.
+
+    The automaton is traversed once per length.
+    """
+    for length, count in enumerate(count_paths(advertisement, depth), 1):
+        if count:
+            yield from _paths_of_length(advertisement, length)
 
 
-def _of_length(advertisement: Advertisement, length: int) -> Iterator[tuple[str, ...]]:
+def _paths_of_length(advertisement: Advertisement, length: int) -> Iterator[tuple[str, ...]]:
     path: list[str] = []
-    levels = [iter(_named(advertisement, advertisement.roots).items())]
+    levels = [iter(_by_name(advertisement, advertisement.roots).items())]
     while levels:
         name, states = next(levels[-1], (None, 0))
         if name is None:
@@ -43,29 +45,33 @@ def _of_length(advertisement: Advertisement, length: int) -> Iterator[tuple[str,
         else:
             path.append(name)
             below = image(advertisement.below, states)
-            levels.append(iter(_named(advertisement, below).items()))
+            levels.append(iter(_by_name(advertisement, below).items()))
 
 
 def count_paths(advertisement: Advertisement, depth: int) -> list[int]:
-    """How many leaf paths there are of 1, 2, ... elements, without making them."""
+    """Return the number of leaf paths of 1, 2, ... elements, without listing them.
+
+    The list ends before `depth` if there are no longer paths.
+    """
     counts = []
-    level = Counter(_named(advertisement, advertisement.roots).values())
+    level = Counter(_by_name(advertisement, advertisement.roots).values())
     for _ in range(depth):
         if not level:
             break
         counts.append(sum(n for states, n in level.items() if states & advertisement.leaves))
-        below: Counter[int] = Counter()
-        for states, many in level.items():
-            for one in _named(advertisement, image(advertisement.below, states)).values():
-                below[one] += many
-        level = below
+        next_level: Counter[int] = Counter()
+        for states, count in level.items():
+            below = image(advertisement.below, states)
+            for successors in _by_name(advertisement, below).values():
+                next_level[successors] += count
+        level = next_level
     return counts
 
 
-def _named(advertisement: Advertisement, states: int) -> dict[str, int]:
-    """The states by their names."""
-    found: dict[str, int] = {}
+def _by_name(advertisement: Advertisement, states: int) -> dict[str, int]:
+    """Partition a set of states by their names."""
+    groups: dict[str, int] = {}
     for state in bits(states):
         name = str(advertisement.labels[state])
-        found[name] = found.get(name, 0) | 1 << state
-    return found
+        groups[name] = groups.get(name, 0) | 1 << state
+    return groups

@@ -1,4 +1,9 @@
-"""The paper's notation: text -> Expression -> Advertisement, and an Advertisement's expressions."""
+"""The notation of Li, Hou and Jacobsen (2008) for advertisements, such as `/a(/b)+/c`.
+
+expression      `AdvertisementExpression`, its class, and its automaton
+parser          text -> AdvertisementExpression
+to_expressions  Advertisement -> AdvertisementExpressions
+"""
 
 from pathcast.routing.advertisement.notation.expression import (
     AdvertisementExpression,

@@ -1,23 +1,24 @@
-"""Advertisements as Li, Hou and Jacobsen (2008, section 3.1) write them: values, and what they mean.
+"""Advertisement expressions of Li, Hou and Jacobsen (2008, section 3.1), as values.
 
     /a/b/c                  non-recursive
     /a(/b)+/c               simple-recursive: one recursive pattern
-    /a(/b)+/c(/d)+/e        series-recursive: several, one after the other
-    /a(/b(/c)+/d)+/e        embedded-recursive: one in another
+    /a(/b)+/c(/d)+/e        series-recursive: several patterns in sequence
+    /a(/b(/c)+/d)+/e        embedded-recursive: one pattern inside another
 
-A name may be the wildcard `*`. The paper's notation is not enough for every DTD: where elements lie on several cycles (`em` in `strong`, `strong`
-in `em`, each in itself), what is repeated is now this and now that, which no finite number of its expressions says. So a group may have
-alternatives: `(/em|/strong)+`. They also stand for elements that are alike in all ways, and keep what would be too many expressions
-together; then without a +. They make no difference to the class of an expression.
+A name may be the wildcard `*`. The paper's notation cannot express every DTD. Where elements lie on
+several cycles (`em` in `strong`, `strong` in `em`, each in itself), each repetition may choose
+another cycle, and no finite set of the paper's expressions says so. Hence a group may have
+alternatives: `(/em|/strong)+`. Alternatives without a + abbreviate elements with equal neighbours,
+or sets of expressions that are too large. They do not affect the class of an expression.
 
-Expressions share their parts, and written out may be very much larger than in memory: look at `size` before you ask for the text. For the same
-reason they are not compared by value.
+Expressions share subexpressions, so the text may be exponentially larger than the value: check
+`size` before formatting. For the same reason expressions compare by identity.
 
-An expression is an automaton with a state for each name in it (Glushkov 1961).
+The automaton of an expression has one state per name (Glushkov 1961).
 
 >>> from pathcast.routing.advertisement.notation import parse_expression
->>> one = parse_expression("/a(/b(/c)+/d)+/e")
->>> str(one), one.kind.value, len(one.advertisement().labels)
+>>> expression = parse_expression("/a(/b(/c)+/d)+/e")
+>>> str(expression), expression.kind.value, len(expression.advertisement().labels)
 ('/a(/b(/c)+/d)+/e', 'embedded-recursive', 5)
 """
 
@@ -45,7 +46,7 @@ __all__ = [
 
 
 class RecursionClass(Enum):
-    """The classes of the paper."""
+    """The classes of advertisements in Li 2008."""
 
     NONE = "non-recursive"
     SIMPLE = "simple-recursive"
@@ -55,7 +56,7 @@ class RecursionClass(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ElementStep:
-    """One element."""
+    """One element name."""
 
     label: ElementLabel
     size: int = field(default=1, init=False)
@@ -68,7 +69,7 @@ class ElementStep:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """One of several expressions; `repeated`: once or more often."""
+    """A choice of expressions; `repeated` allows one or more repetitions."""
 
     choices: tuple[AdvertisementExpression, ...]
     repeated: bool = True
@@ -77,20 +78,21 @@ class Group:
     nested: int = field(init=False)
 
     def __post_init__(self) -> None:
-        own = int(self.repeated)
-        object.__setattr__(self, "size", sum(one.size for one in self.choices))
-        patterns = own + max(one.patterns for one in self.choices)
+        own_pattern = int(self.repeated)
+        object.__setattr__(self, "size", sum(choice.size for choice in self.choices))
+        patterns = own_pattern + max(choice.patterns for choice in self.choices)
         object.__setattr__(self, "patterns", patterns)
-        object.__setattr__(self, "nested", own + max(one.nested for one in self.choices))
+        nested = own_pattern + max(choice.nested for choice in self.choices)
+        object.__setattr__(self, "nested", nested)
 
     def __str__(self) -> str:
         return f"({'|'.join(map(str, self.choices))}){'+' if self.repeated else ''}"
 
-    def short(self, most: int) -> str:
-        """What stands for it where it is too large to be written."""
+    def abbreviate(self, max_names: int) -> str:
+        """Return the text with `...` for the choices, or for their own large groups."""
         inner = f"... {self.size:,} names ..."
         if len(self.choices) == 1:
-            inner = self.choices[0].short(most)
+            inner = self.choices[0].abbreviate(max_names)
         return f"({inner}){'+' if self.repeated else ''}"
 
 
@@ -99,12 +101,12 @@ Part: TypeAlias = ElementStep | Group
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AdvertisementExpression:
-    """Parts in sequence. `size`: names in it; `patterns`: recursive ones, at most; `nested`: how deep in each other."""
+    """A sequence of parts."""
 
     parts: tuple[Part, ...]
-    size: int = field(init=False)
-    patterns: int = field(init=False)
-    nested: int = field(init=False)
+    size: int = field(init=False)  # names in the text
+    patterns: int = field(init=False)  # recursive patterns, the maximum over alternatives
+    nested: int = field(init=False)  # nesting depth of recursive patterns
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", sum(part.size for part in self.parts))
@@ -122,20 +124,22 @@ class AdvertisementExpression:
     def __str__(self) -> str:
         return "".join(map(str, self.parts))
 
-    def short(self, most: int = 60) -> str:
-        """The text, with `...` for groups of more than so many names."""
+    def abbreviate(self, max_names: int = 60) -> str:
+        """Return the text with `...` for groups of more than `max_names` names."""
         return "".join(
-            str(part) if part.size <= most or isinstance(part, ElementStep) else part.short(most)
+            str(part)
+            if part.size <= max_names or isinstance(part, ElementStep)
+            else part.abbreviate(max_names)
             for part in self.parts
         )
 
     def advertisement(self) -> Advertisement:
-        """The automaton of all paths that the expression stands for."""
+        """Return the automaton that accepts the paths of the expression."""
         return union([self])
 
 
 def recursion_class(patterns: int, nested: int) -> RecursionClass:
-    """The class of what has so many recursive patterns, nested so deep."""
+    """Return the class of an expression by its number and nesting of recursive patterns."""
     if nested > 1:
         return RecursionClass.EMBEDDED
     if patterns > 1:
@@ -146,32 +150,32 @@ def recursion_class(patterns: int, nested: int) -> RecursionClass:
 def group(
     choices: Iterable[AdvertisementExpression], *, repeated: bool = True
 ) -> AdvertisementExpression:
-    """The choices as one part; a choice that is nothing but alternatives itself is spread."""
-    found: dict[AdvertisementExpression, None] = {}
-    for one in choices:
-        inner = one.parts[0]
-        if len(one.parts) == 1 and isinstance(inner, Group) and not inner.repeated:
-            found.update(dict.fromkeys(inner.choices))
+    """Return the choices as one expression; nested alternatives are flattened."""
+    flat: dict[AdvertisementExpression, None] = {}
+    for choice in choices:
+        inner = choice.parts[0]
+        if len(choice.parts) == 1 and isinstance(inner, Group) and not inner.repeated:
+            flat.update(dict.fromkeys(inner.choices))
         else:
-            found[one] = None
-    if len(found) == 1 and not repeated:
-        return next(iter(found))
-    return AdvertisementExpression((Group(tuple(found), repeated),))
+            flat[choice] = None
+    if len(flat) == 1 and not repeated:
+        return next(iter(flat))
+    return AdvertisementExpression((Group(tuple(flat), repeated),))
 
 
 def union(expressions: Iterable[AdvertisementExpression]) -> Advertisement:
-    """One advertisement that allows what any of the expressions stands for, path by path."""
-    building = _Building()
+    """Return the advertisement whose leaf paths are the union of the expressions' paths."""
+    glushkov = _GlushkovBuilder()
     roots = leaves = 0
     for expression in expressions:
-        first, last = building.sequence(expression)
+        first, last = glushkov.sequence(expression)
         roots |= first
         leaves |= last
-    return Advertisement.build(building.labels, building.below, roots, leaves)
+    return Advertisement.build(glushkov.labels, glushkov.below, roots, leaves)
 
 
-class _Building:
-    """States for names, and which may follow which; every part gives its first and its last ones."""
+class _GlushkovBuilder:
+    """Glushkov's construction; each method returns the first and last states of its part."""
 
     def __init__(self) -> None:
         self.labels: list[ElementLabel] = []
@@ -181,7 +185,7 @@ class _Building:
         first, last = self.part(expression.parts[0])
         for part in expression.parts[1:]:
             following, end = self.part(part)
-            self.join(last, following)
+            self.connect(last, following)
             last = end
         return first, last
 
@@ -196,9 +200,9 @@ class _Building:
             first |= start
             last |= end
         if part.repeated:
-            self.join(last, first)
+            self.connect(last, first)
         return first, last
 
-    def join(self, here: int, there: int) -> None:
-        for state in bits(here):
-            self.below[state] |= there
+    def connect(self, sources: int, targets: int) -> None:
+        for state in bits(sources):
+            self.below[state] |= targets

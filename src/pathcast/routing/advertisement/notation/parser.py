@@ -1,10 +1,11 @@
-"""Text in the paper's notation -> Expression, or an error that points.
+"""Parser of the paper's notation: text -> AdvertisementExpression.
 
     expression  = part { part }
     part        = "/" name | "(" expression { "|" expression } ")" [ "+" ]
     name        = "*" | local | prefix ":" local | "{" uri "}" local
 
-A prefix means the namespace that it is given, and any namespace at all if none is: so the names of a DTD can be written as they stand.
+A prefix stands for the namespace that the caller binds to it, or for every namespace if it is
+unbound. So names of a DTD need no declarations.
 
 >>> print(parse_expression("/a( /b | /c/* )+ /p:d"))
 /a(/b|/c/*)+/p:d
@@ -35,38 +36,38 @@ from pathcast.routing.advertisement.notation.expression import (
 
 __all__ = ["parse_advertisement", "parse_expression"]
 
-_NESTED = 50
-_NAMES = 2_000
+_MAX_NESTING = 50
+_MAX_NAMES = 2_000
 _SPACE = re.compile(r"[ \t\r\n]*")
-_PLAIN = r"[^\W\d][\w.\-\u00b7]*"
-_NAME = re.compile(rf"(?:\{{(?P<uri>[^{{}}]*)\}}|(?P<prefix>{_PLAIN}):)?(?P<local>{_PLAIN}|\*)")
+_NCNAME = r"[^\W\d][\w.\-\u00b7]*"
+_NAME = re.compile(rf"(?:\{{(?P<uri>[^{{}}]*)\}}|(?P<prefix>{_NCNAME}):)?(?P<local>{_NCNAME}|\*)")
 
 
 def parse_advertisement(text: str, namespaces: Mapping[str, str] | None = None) -> Advertisement:
-    """The advertisement that an expression stands for; raises AdvertisementError."""
+    """Return the advertisement of an expression; raise AdvertisementError."""
     return parse_expression(text, namespaces).advertisement()
 
 
 def parse_expression(
     text: str, namespaces: Mapping[str, str] | None = None
 ) -> AdvertisementExpression:
-    """The expression as a value; raises AdvertisementError with the place and a hint."""
+    """Return the expression of a text; raise AdvertisementError with a position and a hint."""
     parser = _AdvertisementParser(text, namespaces or {})
-    found = parser.expression(0)
+    expression = parser.expression(0)
     if parser.at < len(text):
         raise parser.error("a / or the end")
-    return found
+    return expression
 
 
 class _AdvertisementParser:
     def __init__(self, text: str, namespaces: Mapping[str, str]) -> None:
         self.text = text
         self.namespaces = namespaces
-        self.names = 0
+        self.name_count = 0
         self.at = 0
-        self.skip()
+        self.skip_space()
 
-    def skip(self) -> None:
+    def skip_space(self) -> None:
         space = _SPACE.match(self.text, self.at)
         assert space is not None
         self.at = space.end()
@@ -75,15 +76,15 @@ class _AdvertisementParser:
         if not self.text.startswith(symbol, self.at):
             return False
         self.at += 1
-        self.skip()
+        self.skip_space()
         return True
 
     def error(self, expected: str, hint: str | None = None) -> AdvertisementError:
         at = min(self.at, len(self.text))
-        found = repr(self.text[at]) if at < len(self.text) else "end"
+        unexpected = repr(self.text[at]) if at < len(self.text) else "end"
         return AdvertisementError(
             "syntax",
-            f"unexpected {found}",
+            f"unexpected {unexpected}",
             text=self.text,
             position=at,
             expected=expected,
@@ -103,8 +104,8 @@ class _AdvertisementParser:
                 raise self.error("/ or (", hint="an advertisement starts at the root: /a/b")
 
     def group(self, nested: int) -> Group:
-        if nested > _NESTED:
-            message = f"more than {_NESTED} groups in each other"
+        if nested > _MAX_NESTING:
+            message = f"more than {_MAX_NESTING} groups in each other"
             raise AdvertisementError("too-deep", message, text=self.text, position=self.at)
         self.take("(")
         choices = [self.expression(nested)]
@@ -115,18 +116,22 @@ class _AdvertisementParser:
         return Group(tuple(choices), repeated=self.take("+"))
 
     def label(self) -> ElementLabel:
-        found = _NAME.match(self.text, self.at)
-        if found is None:
-            deeper = self.text.startswith("/", self.at)
-            hint = "advertisements say every element on the way: there is no //" if deeper else None
+        name = _NAME.match(self.text, self.at)
+        if name is None:
+            descendant = self.text.startswith("/", self.at)
+            hint = (
+                "advertisements say every element on the way: there is no //"
+                if descendant
+                else None
+            )
             raise self.error("a name or *", hint)
-        self.names += 1
-        if self.names > _NAMES:
-            message = f"more than {_NAMES:,} names"
+        self.name_count += 1
+        if self.name_count > _MAX_NAMES:
+            message = f"more than {_MAX_NAMES:,} names"
             raise AdvertisementError("too-long", message, text=self.text, position=self.at)
-        self.at = found.end()
-        self.skip()
-        uri, prefix, local = found["uri"], found["prefix"] or "", found["local"]
+        self.at = name.end()
+        self.skip_space()
+        uri, prefix, local = name["uri"], name["prefix"] or "", name["local"]
         if prefix:
             uri = self.namespaces.get(prefix)
             spaces = None if uri is None else frozenset({uri})

@@ -1,22 +1,28 @@
-"""An automaton -> its expressions in the paper's notation, one after the other.
+"""Conversion of an automaton to expressions in the paper's notation, one at a time.
 
-Outside cycles there is an expression for each way, as in the paper. A component of states that lead to each other is passed on a way in, say from u
-to v. One state of it is chosen, its hub h, so that without h as little as possible is cyclic. Then a way from u to v
+Outside cycles there is one expression per path, as in the paper. Inside a strongly connected
+component, a path from u to v is written around a hub h: the state whose removal leaves the least
+cyclic rest. A path from u to v either
 
-- does not touch h, and is a way through the rest; or
-- leads to h, perhaps round and round back to h, and on to v: head, `(round|round|...)+`, tail, where heads, rounds and tails are ways through
-  the rest.
+- avoids h, and is a path through the rest; or
+- leads to h, repeats any number of cycles through h, and continues to v: head,
+  `(cycle|cycle|...)+`, tail, where heads, cycles and tails are paths through the rest.
 
-That is Kleene's construction, with + in place of *, so that a way with and a way without the rounds are two expressions. They are one where
-the tail starts as the only round does: `/b/c` and `(/b)+/b/c` are `(/b)+/c`. States of a component that are alike in all ways (same
-parents, same children) are written as alternatives, and so is what would be more than `_SEVERAL` expressions for one passage.
+That is Kleene's construction with + in place of *, so paths with and without the cycles are two
+expressions. They are one where the tail starts with the only cycle: `/b/c` and `(/b)+/b/c` are
+`(/b)+/c`. States of a component with equal parents and children are written as alternatives, and so
+are more than `_MAX_ALTERNATIVES` expressions between one pair of states.
 
-Expressions come lazily: a recursive DTD may have millions. A component may also be so entangled that its expressions grow beyond
-all bounds (exponentially, for some: Ehrenfeucht and Zeiger 1976). Then the error says so; the automaton itself has no such trouble.
+Expressions are generated lazily: a recursive DTD may have millions. The expressions of a component
+may grow exponentially (Ehrenfeucht and Zeiger 1976). After `_MAX_PASSAGES` memoised passages the
+conversion raises AdvertisementError; the automaton itself has no such limit.
 
 >>> from pathcast.schema import parse_dtd
->>> book = parse_dtd("<!ELEMENT book (title, section*)><!ELEMENT section (title, section*)><!ELEMENT title (#PCDATA)>")
->>> [str(one) for one in expressions(Advertisement.of(book))]
+>>> book = parse_dtd(
+...     "<!ELEMENT book (title, section*)><!ELEMENT section (title, section*)>"
+...     "<!ELEMENT title (#PCDATA)>"
+... )
+>>> [str(expression) for expression in expressions(Advertisement.of(book))]
 ['/book(/section)+/title', '/book/title']
 """
 
@@ -41,207 +47,216 @@ from pathcast.routing.advertisement.notation.expression import (
 
 __all__ = ["expressions", "tally"]
 
-_Shape: TypeAlias = tuple[int, int]  # recursive patterns, and how deep they are nested
+_Shape: TypeAlias = tuple[int, int]  # recursive patterns and their nesting depth, each at most 2
 
-_SEVERAL = 8
-_PASSAGES = 4_000  # that are looked into, for one advertisement
+_MAX_ALTERNATIVES = 8
+_MAX_PASSAGES = 4_000  # memo entries of one advertisement
 
 
 def expressions(
     advertisement: Advertisement, longest: int | None = None
 ) -> Iterator[AdvertisementExpression]:
-    """Expressions that together stand for all paths, and only these; raises AdvertisementError if that is too much.
+    """Yield expressions whose paths together are exactly those of the advertisement.
 
-    `longest`: only those of at most so many names.
+    `longest` limits them to expressions of at most so many names. Raise AdvertisementError if the
+    recursion is too entangled.
     """
-    writer = _Writer(advertisement)
-    for root in bits(writer.roots):
-        yield from writer.starting(root, longest)
+    converter = _Converter(advertisement)
+    for root in bits(converter.roots):
+        yield from converter.expressions_from(root, longest)
 
 
 def tally(advertisement: Advertisement, longest: int | None = None) -> Counter[RecursionClass]:
-    """How many expressions there are of each kind, without making them; raises AdvertisementError."""
-    writer = _Writer(advertisement)
-    found: Counter[RecursionClass] = Counter()
-    for root in bits(writer.roots):
-        shapes = writer.counted(root, longest)
-        for (patterns, nested), many in shapes.items():
-            found[recursion_class(patterns, nested)] += many
-    return found
+    """Count the expressions of each class without building them; raise AdvertisementError."""
+    converter = _Converter(advertisement)
+    totals: Counter[RecursionClass] = Counter()
+    for root in bits(converter.roots):
+        shapes = converter.count_from(root, longest)
+        for (patterns, nested), count in shapes.items():
+            totals[recursion_class(patterns, nested)] += count
+    return totals
 
 
-class _Writer:
-    """Nodes are sets of states that are alike, a single state mostly."""
+class _Converter:
+    """The quotient automaton and the memo tables of one conversion.
+
+    A node is a set of states with equal neighbours, usually a single state.
+    """
 
     def __init__(self, advertisement: Advertisement) -> None:
-        self._group(advertisement)
+        self._merge_equal_states(advertisement)
         self.above = transpose(self.below)
         self._passages: dict[tuple[int, int, int], list[AdvertisementExpression]] = {}
         self._hubs: dict[int, int] = {}
         self._counts: dict[tuple[int, int | None], Counter[_Shape]] = {}
 
-    def _group(self, advertisement: Advertisement) -> None:
+    def _merge_equal_states(self, advertisement: Advertisement) -> None:
         below, above = advertisement.below, transpose(advertisement.below)
-        parts = _components(below, (1 << len(below)) - 1)
+        components = _components(below, (1 << len(below)) - 1)
         cyclic = mask(
             state
-            for part in parts
-            for state in bits(part)
-            if part & (part - 1) or below[state] & part
+            for component in components
+            for state in bits(component)
+            if component & (component - 1) or below[state] & component
         )
-        alike: dict[object, list[int]] = {}
+        classes: dict[object, list[int]] = {}
         for state in range(len(below)):
             key: object = state
             if cyclic >> state & 1:
                 root, leaf = advertisement.roots >> state & 1, advertisement.leaves >> state & 1
                 key = (below[state], above[state], root, leaf)
-            alike.setdefault(key, []).append(state)
+            classes.setdefault(key, []).append(state)
         self.names: list[AdvertisementExpression] = []
-        number = {}
-        for node, states in enumerate(alike.values()):
+        node_of = {}
+        for node, states in enumerate(classes.values()):
             choices = [
-                AdvertisementExpression((ElementStep(advertisement.labels[one]),)) for one in states
+                AdvertisementExpression((ElementStep(advertisement.labels[state]),))
+                for state in states
             ]
             self.names.append(group(choices, repeated=False))
-            number.update(dict.fromkeys(states, node))
+            node_of.update(dict.fromkeys(states, node))
 
-        def moved(states: int) -> int:
-            return mask(number[one] for one in bits(states))
+        def nodes_of(states: int) -> int:
+            return mask(node_of[state] for state in bits(states))
 
-        self.below = [moved(below[states[0]]) for states in alike.values()]
-        self.roots, self.leaves = moved(advertisement.roots), moved(advertisement.leaves)
+        self.below = [nodes_of(below[states[0]]) for states in classes.values()]
+        self.roots, self.leaves = nodes_of(advertisement.roots), nodes_of(advertisement.leaves)
         self.component = {}
-        for part in _components(self.below, (1 << len(self.below)) - 1):
-            for node in bits(part):
-                self.component[node] = part
+        for component in _components(self.below, (1 << len(self.below)) - 1):
+            for node in bits(component):
+                self.component[node] = component
 
-    def starting(self, node: int, room: int | None) -> Iterator[AdvertisementExpression]:
-        """All that start with a node and have at most so many names."""
-        for last, passage in self._through(node, room):
+    def expressions_from(
+        self, node: int, max_names: int | None
+    ) -> Iterator[AdvertisementExpression]:
+        """Yield all expressions that start at a node and have at most `max_names` names."""
+        for last, passage in self._passages_from(node, max_names):
             if self.leaves >> last & 1:
                 yield passage
             for following in bits(self.below[last] & ~self.component[node]):
-                for rest in self.starting(following, _left(room, passage)):
-                    yield passage + rest
+                for suffix in self.expressions_from(following, _remaining(max_names, passage)):
+                    yield passage + suffix
 
-    def counted(self, node: int, room: int | None) -> Counter[_Shape]:
-        """How many of these there are, by recursive patterns and how deep they are nested (2: or more)."""
-        key = (node, room)
-        found = self._counts.get(key)
-        if found is None:
-            found = self._counts[key] = Counter()
-            for last, passage in self._through(node, room):
+    def count_from(self, node: int, max_names: int | None) -> Counter[_Shape]:
+        """Count the expressions of `expressions_from` by shape."""
+        key = (node, max_names)
+        counts = self._counts.get(key)
+        if counts is None:
+            counts = self._counts[key] = Counter()
+            for last, passage in self._passages_from(node, max_names):
                 if self.leaves >> last & 1:
-                    found[min(passage.patterns, 2), min(passage.nested, 2)] += 1
+                    counts[min(passage.patterns, 2), min(passage.nested, 2)] += 1
                 for following in bits(self.below[last] & ~self.component[node]):
-                    rest = self.counted(following, _left(room, passage))
-                    for (patterns, nested), many in rest.items():
+                    suffixes = self.count_from(following, _remaining(max_names, passage))
+                    for (patterns, nested), count in suffixes.items():
                         shape = (
                             min(passage.patterns + patterns, 2),
                             min(max(passage.nested, nested), 2),
                         )
-                        found[shape] += many
-        return found
+                        counts[shape] += count
+        return counts
 
-    def _through(
-        self, node: int, room: int | None
+    def _passages_from(
+        self, node: int, max_names: int | None
     ) -> Iterator[tuple[int, AdvertisementExpression]]:
-        """The ways through the component of a node, with the node where they leave it or end."""
-        part = self.component[node]
-        for last in bits(part):
-            if self.below[last] & ~part or self.leaves >> last & 1:
-                for passage in self._passage(part, node, last):
-                    if room is None or passage.size <= room:
+        """Yield the paths through the node's component, with the node at which each ends."""
+        component = self.component[node]
+        for last in bits(component):
+            if self.below[last] & ~component or self.leaves >> last & 1:
+                for passage in self._passage(component, node, last):
+                    if max_names is None or passage.size <= max_names:
                         yield last, passage
 
     def _passage(self, nodes: int, first: int, last: int) -> list[AdvertisementExpression]:
-        """All ways from one node to another among these nodes, at most `_SEVERAL` expressions."""
+        """Return all paths from `first` to `last` within some nodes, as few expressions."""
         key = (nodes, first, last)
-        found = self._passages.get(key)
-        if found is None:
-            if len(self._passages) >= _PASSAGES:
+        passage = self._passages.get(key)
+        if passage is None:
+            if len(self._passages) >= _MAX_PASSAGES:
                 raise AdvertisementError(
                     "too-large",
                     "its recursive elements are too entangled to be written as expressions",
                     hint="the automaton is exact; its paths can be listed to any depth",
                 )
-            found = list(self._ways(nodes, first, last))
-            if len(found) > _SEVERAL:
-                found = [group(found, repeated=False)]
-            self._passages[key] = found
-        return found
+            passage = list(self._paths(nodes, first, last))
+            if len(passage) > _MAX_ALTERNATIVES:
+                passage = [group(passage, repeated=False)]
+            self._passages[key] = passage
+        return passage
 
-    def _ways(self, nodes: int, first: int, last: int) -> Iterator[AdvertisementExpression]:
+    def _paths(self, nodes: int, first: int, last: int) -> Iterator[AdvertisementExpression]:
         within = [states & nodes for states in self.below]
         reached = closure(within, 1 << first)
         if not reached >> last & 1:
             return
-        cycle = reached & closure(transpose(within), 1 << first)
-        if cycle == 1 << first and not within[first] >> first & 1:
-            yield from self._tails(nodes & ~cycle, first, last)
+        component = reached & closure(transpose(within), 1 << first)
+        if component == 1 << first and not within[first] >> first & 1:
+            yield from self._tails(nodes & ~component, first, last)
             return
-        hub = self._hub(cycle, first)
+        hub = self._hub(component, first)
         rest = nodes & ~(1 << hub)
         heads: list[AdvertisementExpression] = []
         if hub != first:
             yield from self._passage(rest, first, last) if hub != last else ()
             for before in bits(self.above[hub] & rest):
                 heads += self._passage(rest, first, before)
-        inner = cycle & ~(1 << hub)
-        rounds = [self.names[hub]] if self.below[hub] >> hub & 1 else []
+        inner = component & ~(1 << hub)
+        cycles = [self.names[hub]] if self.below[hub] >> hub & 1 else []
         for before in bits(self.above[hub] & inner):
-            rounds += self._tails(inner, hub, before)
+            cycles += self._tails(inner, hub, before)
         for tail in self._tails(rest, hub, last):
-            for ending in _repeated(rounds, tail):
+            for ending in _with_cycles(cycles, tail):
                 if hub == first:
                     yield ending
                 for head in heads:
                     yield head + ending
 
     def _tails(self, nodes: int, first: int, last: int) -> Iterator[AdvertisementExpression]:
-        """All ways from one node to another that do not come back to the first."""
+        """Yield all paths from `first` to `last` that do not return to `first`."""
         if first == last:
             yield self.names[first]
             return
         for following in bits(self.below[first] & nodes):
-            for way in self._passage(nodes, following, last):
-                yield self.names[first] + way
+            for path in self._passage(nodes, following, last):
+                yield self.names[first] + path
 
-    def _hub(self, cycle: int, first: int) -> int:
-        """The node without which the least is cyclic; the first one if it is as good as any."""
-        found = self._hubs.get(cycle)
-        if found is None:
-            left = {}
-            for node in bits(cycle):
-                parts = _components(self.below, cycle & ~(1 << node))
-                left[node] = sum(part.bit_count() ** 2 for part in parts if part & (part - 1))
-            least = min(left.values())
-            best = mask(node for node in left if left[node] == least)
-            found = self._hubs[cycle] = best
-        return first if found >> first & 1 else next(bits(found))
-
-
-def _left(room: int | None, passage: AdvertisementExpression) -> int | None:
-    return None if room is None else room - passage.size
+    def _hub(self, component: int, first: int) -> int:
+        """Return the node whose removal leaves the least cyclic rest, preferably `first`."""
+        best = self._hubs.get(component)
+        if best is None:
+            cyclic_rest = {}
+            for node in bits(component):
+                parts = _components(self.below, component & ~(1 << node))
+                cyclic_rest[node] = sum(
+                    part.bit_count() ** 2 for part in parts if part & (part - 1)
+                )
+            least = min(cyclic_rest.values())
+            best = mask(node for node in cyclic_rest if cyclic_rest[node] == least)
+            self._hubs[component] = best
+        return first if best >> first & 1 else next(bits(best))
 
 
-def _repeated(
-    rounds: list[AdvertisementExpression], tail: AdvertisementExpression
+def _remaining(max_names: int | None, passage: AdvertisementExpression) -> int | None:
+    return None if max_names is None else max_names - passage.size
+
+
+def _with_cycles(
+    cycles: list[AdvertisementExpression], tail: AdvertisementExpression
 ) -> Iterator[AdvertisementExpression]:
-    """A tail, and the same after rounds."""
-    if len(rounds) == 1:
-        body = rounds[0].parts
+    """Yield a tail on its own and after repetitions of the cycles."""
+    if len(cycles) == 1:
+        body = cycles[0].parts
         if tail.parts[: len(body)] == body:
-            yield AdvertisementExpression(group(rounds).parts + tail.parts[len(body) :])
+            yield AdvertisementExpression(group(cycles).parts + tail.parts[len(body) :])
             return
     yield tail
-    yield group(rounds) + tail
+    yield group(cycles) + tail
 
 
 def _components(below: list[int] | tuple[int, ...], nodes: int) -> list[int]:
-    """The strongly connected components of some nodes, as sets."""
+    """Return the strongly connected components of some nodes, as sets."""
     graph: networkx.DiGraph[int] = networkx.DiGraph()
     graph.add_nodes_from(bits(nodes))
     for node in bits(nodes):
-        graph.add_edges_from((node, one) for one in bits(below[node] & nodes))
+        graph.add_edges_from((node, child) for child in bits(below[node] & nodes))
     return [mask(part) for part in networkx.strongly_connected_components(graph)]
