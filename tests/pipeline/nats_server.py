@@ -61,8 +61,8 @@ class NatsServer:
             return False
 
     def ask(self, question: Callable[[NatsConnection], Awaitable[T]]) -> T:
-        with RetryingClient(self.broker, patience=0) as line:
-            return line.ask(question)
+        with RetryingClient(self.broker, retry_seconds=0) as line:
+            return line.call(question)
 
     def make(self, stream: str, **settings: Any) -> None:
         """A stream for the subjects `stream.>`, unless others are given."""

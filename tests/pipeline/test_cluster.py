@@ -116,9 +116,9 @@ def agrees(spark: SparkSession, folder: Path, summary: str) -> None:
         Source(str(folder / "in"), "files", LIMITS.size),
         str(folder / "local"),
         BatchSettings(LIMITS, structures=0.1),
-        outbox=lambda out: FileOutboxes(Path(out, "outboxes")),
+        make_outbox=lambda out: FileOutboxes(Path(out, "outboxes")),
     )
-    here = PipelineRun(spark, order, lambda _: None).once()
+    here = PipelineRun(spark, order, lambda _: None).run_once()
     for table in TABLES:
         assert rows(spark, folder / "out" / table) == rows(spark, folder / "local" / table), table
     assert boxes(folder / "out") == boxes(folder / "local")

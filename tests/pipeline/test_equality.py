@@ -88,14 +88,14 @@ def test_all_find_the_same(
         Source(str(tmp_path / "in"), "files", Limits().size),
         str(tmp_path / "out"),
         BatchSettings(Limits()),
-        batch=BATCH,
+        batch_size=BATCH,
         partition=partition,
     )
     run = PipelineRun(spark, order, heard.append)
     if stream:
-        run.stream(threading.Event(), available=True)
+        run.run_stream(threading.Event(), until_caught_up=True)
     else:
-        run.once()
+        run.run_once()
     (chosen,) = [event for event in heard if isinstance(event, StrategyChosen)]
     assert (chosen.partition, chosen.fragments > 1) == (partition, partition == "subscriptions")
     kept = {file.name for file in (tmp_path / "out/versions").iterdir()}

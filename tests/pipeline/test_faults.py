@@ -93,7 +93,7 @@ def test_a_worker_is_killed(spark: SparkSession, tmp_path: Path) -> None:
     thread = threading.Thread(target=kill)
     thread.start()
     try:
-        outcome = PipelineRun(spark, asked, silent).once()
+        outcome = PipelineRun(spark, asked, silent).run_once()
     finally:
         over.set()
         thread.join()
@@ -118,15 +118,15 @@ def test_a_full_disk(spark: SparkSession, tmp_path: Path) -> None:
         asked = replace(
             order(tmp_path),
             out=str(small / "out"),
-            outbox=lambda out: FileOutboxes(Path(out, "outboxes")),
-            batch=100,
+            make_outbox=lambda out: FileOutboxes(Path(out, "outboxes")),
+            batch_size=100,
         )
         with pytest.raises(PipelineError) as caught:
-            PipelineRun(spark, asked, silent).stream(threading.Event(), available=True)
+            PipelineRun(spark, asked, silent).run_stream(threading.Event(), until_caught_up=True)
         assert caught.value.kind == "disk"
         assert "No space left" in caught.value.message
         os.system(f"mount -o remount,size=20m {small}")
-        PipelineRun(spark, asked, silent).stream(threading.Event(), available=True)
+        PipelineRun(spark, asked, silent).run_stream(threading.Event(), until_caught_up=True)
         assert delivered(spark, small / "out") == twin(file, bodies)
     finally:
         os.system(f"umount {small}")
@@ -144,7 +144,7 @@ def test_a_source_that_cannot_be_read(spark: SparkSession, tmp_path: Path) -> No
             BatchSettings(LIMITS),
         )
         with pytest.raises(PipelineError) as caught:
-            PipelineRun(spark, asked, silent).once()
+            PipelineRun(spark, asked, silent).run_once()
         assert caught.value.kind == "source", name
         assert name in caught.value.message
         shutil.rmtree(tmp_path / "out")
@@ -154,15 +154,15 @@ def test_a_version_that_is_gone(spark: SparkSession, tmp_path: Path) -> None:
     """A batch that was planned under it cannot be run again, and is not run under another."""
     write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
-    everything = replace(order(tmp_path), batch=10)
-    PipelineRun(spark, everything, silent).stream(threading.Event(), available=True)
+    everything = replace(order(tmp_path), batch_size=10)
+    PipelineRun(spark, everything, silent).run_stream(threading.Event(), until_caught_up=True)
     out = tmp_path / "out"
     for name in ("done", "matches", "documents", "errors", "deliveries", "checkpoint/commits"):
         shutil.rmtree(out / name)
     shutil.rmtree(out / "versions")
     write_subscriptions(tmp_path / "s.jsonl", [{"id": "c", "xpath": "//c"}])
     with pytest.raises(PipelineError) as caught:
-        PipelineRun(spark, everything, silent).stream(threading.Event(), available=True)
+        PipelineRun(spark, everything, silent).run_stream(threading.Event(), until_caught_up=True)
     assert caught.value.kind == "version"
     assert not (out / "matches").exists()
 
@@ -183,8 +183,8 @@ def test_a_folder_that_machines_see_differently(
     with monkeypatch.context() as patch:
         patch.setattr(BatchRunner, "_write", elsewhere)
         with pytest.raises(PipelineError, match=r"wrote 3 rows of matches to .*, and [0-2] are"):
-            PipelineRun(spark, order(tmp_path), silent).once()
+            PipelineRun(spark, order(tmp_path), silent).run_once()
     assert not (tmp_path / "out" / "matches").exists()
     assert not (tmp_path / "out" / "outboxes").exists()
-    PipelineRun(spark, order(tmp_path), silent).once()
+    PipelineRun(spark, order(tmp_path), silent).run_once()
     assert delivered(spark, tmp_path / "out") == twin(tmp_path / "s.jsonl", DOCUMENTS)

@@ -41,11 +41,11 @@ def run(
     """The outcomes of the batches of a run over `documents`."""
     heard: list[RunEvent] = []
     source = Source(str(documents), kind, LIMITS.size)
-    made = PipelineRun(spark, replace(order(folder), source=source, batch=5), heard.append)
+    made = PipelineRun(spark, replace(order(folder), source=source, batch_size=5), heard.append)
     if stream:
-        made.stream(threading.Event(), available=True)
+        made.run_stream(threading.Event(), until_caught_up=True)
     else:
-        made.once()
+        made.run_once()
     return [event.outcome for event in heard if isinstance(event, BatchDone)]
 
 
@@ -145,10 +145,10 @@ def test_the_name_of_results_means_itself(spark: SparkSession, tmp_path: Path) -
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS | {"again.xml": DOCUMENTS["1.xml"]})
     out = tmp_path / "out [1] {a,b}"
-    asked = replace(order(tmp_path, dedupe=3600.0), out=str(out), batch=10)
-    PipelineRun(spark, asked, lambda _: None).stream(threading.Event(), available=True)
+    asked = replace(order(tmp_path, dedupe=3600.0), out=str(out), batch_size=10)
+    PipelineRun(spark, asked, lambda _: None).run_stream(threading.Event(), until_caught_up=True)
     write_documents(tmp_path / "in", {"later.xml": DOCUMENTS["2.xml"]})
-    PipelineRun(spark, asked, lambda _: None).stream(threading.Event(), available=True)
+    PipelineRun(spark, asked, lambda _: None).run_stream(threading.Event(), until_caught_up=True)
     matched = {file.name for file in (out / "outboxes/archive").iterdir()}
     assert len(matched) == len(twin(file, DOCUMENTS).keys() & {(id, "archive") for id in DOCUMENTS})
     (row,) = spark.read.parquet(escape_glob(str(out / "repeats/batch=1"))).collect()
@@ -211,7 +211,7 @@ def test_results_among_the_documents(spark: SparkSession, tmp_path: Path, out: s
     (tmp_path / "link").symlink_to(tmp_path / "in")
     asked = replace(order(tmp_path), out=str(tmp_path / out))
     with pytest.raises(PipelineError, match="would be read as documents") as caught:
-        PipelineRun(spark, asked, lambda _: None).once()
+        PipelineRun(spark, asked, lambda _: None).run_once()
     assert caught.value.kind == "output"
     assert not (tmp_path / "in/out").exists()
 
@@ -221,5 +221,7 @@ def test_results_that_are_passed_over(spark: SparkSession, tmp_path: Path) -> No
     write_documents(tmp_path / "in", DOCUMENTS)
     asked = replace(order(tmp_path), out=str(tmp_path / "in/_out"))
     for _ in range(2):
-        PipelineRun(spark, asked, lambda _: None).stream(threading.Event(), available=True)
+        PipelineRun(spark, asked, lambda _: None).run_stream(
+            threading.Event(), until_caught_up=True
+        )
     assert delivered(spark, tmp_path / "in/_out") == twin(file, DOCUMENTS)

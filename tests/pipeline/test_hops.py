@@ -88,8 +88,8 @@ def test_hops_that_come_and_go(tmp_path: Path) -> None:
         (ENTRIES, 10),
     ]
     for entries, count in changes:
-        changed = compiler.version(entries)
-        assert compiler.compiled == count
+        changed = compiler.compile(entries)
+        assert compiler.expressions_compiled == count
         alone = compile_version(entries, tmp_path / "alone", hops=True)
         assert (changed.name, changed.hops) == (alone.name, alone.hops)
         for body in (b"<a/>", b"<b><c/></b>", b"<c/>", b"<d/>"):
@@ -134,7 +134,7 @@ def test_a_worker_does_not_ask_for_entries(tmp_path: Path, monkeypatch: pytest.M
     known = worker.load_version(str(version.path), hops=version.hops)
     monkeypatch.setattr(Matcher, "match_batch", None)
     monkeypatch.setattr(Matcher, "match", None)
-    found = known.answers([b"<c/>", b"<c>", b"<b><c/></b>", b"<d/>"])
+    found = known.match([b"<c/>", b"<c>", b"<b><c/></b>", b"<d/>"])
     assert [
         found.ids(found.numbers[found.offsets[at] : found.offsets[at + 1]]) for at in range(4)
     ] == [
@@ -246,11 +246,13 @@ def test_a_stream_whose_table_changes(
     run = overlay()
     first, second = documents(2, 25), documents(3, 25)
     source = SubscriptionSource(table(run, tmp_path), hops=True)
-    asked = replace(order(tmp_path), subscriptions=source, batch=100, partition="subscriptions")
+    asked = replace(
+        order(tmp_path), subscriptions=source, batch_size=100, partition="subscriptions"
+    )
     heard: list[RunEvent] = []
 
     def stream() -> None:
-        PipelineRun(spark, asked, heard.append).stream(threading.Event(), available=True)
+        PipelineRun(spark, asked, heard.append).run_stream(threading.Event(), until_caught_up=True)
 
     def crash(*_: object) -> None:
         raise KeyError("crash")
@@ -258,7 +260,7 @@ def test_a_stream_whose_table_changes(
     write_documents(tmp_path / "in", first)
     before = decided(run, first)
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "mark_staged", crash)
+        patch.setattr(Store, "write_staged_outcome", crash)
         with pytest.raises(PathcastError):
             stream()
     for id in ("s0", "s3", "s5", "own-1"):
@@ -289,7 +291,7 @@ def test_a_table_without_entries(spark: SparkSession, tmp_path: Path) -> None:
     source = SubscriptionSource(tmp_path / "t.jsonl", hops=True)
     outcome = PipelineRun(
         spark, replace(order(tmp_path), subscriptions=source), lambda _: None
-    ).once()
+    ).run_once()
     assert (outcome.documents, outcome.unmatched, outcome.deliveries) == (1, 1, 0)
 
 

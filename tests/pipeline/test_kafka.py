@@ -62,7 +62,7 @@ def test_bad_address(text: str, why: str) -> None:
 def test_connector_is_missing(spark: SparkSession, batch: int | None) -> None:
     address = KafkaAddress.parse("kafka://127.0.0.1:9092/news?kafka.ssl.key.password=secret")
     with pytest.raises(PipelineError, match="no connector for Kafka") as caught:
-        kafka_documents(spark, address, most=100, batch=batch)
+        kafka_documents(spark, address, max_bytes=100, batch_size=batch)
     assert f"spark-sql-kafka-0-10_2.13:{spark.version}" in str(caught.value.hint)
     assert "secret" not in str(caught.value)
 
@@ -76,7 +76,7 @@ def test_messages_are_documents(spark: SparkSession) -> None:
         (None, b"<a/>" * 3, "alerts", 0, 2**40, time, 0),
     ]
     messages = spark.createDataFrame(rows, MESSAGES)
-    found = message_documents(messages, "kafka://a:1/news,alerts", most=7)
+    found = message_documents(messages, "kafka://a:1/news,alerts", max_bytes=7)
     assert found.schema["fault"].dataType.simpleString() == "struct<kind:string,message:string>"
     assert [(row.id, row.body, row.fault and tuple(row.fault)) for row in found.collect()] == [
         ("news:0:7", b"<a/>", None),

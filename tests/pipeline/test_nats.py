@@ -55,9 +55,9 @@ def read_all(
 ) -> tuple[list[tuple[int, bytes]], list[LostRange]]:
     found, gone = [], []
     while not reading.done:
-        portion = line.ask(reading.portion)
+        portion = line.call(reading.next_chunk)
         found += [(one.metadata.sequence.stream, one.data) for one in portion.messages]
-        gone += [portion.gone] if portion.gone else []
+        gone += [portion.lost] if portion.lost else []
     return found, gone
 
 
@@ -100,7 +100,7 @@ class TestAddress:
         assert "t0ken" not in repr(found)
 
     def test_credentials_are_decoded(self) -> None:
-        broker = StreamAddress.parse("nats://ann:p%40w@h:1/S").broker
+        broker = StreamAddress.parse("nats://ann:p%40w@h:1/S").server
         assert (broker.user, broker.password) == ("ann", "p@w")
 
     @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ class TestReading:
             async def consumers(link: NatsConnection) -> int | None:
                 return (await link.jetstream.stream_info("RANGE")).state.consumer_count
 
-            assert line.ask(consumers) == 0
+            assert line.call(consumers) == 0
 
     def test_single_holes_are_no_loss_and_the_beginning_is(self, server: NatsServer) -> None:
         server.make("HOLES")
@@ -183,9 +183,9 @@ class TestReading:
                 said.append(message)
                 server.start()
 
-            with RetryingClient(server.broker, patience=30, say=start_again) as line:
+            with RetryingClient(server.broker, retry_seconds=30, log=start_again) as line:
                 reading = RangeReader(stream(server, "BACK"), 1, 200)
-                first = line.ask(reading.portion).messages
+                first = line.call(reading.next_chunk).messages
                 server.kill()
                 rest, gone = read_all(reading, line)
             before = [(one.metadata.sequence.stream, one.data) for one in first]
@@ -200,9 +200,9 @@ class TestReading:
         said: list[str] = []
         with (
             pytest.raises(PipelineError, match="does not answer") as error,
-            RetryingClient(nobody.broker, patience=0.3, say=said.append) as line,
+            RetryingClient(nobody.broker, retry_seconds=0.3, log=said.append) as line,
         ):
-            line.ask(RangeReader(stream(nobody, "S"), 1, 2).portion)
+            line.call(RangeReader(stream(nobody, "S"), 1, 2).next_chunk)
         assert error.value.hint
         assert len(said) >= 2
 
@@ -213,7 +213,7 @@ class TestBatch:
         sent = [*bodies(5), b"x" * (MOST + 1), b""]
         server.put("ALL", sent)
         address = stream(server, "ALL")
-        frame = nats_documents(spark, address, most=MOST, streaming=False)
+        frame = nats_documents(spark, address, max_bytes=MOST, streaming=False)
         found = frame.selectExpr(
             "id", "body", "source", "unix_micros(time) as time", "fault"
         ).collect()
@@ -238,13 +238,13 @@ class TestBatch:
 
     def test_nothing_there(self, spark: SparkSession, server: NatsServer) -> None:
         server.make("EMPTY")
-        found = nats_documents(spark, stream(server, "EMPTY"), most=MOST, streaming=False)
+        found = nats_documents(spark, stream(server, "EMPTY"), max_bytes=MOST, streaming=False)
         assert found.collect() == []
 
     def test_many_parts(self, spark: SparkSession, server: NatsServer) -> None:
         server.make("PARTS")
         server.put("PARTS", bodies(600))
-        found = nats_documents(spark, stream(server, "PARTS"), most=MOST, streaming=False)
+        found = nats_documents(spark, stream(server, "PARTS"), max_bytes=MOST, streaming=False)
         assert found.rdd.getNumPartitions() == 2
         assert Counter(row.id for row in found.select("id").collect()) == Counter(
             f"PARTS:{number}" for number in range(1, 601)
@@ -252,7 +252,7 @@ class TestBatch:
 
     def test_no_such_stream(self, spark: SparkSession, server: NatsServer) -> None:
         with pytest.raises(PipelineError, match="no stream NOPE") as error:
-            nats_documents(spark, stream(server, "NOPE"), most=MOST, streaming=True)
+            nats_documents(spark, stream(server, "NOPE"), max_bytes=MOST, streaming=True)
         assert error.value.hint
 
     @pytest.mark.parametrize("retention", ["workqueue", "interest"])
@@ -261,7 +261,9 @@ class TestBatch:
     ) -> None:
         server.make(f"DROP_{retention}", retention=retention)
         with pytest.raises(PipelineError, match="could not be read again"):
-            nats_documents(spark, stream(server, f"DROP_{retention}"), most=MOST, streaming=False)
+            nats_documents(
+                spark, stream(server, f"DROP_{retention}"), max_bytes=MOST, streaming=False
+            )
 
 
 class TestStreaming:
@@ -271,7 +273,7 @@ class TestStreaming:
         server.make("LIMIT")
         server.put("LIMIT", bodies(16))
         address = stream(server, "LIMIT")
-        frame = nats_documents(spark, address, most=MOST, streaming=True, batch=7)
+        frame = nats_documents(spark, address, max_bytes=MOST, streaming=True, batch_size=7)
 
         def more(number: int) -> None:  # what comes during the run is for the next one
             server.put("LIMIT", bodies(2, first=100 + 2 * number))
@@ -282,7 +284,7 @@ class TestStreaming:
             f"LIMIT:{one}" for one in range(1, 17)
         }
         again = run(
-            nats_documents(spark, address, most=MOST, streaming=True, batch=100),
+            nats_documents(spark, address, max_bytes=MOST, streaming=True, batch_size=100),
             tmp_path / "checkpoint",
         )
         assert [[row.id for row in batch] for batch in again] == [
@@ -295,7 +297,9 @@ class TestStreaming:
     ) -> None:
         server.make("AGAIN")
         server.put("AGAIN", bodies(9))
-        frame = nats_documents(spark, stream(server, "AGAIN"), most=MOST, streaming=True, batch=5)
+        frame = nats_documents(
+            spark, stream(server, "AGAIN"), max_bytes=MOST, streaming=True, batch_size=5
+        )
         seen: list[list[str]] = []
 
         def fail(batch: DataFrame, number: int) -> None:
@@ -318,7 +322,9 @@ class TestStreaming:
     ) -> None:
         server.make("LOST")
         server.put("LOST", bodies(5))
-        frame = nats_documents(spark, stream(server, "LOST"), most=MOST, streaming=True, batch=4)
+        frame = nats_documents(
+            spark, stream(server, "LOST"), max_bytes=MOST, streaming=True, batch_size=4
+        )
         run(frame, tmp_path / "checkpoint")
         server.put("LOST", bodies(10, first=6))
 
@@ -339,7 +345,7 @@ class TestStreaming:
             server.make("KILLED")
             server.put("KILLED", bodies(30))
             frame = nats_documents(
-                spark, stream(server, "KILLED"), most=MOST, streaming=True, batch=10
+                spark, stream(server, "KILLED"), max_bytes=MOST, streaming=True, batch_size=10
             )
             taken: list[str] = []
 
@@ -465,7 +471,7 @@ class TestOutbox:
             assert one.headers["Pathcast-Version"] == "v1"
             document = unquote(one.headers["Pathcast-Document"])
             assert one.headers["Nats-Msg-Id"] == message_id(document, subscriber)
-        assert outbox.refused(spark, str(tmp_path)).count() == 0
+        assert outbox.undeliverable(spark, str(tmp_path)).count() == 0
         assert outbox.publish(spark, str(tmp_path)) == len(ODD) + 2
         assert delivered(server, "box_one") == expected(rows)
 
@@ -482,7 +488,7 @@ class TestOutbox:
         rows = [(f"{n}.xml", b"<a/>", ["ann", "b.c"]) for n in range(40)]
         outbox = NatsOutbox(OutboxAddress(server.broker, "crash"))
         outbox.stage(mail(spark, rows), str(tmp_path))
-        task = outbox._begun(LocalStorage(tmp_path))
+        task = outbox._begin(LocalStorage(tmp_path))
 
         def some() -> Iterator[pa.RecordBatch]:
             for document, body, names in rows[:25]:
@@ -511,7 +517,7 @@ class TestOutbox:
         rows = [(f"{n}.xml", b"<a/>", ["ann", "bob"]) for n in range(20)]
         with nats_server(tmp_path / "store") as server:
             outbox = NatsOutbox(OutboxAddress(server.broker, "broken"))
-            task = outbox._begun(LocalStorage(tmp_path))
+            task = outbox._begin(LocalStorage(tmp_path))
 
             def some() -> Iterator[pa.RecordBatch]:
                 for number, (document, body, names) in enumerate(rows):
@@ -572,15 +578,15 @@ class TestOutbox:
         outbox.stage(mail(spark, rows), str(tmp_path))
         assert outbox.publish(spark, str(tmp_path)) == 2
         assert delivered(server, "LARGE") == expected([rows[0], rows[2]])
-        [row] = outbox.refused(spark, str(tmp_path)).collect()
+        [row] = outbox.undeliverable(spark, str(tmp_path)).collect()
         assert (row.document, row.subscribers, row.kind) == ("2", ["ann", "bob"], "size")
         assert "2,000" in row.message
         assert "2 deliveries are too large" in capfd.readouterr().err
 
     def test_the_largest_that_the_broker_takes(self, server: NatsServer, tmp_path: Path) -> None:
         server.make("EDGE", subjects=["edge.>"], max_msg_size=2_000)
-        outbox = NatsOutbox(OutboxAddress(server.broker, "edge"), patience=0)
-        task = outbox._begun(LocalStorage(tmp_path))
+        outbox = NatsOutbox(OutboxAddress(server.broker, "edge"), retry_seconds=0)
+        task = outbox._begin(LocalStorage(tmp_path))
         sizes = range(1_500, 2_001)
         row = {"version": "v", "subscribers": ["ann"]}
         some = [{"document": f"{size}", "body": b"x" * size, **row} for size in sizes]
@@ -606,7 +612,7 @@ class TestOutbox:
         prefix = settings["subjects"][0][:2]
         server.make(f"WRONG_{prefix}", **settings)
         with pytest.raises(PipelineError, match=why):
-            NatsOutbox(OutboxAddress(server.broker, prefix))._begun(LocalStorage(tmp_path))
+            NatsOutbox(OutboxAddress(server.broker, prefix))._begin(LocalStorage(tmp_path))
 
     @given(st.text())
     def test_a_token_is_one_token_and_can_be_read_back(self, subscriber: str) -> None:

@@ -38,7 +38,7 @@ def test_from_stream_to_subjects(spark: SparkSession, tmp_path: Path) -> None:
             str(tmp_path / "out"),
             BatchSettings(LIMITS),
             lambda _: NatsOutbox(OutboxAddress(server.broker, "mail")),
-            batch=3,
+            batch_size=3,
         )
         heard: list[RunEvent] = []
         stopping = threading.Event()
@@ -48,9 +48,9 @@ def test_from_stream_to_subjects(spark: SparkSession, tmp_path: Path) -> None:
             if isinstance(event, BatchDone):
                 stopping.set()
 
-        PipelineRun(spark, order, hear).stream(stopping)  # the first batch, and no more
+        PipelineRun(spark, order, hear).run_stream(stopping)  # the first batch, and no more
         assert [event.outcome.documents for event in heard if isinstance(event, BatchDone)] == [3]
-        PipelineRun(spark, order, heard.append).stream(threading.Event(), available=True)
+        PipelineRun(spark, order, heard.append).run_stream(threading.Event(), until_caught_up=True)
         assert [event.outcome.refused for event in heard if isinstance(event, BatchDone)] == [0, 1]
         documents = {f"FEED:{number}": body for number, body in enumerate(bodies, 1)}
         expected = twin(file, documents)

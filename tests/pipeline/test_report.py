@@ -160,7 +160,7 @@ def test_an_empty_run_has_statistics_and_a_report(spark: SparkSession, tmp_path:
 
 
 def content(
-    traffic: tuple[TrafficPoint, ...], *, by: str = "time", together: int = 1
+    traffic: tuple[TrafficPoint, ...], *, by: str = "time", windows_per_point: int = 1
 ) -> ReportContent:
     summary = StatisticsSummary(
         documents=sum(one.documents for one in traffic),
@@ -188,9 +188,9 @@ def content(
     )
     return ReportContent(
         summary=summary,
-        together=together,
+        windows_per_point=windows_per_point,
         traffic=traffic,
-        selectivities={},
+        selectivity_histogram={},
         most_matching=(),
         least_matching=(),
         silent_subscriptions=(),
@@ -218,7 +218,7 @@ def test_any_traffic_can_be_drawn(by: str, windows: tuple[int, ...]) -> None:
         )
         for at in windows
     )
-    made = content(points, by=by, together=3 if windows[-1] == 106 else 1)
+    made = content(points, by=by, windows_per_point=3 if windows[-1] == 106 else 1)
     traffic, matches = plot_traffic(made), plot_matches(made)
     assert traffic is not None
     assert matches is not None

@@ -45,10 +45,10 @@ CELLS = st.text(CHARACTERS | st.sampled_from('"",;\t\r\n <&>'), max_size=8)
 
 
 def read(
-    name: str, text: str | bytes, form: RecordMapping | None = None, most: int = MOST
+    name: str, text: str | bytes, mapping: RecordMapping | None = None, max_bytes: int = MOST
 ) -> list[UnpackedDocument]:
-    octets = text.encode() if isinstance(text, str) else text
-    return list(read_rows(name, octets, most, form or RowsToXml()))
+    content = text.encode() if isinstance(text, str) else text
+    return list(read_rows(name, content, max_bytes, mapping or RowsToXml()))
 
 
 def attributes(document: UnpackedDocument) -> list[dict[str, str]]:
@@ -265,30 +265,30 @@ def test_a_row_has_a_longest_length() -> None:
         ("f.csv", 'a\n1\n"' + '\n"",""'.join(["x" * 100] * 1000) + '"\n2\n'),
         ("f.jsonl", f'{{"a":1}}\n\n{{"a":"{long}"}}\n{{"a":2}}\n'),
     ):
-        found = read(name, text, most=1000)
+        found = read(name, text, max_bytes=1000)
         assert [one.id.partition(":")[2] for one in found][:2] == [
             "2" if name == "f.csv" else "1",
             "3",
         ]
         ((_, kind, message),) = faults(found)
         assert (kind, "longer than 67,536 bytes" in message) == ("size", True)
-    found = read("f.json", json.dumps([{"a": 1}, {"a": long * 3}, {"a": 2}]), most=1000)
+    found = read("f.json", json.dumps([{"a": 1}, {"a": long * 3}, {"a": 2}]), max_bytes=1000)
     assert [one.fault and one.fault[0] for one in found] == [None, "size"]
 
 
 def test_a_document_has_a_largest_size() -> None:
     body = read("f.csv", "a\nx\n")[0].body
     assert body is not None
-    assert read("f.csv", "a\nx\n", most=len(body))[0].fault is None
-    assert faults(read("f.csv", "a\nx\n", most=len(body) - 1)) == [
+    assert read("f.csv", "a\nx\n", max_bytes=len(body))[0].fault is None
+    assert faults(read("f.csv", "a\nx\n", max_bytes=len(body) - 1)) == [
         ("f.csv:2", "size", "line 2: the document has 25 bytes, more than 24")
     ]
     group = RowsToXml(group="a")
     pair = read("f.csv", "a\nx\nx\n", group)[0].body
     assert pair is not None
     text = "a\nx\nx\ny\n"
-    assert [one.fault for one in read("f.csv", text, group, most=len(pair))] == [None, None]
-    assert [one.fault for one in read("f.csv", text, group, most=len(pair) - 1)] == [
+    assert [one.fault for one in read("f.csv", text, group, max_bytes=len(pair))] == [None, None]
+    assert [one.fault for one in read("f.csv", text, group, max_bytes=len(pair) - 1)] == [
         ("size", f"{len(pair)} bytes, more than {len(pair) - 1}"),
         None,
     ]
@@ -488,7 +488,7 @@ def test_lines_that_are_no_bodies(line: str, said: str) -> None:
 
 
 def test_a_body_that_is_too_large() -> None:
-    found = read("f.jsonl", '{"body": "<aaaaaa/>"}\n{"body": "<a/>"}', BodyField(), most=8)
+    found = read("f.jsonl", '{"body": "<aaaaaa/>"}\n{"body": "<a/>"}', BodyField(), max_bytes=8)
     assert [one.fault and one.fault[0] for one in found] == ["size", None]
 
 
@@ -671,7 +671,7 @@ def documents_of(
         ],
         "id string, body binary, source string, time timestamp",
     )
-    unpack = partial(unpack_batches, unpack=partial(read_rows, form=form), most=MOST)
+    unpack = partial(unpack_batches, unpack=partial(read_rows, mapping=form), max_bytes=MOST)
     found = packed.mapInArrow(unpack, DOCUMENTS_DDL)
     return sorted(transform_documents(found, style).collect(), key=lambda row: str(row.id))
 

@@ -67,8 +67,8 @@ def order(tmp_path: Path, **settings: object) -> RunSpec:
         Source(str(tmp_path / "in"), "files", LIMITS.size),
         str(tmp_path / "out"),
         BatchSettings(LIMITS, **settings),  # type: ignore[arg-type]
-        outbox=lambda out: FileOutboxes(Path(out, "outboxes")),
-        batch=2,
+        make_outbox=lambda out: FileOutboxes(Path(out, "outboxes")),
+        batch_size=2,
     )
 
 
@@ -110,7 +110,7 @@ def test_once(spark: SparkSession, tmp_path: Path, partition: PartitionMode) -> 
     write_documents(tmp_path / "in", DOCUMENTS)
     heard: list[RunEvent] = []
     asked = replace(order(tmp_path, structures=1.0), partition=partition)
-    outcome = PipelineRun(spark, asked, heard.append).once()
+    outcome = PipelineRun(spark, asked, heard.append).run_once()
     expected = twin(file, DOCUMENTS)
     assert delivered(spark, tmp_path / "out") == expected
     assert boxes(tmp_path / "out") == {pair: DOCUMENTS[pair[0]] for pair in expected}
@@ -133,12 +133,12 @@ def test_once(spark: SparkSession, tmp_path: Path, partition: PartitionMode) -> 
 def test_results_are_not_mixed(spark: SparkSession, tmp_path: Path) -> None:
     write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
-    PipelineRun(spark, order(tmp_path), lambda _: None).once()
+    PipelineRun(spark, order(tmp_path), lambda _: None).run_once()
     with pytest.raises(PipelineError, match="results of an earlier run"):
-        PipelineRun(spark, order(tmp_path), lambda _: None).once()
+        PipelineRun(spark, order(tmp_path), lambda _: None).run_once()
     with pytest.raises(PipelineError, match=r"another run \(run: batch, here stream\)"):
-        PipelineRun(spark, order(tmp_path), lambda _: None).stream(
-            threading.Event(), available=True
+        PipelineRun(spark, order(tmp_path), lambda _: None).run_stream(
+            threading.Event(), until_caught_up=True
         )
 
 
@@ -148,7 +148,9 @@ def test_stream_with_change_of_subscriptions(spark: SparkSession, tmp_path: Path
     heard: list[RunEvent] = []
 
     def run() -> None:
-        PipelineRun(spark, order(tmp_path), heard.append).stream(threading.Event(), available=True)
+        PipelineRun(spark, order(tmp_path), heard.append).run_stream(
+            threading.Event(), until_caught_up=True
+        )
 
     run()
     first = twin(file, DOCUMENTS)
@@ -189,7 +191,7 @@ def test_stream_goes_on_until_stopped(spark: SparkSession, tmp_path: Path) -> No
             case 4, BatchDone():
                 stopping.set()
 
-    PipelineRun(spark, order(tmp_path), hear).stream(stopping)
+    PipelineRun(spark, order(tmp_path), hear).run_stream(stopping)
     found = delivered(spark, tmp_path / "out")
     assert found["6.xml", "4"] == ["4"]  # the old subscriptions stayed in use
     assert {pair for pair in found if pair[0] == "7.xml"} == {("7.xml", "new")}
@@ -204,11 +206,11 @@ class Crash(Exception):
     ("place", "after"),
     [
         ("write_plan", False),
-        ("restart", False),
-        ("mark_staged", False),
+        ("start_attempt", False),
+        ("write_staged_outcome", False),
         ("publish_tables", False),
-        ("mark_done", False),
-        ("mark_done", True),
+        ("write_done_outcome", False),
+        ("write_done_outcome", True),
     ],
 )
 def test_a_batch_that_is_run_again(
@@ -227,16 +229,20 @@ def test_a_batch_that_is_run_again(
             real(self, *arguments)
         raise Crash
 
-    everything = replace(order(tmp_path), batch=10)
+    everything = replace(order(tmp_path), batch_size=10)
     with monkeypatch.context() as patch:
         patch.setattr(Store, place, crash)
         with pytest.raises(PathcastError):
-            PipelineRun(spark, everything, lambda _: None).stream(threading.Event(), available=True)
+            PipelineRun(spark, everything, lambda _: None).run_stream(
+                threading.Event(), until_caught_up=True
+            )
     taken = boxes(tmp_path / "out") if (tmp_path / "out/outboxes").exists() else {}
     for document, subscriber in taken:
         (tmp_path / "out/outboxes" / subscriber / document.replace("/", "%2F")).unlink()
     write_subscriptions(tmp_path / "s.jsonl", [{"id": "c", "xpath": "//c"}])
-    PipelineRun(spark, everything, lambda _: None).stream(threading.Event(), available=True)
+    PipelineRun(spark, everything, lambda _: None).run_stream(
+        threading.Event(), until_caught_up=True
+    )
     if place == "write_plan":  # there was no plan: what is there now counts
         expected = twin(file, DOCUMENTS)
     assert delivered(spark, tmp_path / "out") == expected
@@ -252,8 +258,8 @@ def test_repeats(spark: SparkSession, tmp_path: Path) -> None:
     heard: list[RunEvent] = []
 
     def run() -> None:
-        PipelineRun(spark, order(tmp_path, dedupe=3600.0), heard.append).stream(
-            threading.Event(), available=True
+        PipelineRun(spark, order(tmp_path, dedupe=3600.0), heard.append).run_stream(
+            threading.Event(), until_caught_up=True
         )
 
     run()

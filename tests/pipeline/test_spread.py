@@ -90,13 +90,13 @@ def spread(
 ) -> dict[str, Known]:
     fragments = split_version(version, count)
     fragments.ship(documents.sparkSession.sparkContext)
-    task = MatchTask(version.name, version.file, limits or Limits(), share=0.5)
+    task = MatchTask(version.name, version.file, limits or Limits(), structure_share=0.5)
     return read(match_in_fragments(documents, fragments, task).collect(), version.name)
 
 
 def whole(documents: DataFrame, version: Version, limits: Limits | None = None) -> dict[str, Known]:
     version.ship(documents.sparkSession.sparkContext)
-    task = MatchTask(version.name, version.file, limits or Limits(), share=0.5)
+    task = MatchTask(version.name, version.file, limits or Limits(), structure_share=0.5)
     return read(matching.match_documents(documents, task).collect(), version.name)
 
 

@@ -508,10 +508,10 @@ def test_windows_find_their_length(spark: SparkSession, tmp_path: Path) -> None:
         return window_axis(table, StatisticsSettings(**settings))
 
     hour = axis([0, 3_600, None])
-    assert (hour.by, hour.each, hour.windows) == ("time", 120, 31)
-    assert axis([0]).each == 1
+    assert (hour.by, hour.window_length, hour.windows) == ("time", 120, 31)
+    assert axis([0]).window_length == 1
     blink = axis([0, 0.02])
-    assert (blink.each, blink.windows) == (0.001, 21)
+    assert (blink.window_length, blink.windows) == (0.001, 21)
     assert axis([0, 86_400 * 365 * 100]).windows <= 102
     batches = axis([None] * 120)
     assert (batches.by, batches.length, batches.windows) == ("batch", 3, 40)

@@ -45,7 +45,7 @@ def test_what_is_written_is_read(storage: Storage) -> None:
     storage.remove("a/b")
     storage.remove("a/b")
     assert storage.read("a/b") is None
-    storage.settle()
+    storage.sync()
 
 
 def test_moving(storage: Storage) -> None:
@@ -60,9 +60,9 @@ def test_moving(storage: Storage) -> None:
 
 def test_keeping_and_fetching(storage: Storage, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"123")
-    assert storage.fetch("kept/file") is None
-    storage.keep(tmp_path / "file", "kept/file")
-    found = storage.fetch("kept/file")
+    assert storage.get_file("kept/file") is None
+    storage.put_file(tmp_path / "file", "kept/file")
+    found = storage.get_file("kept/file")
     assert found is not None
     assert found.read_bytes() == b"123"
     assert found.name == "file"
@@ -116,37 +116,41 @@ def test_addresses(spark: SparkSession, tmp_path: Path) -> None:
 def test_records(storage: Storage) -> None:
     store = Store(storage)
     belongs = {"run": "stream", "documents": "in"}
-    store.lock({**belongs, "documents": "bad"}, again=False)  # it came to nothing
-    store.lock(belongs, again=True)
+    store.lock({**belongs, "documents": "bad"}, resume=False)  # it came to nothing
+    store.lock(belongs, resume=True)
     store.claim(belongs)
-    store.lock(belongs, again=False)
+    store.lock(belongs, resume=False)
     store.claim(belongs)
     with pytest.raises(PipelineError, match=r"another run \(documents: in, here other\)"):
-        store.lock({**belongs, "documents": "other"}, again=True)
+        store.lock({**belongs, "documents": "other"}, resume=True)
     assert store.plan(3) is None
     store.write_plan(3, Plan("v", 1.5))
     assert store.plan(3) == Plan("v", 1.5)
     outcome = BatchOutcome(
         "v", documents=3, matched=3, latest=2.5, tables=("matches",), staging="s"
     )
-    store.mark_staged(3, outcome)
-    assert (store.staged(3), store.done(3)) == (outcome, None)
-    store.mark_done(3, outcome)
-    assert (store.staged(3), store.done(3), store.outcomes()) == (None, outcome, {3: outcome})
+    store.write_staged_outcome(3, outcome)
+    assert (store.staged_outcome(3), store.done_outcome(3)) == (outcome, None)
+    store.write_done_outcome(3, outcome)
+    assert (store.staged_outcome(3), store.done_outcome(3), store.outcomes()) == (
+        None,
+        outcome,
+        {3: outcome},
+    )
     with pytest.raises(PipelineError, match="results of an earlier run"):
-        store.lock(belongs, again=False)
+        store.lock(belongs, resume=False)
 
 
 def test_records_of_another_format_and_damaged_ones(storage: Storage) -> None:
     store = Store(storage)
     storage.write("pathcast.json", b'{"format": 99}')
     with pytest.raises(PipelineError, match="written in format 99") as caught:
-        store.lock({}, again=True)
+        store.lock({}, resume=True)
     assert caught.value.kind == "checkpoint"
     storage.write("pathcast.json", b"{]")
     with pytest.raises(PipelineError, match="is damaged"):
-        store.lock({}, again=True)
+        store.lock({}, resume=True)
     storage.remove("pathcast.json")
     storage.write("log/0000000001.json", b"{}")
     with pytest.raises(PipelineError, match="not the record of a run"):
-        store.lock({}, again=True)
+        store.lock({}, resume=True)

@@ -99,15 +99,15 @@ def version_of(count: int, folder: Path) -> Version:
 LOADING = """
 import sys
 from pathlib import Path
-from pathcast.pipeline.worker import loaded
+from pathcast.pipeline.worker import load_version
 
 def now():
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS"))
 
 before = now()
-engine = loaded(sys.argv[1])
-engine.matcher.match(b"<a/>")
+loaded = load_version(sys.argv[1])
+loaded.matcher.match(b"<a/>")
 print(now() - before)
 """
 
@@ -145,10 +145,10 @@ def test_the_room_is_a_share_of_what_is_free(spark: SparkSession) -> None:
 LIMITED = """
 import json, sys
 from pathcast.pipeline.session import open_session
-from pathcast.pipeline.strategy import room_for_worker
+from pathcast.pipeline.strategy import worker_memory
 
 session = open_session("local[1]", settings={"spark.executor.pyspark.memory": "3g"})
-print(json.dumps(room_for_worker(session)))
+print(json.dumps(worker_memory(session)))
 session.stop()
 """
 

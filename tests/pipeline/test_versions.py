@@ -29,15 +29,17 @@ FIRST = [
 
 def test_only_what_is_new_is_compiled(tmp_path: Path) -> None:
     compiler = VersionCompiler(tmp_path)
-    first = compiler.version(FIRST)
-    assert compiler.compiled == 3
-    second = compiler.version([Subscription("n", "//n"), *FIRST[:2]])
-    assert compiler.compiled == 4
-    moved = compiler.version([*FIRST[:1], Subscription("b", "//b", subscriber="y"), FIRST[2]])
-    assert compiler.compiled == 5  # 7 had gone; the subscriber is no part of what is compiled
-    assert compiler.version(FIRST) == first
-    changed = compiler.version([Subscription("a", "//a[c]"), *FIRST[1:]])
-    assert compiler.compiled == 6
+    first = compiler.compile(FIRST)
+    assert compiler.expressions_compiled == 3
+    second = compiler.compile([Subscription("n", "//n"), *FIRST[:2]])
+    assert compiler.expressions_compiled == 4
+    moved = compiler.compile([*FIRST[:1], Subscription("b", "//b", subscriber="y"), FIRST[2]])
+    assert (
+        compiler.expressions_compiled == 5
+    )  # 7 had gone; the subscriber is no part of what is compiled
+    assert compiler.compile(FIRST) == first
+    changed = compiler.compile([Subscription("a", "//a[c]"), *FIRST[1:]])
+    assert compiler.expressions_compiled == 6
     assert len({first.name, second.name, moved.name, changed.name}) == 4
     assert set(Matcher.load(second.path).match(b"<n><a><b/></a><c/></n>")) == {"n", "a", "b"}
     assert set(Matcher.load(changed.path).match(b"<a><b/><c/></a>")) == {"a", "b", 7}
@@ -63,20 +65,20 @@ def test_other_subscriptions_have_another_name(tmp_path: Path, other: list[Subsc
 
 def test_after_an_error_nothing_is_mixed_up(tmp_path: Path) -> None:
     compiler = VersionCompiler(tmp_path)
-    first = compiler.version(FIRST)
+    first = compiler.compile(FIRST)
     with pytest.raises(SubscriptionError):
-        compiler.version([Subscription("a", "//z"), Subscription("c", "//c[")])
-    assert compiler.version(FIRST[:1]).subscriptions == 1
+        compiler.compile([Subscription("a", "//z"), Subscription("c", "//c[")])
+    assert compiler.compile(FIRST[:1]).subscriptions == 1
 
     def stopped() -> Iterator[Subscription]:
         yield Subscription("b", "//q")
         raise PipelineError("subscriptions", "unreadable")
 
     with pytest.raises(PipelineError):
-        compiler.version(stopped())
-    assert compiler.version(FIRST) == first
+        compiler.compile(stopped())
+    assert compiler.compile(FIRST) == first
     refused: list[object] = []
-    some = compiler.version(
+    some = compiler.compile(
         [Subscription("a", "//a["), *FIRST[1:], Subscription("7", "//d"), FIRST[1]],
         lambda one, error: refused.append((one.id, error.kind)),
     )
@@ -112,7 +114,7 @@ def test_any_change_is_as_if_compiled_alone(sets: list[list[Subscription]]) -> N
     with TemporaryDirectory() as name:
         compiler = VersionCompiler(Path(name, "changed"))
         for some in sets:
-            changed = compiler.version(some)
+            changed = compiler.compile(some)
             alone = compile_version(some, Path(name, "alone"))
             assert changed.name == alone.name
             assert changed.routes.read_bytes() == alone.routes.read_bytes()

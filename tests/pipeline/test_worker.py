@@ -28,7 +28,8 @@ def test_every_document_has_one_first_row(spark: SparkSession, tmp_path: Path) -
         ("4", None, "here", None, ("size", "too large")),
     ]
     found = matching.match_documents(
-        spark.createDataFrame(rows, COLUMNS), MatchTask(version.name, version.file, share=1.0)
+        spark.createDataFrame(rows, COLUMNS),
+        MatchTask(version.name, version.file, structure_share=1.0),
     ).collect()
     assert sorted(row.document for row in found if row.first) == ["1", "2", "3", "4"]
     assert {row.document: row.subscriptions for row in found if row.kind is None} == {

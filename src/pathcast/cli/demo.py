@@ -83,20 +83,20 @@ def demo(
             told = {
                 "documents": found.documents,
                 "deliveries": found.deliveries,
-                "wrong": found.wrong,
+                "wrong": found.mismatches,
             }
             files = {name: str(path) for name, path in places.items()}
             output.json({"seed": seed, **totals.as_dict(), "audit": told, **files})
         else:
             output.text(totals.table())
-            verdict = f"{len(found.wrong):,} WRONG" if found.wrong else "all as lxml says"
+            verdict = f"{len(found.mismatches):,} WRONG" if found.mismatches else "all as lxml says"
             text = f"{found.deliveries:,} deliveries of {found.documents:,} documents: {verdict}"
             output.text(f"{'checked':<15} {text}")
             for name, path in places.items():
                 output.text(f"{name:<15} {path}")
-    for one in found.wrong:
+    for one in found.mismatches:
         say(f"pathcast: {one}", "red")
-    if found.wrong:
+    if found.mismatches:
         raise typer.Exit(FAILED)
 
 
@@ -163,7 +163,7 @@ class _Show:
         self._watcher.doing("starting Spark")
         with session_for(brief=True) as session:
             if any(half.documents for half in self._halves):
-                PipelineRun(session, order, self._hear).stream(self._stopping)
+                PipelineRun(session, order, self._hear).run_stream(self._stopping)
                 self._watcher.doing("computing statistics")
                 write_statistics(session, str(results))
             self._watcher.doing("asking lxml")

@@ -310,18 +310,16 @@ def _perform(
         with TemporaryDirectory(prefix="pathcast-") as folder, ExitStack() as stack:
             watcher.doing("compiling subscriptions")
             compiler = order.subscriptions.compiler(Path(folder))
-            order.subscriptions.compiled(
-                compiler.version
-            )  # what is bad is told before Spark starts
+            order.subscriptions.compile(compiler.compile)  # what is bad is told before Spark starts
             watcher.doing("starting Spark")
             session = stack.enter_context(session_for(master, settings=settings))
             watcher.doing("looking for documents")
             run = PipelineRun(session, order, watcher.hear, compiler)
             if stream:
                 with _stopping(watcher.stopping) as stopping:
-                    run.stream(stopping, available=once)
+                    run.run_stream(stopping, until_caught_up=once)
             else:
-                run.once()
+                run.run_once()
     except PathcastError as error:
         watcher.close()
         if watcher.totals.batches or error.kind not in _CALL:

@@ -30,7 +30,7 @@ class AuditResult:
 
     documents: int
     deliveries: int
-    wrong: tuple[str, ...]
+    mismatches: tuple[str, ...]
 
 
 def audit(
@@ -40,51 +40,65 @@ def audit(
     versions: Mapping[str, Iterable[Subscription]],
 ) -> AuditResult:
     """Compare the deliveries of these documents, by their ids, under the subscriptions of each version."""
-    chosen = F.col("document").isin(*bodies)
-    matched = session.read.parquet(escape_glob(str(out / "matches"))).where(chosen)
-    version_of = {row.document: row.version for row in matched.collect()}
-    found: dict[str, dict[str, list[str]]] = {}
-    for row in session.read.parquet(escape_glob(str(out / "deliveries"))).where(chosen).collect():
-        found.setdefault(row.document, {})[row.subscriber] = list(row.subscriptions)
-    judges = {name: LxmlOracle(rows) for name, rows in versions.items()}
-    wrong = []
+    is_sampled = F.col("document").isin(*bodies)
+    match_rows = session.read.parquet(escape_glob(str(out / "matches"))).where(is_sampled)
+    version_of = {row.document: row.version for row in match_rows.collect()}
+    delivered: dict[str, dict[str, list[str]]] = {}
+    for row in (
+        session.read.parquet(escape_glob(str(out / "deliveries"))).where(is_sampled).collect()
+    ):
+        delivered.setdefault(row.document, {})[row.subscriber] = list(row.subscriptions)
+    oracles = {name: LxmlOracle(rows) for name, rows in versions.items()}
+    mismatches = []
     deliveries = 0
     for document, body in bodies.items():
-        wanted = judges[version_of[document]].readers(body) if document in version_of else {}
-        deliveries += len(wanted)
-        if wanted != found.get(document, {}):
-            wrong.append(f"{document}: lxml says {wanted}, delivered was {found.get(document)}")
-        for subscriber in wanted:
-            file = out / "outboxes" / file_name(subscriber) / file_name(document)
-            if not (file.is_file() and file.read_bytes() == body):
-                wrong.append(f"{file} is not the document")
-    return AuditResult(len(bodies), deliveries, tuple(wrong))
+        expected = (
+            oracles[version_of[document]].subscribers_of(body) if document in version_of else {}
+        )
+        deliveries += len(expected)
+        if expected != delivered.get(document, {}):
+            mismatches.append(
+                f"{document}: lxml says {expected}, delivered was {delivered.get(document)}"
+            )
+        for subscriber in expected:
+            path = out / "outboxes" / file_name(subscriber) / file_name(document)
+            if not (path.is_file() and path.read_bytes() == body):
+                mismatches.append(f"{path} is not the document")
+    return AuditResult(len(bodies), deliveries, tuple(mismatches))
 
 
 class LxmlOracle:
     """What libxml2 says to subscriptions.
 
     >>> both = [Subscription("x", "//b", subscriber="ann"), Subscription("y", "b")]
-    >>> LxmlOracle(both).readers(b"<a><b/></a>")
+    >>> LxmlOracle(both).subscribers_of(b"<a><b/></a>")
     {'ann': ['x'], 'y': ['y']}
     """
 
     def __init__(self, subscriptions: Iterable[Subscription]) -> None:
-        self._known = [(one, _expression(one)) for one in subscriptions]
+        self._subscriptions = [
+            (subscription, _expression(subscription)) for subscription in subscriptions
+        ]
 
-    def readers(self, body: bytes) -> dict[str, list[str]]:
+    def subscribers_of(self, body: bytes) -> dict[str, list[str]]:
         """Which subscribers a document is for, each with the subscriptions that say so, sorted."""
         try:
             tree = etree.fromstring(body).getroottree()
         except etree.XMLSyntaxError:
             return {}
-        found: dict[str, list[str]] = {}
-        for one, holds in self._known:
-            if holds(tree):
-                found.setdefault(str(one.subscriber), []).append(str(one.id))
-        return {subscriber: sorted(ids) for subscriber, ids in found.items()}
+        matched: dict[str, list[str]] = {}
+        for subscription, expression in self._subscriptions:
+            if expression(tree):
+                matched.setdefault(str(subscription.subscriber), []).append(str(subscription.id))
+        return {subscriber: sorted(ids) for subscriber, ids in matched.items()}
 
 
-def _expression(one: Subscription) -> etree.XPath:
-    xpath = one.xpath if one.xpath.startswith(("/", "(")) else f"//{one.xpath}"
-    return etree.XPath(f"boolean({xpath})", namespaces=dict(one.namespaces or {}), regexp=False)
+def _expression(subscription: Subscription) -> etree.XPath:
+    xpath = (
+        subscription.xpath
+        if subscription.xpath.startswith(("/", "("))
+        else f"//{subscription.xpath}"
+    )
+    return etree.XPath(
+        f"boolean({xpath})", namespaces=dict(subscription.namespaces or {}), regexp=False
+    )

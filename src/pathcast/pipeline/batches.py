@@ -62,14 +62,14 @@ class BatchRunner:
         store: Store,
         versions: VersionStore,
         settings: BatchSettings,
-        matched: MatchFunction,
+        match: MatchFunction,
         outbox: Outbox | None,
     ) -> None:
         self._session = session
         self._store = store
         self._versions = versions
         self._settings = settings
-        self._matched = matched
+        self._match = match
         self._outbox = outbox
 
     def run(
@@ -89,12 +89,12 @@ class BatchRunner:
         if plan is None:
             plan = Plan(version(), time.time())
             self._store.write_plan(batch, plan)
-        outcome = self._store.staged(batch)
+        outcome = self._store.staged_outcome(batch)
         if outcome is None:
-            outcome = self._stage(documents, plan, self._store.restart(batch), shuffled)
-            self._store.mark_staged(batch, outcome)
+            outcome = self._stage(documents, plan, self._store.start_attempt(batch), shuffled)
+            self._store.write_staged_outcome(batch, outcome)
         outcome = self._publish(batch, outcome)
-        self._store.mark_done(batch, outcome)
+        self._store.write_done_outcome(batch, outcome)
         return outcome
 
     def _stage(
@@ -112,124 +112,126 @@ class BatchRunner:
         )
         # Read once: a file may be gone, or another, when it is read again.
         documents = documents.persist(_STORAGE_LEVEL)
-        found = None
+        results = None
         try:
             if shuffled:
                 _count_documents(documents)
-            repeated = self._repeated(staging, documents, plan)
-            fresh = documents
-            if repeated is not None:
-                again = repeated.select(F.col("document").alias("id"))
-                fresh = documents.join(again, "id", "left_anti")
-            found = self._matched(fresh, version, task).persist(_STORAGE_LEVEL)
-            outcome = self._tables(staging, found, version, documents)
+            repeats = self._find_repeats(staging, documents, plan)
+            new_documents = documents
+            if repeats is not None:
+                repeated_ids = repeats.select(F.col("document").alias("id"))
+                new_documents = documents.join(repeated_ids, "id", "left_anti")
+            results = self._match(new_documents, version, task).persist(_STORAGE_LEVEL)
+            outcome = self._stage_tables(staging, results, version, documents)
         finally:
             documents.unpersist()
-            if found is not None:
-                found.unpersist()
-        again_count = 0 if repeated is None else repeated.count()
+            if results is not None:
+                results.unpersist()
+        repeat_count = 0 if repeats is None else repeats.count()
         outcome = replace(
             outcome,
-            repeated=again_count,
+            repeated=repeat_count,
             staging=staging,
             seconds=round(time.perf_counter() - start, 3),
         )
         _check_documents_accounted_for(outcome)
         return outcome
 
-    def _tables(
-        self, staging: str, found: DataFrame, version: Version, documents: DataFrame
+    def _stage_tables(
+        self, staging: str, results: DataFrame, version: Version, documents: DataFrame
     ) -> BatchOutcome:
         """Stage the tables, and the mail, several at a time: most of the time of a small one is waiting."""
-        matches = matching.matches_table(found)
+        matches = matching.matches_table(results)
         routes = self._session.read.schema(ROUTES_DDL).parquet(
             escape_glob(self._versions.routes(version))
         )
-        first, hits = Observation(), Observation()
-        sent = Observation()
+        row_counts, match_counts = Observation(), Observation()
+        delivery_counts = Observation()
         steps: list[Callable[[], object]] = [
             lambda: _count_documents(documents),
             lambda: self._write(
-                staging, "documents", matching.documents_table(_count_rows(found, first))
+                staging, "documents", matching.documents_table(_count_rows(results, row_counts))
             ),
             lambda: self._write(
                 staging,
                 "matches",
                 matches.observe(
-                    hits,
+                    match_counts,
                     F.coalesce(F.sum(F.size("subscriptions")), F.lit(0)).alias("matches"),
                     F.count("*").alias("rows"),
                 ),
             ),
             lambda: self._deliver(
                 staging,
-                deliveries(matches, routes).observe(sent, F.count("*").alias("deliveries")),
+                deliveries(matches, routes).observe(
+                    delivery_counts, F.count("*").alias("deliveries")
+                ),
                 documents,
             ),
         ]
-        given = run_parallel(self._session, *steps)[0]
-        assert isinstance(given, Row)
-        counted = first.get
-        rows = {
-            "documents": counted["read"],
-            "matches": hits.get["rows"],
-            "deliveries": sent.get["deliveries"],
+        document_counts = run_parallel(self._session, *steps)[0]
+        assert isinstance(document_counts, Row)
+        counts = row_counts.get
+        table_rows = {
+            "documents": counts["read"],
+            "matches": match_counts.get["rows"],
+            "deliveries": delivery_counts.get["deliveries"],
         }
-        for name, count in rows.items():
+        for name, count in table_rows.items():
             self._check_rows(staging, name, count)
-        names = [*rows]
-        if counted["refused"] or counted["undecided"]:
-            self._write(staging, "errors", matching.errors_table(found))
-            names.append("errors")
+        tables = [*table_rows]
+        if counts["refused"] or counts["undecided"]:
+            self._write(staging, "errors", matching.errors_table(results))
+            tables.append("errors")
         if self._settings.dedupe is not None:
-            names += ["repeats", "hashes"]
-        matched = counted["matched"]
-        if counted["scattered"]:
-            matched = (
+            tables += ["repeats", "hashes"]
+        matched_documents = counts["matched"]
+        if counts["scattered"]:
+            matched_documents = (
                 matches.where(F.size("subscriptions") > 0).select("document").distinct().count()
             )
         return BatchOutcome(
             version=version.name,
-            documents=given["documents"],
-            matched=matched,
-            unmatched=counted["read"] - counted["refused"] - matched,
-            refused=counted["refused"],
-            undecided=counted["undecided"],
-            bytes=counted["bytes"],
-            matches=hits.get["matches"],
-            deliveries=sent.get["deliveries"],
-            latest=given["latest"],
-            tables=tuple(names),
+            documents=document_counts["documents"],
+            matched=matched_documents,
+            unmatched=counts["read"] - counts["refused"] - matched_documents,
+            refused=counts["refused"],
+            undecided=counts["undecided"],
+            bytes=counts["bytes"],
+            matches=match_counts.get["matches"],
+            deliveries=delivery_counts.get["deliveries"],
+            latest=document_counts["latest"],
+            tables=tuple(tables),
         )
 
-    def _deliver(self, staging: str, delivered: DataFrame, documents: DataFrame) -> None:
-        self._write(staging, "deliveries", delivered)
+    def _deliver(self, staging: str, table: DataFrame, documents: DataFrame) -> None:
+        self._write(staging, "deliveries", table)
         if self._outbox is not None:
             path = self._path(staging, "deliveries")
             staged = self._session.read.schema(DELIVERIES_DDL).parquet(escape_glob(path))
             self._outbox.stage(outbox_rows(staged, documents), self._path(staging, _OUTBOX_FOLDER))
 
-    def _repeated(self, staging: str, documents: DataFrame, plan: Plan) -> DataFrame | None:
+    def _find_repeats(self, staging: str, documents: DataFrame, plan: Plan) -> DataFrame | None:
         """The repeats among documents, staged with the hashes that find later ones."""
         window = self._settings.dedupe
         if window is None:
             return None
         self._write(staging, "hashes", hashes(documents, plan.started))
-        new = self._session.read.parquet(escape_glob(self._path(staging, "hashes")))
-        first = new.agg(F.min("time").cast("double")).head()
-        start = None if first is None else first[0]
-        earlier = None
-        parts = [
+        new_hashes = self._session.read.parquet(escape_glob(self._path(staging, "hashes")))
+        earliest = new_hashes.agg(F.min("time").cast("double")).head()
+        earliest_time = None if earliest is None else earliest[0]
+        earlier_hashes = None
+        hash_folders = [
             self._store.storage.path(f"hashes/batch={number}")
             for number, outcome in self._store.outcomes().items()
             if "hashes" in outcome.tables
-            and start is not None
+            and earliest_time is not None
             and outcome.latest is not None
-            and outcome.latest >= start - window
+            and outcome.latest >= earliest_time - window
         ]
-        if parts:
-            earlier = self._session.read.parquet(*map(escape_glob, parts))
-        self._write(staging, "repeats", find_repeats(new, earlier, window))
+        if hash_folders:
+            earlier_hashes = self._session.read.parquet(*map(escape_glob, hash_folders))
+        self._write(staging, "repeats", find_repeats(new_hashes, earlier_hashes, window))
         return self._session.read.parquet(escape_glob(self._path(staging, "repeats")))
 
     def _write(self, staging: str, name: str, table: DataFrame) -> None:
@@ -237,11 +239,11 @@ class BatchRunner:
 
     def _check_rows(self, staging: str, name: str, count: int) -> None:
         """What workers wrote is here: on a cluster the folder may be one on each machine."""
-        here = self._store.storage.rows(f"{staging}/{name}")
-        if here is not None and here != count:
+        visible = self._store.storage.count_rows(f"{staging}/{name}")
+        if visible is not None and visible != count:
             raise PipelineError(
                 "output",
-                f"workers wrote {count:,} rows of {name} to {self._path(staging, name)}, and {here:,} are there",
+                f"workers wrote {count:,} rows of {name} to {self._path(staging, name)}, and {visible:,} are there",
                 hint="all machines must see the folder of results under the same name",
             )
 
@@ -249,37 +251,39 @@ class BatchRunner:
         return self._store.storage.path(f"{staging}/{name}")
 
     def _publish(self, batch: int, outcome: BatchOutcome) -> BatchOutcome:
-        undelivered = 0
+        undelivered_count = 0
         if self._outbox is not None:
-            mail_folder = self._path(outcome.staging, _OUTBOX_FOLDER)
-            self._outbox.publish(self._session, mail_folder)
-            refused = self._outbox.refused(self._session, mail_folder)
-            if refused is not None:
-                undelivered = self._publish_refused(batch, outcome, refused)
+            outbox_staging = self._path(outcome.staging, _OUTBOX_FOLDER)
+            self._outbox.publish(self._session, outbox_staging)
+            undeliverable = self._outbox.undeliverable(self._session, outbox_staging)
+            if undeliverable is not None:
+                undelivered_count = self._publish_undeliverable(batch, outcome, undeliverable)
         self._store.publish_tables(batch, outcome)
-        return replace(outcome, undelivered=undelivered)
+        return replace(outcome, undelivered=undelivered_count)
 
-    def _publish_refused(self, batch: int, outcome: BatchOutcome, refused: DataFrame) -> int:
-        row = refused.agg(F.coalesce(F.sum(F.size("subscribers")), F.lit(0))).head()
+    def _publish_undeliverable(
+        self, batch: int, outcome: BatchOutcome, undeliverable: DataFrame
+    ) -> int:
+        row = undeliverable.agg(F.coalesce(F.sum(F.size("subscribers")), F.lit(0))).head()
         count = 0 if row is None else int(row[0])
         if count and f"batch={batch}" not in self._store.storage.names("undelivered"):
-            self._write(outcome.staging, "undelivered", refused)
+            self._write(outcome.staging, "undelivered", undeliverable)
             staged = f"{outcome.staging}/undelivered"
             self._store.storage.move(staged, f"undelivered/batch={batch}")
         return count
 
 
-def _count_rows(found: DataFrame, counts: Observation) -> DataFrame:
+def _count_rows(results: DataFrame, counts: Observation) -> DataFrame:
     """Rows, counted as they pass."""
-    hits = F.when(F.col("kind").isNull(), F.size("subscriptions")).otherwise(0)
-    first = F.col("first")
-    return found.observe(
+    match_count = F.when(F.col("kind").isNull(), F.size("subscriptions")).otherwise(0)
+    is_first = F.col("first")
+    return results.observe(
         counts,
-        F.count_if(first).alias("read"),
-        F.count_if(first & F.col("kind").isNotNull()).alias("refused"),
-        F.count_if(~first & F.col("kind").isNotNull()).alias("undecided"),
-        F.count_if(first & (hits > 0)).alias("matched"),
-        F.count_if(~first & (hits > 0)).alias("scattered"),
+        F.count_if(is_first).alias("read"),
+        F.count_if(is_first & F.col("kind").isNotNull()).alias("refused"),
+        F.count_if(~is_first & F.col("kind").isNotNull()).alias("undecided"),
+        F.count_if(is_first & (match_count > 0)).alias("matched"),
+        F.count_if(~is_first & (match_count > 0)).alias("scattered"),
         F.coalesce(F.sum("bytes"), F.lit(0)).alias("bytes"),
     )
 
@@ -295,10 +299,10 @@ def _count_documents(documents: DataFrame) -> Row:
 
 def _check_documents_accounted_for(outcome: BatchOutcome) -> None:
     """No document is missing."""
-    known = outcome.matched + outcome.unmatched + outcome.refused + outcome.repeated
-    if known != outcome.documents:
+    accounted = outcome.matched + outcome.unmatched + outcome.refused + outcome.repeated
+    if accounted != outcome.documents:
         raise PipelineError(
             "lost",
-            f"{outcome.documents:,} documents came in, but {known:,} are accounted for",
+            f"{outcome.documents:,} documents came in, but {accounted:,} are accounted for",
             hint="this is a fault of pathcast's; nothing of the batch was published",
         )

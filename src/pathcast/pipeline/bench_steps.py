@@ -59,19 +59,21 @@ def write_documents(bodies: Sequence[bytes], folder: Path, files: int) -> list[s
 
     They are not compressed: to undo that (10 us for a document, where Snappy did it) is no work of Spark's.
     """
-    names = []
-    for number in range(files):
-        places = range(number * len(bodies) // files, (number + 1) * len(bodies) // files)
+    paths = []
+    for file_number in range(files):
+        positions = range(
+            file_number * len(bodies) // files, (file_number + 1) * len(bodies) // files
+        )
         columns = [
-            pa.array([f"document-{place}" for place in places], pa.string()),
-            pa.array([bodies[place] for place in places], pa.binary()),
-            pa.array(["bench"] * len(places), pa.string()),
-            pa.array([_DOCUMENT_TIME] * len(places), _DOCUMENTS_SCHEMA.field("time").type),
-            pa.nulls(len(places), _DOCUMENTS_SCHEMA.field("fault").type),
+            pa.array([f"document-{position}" for position in positions], pa.string()),
+            pa.array([bodies[position] for position in positions], pa.binary()),
+            pa.array(["bench"] * len(positions), pa.string()),
+            pa.array([_DOCUMENT_TIME] * len(positions), _DOCUMENTS_SCHEMA.field("time").type),
+            pa.nulls(len(positions), _DOCUMENTS_SCHEMA.field("fault").type),
         ]
-        names.append(str(folder / f"{number:03}.parquet"))
-        pq.write_table(pa.table(columns, schema=_DOCUMENTS_SCHEMA), names[-1], compression="none")
-    return names
+        paths.append(str(folder / f"{file_number:03}.parquet"))
+        pq.write_table(pa.table(columns, schema=_DOCUMENTS_SCHEMA), paths[-1], compression="none")
+    return paths
 
 
 def read_bodies(files: Sequence[str]) -> list[bytes]:
@@ -90,28 +92,28 @@ class BenchApplication:
     session: SparkSession
     version: Version
     out: Path
-    wanted: PartitionMode
-    chosen: PartitionStrategy | None = None
-    _assignment: PartitionedMatcher = field(init=False)
+    mode: PartitionMode
+    strategy: PartitionStrategy | None = None
+    _matcher: PartitionedMatcher = field(init=False)
     _tables: dict[tuple[str, ...], DataFrame] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._assignment = PartitionedMatcher(self.session, self.wanted, self._note)
+        self._matcher = PartitionedMatcher(self.session, self.mode, self._note)
 
     @classmethod
     def start(
-        cls, version: Version, out: Path, wanted: PartitionMode, master: str
+        cls, version: Version, out: Path, mode: PartitionMode, master: str
     ) -> BenchApplication:
-        return cls(open_session(master), version, out, wanted)
+        return cls(open_session(master), version, out, mode)
 
-    def _note(self, _: Version, strategy: PartitionStrategy) -> None:
-        self.chosen = strategy
+    def _note(self, _version: Version, strategy: PartitionStrategy) -> None:
+        self.strategy = strategy
 
-    def take(self, step: str, files: Sequence[str]) -> float:
+    def run_step(self, step: str, files: Sequence[str]) -> float:
         """One of `STEPS`, with the documents of some files; seconds of CPU that went into matching."""
-        with TemporaryDirectory(prefix="pathcast-") as notes:
-            STEPS[step](self, self._table(files), Path(notes))
-            return sum(float(note.read_text()) for note in Path(notes).iterdir())
+        with TemporaryDirectory(prefix="pathcast-") as times:
+            STEPS[step](self, self._table(files), Path(times))
+            return sum(float(record.read_text()) for record in Path(times).iterdir())
 
     def count(self, files: Sequence[str]) -> int:
         """How many matches there are in all."""
@@ -127,19 +129,19 @@ class BenchApplication:
 
     def matches(self, documents: DataFrame) -> DataFrame:
         task = MatchTask(self.version.name, self.version.file)
-        return matches_table(self._assignment.match(documents, self.version, task))
+        return matches_table(self._matcher.match(documents, self.version, task))
 
-    def noted(self, documents: DataFrame, notes: Path) -> DataFrame:
+    def timed_matches(self, documents: DataFrame, times: Path) -> DataFrame:
         """Matches, by workers that have all subscriptions and leave notes."""
         self.version.ship(self.session.sparkContext)
         task = MatchTask(self.version.name, self.version.file)
         return matches_table(
-            match_documents(documents, task, partial(_match_and_record_time, folder=str(notes)))
+            match_documents(documents, task, partial(_match_and_record_time, folder=str(times)))
         )
 
-    def deliveries(self, documents: DataFrame, notes: Path) -> DataFrame:
+    def deliveries(self, documents: DataFrame, times: Path) -> DataFrame:
         routes = self.session.read.schema(ROUTES_DDL).parquet(str(self.version.routes))
-        return deliveries(self.noted(documents, notes), routes)
+        return deliveries(self.timed_matches(documents, times), routes)
 
     def stop(self) -> None:
         self.session.stop()
@@ -149,26 +151,26 @@ def _match_and_record_time(
     batches: Iterator[pa.RecordBatch], task: MatchTask, folder: str
 ) -> Iterator[pa.RecordBatch]:
     """In a worker: match, and leave a note of the CPU time that it took."""
-    past = cached_version(task.file, task.limits, task.deadline).past
-    before = past.seconds
+    sizer = cached_version(task.file, task.limits, task.deadline).sizer
+    seconds_before = sizer.matching_seconds
     yield from match_batches(batches, task)
-    Path(folder, secrets.token_hex(8)).write_text(repr(past.seconds - before))
+    Path(folder, secrets.token_hex(8)).write_text(repr(sizer.matching_seconds - seconds_before))
 
 
 def _read_step(_: BenchApplication, documents: DataFrame, __: Path) -> None:
     _discard(documents)
 
 
-def _noop_step(trial: BenchApplication, documents: DataFrame, notes: Path) -> None:
-    _discard(trial.noted(documents, notes))
+def _noop_step(application: BenchApplication, documents: DataFrame, times: Path) -> None:
+    _discard(application.timed_matches(documents, times))
 
 
-def _matches_step(trial: BenchApplication, documents: DataFrame, notes: Path) -> None:
-    _write(trial.noted(documents, notes), trial.out / "matches")
+def _matches_step(application: BenchApplication, documents: DataFrame, times: Path) -> None:
+    _write(application.timed_matches(documents, times), application.out / "matches")
 
 
-def _deliveries_step(trial: BenchApplication, documents: DataFrame, notes: Path) -> None:
-    _write(trial.deliveries(documents, notes), trial.out / "deliveries")
+def _deliveries_step(application: BenchApplication, documents: DataFrame, times: Path) -> None:
+    _write(application.deliveries(documents, times), application.out / "deliveries")
 
 
 def _discard(rows: DataFrame) -> None:

@@ -24,15 +24,17 @@ def hashes(documents: DataFrame, started: float) -> DataFrame:
     )
 
 
-def find_repeats(new: DataFrame, earlier: DataFrame | None, window: float) -> DataFrame:
+def find_repeats(
+    new_hashes: DataFrame, earlier_hashes: DataFrame | None, window: float
+) -> DataFrame:
     """(document, of, time): which of the new are repeats, and of which document."""
-    everything = new.withColumn("new", F.lit(True))
-    if earlier is not None:
-        everything = everything.unionByName(earlier.withColumn("new", F.lit(False)))
+    hashes = new_hashes.withColumn("new", F.lit(True))
+    if earlier_hashes is not None:
+        hashes = hashes.unionByName(earlier_hashes.withColumn("new", F.lit(False)))
     order = Window.partitionBy("hash").orderBy("time", "new", "document")
     gap = F.col("time").cast("double") - F.lag("time").over(order).cast("double")
     return (
-        everything.withColumn("gap", gap)
+        hashes.withColumn("gap", gap)
         .withColumn("of", F.lag("document").over(order))
         .where(F.col("new") & (F.col("gap") <= window))
         .select("document", "of", "time")

@@ -63,13 +63,13 @@ def match_in_fragments(documents: DataFrame, fragments: Fragments, task: MatchTa
         task,
         fragments.router.name,
         tuple(path.name for path in fragments.paths),
-        sharers=-(-slots // len(fragments)),
+        partitions_per_fragment=-(-slots // len(fragments)),
     )
     return (
         documents.select("id", "body", "source", "time", "fault")
         .mapInArrow(partial(_route, job=job), _ROUTED_DDL)
         .repartitionById(job.targets, "target")
-        .mapInArrow(partial(_match_routed, job=job), rows.RESULT_DDL)
+        .mapInArrow(partial(_match_fragments, job=job), rows.RESULT_DDL)
     )
 
 
@@ -80,11 +80,11 @@ class _FragmentJob:
     task: MatchTask
     router: str
     files: tuple[str, ...]
-    sharers: int
+    partitions_per_fragment: int
 
     @property
     def targets(self) -> int:
-        return len(self.files) * self.sharers
+        return len(self.files) * self.partitions_per_fragment
 
 
 _routers: dict[tuple[str, Limits], Matcher] = {}
@@ -104,16 +104,21 @@ def _route(batches: Iterator[pa.RecordBatch], job: _FragmentJob) -> Iterator[pa.
     """Documents, once for each fragment that they are to be sent to, and rows of those that are sent nowhere."""
     router = _router(job)
     for batch in batches:
-        batch, lost = split_unreadable(batch, job.task)
-        yield from (_finished_rows(one, job) for one in lost)
-        facts = document_columns(batch, job.task)
-        found = _route_bodies(router, batch.column("body"))
-        yield from (_finished_rows(one, job) for one in found.nowhere(facts, job.task.version))
-        for fragment, places in sorted(found.places.items()):
-            first = pa.array([found.first[place] == fragment for place in places], pa.bool_())
-            chosen = pa.array(places, pa.int32())
+        batch, unreadable = split_unreadable(batch, job.task)
+        yield from (_finished_rows(finished, job) for finished in unreadable)
+        columns = document_columns(batch, job.task)
+        routed = _route_bodies(router, batch.column("body"))
+        yield from (
+            _finished_rows(finished, job)
+            for finished in routed.unrouted_rows(columns, job.task.version)
+        )
+        for fragment, positions in sorted(routed.documents_by_fragment.items()):
+            is_first = pa.array(
+                [routed.first_fragment[position] == fragment for position in positions], pa.bool_()
+            )
+            indices = pa.array(positions, pa.int32())
             yield _routed_rows(
-                facts.take(chosen), first, batch.column("body").take(chosen), fragment, job
+                columns.take(indices), is_first, batch.column("body").take(indices), fragment, job
             )
 
 
@@ -121,73 +126,87 @@ def _route(batches: Iterator[pa.RecordBatch], job: _FragmentJob) -> Iterator[pa.
 class _RoutedBatch:
     """Where the documents of a batch go, by their places in it."""
 
-    places: dict[int, list[int]]
+    documents_by_fragment: dict[int, list[int]]
     """For each fragment, those that go there."""
-    first: dict[int, int]
+    first_fragment: dict[int, int]
     """For those that go anywhere, the first fragment."""
     errors: dict[int, DocumentError]
     documents: int
 
-    def nowhere(self, facts: pa.RecordBatch, version: str) -> Iterator[pa.RecordBatch]:
+    def unrouted_rows(self, columns: pa.RecordBatch, version: str) -> Iterator[pa.RecordBatch]:
         """The rows of those that go nowhere."""
-        staying = [place for place in range(self.documents) if place not in self.first]
-        if staying:
-            errors = {at: self.errors[one] for at, one in enumerate(staying) if one in self.errors}
-            none = Batch((), array("i", [0] * (len(staying) + 1)), array("i"), errors, {})
-            stay = facts.take(pa.array(staying, pa.int32()))
-            yield from rows.match_rows(none, stay, pa.array([], pa.string()), version)
-            yield from rows.error_rows(none, stay, version)
+        unrouted = [
+            position for position in range(self.documents) if position not in self.first_fragment
+        ]
+        if unrouted:
+            errors = {
+                index: self.errors[document]
+                for index, document in enumerate(unrouted)
+                if document in self.errors
+            }
+            no_matches = Batch((), array("i", [0] * (len(unrouted) + 1)), array("i"), errors, {})
+            unrouted_columns = columns.take(pa.array(unrouted, pa.int32()))
+            yield from rows.match_rows(
+                no_matches, unrouted_columns, pa.array([], pa.string()), version
+            )
+            yield from rows.error_rows(no_matches, unrouted_columns, version)
 
 
 def _route_bodies(router: Matcher, bodies: pa.Array) -> _RoutedBatch:
-    found = _RoutedBatch(defaultdict(list), {}, {}, len(bodies))
-    for place, body in enumerate(bodies):
+    routed = _RoutedBatch(defaultdict(list), {}, {}, len(bodies))
+    for position, body in enumerate(bodies):
         try:
-            wanted = router.match_hops(body.as_py() or b"")
+            targets = router.match_hops(body.as_py() or b"")
         except DocumentError as error:
-            found.errors[place] = error
+            routed.errors[position] = error
             continue
-        for fragment in wanted:
-            found.places[fragment].append(place)
-            found.first.setdefault(place, fragment)
-    return found
+        for fragment in targets:
+            routed.documents_by_fragment[fragment].append(position)
+            routed.first_fragment.setdefault(position, fragment)
+    return routed
 
 
 def _routed_rows(
-    facts: pa.RecordBatch,
-    first: pa.BooleanArray,
+    columns: pa.RecordBatch,
+    is_first: pa.BooleanArray,
     bodies: pa.Array,
     fragment: int,
     job: _FragmentJob,
 ) -> pa.RecordBatch:
     """Documents on their way to a fragment."""
-    known = dict(zip(facts.schema.names, facts.columns, strict=True)) | {"first": first}
-    known["target"] = _target_partitions(facts, job.sharers, fragment * job.sharers)
-    known["fragment"] = pa.repeat(pa.scalar(fragment, pa.int32()), len(facts))
-    known["body"] = bodies
-    return _fill_missing_columns(known, len(facts))
+    row_columns = dict(zip(columns.schema.names, columns.columns, strict=True)) | {
+        "first": is_first
+    }
+    row_columns["target"] = _target_partitions(
+        columns, job.partitions_per_fragment, fragment * job.partitions_per_fragment
+    )
+    row_columns["fragment"] = pa.repeat(pa.scalar(fragment, pa.int32()), len(columns))
+    row_columns["body"] = bodies
+    return _fill_missing_columns(row_columns, len(columns))
 
 
-def _finished_rows(done: pa.RecordBatch, job: _FragmentJob) -> pa.RecordBatch:
+def _finished_rows(finished: pa.RecordBatch, job: _FragmentJob) -> pa.RecordBatch:
     """Rows that need no fragment; they go anywhere."""
-    known = dict(zip(done.schema.names, done.columns, strict=True))
+    row_columns = dict(zip(finished.schema.names, finished.columns, strict=True))
     return _fill_missing_columns(
-        known | {"target": _target_partitions(done, job.targets)}, len(done)
+        row_columns | {"target": _target_partitions(finished, job.targets)}, len(finished)
     )
 
 
-def _target_partitions(batch: pa.RecordBatch, among: int, start: int = 0) -> pa.Int32Array:
+def _target_partitions(batch: pa.RecordBatch, count: int, start: int = 0) -> pa.Int32Array:
     """Partitions, chosen by the ids of documents: a batch that is run again has the same."""
     ids = batch.column("document").to_pylist()
-    return pa.array([start + crc32(id.encode()) % among for id in ids], pa.int32())
+    return pa.array([start + crc32(id.encode()) % count for id in ids], pa.int32())
 
 
-def _fill_missing_columns(known: dict[str, pa.Array], length: int) -> pa.RecordBatch:
-    columns = [known.get(field.name, pa.nulls(length, field.type)) for field in _ROUTED_SCHEMA]
-    return pa.RecordBatch.from_arrays(columns, schema=_ROUTED_SCHEMA)
+def _fill_missing_columns(columns: dict[str, pa.Array], length: int) -> pa.RecordBatch:
+    arrays = [columns.get(field.name, pa.nulls(length, field.type)) for field in _ROUTED_SCHEMA]
+    return pa.RecordBatch.from_arrays(arrays, schema=_ROUTED_SCHEMA)
 
 
-def _match_routed(batches: Iterator[pa.RecordBatch], job: _FragmentJob) -> Iterator[pa.RecordBatch]:
+def _match_fragments(
+    batches: Iterator[pa.RecordBatch], job: _FragmentJob
+) -> Iterator[pa.RecordBatch]:
     """The rows of documents that were sent to fragments, and those that were there already."""
     task = job.task
     for batch in batches:
@@ -195,11 +214,13 @@ def _match_routed(batches: Iterator[pa.RecordBatch], job: _FragmentJob) -> Itera
         if fragments.null_count:
             yield batch.filter(fragments.is_null()).select(rows.RESULT_SCHEMA.names)
         for fragment in fragments.drop_null().unique():  # it is one, if there is any
-            chosen = batch.filter(pc.equal(fragments, fragment))
-            known = cached_version(job.files[fragment.as_py()], task.limits, task.deadline)
-            facts, parts = (
-                chosen.select(rows.DOCUMENT_SCHEMA.names),
+            routed = batch.filter(pc.equal(fragments, fragment))
+            loaded = cached_version(job.files[fragment.as_py()], task.limits, task.deadline)
+            columns, first_part = (
+                routed.select(rows.DOCUMENT_SCHEMA.names),
                 fragment.as_py() * PARTS_PER_FRAGMENT,
             )
-            yield from match_bodies(known, chosen.column("body"), facts, task.version, parts)
-            del known  # the next fragment needs its room
+            yield from match_bodies(
+                loaded, routed.column("body"), columns, task.version, first_part
+            )
+            del loaded  # the next fragment needs its room

@@ -58,29 +58,29 @@ def split_version(version: Version, count: int, folder: Path | None = None) -> F
     folder = version.path.parent if folder is None else folder
     folder.mkdir(parents=True, exist_ok=True)
     names = [f"{version.name}-{count}-{number}{_SUFFIX}" for number in range(count)]
-    found = Fragments(
+    fragments = Fragments(
         version.name,
         folder / f"{version.name}-{count}-router{_SUFFIX}",
         tuple(folder / name for name in names),
     )
-    if not all(path.exists() for path in (*found.paths, found.router)):
-        _write_fragments(read(version.path), found)
-    return found
+    if not all(path.exists() for path in (*fragments.paths, fragments.router)):
+        _write_fragments(read(version.path), fragments)
+    return fragments
 
 
-def _write_fragments(snapshot: Snapshot, wanted: Fragments) -> None:
+def _write_fragments(snapshot: Snapshot, fragments: Fragments) -> None:
     keys = shard_keys_of(snapshot)
-    partition = partition_by_range(keys, list(_weights(snapshot)), len(wanted))
+    partition = partition_by_range(keys, list(_weights(snapshot)), len(fragments))
     routes = [(keys.path(prefix), shard) for prefix, shard in partition.routes]
     del keys  # as large as the version itself
-    for numbers, path in zip(partition.numbers, wanted.paths, strict=True):
+    for numbers, path in zip(partition.numbers, fragments.paths, strict=True):
         write(snapshot_subset(snapshot, numbers), path)
-    write(router_snapshot(snapshot, routes), wanted.router)
+    write(router_snapshot(snapshot, routes), fragments.router)
 
 
 def _weights(snapshot: Snapshot) -> Iterator[int]:
     """What the subscriptions need of memory, roughly; those that are equal share what a pattern needs."""
     seen = {-1}
-    for known in snapshot_ints(snapshot.entries):
-        yield 1 if known in seen else _PATTERN_WEIGHT
-        seen.add(known)
+    for entry in snapshot_ints(snapshot.entries):
+        yield 1 if entry in seen else _PATTERN_WEIGHT
+        seen.add(entry)

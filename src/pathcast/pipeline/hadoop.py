@@ -33,15 +33,15 @@ For all of Spark they will not do: Hadoop itself expects its own kind of local f
 
 def hadoop_path(session: SparkSession, path: str) -> Any:
     """Hadoop's own path."""
-    java = session.sparkContext._jvm  # noqa: SLF001 - PySpark's only way in
-    assert java is not None
-    return java.org.apache.hadoop.fs.Path(path)
+    jvm = session.sparkContext._jvm  # noqa: SLF001 - PySpark's only way in
+    assert jvm is not None
+    return jvm.org.apache.hadoop.fs.Path(path)
 
 
 def file_system(session: SparkSession, path: str) -> Any:
     """The file system that a path is in."""
-    settings = session.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001 - the same
-    return hadoop_path(session, path).getFileSystem(settings)
+    configuration = session.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001 - the same
+    return hadoop_path(session, path).getFileSystem(configuration)
 
 
 def qualify(session: SparkSession, path: str) -> str:

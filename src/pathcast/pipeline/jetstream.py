@@ -4,7 +4,7 @@ An address is `nats://host:port/STREAM` for a source (`?subject=a.b.>` chooses a
 an outbox. A user and a password may stand before the host, or a token alone; what is shown never has them. `tls://` works as well.
 
 >>> StreamAddress.parse("nats://ann:pw@broker/NEWS?subject=news.*.fr")
-StreamAddress(broker=ServerAddress(scheme='nats', host='broker', port=4222), stream='NEWS', subject='news.*.fr')
+StreamAddress(server=ServerAddress(scheme='nats', host='broker', port=4222), stream='NEWS', subject='news.*.fr')
 >>> print(_)
 nats://broker:4222/NEWS?subject=news.*.fr
 
@@ -81,74 +81,77 @@ class ServerAddress:
 class StreamAddress:
     """A stream to read, or those of its messages whose subject fits a filter."""
 
-    broker: ServerAddress
+    server: ServerAddress
     stream: str
     subject: str | None = None
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """An address of the form nats://host:port/STREAM?subject=FILTER; PipelineError if it is none."""
-        parts, broker, name = _parse_address(text, "STREAM")
+        parts, server, name = _parse_address(text, "STREAM")
         if not _TOKEN.fullmatch(name):
             raise _bad_address(text, f"{name!r} cannot be the name of a stream", "STREAM")
-        asked = parse_qs(parts.query, keep_blank_values=True)
-        [subject] = asked.pop("subject", [None])[-1:]
-        if asked:
-            raise _bad_address(text, f"nothing is known of {', '.join(asked)!r}", "STREAM")
+        query = parse_qs(parts.query, keep_blank_values=True)
+        [subject] = query.pop("subject", [None])[-1:]
+        if query:
+            raise _bad_address(text, f"nothing is known of {', '.join(query)!r}", "STREAM")
         if subject is not None and not _is_subject(subject):
             raise _bad_address(text, f"{subject!r} is no subject", "STREAM")
-        return cls(broker, name, subject)
+        return cls(server, name, subject)
 
     def __str__(self) -> str:
-        chosen = "" if self.subject is None else f"?subject={quote(self.subject, safe='.*>')}"
-        return f"{self.broker}/{quote(self.stream)}{chosen}"
+        query = "" if self.subject is None else f"?subject={quote(self.subject, safe='.*>')}"
+        return f"{self.server}/{quote(self.stream)}{query}"
 
 
 @dataclass(frozen=True, slots=True)
 class OutboxAddress:
     """The subjects below a prefix, one for each subscriber."""
 
-    broker: ServerAddress
+    server: ServerAddress
     prefix: str
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """An address of the form nats://host:port/PREFIX; PipelineError if it is none."""
-        parts, broker, name = _parse_address(text, "PREFIX")
+        parts, server, name = _parse_address(text, "PREFIX")
         if parts.query or name.startswith("$") or not _is_subject(name) or set("*>") & set(name):
             raise _bad_address(text, f"{name!r} cannot be the beginning of a subject", "PREFIX")
-        return cls(broker, name)
+        return cls(server, name)
 
     def __str__(self) -> str:
-        return f"{self.broker}/{quote(self.prefix)}"
+        return f"{self.server}/{quote(self.prefix)}"
 
 
-def _parse_address(text: str, name: str) -> tuple[SplitResult, ServerAddress, str]:
+def _parse_address(text: str, placeholder: str) -> tuple[SplitResult, ServerAddress, str]:
     """The parts of an address, its broker, and the name of what is meant there."""
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError as error:
-        raise _bad_address(text, str(error), name) from None
+        raise _bad_address(text, str(error), placeholder) from None
     if parts.scheme not in ("nats", "tls") or not parts.hostname or parts.fragment:
-        raise _bad_address(text, "this is no address of NATS", name)
+        raise _bad_address(text, "this is no address of NATS", placeholder)
     user, password = (
-        None if one is None else unquote(one) for one in (parts.username, parts.password)
+        None if credential is None else unquote(credential)
+        for credential in (parts.username, parts.password)
     )
-    broker = ServerAddress(
+    server = ServerAddress(
         parts.scheme,
         parts.hostname,
         _DEFAULT_PORT if port is None else port,
         user or None,
         password,
     )
-    return parts, broker, unquote(parts.path.removeprefix("/"))
+    return parts, server, unquote(parts.path.removeprefix("/"))
 
 
-def _bad_address(text: str, why: str, name: str) -> PipelineError:
-    shown = re.sub(r"//[^/]*@", "//", text)
+def _bad_address(text: str, reason: str, placeholder: str) -> PipelineError:
+    redacted = re.sub(r"//[^/]*@", "//", text)
     return PipelineError(
-        "nats", f"{shown}: {why}", hint=f"an address looks like nats://localhost:4222/{name}"
+        "nats",
+        f"{redacted}: {reason}",
+        hint=f"an address looks like nats://localhost:4222/{placeholder}",
     )
 
 
@@ -156,8 +159,8 @@ def _is_subject(subject: str) -> bool:
     """Whether a text is a subject, possibly with wildcards."""
     tokens = subject.split(".")
     return len(subject) <= _MAX_SUBJECT_LENGTH and all(
-        one == "*" or (one == ">" and at == len(tokens)) or _TOKEN.fullmatch(one)
-        for at, one in enumerate(tokens, 1)
+        part == "*" or (part == ">" and number == len(tokens)) or _TOKEN.fullmatch(part)
+        for number, part in enumerate(tokens, 1)
     )
 
 
@@ -180,41 +183,43 @@ class RetryingClient:
 
     def __init__(
         self,
-        broker: ServerAddress,
-        patience: float = RETRY_SECONDS,
-        say: Callable[[str], None] = print_to_stderr,
+        server: ServerAddress,
+        retry_seconds: float = RETRY_SECONDS,
+        log: Callable[[str], None] = print_to_stderr,
     ) -> None:
-        self._broker = broker
-        self._patience = patience
-        self._say = say
+        self._server = server
+        self._retry_seconds = retry_seconds
+        self._log = log
         self._runner = asyncio.Runner()
-        self._link: NatsConnection | None = None
-        self._told: Exception | None = None  # what the client said last, which its errors leave out
+        self._connection: NatsConnection | None = None
+        self._last_error: Exception | None = (
+            None  # what the client said last, which its errors leave out
+        )
 
-    def ask(self, question: Callable[[NatsConnection], Awaitable[T]]) -> T:
+    def call(self, operation: Callable[[NatsConnection], Awaitable[T]]) -> T:
         """The answer, however often it takes; PipelineError when patience is at its end."""
-        since: float | None = None
-        pause = _MIN_BACKOFF
+        failing_since: float | None = None
+        backoff = _MIN_BACKOFF
         while True:
             try:
-                return self._runner.run(self._attempt(question))
+                return self._runner.run(self._attempt(operation))
             except BadRequestError as error:
-                raise PipelineError("nats", f"{self._broker}: {error.description}") from None
+                raise PipelineError("nats", f"{self._server}: {error.description}") from None
             except _TRANSIENT_ERRORS as error:
-                trouble = self._explained(error)
+                problem = self._describe(error)
                 self._drop()
             now = time.monotonic()
-            since = now if since is None else since
-            left = self._patience - (now - since)
-            if left <= 0:
+            failing_since = now if failing_since is None else failing_since
+            seconds_left = self._retry_seconds - (now - failing_since)
+            if seconds_left <= 0:
                 raise PipelineError(
                     "nats",
-                    f"{self._broker} does not answer: {trouble}",
+                    f"{self._server} does not answer: {problem}",
                     hint="is it running there, with JetStream on (nats-server -js)?",
                 )
-            self._say(f"waiting for {self._broker}, for {left:.0f} s at most: {trouble}")
-            time.sleep(min(pause, left))
-            pause = min(2 * pause, _MAX_BACKOFF)
+            self._log(f"waiting for {self._server}, for {seconds_left:.0f} s at most: {problem}")
+            time.sleep(min(backoff, seconds_left))
+            backoff = min(2 * backoff, _MAX_BACKOFF)
 
     def close(self) -> None:
         self._drop()
@@ -231,40 +236,40 @@ class RetryingClient:
     ) -> None:
         self.close()
 
-    async def _attempt(self, question: Callable[[NatsConnection], Awaitable[T]]) -> T:
-        if self._link is None:
-            self._link = await self._connected()
-        link = self._link
-        asking = asyncio.ensure_future(question(link))
+    async def _attempt(self, operation: Callable[[NatsConnection], Awaitable[T]]) -> T:
+        if self._connection is None:
+            self._connection = await self._connect()
+        connection = self._connection
+        running = asyncio.ensure_future(operation(connection))
         # The client may wait for ever on a connection that is gone: whoever waits for it must watch that too.
-        closing = asyncio.ensure_future(link.closed.wait())
+        closing = asyncio.ensure_future(connection.closed.wait())
         try:
-            await asyncio.wait({asking, closing}, return_when=asyncio.FIRST_COMPLETED)
-            if asking.done():
-                return asking.result()
+            await asyncio.wait({running, closing}, return_when=asyncio.FIRST_COMPLETED)
+            if running.done():
+                return running.result()
             raise nats.errors.ConnectionClosedError
         finally:
-            for task in (asking, closing):
+            for task in (running, closing):
                 task.cancel()
-            await asyncio.gather(asking, closing, return_exceptions=True)
+            await asyncio.gather(running, closing, return_exceptions=True)
 
-    async def _connected(self) -> NatsConnection:
+    async def _connect(self) -> NatsConnection:
         closed = asyncio.Event()
-        self._told = None
+        self._last_error = None
 
         async def on_error(error: Exception) -> None:
-            self._told = error
+            self._last_error = error
 
         async def on_closed() -> None:
             closed.set()
 
-        token = self._broker.user if self._broker.password is None else None
+        token = self._server.user if self._server.password is None else None
         client = Client()
         try:
             await client.connect(
-                str(self._broker),
-                user=None if token else self._broker.user,
-                password=self._broker.password,
+                str(self._server),
+                user=None if token else self._server.user,
+                password=self._server.password,
                 token=token,
                 name="pathcast",
                 error_cb=on_error,
@@ -276,21 +281,25 @@ class RetryingClient:
             )
         except _TRANSIENT_ERRORS as error:
             await client.close()
-            if "authorization" in f"{error} {self._told}".lower():
+            if "authorization" in f"{error} {self._last_error}".lower():
                 raise PipelineError(
                     "nats",
-                    f"{self._broker} refuses the user: {error}",
+                    f"{self._server} refuses the user: {error}",
                     hint="write nats://user:password@host:port/..., or nats://token@host:port/...",
                 ) from None
             raise
         return NatsConnection(client, client.jetstream(), closed)
 
-    def _explained(self, error: Exception) -> str:
-        told = [one for one in (self._told, error) if one is not None and str(one)]
-        return str(told[0]) if told else type(error).__name__
+    def _describe(self, error: Exception) -> str:
+        errors = [
+            candidate
+            for candidate in (self._last_error, error)
+            if candidate is not None and str(candidate)
+        ]
+        return str(errors[0]) if errors else type(error).__name__
 
     def _drop(self) -> None:
-        link, self._link = self._link, None
-        if link is not None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
             with suppress(*_TRANSIENT_ERRORS):
-                self._runner.run(asyncio.wait_for(link.client.close(), _CONNECT_TIMEOUT))
+                self._runner.run(asyncio.wait_for(connection.client.close(), _CONNECT_TIMEOUT))

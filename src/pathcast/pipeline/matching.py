@@ -19,28 +19,28 @@ __all__ = ["documents_table", "errors_table", "match_documents", "matches_table"
 
 
 def match_documents(
-    found: DataFrame,
+    documents: DataFrame,
     task: MatchTask,
-    work: Callable[..., Iterator[pa.RecordBatch]] = match_batches,
+    worker_function: Callable[..., Iterator[pa.RecordBatch]] = match_batches,
 ) -> DataFrame:
     """All that is known of documents under a version, which every worker has by now; `work` is what workers do."""
-    return found.select("id", "body", "source", "time", "fault").mapInArrow(
-        partial(work, task=task), RESULT_DDL
+    return documents.select("id", "body", "source", "time", "fault").mapInArrow(
+        partial(worker_function, task=task), RESULT_DDL
     )
 
 
-def matches_table(found: DataFrame) -> DataFrame:
+def matches_table(results: DataFrame) -> DataFrame:
     """(document, part, subscriptions, version) of every document that could be read."""
-    return found.where("kind is null").select("document", "part", "subscriptions", "version")
+    return results.where("kind is null").select("document", "part", "subscriptions", "version")
 
 
-def errors_table(found: DataFrame) -> DataFrame:
+def errors_table(results: DataFrame) -> DataFrame:
     """(document, subscriptions, kind, place, message, version): refused documents; subscriptions that were not decided."""
-    return found.where("kind is not null").select(
+    return results.where("kind is not null").select(
         "document", "subscriptions", "kind", "place", "message", "version"
     )
 
 
-def documents_table(found: DataFrame) -> DataFrame:
+def documents_table(results: DataFrame) -> DataFrame:
     """(document, source, time, bytes, structure): one row for each."""
-    return found.where("first").select("document", "source", "time", "bytes", "structure")
+    return results.where("first").select("document", "source", "time", "bytes", "structure")

@@ -14,8 +14,8 @@ __all__ = ["run_parallel"]
 Result = TypeVar("Result")
 
 
-def run_parallel(session: SparkSession, *steps: Callable[[], Result]) -> list[Result]:
+def run_parallel(session: SparkSession, *jobs: Callable[[], Result]) -> list[Result]:
     """Do all steps, in threads that Spark takes for this one; the first error is raised when all have ended."""
     inherit = inheritable_thread_target(session)
-    with ThreadPoolExecutor(len(steps)) as pool:
-        return [done.result() for done in [pool.submit(inherit(step)) for step in steps]]
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        return [future.result() for future in [pool.submit(inherit(job)) for job in jobs]]

@@ -41,23 +41,23 @@ class PartitionedMatcher:
     def __init__(
         self,
         session: SparkSession,
-        wanted: PartitionMode,
-        tell: Callable[[Version, PartitionStrategy], None],
+        mode: PartitionMode,
+        on_choice: Callable[[Version, PartitionStrategy], None],
         cache: Path | None = None,
     ) -> None:
         self._session = session
         self._cache = cache
-        self._wanted = wanted
-        self._tell = tell
-        self._chosen: dict[str, PartitionStrategy] = {}
-        self._room: int | None = None
+        self._mode = mode
+        self._on_choice = on_choice
+        self._strategies: dict[str, PartitionStrategy] = {}
+        self._worker_memory: int | None = None
 
     def match(self, documents: DataFrame, version: Version, task: MatchTask) -> DataFrame:
         """All that is known of documents under a version, as `rows` has it."""
-        strategy = self._chosen.get(version.name)
+        strategy = self._strategies.get(version.name)
         if strategy is None:
-            strategy = self._chosen[version.name] = self._choose(version)
-            self._tell(version, strategy)
+            strategy = self._strategies[version.name] = self._choose(version)
+            self._on_choice(version, strategy)
         if strategy.name == "documents":
             version.ship(self._session.sparkContext)
             return match_documents(documents, task)
@@ -68,12 +68,12 @@ class PartitionedMatcher:
     def _choose(self, version: Version) -> PartitionStrategy:
         if version.hops is not None:
             return PartitionStrategy("documents", 1, "a table of hops is in every worker")
-        if self._wanted == "documents":
+        if self._mode == "documents":
             return PartitionStrategy("documents", 1, "as asked")
-        if self._room is None:
-            self._room = worker_memory(self._session)
-        if self._wanted == "auto":
-            most = MEMO_BYTES + _MAX_BYTES_PER_FILE_BYTE * version.path.stat().st_size
-            if most <= self._room:
-                return choose_strategy("auto", most, self._room)
-        return choose_strategy(self._wanted, measure_version(version), self._room)
+        if self._worker_memory is None:
+            self._worker_memory = worker_memory(self._session)
+        if self._mode == "auto":
+            upper_bound = MEMO_BYTES + _MAX_BYTES_PER_FILE_BYTE * version.path.stat().st_size
+            if upper_bound <= self._worker_memory:
+                return choose_strategy("auto", upper_bound, self._worker_memory)
+        return choose_strategy(self._mode, measure_version(version), self._worker_memory)

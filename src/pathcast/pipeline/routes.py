@@ -65,9 +65,9 @@ def save_routes(routes: Sequence[SubscriptionRoute], path: Path) -> None:
 
 def deliveries(matches: DataFrame, routes: DataFrame) -> DataFrame:
     """(document, subscriber, subscriptions, count, version) of matches."""
-    asked = matches.select("document", F.explode("subscriptions").alias("subscription"), "version")
+    pairs = matches.select("document", F.explode("subscriptions").alias("subscription"), "version")
     return (
-        asked.join(routes, "subscription")
+        pairs.join(routes, "subscription")
         .groupBy("document", "subscriber", "version")
         .agg(F.sort_array(F.collect_list("subscription")).alias("all"))
         .select(
@@ -80,14 +80,14 @@ def deliveries(matches: DataFrame, routes: DataFrame) -> DataFrame:
     )
 
 
-def outbox_rows(delivered: DataFrame, documents: DataFrame) -> DataFrame:
+def outbox_rows(deliveries: DataFrame, documents: DataFrame) -> DataFrame:
     """(document, body, version, subscribers) of deliveries; a document with many subscribers has several rows."""
     order = Window.partitionBy("document").orderBy("subscriber")
-    share = F.floor((F.row_number().over(order) - 1) / SUBSCRIBERS_PER_ROW)
-    together = (
-        delivered.select("document", "subscriber", "version", share.alias("share"))
+    chunk = F.floor((F.row_number().over(order) - 1) / SUBSCRIBERS_PER_ROW)
+    chunks = (
+        deliveries.select("document", "subscriber", "version", chunk.alias("share"))
         .groupBy("document", "version", "share")
         .agg(F.sort_array(F.collect_list("subscriber")).alias("subscribers"))
     )
     bodies = documents.where("fault is null").select(F.col("id").alias("document"), "body")
-    return together.join(bodies, "document").select("document", "body", "version", "subscribers")
+    return chunks.join(bodies, "document").select("document", "body", "version", "subscribers")

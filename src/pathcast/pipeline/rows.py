@@ -77,48 +77,50 @@ class _MatchRow(NamedTuple):
 
 
 def match_rows(
-    found: Batch, facts: pa.RecordBatch, ids: pa.StringArray, version: str, parts: int = 0
+    matches: Batch, columns: pa.RecordBatch, ids: pa.StringArray, version: str, first_part: int = 0
 ) -> Iterator[pa.RecordBatch]:
     """Rows for the documents that were matched; their parts count from `parts` on."""
-    for rows in _row_chunks(found, facts.column("first").to_pylist()):
-        first, last = rows[0].start, rows[-1].end
-        numbers = _as_int32_array(found.numbers[first:last])
-        offsets = pa.array([row.start - first for row in rows] + [last - first], pa.int32())
-        part = pa.array([row.part for row in rows], pa.int32())
+    for chunk in _row_chunks(matches, columns.column("first").to_pylist()):
+        start, end = chunk[0].start, chunk[-1].end
+        numbers = _as_int32_array(matches.numbers[start:end])
+        offsets = pa.array([row.start - start for row in chunk] + [end - start], pa.int32())
+        part = pa.array([row.part for row in chunk], pa.int32())
         yield _result_batch(
-            facts.take(pa.array([row.place for row in rows], pa.int32())),
+            columns.take(pa.array([row.place for row in chunk], pa.int32())),
             version,
-            leading=pc.equal(part, 0),
-            part=pc.add(part, pa.scalar(parts, pa.int32())),
+            is_leading=pc.equal(part, 0),
+            part=pc.add(part, pa.scalar(first_part, pa.int32())),
             subscriptions=pa.ListArray.from_arrays(offsets, ids.take(numbers)),
         )
 
 
-def _as_int32_array(found: memoryview) -> pa.Int32Array:
+def _as_int32_array(numbers: memoryview) -> pa.Int32Array:
     """The same bytes as an array: to read them one by one would take longer than to find them."""
-    return pa.Array.from_buffers(pa.int32(), len(found), [None, pa.py_buffer(found)])
+    return pa.Array.from_buffers(pa.int32(), len(numbers), [None, pa.py_buffer(numbers)])
 
 
-def _row_chunks(found: Batch, leading: Sequence[bool]) -> Iterator[list[_MatchRow]]:
+def _row_chunks(matches: Batch, is_first: Sequence[bool]) -> Iterator[list[_MatchRow]]:
     """The rows of a batch, one after the other, in portions that are not too large."""
-    rows: list[_MatchRow] = []
-    for row in _split_into_rows(found, leading):
-        if rows and row.end - rows[0].start > 2 * MAX_SUBSCRIPTIONS_PER_ROW:
-            yield rows
-            rows = []
-        rows.append(row)
-    if rows:
-        yield rows
+    chunk: list[_MatchRow] = []
+    for row in _split_into_rows(matches, is_first):
+        if chunk and row.end - chunk[0].start > 2 * MAX_SUBSCRIPTIONS_PER_ROW:
+            yield chunk
+            chunk = []
+        chunk.append(row)
+    if chunk:
+        yield chunk
 
 
-def _split_into_rows(found: Batch, leading: Sequence[bool]) -> Iterator[_MatchRow]:
-    for place in range(len(found)):
-        if place in found.errors:
+def _split_into_rows(matches: Batch, is_first: Sequence[bool]) -> Iterator[_MatchRow]:
+    for document in range(len(matches)):
+        if document in matches.errors:
             continue
-        start, end = found.offsets[place], found.offsets[place + 1]
-        empty = (start,) if leading[place] else ()
-        for part, at in enumerate(range(start, end, MAX_SUBSCRIPTIONS_PER_ROW) or empty):
-            yield _MatchRow(place, part, at, min(end, at + MAX_SUBSCRIPTIONS_PER_ROW))
+        start, end = matches.offsets[document], matches.offsets[document + 1]
+        empty = (start,) if is_first[document] else ()
+        for part, row_start in enumerate(range(start, end, MAX_SUBSCRIPTIONS_PER_ROW) or empty):
+            yield _MatchRow(
+                document, part, row_start, min(end, row_start + MAX_SUBSCRIPTIONS_PER_ROW)
+            )
 
 
 class _ErrorRow(NamedTuple):
@@ -129,30 +131,33 @@ class _ErrorRow(NamedTuple):
     error: DocumentError | EvaluationError
 
 
-def error_rows(found: Batch, facts: pa.RecordBatch, version: str) -> Iterator[pa.RecordBatch]:
+def error_rows(matches: Batch, columns: pa.RecordBatch, version: str) -> Iterator[pa.RecordBatch]:
     """Rows for documents that were refused, and for subscriptions that were not decided."""
-    troubles = list(_document_errors(found))
-    if troubles:
+    failures = list(_document_errors(matches))
+    if failures:
         yield _result_batch(
-            facts.take(pa.array([one.place for one in troubles], pa.int32())),
+            columns.take(pa.array([failure.place for failure in failures], pa.int32())),
             version,
-            leading=pa.array([one.subscription is None for one in troubles], pa.bool_()),
+            is_leading=pa.array([failure.subscription is None for failure in failures], pa.bool_()),
             subscriptions=pa.array(
-                [None if one.subscription is None else [one.subscription] for one in troubles],
+                [
+                    None if failure.subscription is None else [failure.subscription]
+                    for failure in failures
+                ],
                 pa.list_(pa.string()),
             ),
-            kind=_string_array([one.error.kind for one in troubles]),
-            place=_string_array([_format_position(one.error) for one in troubles]),
-            message=_string_array([one.error.message for one in troubles]),
+            kind=_string_array([failure.error.kind for failure in failures]),
+            place=_string_array([_format_position(failure.error) for failure in failures]),
+            message=_string_array([failure.error.message for failure in failures]),
         )
 
 
-def _document_errors(found: Batch) -> Iterator[_ErrorRow]:
-    for place, error in found.errors.items():
-        yield _ErrorRow(place, None, error)
-    for place, undecided in found.undecided.items():
+def _document_errors(matches: Batch) -> Iterator[_ErrorRow]:
+    for document, error in matches.errors.items():
+        yield _ErrorRow(document, None, error)
+    for document, undecided in matches.undecided.items():
         for id, failure in undecided.items():
-            yield _ErrorRow(place, str(id), failure)
+            yield _ErrorRow(document, str(id), failure)
 
 
 def _format_position(error: DocumentError | EvaluationError) -> str | None:
@@ -162,29 +167,34 @@ def _format_position(error: DocumentError | EvaluationError) -> str | None:
     return f"line {line}" + ("" if column is None else f", column {column}")
 
 
-def unreadable_rows(facts: pa.RecordBatch, faults: pa.StructArray, version: str) -> pa.RecordBatch:
+def unreadable_rows(
+    columns: pa.RecordBatch, faults: pa.StructArray, version: str
+) -> pa.RecordBatch:
     """Rows for what did not become a document."""
     kinds, messages = faults.flatten()
-    leading = pa.repeat(True, len(facts))
-    return _result_batch(facts, version, leading=leading, kind=kinds, message=messages)
+    is_leading = pa.repeat(True, len(columns))
+    return _result_batch(columns, version, is_leading=is_leading, kind=kinds, message=messages)
 
 
 def _result_batch(
-    facts: pa.RecordBatch, version: str, leading: pa.BooleanArray, **columns: pa.Array
+    document_columns: pa.RecordBatch, version: str, is_leading: pa.BooleanArray, **columns: pa.Array
 ) -> pa.RecordBatch:
     """Rows with the facts of their documents; columns that are not given are null."""
-    first = pc.and_(facts.column("first"), leading)
-    known = {
-        "document": facts.column("document"),
+    first = pc.and_(document_columns.column("first"), is_leading)
+    arrays = {
+        "document": document_columns.column("document"),
         "first": first,
-        "version": pa.repeat(version, len(facts)),
+        "version": pa.repeat(version, len(document_columns)),
         **columns,
     }
     for name in ("source", "time", "bytes", "structure"):
-        column = facts.column(name)
-        known[name] = pc.if_else(first, column, pa.scalar(None, column.type))
+        column = document_columns.column(name)
+        arrays[name] = pc.if_else(first, column, pa.scalar(None, column.type))
     return pa.RecordBatch.from_arrays(
-        [known.get(field.name, pa.nulls(len(facts), field.type)) for field in RESULT_SCHEMA],
+        [
+            arrays.get(field.name, pa.nulls(len(document_columns), field.type))
+            for field in RESULT_SCHEMA
+        ],
         schema=RESULT_SCHEMA,
     )
 

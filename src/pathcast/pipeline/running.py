@@ -57,9 +57,9 @@ class RunSpec:
     source: Source
     out: str
     settings: BatchSettings
-    outbox: Callable[[str], Outbox] | None = None
+    make_outbox: Callable[[str], Outbox] | None = None
     """Makes the outboxes of a folder of results."""
-    batch: int = 1000
+    batch_size: int = 1000
     """The most files or messages in a batch of a stream."""
     partition: PartitionMode = "auto"
 
@@ -112,93 +112,93 @@ class PipelineRun:
     def __init__(
         self,
         session: SparkSession,
-        order: RunSpec,
-        tell: Callable[[RunEvent], None],
+        spec: RunSpec,
+        on_event: Callable[[RunEvent], None],
         compiler: VersionCompiler | None = None,
     ) -> None:
         self._session = session
-        self._order = order
-        self._tell = tell
+        self._spec = spec
+        self._on_event = on_event
         self._compiler = compiler
 
-    def once(self) -> BatchOutcome:
+    def run_once(self) -> BatchOutcome:
         """All documents that are there, as one batch."""
-        with self._opened(streaming=False) as parts:
-            documents = self._order.source.documents(self._session)
-            parts.claim()
-            return self._batch(parts, 0, documents)
+        with self._open(streaming=False) as run:
+            documents = self._spec.source.documents(self._session)
+            run.claim()
+            return self._batch(run, 0, documents)
 
-    def stream(self, stopping: threading.Event, *, available: bool = False) -> None:
+    def run_stream(self, stopping: threading.Event, *, until_caught_up: bool = False) -> None:
         """Batch after batch until `stopping` is set, or with `available` until what was there has been taken."""
-        with self._opened(streaming=True) as parts:
-            step = _BatchCallback(lambda number, rows: self._step(parts, number, rows), stopping)
-            documents = self._order.source.documents(self._session, self._order.batch)
-            parts.claim()
-            writer = documents.writeStream.foreachBatch(step).option(
-                "checkpointLocation", parts.store.storage.path("checkpoint")
+        with self._open(streaming=True) as run:
+            callback = _BatchCallback(lambda number, rows: self._step(run, number, rows), stopping)
+            documents = self._spec.source.documents(self._session, self._spec.batch_size)
+            run.claim()
+            writer = documents.writeStream.foreachBatch(callback).option(
+                "checkpointLocation", run.store.storage.path("checkpoint")
             )
             trigger = (
                 writer.trigger(availableNow=True)
-                if available
+                if until_caught_up
                 else writer.trigger(processingTime="0 seconds")
             )
-            with spark_errors_as("stream", self._order.out):
+            with spark_errors_as("stream", self._spec.out):
                 query = trigger.start()
-            _await_end(query, step, stopping)
+            _await_end(query, callback, stopping)
 
     @contextmanager
-    def _opened(self, *, streaming: bool) -> Iterator[_OpenRun]:
+    def _open(self, *, streaming: bool) -> Iterator[_OpenRun]:
         with TemporaryDirectory(prefix="pathcast-") as cache:
-            self._order.source.check_apart(self._session, self._order.out)
-            storage = open_storage(self._session, self._order.out, Path(cache))
+            self._spec.source.check_output_outside(self._session, self._spec.out)
+            storage = open_storage(self._session, self._spec.out, Path(cache))
             try:
-                yield self._parts(storage, Path(cache), streaming=streaming)
+                yield self._prepare(storage, Path(cache), streaming=streaming)
             finally:
                 storage.close()
 
-    def _parts(self, storage: Storage, cache: Path, *, streaming: bool) -> _OpenRun:
-        order = self._order
+    def _prepare(self, storage: Storage, cache: Path, *, streaming: bool) -> _OpenRun:
+        spec = self._spec
         store = Store(storage)
         kind = "stream" if streaming else "batch"
-        belongs = {"run": kind, "documents": order.source.name}
-        store.lock(belongs, again=streaming)
-        compiler = self._compiler or order.subscriptions.compiler(cache / "versions")
+        identity = {"run": kind, "documents": spec.source.name}
+        store.lock(identity, resume=streaming)
+        compiler = self._compiler or spec.subscriptions.compiler(cache / "versions")
         versions = VersionStore(storage, compiler)
-        outbox = None if order.outbox is None else order.outbox(order.out)
-        assignment = PartitionedMatcher(
-            self._session, order.partition, self._chosen, cache / "fragments"
+        outbox = None if spec.make_outbox is None else spec.make_outbox(spec.out)
+        matcher = PartitionedMatcher(
+            self._session, spec.partition, self._on_strategy_chosen, cache / "fragments"
         )
-        batches = BatchRunner(
-            self._session, store, versions, order.settings, assignment.match, outbox
-        )
-        watch = _SubscriptionWatcher(order.subscriptions, versions, self._tell)
-        watch.begin()
+        batches = BatchRunner(self._session, store, versions, spec.settings, matcher.match, outbox)
+        watcher = _SubscriptionWatcher(spec.subscriptions, versions, self._on_event)
+        watcher.begin()
         if not streaming:
             versions.close()
-        return _OpenRun(store, belongs, batches, watch)
+        return _OpenRun(store, identity, batches, watcher)
 
-    def _chosen(self, version: Version, strategy: PartitionStrategy) -> None:
-        self._tell(StrategyChosen(version.name, strategy.name, strategy.fragments, strategy.reason))
+    def _on_strategy_chosen(self, version: Version, strategy: PartitionStrategy) -> None:
+        self._on_event(
+            StrategyChosen(version.name, strategy.name, strategy.fragments, strategy.reason)
+        )
 
-    def _step(self, parts: _OpenRun, number: int, documents: DataFrame) -> BatchOutcome:
-        storage = parts.store.storage
-        found = self._order.source.with_empty(self._session, documents, storage, number)
-        return self._batch(parts, number, found)
+    def _step(self, run: _OpenRun, batch: int, documents: DataFrame) -> BatchOutcome:
+        storage = run.store.storage
+        complete = self._spec.source.add_empty_files(self._session, documents, storage, batch)
+        return self._batch(run, batch, complete)
 
-    def _batch(self, parts: _OpenRun, number: int, documents: DataFrame) -> BatchOutcome:
-        if (done := parts.store.done(number)) is not None:
-            return done  # Spark had not heard of it
+    def _batch(self, run: _OpenRun, batch: int, documents: DataFrame) -> BatchOutcome:
+        if (outcome := run.store.done_outcome(batch)) is not None:
+            return outcome  # Spark had not heard of it
         try:
-            whole = self._order.source.checked(documents)
-            outcome = parts.batches.run(
-                number, whole, parts.watch.version, shuffled=self._order.source.has_ids
+            checked = self._spec.source.reject_duplicate_ids(documents)
+            outcome = run.batches.run(
+                batch, checked, run.watch.version, shuffled=self._spec.source.has_own_ids
             )
         except PathcastError:
             raise
         except Exception as error:
             raise to_pipeline_error(error) from error
         lag = None if outcome.latest is None else time.time() - outcome.latest
-        self._tell(BatchDone(number, outcome, lag))
+        self._on_event(BatchDone(batch, outcome, lag))
         return outcome
 
 
@@ -217,36 +217,39 @@ class _SubscriptionWatcher:
     """The subscriptions, as they are when a batch begins."""
 
     def __init__(
-        self, source: SubscriptionSource, versions: VersionStore, tell: Callable[[RunEvent], None]
+        self,
+        source: SubscriptionSource,
+        versions: VersionStore,
+        on_event: Callable[[RunEvent], None],
     ) -> None:
         self._source = source
         self._versions = versions
-        self._tell = tell
+        self._on_event = on_event
         self._seen: FilesState | None = None
         self._current = ""
 
     def begin(self) -> None:
         """Compile what is there; PipelineError if that cannot be."""
-        self._seen = self._source.state()
-        self._take()
+        self._seen = self._source.read_state()
+        self._load()
 
     def version(self) -> str:
         """The name of the version for a batch that begins now."""
         try:
-            state = self._source.state()
+            state = self._source.read_state()
             if state != self._seen:
-                self._take()
-                self._seen = state if self._source.state() == state else None
+                self._load()
+                self._seen = state if self._source.read_state() == state else None
         except PathcastError as error:
             self._seen = None  # look again next time
-            self._tell(SubscriptionsRejected(error))
+            self._on_event(SubscriptionsRejected(error))
         return self._current
 
-    def _take(self) -> None:
-        version, skipped = self._source.compiled(self._versions.add)
+    def _load(self) -> None:
+        version, skipped = self._source.compile(self._versions.add)
         if version.name != self._current:
             self._current = version.name
-            self._tell(SubscriptionsLoaded(version.name, version.subscriptions, tuple(skipped)))
+            self._on_event(SubscriptionsLoaded(version.name, version.subscriptions, tuple(skipped)))
 
 
 class _StreamStopping(Exception):
@@ -257,23 +260,23 @@ class _BatchCallback:
     """What Spark calls with each batch; it remembers what went wrong, which Spark would only tell as text."""
 
     def __init__(
-        self, batch: Callable[[int, DataFrame], BatchOutcome], stopping: threading.Event
+        self, run_batch: Callable[[int, DataFrame], BatchOutcome], stopping: threading.Event
     ) -> None:
-        self._batch = batch
+        self._batch = run_batch
         self._stopping = stopping
         self.failed: Exception | None = None
 
-    def __call__(self, documents: DataFrame, number: int) -> None:
+    def __call__(self, documents: DataFrame, batch: int) -> None:
         if self._stopping.is_set():
             raise _StreamStopping
         try:
-            self._batch(number, documents)
+            self._batch(batch, documents)
         except Exception as error:
             self.failed = error
             raise
 
 
-def _await_end(query: StreamingQuery, step: _BatchCallback, stopping: threading.Event) -> None:
+def _await_end(query: StreamingQuery, callback: _BatchCallback, stopping: threading.Event) -> None:
     """Wait for the end of a stream, and bring it about when told to."""
     try:
         while query.isActive and not stopping.wait(_POLL_SECONDS):
@@ -285,8 +288,8 @@ def _await_end(query: StreamingQuery, step: _BatchCallback, stopping: threading.
     except BaseException:
         query.stop()
         raise
-    if step.failed is not None:
-        raise step.failed
+    if callback.failed is not None:
+        raise callback.failed
     error = query.exception()
     if error is not None and not stopping.is_set():
         raise to_pipeline_error(error, "stream") from error

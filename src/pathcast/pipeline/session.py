@@ -76,9 +76,9 @@ def open_session(
         os.environ["JAVA_HOME"] = home
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(master).appName("pathcast")
-    here = _LOOPBACK if _is_local(master) or _is_loopback(master) else {}
+    host_settings = _LOOPBACK if _is_local(master) or _is_loopback(master) else {}
     options = {"spark.driver.extraJavaOptions": " ".join(_java_options(brief=brief))}
-    for key, value in {**_SETTINGS, **options, **here, **(settings or {})}.items():
+    for key, value in {**_SETTINGS, **options, **host_settings, **(settings or {})}.items():
         builder = builder.config(key, value)
     try:
         session = builder.getOrCreate()
@@ -116,12 +116,12 @@ def session_for(
 ) -> Iterator[SparkSession]:
     """A session for a while. One that is there already is used, and stays; its master is what it was."""
     # One that other threads have counts too, which nothing public tells.
-    mine = SparkContext._active_spark_context is None  # noqa: SLF001
+    is_owner = SparkContext._active_spark_context is None  # noqa: SLF001
     session = open_session(master, settings=settings, brief=brief)
     try:
         yield session
     finally:
-        if mine:
+        if is_owner:
             session.stop()
 
 
@@ -174,9 +174,9 @@ def java_home() -> str | None:
 
 def _java_without_module(home: Path) -> str:
     """A JAVA_HOME whose `java` is that of `home`, called without the argument for a module that it lacks."""
-    folder = tempfile.mkdtemp(prefix="pathcast-java-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    shim = Path(folder, "bin", "java")
+    wrapper_home = tempfile.mkdtemp(prefix="pathcast-java-")
+    atexit.register(shutil.rmtree, wrapper_home, ignore_errors=True)
+    shim = Path(wrapper_home, "bin", "java")
     shim.parent.mkdir()
     shim.write_text(
         "#!/bin/sh\n"
@@ -187,4 +187,4 @@ def _java_without_module(home: Path) -> str:
         f'exec {shlex.quote(str(home / "bin" / "java"))} "$@"\n'
     )
     shim.chmod(shim.stat().st_mode | stat.S_IXUSR)
-    return folder
+    return wrapper_home

@@ -50,24 +50,24 @@ def to_pipeline_error(
         )
     text = str(error)
     for pattern, cause, hint in _CAUSES:
-        if found := pattern.search(text):
-            return PipelineError(cause, _with_place(place, _line_around(text, found)), hint=hint)
-    inner = _PYTHON_ERROR.findall(text)
-    said = ": ".join(inner[-1]) if inner else _first_line(text)
-    return PipelineError(kind, _with_place(place, said[:_MAX_MESSAGE_LENGTH]))
+        if match := pattern.search(text):
+            return PipelineError(cause, _with_place(place, _line_around(text, match)), hint=hint)
+    python_errors = _PYTHON_ERROR.findall(text)
+    message = ": ".join(python_errors[-1]) if python_errors else _first_line(text)
+    return PipelineError(kind, _with_place(place, message[:_MAX_MESSAGE_LENGTH]))
 
 
-def _with_place(place: str | None, said: str) -> str:
-    return said if place is None else f"{place}: {said}"
+def _with_place(place: str | None, message: str) -> str:
+    return message if place is None else f"{place}: {message}"
 
 
-def _line_around(text: str, found: re.Match[str]) -> str:
-    start = text.rfind("\n", 0, found.start()) + 1
-    end = text.find("\n", found.end())
+def _line_around(text: str, match: re.Match[str]) -> str:
+    start = text.rfind("\n", 0, match.start()) + 1
+    end = text.find("\n", match.end())
     return text[start : end if end >= 0 else len(text)].strip()[:_MAX_MESSAGE_LENGTH]
 
 
 def _first_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    said = [line for line in lines if not line.startswith("An error occurred while calling")]
-    return next(iter(said), "unknown")[:_MAX_MESSAGE_LENGTH]
+    informative = [line for line in lines if not line.startswith("An error occurred while calling")]
+    return next(iter(informative), "unknown")[:_MAX_MESSAGE_LENGTH]

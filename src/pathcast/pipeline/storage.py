@@ -45,16 +45,16 @@ class Storage(Protocol):
     def remove(self, name: str) -> None:
         """A file or a folder with all that is in it, if it is there."""
 
-    def keep(self, file: Path, name: str) -> None:
+    def put_file(self, file: Path, name: str) -> None:
         """Copy a local file here, durably, and all or nothing."""
 
-    def fetch(self, name: str) -> Path | None:
+    def get_file(self, name: str) -> Path | None:
         """A local file with what was kept; None if nothing was."""
 
-    def rows(self, table: str) -> int | None:
+    def count_rows(self, table: str) -> int | None:
         """How many rows of a table of parquet files are here; None where machines cannot but see the same."""
 
-    def settle(self) -> None:
+    def sync(self) -> None:
         """Return when all that others wrote here is on the disk."""
 
     def lock(self) -> None:
@@ -108,26 +108,26 @@ class LocalStorage:
             return None
 
     def write(self, name: str, content: bytes) -> None:
-        with self._drafted(name) as draft, draft.open("xb") as file:
+        with self._draft(name) as draft, draft.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
 
-    def keep(self, file: Path, name: str) -> None:
-        with self._drafted(name) as draft:
+    def put_file(self, file: Path, name: str) -> None:
+        with self._draft(name) as draft:
             shutil.copyfile(file, draft)
             with draft.open("rb") as copy:
                 os.fsync(copy.fileno())
 
     @contextlib.contextmanager
-    def _drafted(self, name: str) -> Iterator[Path]:
-        place = self.root / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        draft = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
+    def _draft(self, name: str) -> Iterator[Path]:
+        target = self.root / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
         try:
             yield draft
-            draft.replace(place)
-            _sync_folder(place.parent)
+            draft.replace(target)
+            _sync_folder(target.parent)
         finally:
             draft.unlink(missing_ok=True)
 
@@ -138,31 +138,31 @@ class LocalStorage:
             return []
 
     def move(self, old: str, new: str) -> None:
-        place = self.root / new
-        place.parent.mkdir(parents=True, exist_ok=True)
+        target = self.root / new
+        target.parent.mkdir(parents=True, exist_ok=True)
         try:
-            (self.root / old).rename(place)
+            (self.root / old).rename(target)
         except FileNotFoundError:
-            if not place.exists():
+            if not target.exists():
                 raise
-        _sync_folder(place.parent)
+        _sync_folder(target.parent)
 
     def remove(self, name: str) -> None:
-        place = self.root / name
-        if place.is_dir() and not place.is_symlink():
-            shutil.rmtree(place, ignore_errors=True)
+        target = self.root / name
+        if target.is_dir() and not target.is_symlink():
+            shutil.rmtree(target, ignore_errors=True)
         else:
-            place.unlink(missing_ok=True)
+            target.unlink(missing_ok=True)
 
-    def fetch(self, name: str) -> Path | None:
-        place = self.root / name
-        return place if place.exists() else None
+    def get_file(self, name: str) -> Path | None:
+        target = self.root / name
+        return target if target.exists() else None
 
-    def rows(self, table: str) -> int | None:
+    def count_rows(self, table: str) -> int | None:
         files = (self.root / table).glob("part-*")
         return sum(int(pq.read_metadata(file).num_rows) for file in files)
 
-    def settle(self) -> None:
+    def sync(self) -> None:
         os.sync()
 
     def lock(self) -> None:
@@ -210,7 +210,7 @@ class HadoopStorage:
         return hadoop_path(self._session, self.path(name))
 
     def read(self, name: str) -> bytes | None:
-        local = self.fetch(name)
+        local = self.get_file(name)
         return None if local is None else local.read_bytes()
 
     def write(self, name: str, content: bytes) -> None:
@@ -218,54 +218,54 @@ class HadoopStorage:
         draft.parent.mkdir(parents=True, exist_ok=True)
         draft.write_bytes(content)
         try:
-            self.keep(draft, name)
+            self.put_file(draft, name)
         finally:
             draft.unlink()
 
-    def keep(self, file: Path, name: str) -> None:
-        place = self._place(name)
+    def put_file(self, file: Path, name: str) -> None:
+        target = self._place(name)
         draft = self._place(f"{name}._draft")
-        self._system.mkdirs(place.getParent())
+        self._system.mkdirs(target.getParent())
         self._system.copyFromLocalFile(
             False, True, hadoop_path(self._session, f"file:{file}"), draft
         )
-        self._system.delete(place, False)
-        if not self._system.rename(draft, place):
+        self._system.delete(target, False)
+        if not self._system.rename(draft, target):
             raise PipelineError("output", f"cannot write {self.path(name)}")
 
     def names(self, folder: str) -> list[str]:
-        place = self._place(folder)
-        if not self._system.exists(place):
+        target = self._place(folder)
+        if not self._system.exists(target):
             return []
-        return sorted(str(one.getPath().getName()) for one in self._system.listStatus(place))
+        return sorted(str(status.getPath().getName()) for status in self._system.listStatus(target))
 
     def move(self, old: str, new: str) -> None:
-        source, place = self._place(old), self._place(new)
+        source, target = self._place(old), self._place(new)
         if self._system.exists(source):
-            self._system.mkdirs(place.getParent())
-            if self._system.exists(place) or not self._system.rename(source, place):
+            self._system.mkdirs(target.getParent())
+            if self._system.exists(target) or not self._system.rename(source, target):
                 raise PipelineError("output", f"cannot move {self.path(old)} to {self.path(new)}")
-        elif not self._system.exists(place):
+        elif not self._system.exists(target):
             raise PipelineError("output", f"{self.path(old)} is gone")
 
     def remove(self, name: str) -> None:
         self._system.delete(self._place(name), True)
 
-    def fetch(self, name: str) -> Path | None:
-        place = self._place(name)
-        if not self._system.exists(place):
+    def get_file(self, name: str) -> Path | None:
+        remote = self._place(name)
+        if not self._system.exists(remote):
             return None
         local = self._cache / f"read-{secrets.token_hex(4)}" / Path(name).name
         local.parent.mkdir(parents=True)
         self._system.copyToLocalFile(
-            False, place, hadoop_path(self._session, f"file:{local}"), True
+            False, remote, hadoop_path(self._session, f"file:{local}"), True
         )
         return local
 
-    def rows(self, table: str) -> int | None:  # noqa: ARG002 - a folder asks for it
+    def count_rows(self, table: str) -> int | None:  # noqa: ARG002 - a folder asks for it
         return None
 
-    def settle(self) -> None:
+    def sync(self) -> None:
         """Spark's writers close what they write, which is all that such systems ask for."""
 
     def lock(self) -> None:

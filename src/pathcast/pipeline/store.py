@@ -70,11 +70,11 @@ class Store:
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
 
-    def lock(self, belongs: dict[str, str], *, again: bool) -> None:
+    def lock(self, identity: dict[str, str], *, resume: bool) -> None:
         """Have the folder alone; PipelineError if it is another run's, or used up and not to be gone on with."""
         self.storage.lock()
-        found = self._record(_RUN_RECORD)
-        if found is None:
+        record = self._record(_RUN_RECORD)
+        if record is None:
             if self.storage.names("log") or self.storage.names("matches"):
                 raise PipelineError(
                     "output",
@@ -82,81 +82,81 @@ class Store:
                     hint="choose another folder",
                 )
             return
-        if found.get("format") != _FORMAT_VERSION:
+        if record.get("format") != _FORMAT_VERSION:
             raise PipelineError(
                 "checkpoint",
-                f"{self.storage.path('')} was written in format {found.get('format')}, this is {_FORMAT_VERSION}",
+                f"{self.storage.path('')} was written in format {record.get('format')}, this is {_FORMAT_VERSION}",
                 hint="go on with the version of pathcast that wrote it, or choose another folder",
             )
-        for key, value in belongs.items():
-            if found.get(key) != value:
+        for key, value in identity.items():
+            if record.get(key) != value:
                 raise PipelineError(
                     "checkpoint",
-                    f"{self.storage.path('')} belongs to another run ({key}: {found.get(key)}, here {value})",
+                    f"{self.storage.path('')} belongs to another run ({key}: {record.get(key)}, here {value})",
                     hint="choose another folder for this one",
                 )
-        if not again and self.storage.names("done"):
+        if not resume and self.storage.names("done"):
             raise PipelineError(
                 "output",
                 f"{self.storage.path('')} holds the results of an earlier run",
                 hint="choose another folder",
             )
 
-    def claim(self, belongs: dict[str, str]) -> None:
+    def claim(self, identity: dict[str, str]) -> None:
         """Make the folder this run's for good, once all that it needs has been found."""
         if self._record(_RUN_RECORD) is None:
-            self._write(_RUN_RECORD, {"format": _FORMAT_VERSION, **belongs})
+            self._write(_RUN_RECORD, {"format": _FORMAT_VERSION, **identity})
 
     def plan(self, batch: int) -> Plan | None:
-        found = self._record(_record_name("log", batch))
-        return None if found is None else Plan(found["version"], found["started"])
+        record = self._record(_record_name("log", batch))
+        return None if record is None else Plan(record["version"], record["started"])
 
     def write_plan(self, batch: int, plan: Plan) -> None:
         self._write(_record_name("log", batch), {"batch": batch, **asdict(plan)})
 
-    def restart(self, batch: int) -> str:
+    def start_attempt(self, batch: int) -> str:
         """Throw away what attempts at a batch left; the folder for a new one, by its name in the storage."""
         self.storage.remove(_staging_folder(batch))
         return f"{_staging_folder(batch)}/{secrets.token_hex(4)}"
 
-    def staged(self, batch: int) -> BatchOutcome | None:
+    def staged_outcome(self, batch: int) -> BatchOutcome | None:
         """The outcome of a batch that is complete and perhaps not yet published."""
         return _parse_outcome(self._record(f"{_staging_folder(batch)}/staged.json"))
 
-    def mark_staged(self, batch: int, outcome: BatchOutcome) -> None:
-        self.storage.settle()
+    def write_staged_outcome(self, batch: int, outcome: BatchOutcome) -> None:
+        self.storage.sync()
         self._write(f"{_staging_folder(batch)}/staged.json", asdict(outcome))
 
     def publish_tables(self, batch: int, outcome: BatchOutcome) -> None:
         for table in outcome.tables:
             self.storage.move(f"{outcome.staging}/{table}", f"{table}/batch={batch}")
 
-    def mark_done(self, batch: int, outcome: BatchOutcome) -> None:
+    def write_done_outcome(self, batch: int, outcome: BatchOutcome) -> None:
         self._write(_record_name("done", batch), {"batch": batch, **asdict(outcome)})
         self.storage.remove(_staging_folder(batch))
 
-    def done(self, batch: int) -> BatchOutcome | None:
+    def done_outcome(self, batch: int) -> BatchOutcome | None:
         return _parse_outcome(self._record(_record_name("done", batch)))
 
     def outcomes(self) -> dict[int, BatchOutcome]:
         """Every batch that is done."""
-        found = {}
+        outcomes = {}
         for name in self.storage.names("done"):
             if name.endswith(".json"):
                 batch = int(name.removesuffix(".json"))
-                outcome = self.done(batch)
+                outcome = self.done_outcome(batch)
                 if outcome is not None:
-                    found[batch] = outcome
-        return found
+                    outcomes[batch] = outcome
+        return outcomes
 
     def _record(self, name: str) -> dict[str, Any] | None:
         content = self.storage.read(name)
         if content is None:
             return None
         try:
-            found = json.loads(content)
-            if isinstance(found, dict):
-                return found
+            record = json.loads(content)
+            if isinstance(record, dict):
+                return record
         except ValueError:
             pass
         raise PipelineError("checkpoint", f"{self.storage.path(name)} is damaged")
@@ -176,9 +176,9 @@ def _record_name(folder: str, batch: int) -> str:
 def _parse_outcome(record: dict[str, Any] | None) -> BatchOutcome | None:
     if record is None:
         return None
-    known = {key: value for key, value in record.items() if key != "batch"}
+    fields = {key: value for key, value in record.items() if key != "batch"}
     try:
-        return BatchOutcome(**{**known, "tables": tuple(known.get("tables", ()))})
+        return BatchOutcome(**{**fields, "tables": tuple(fields.get("tables", ()))})
     except TypeError as error:
         raise PipelineError(
             "checkpoint", f"a record of a batch is of another format: {error}"

@@ -77,38 +77,42 @@ class PartitionStrategy:
     reason: str
 
 
-def choose_strategy(wanted: PartitionMode, needed: int, room: int) -> PartitionStrategy:
+def choose_strategy(
+    mode: PartitionMode, version_bytes: int, worker_bytes: int
+) -> PartitionStrategy:
     """The strategy for an engine that needs so many bytes, in workers that may use so many."""
-    figures = f"an engine of all subscriptions needs {_mb(needed)}, a worker may use {_mb(room)}"
-    if wanted == "documents" or (wanted == "auto" and needed <= room):
-        why = "as asked" if wanted == "documents" else "it fits"
-        return PartitionStrategy("documents", 1, f"{why}: {figures}")
+    comparison = f"an engine of all subscriptions needs {_mb(version_bytes)}, a worker may use {_mb(worker_bytes)}"
+    if mode == "documents" or (mode == "auto" and version_bytes <= worker_bytes):
+        cause = "as asked" if mode == "documents" else "it fits"
+        return PartitionStrategy("documents", 1, f"{cause}: {comparison}")
     fragments = max(
-        _FRAGMENTS_ON_REQUEST if wanted == "subscriptions" else _MIN_FRAGMENTS,
-        _fragments_needed(needed, room),
+        _FRAGMENTS_ON_REQUEST if mode == "subscriptions" else _MIN_FRAGMENTS,
+        _min_fragments(version_bytes, worker_bytes),
     )
-    why = "as asked" if wanted == "subscriptions" else "too much for one"
-    each = _mb(_fragment_bytes(needed, fragments))
+    cause = "as asked" if mode == "subscriptions" else "too much for one"
+    fragment_size = _mb(_fragment_bytes(version_bytes, fragments))
     return PartitionStrategy(
-        "subscriptions", fragments, f"{why}: {figures}; each of {fragments} fragments needs {each}"
+        "subscriptions",
+        fragments,
+        f"{cause}: {comparison}; each of {fragments} fragments needs {fragment_size}",
     )
 
 
-def _fragments_needed(needed: int, room: int) -> int:
+def _min_fragments(version_bytes: int, worker_bytes: int) -> int:
     """The fewest fragments that fit; PipelineError if none do."""
-    spare = room * _MAX_FILL - MEMO_BYTES
-    fragments = ceil((needed - MEMO_BYTES) / spare) if spare > 0 else MAX_HOPS + 1
+    usable = worker_bytes * _MAX_FILL - MEMO_BYTES
+    fragments = ceil((version_bytes - MEMO_BYTES) / usable) if usable > 0 else MAX_HOPS + 1
     if fragments > MAX_HOPS:
         raise PipelineError(
             "memory",
-            f"a worker may use {_mb(room)}, which is too little for {_mb(needed)} of subscriptions in fragments",
+            f"a worker may use {_mb(worker_bytes)}, which is too little for {_mb(version_bytes)} of subscriptions in fragments",
             hint=f"a fragment needs {_mb(MEMO_BYTES)} and more: give workers more memory, or run fewer of them",
         )
     return fragments
 
 
-def _fragment_bytes(needed: int, fragments: int) -> int:
-    return ceil(max(0, needed - MEMO_BYTES) / fragments) + MEMO_BYTES
+def _fragment_bytes(version_bytes: int, fragments: int) -> int:
+    return ceil(max(0, version_bytes - MEMO_BYTES) / fragments) + MEMO_BYTES
 
 
 def _mb(size: int) -> str:
@@ -120,23 +124,25 @@ def _mb(size: int) -> str:
 
 def measure_version(version: Version) -> int:
     """Bytes that an engine of a version needs in a worker, at the most; it is loaded elsewhere to find out."""
-    done = subprocess.run(  # noqa: S603 - our own interpreter
+    process = subprocess.run(  # noqa: S603 - our own interpreter
         python_module_command(__name__, str(version.path)),
         capture_output=True,
         check=False,
         env=child_environment(),
     )
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        words = " ".join(line.strip() for line in said[-2:]) or f"status {done.returncode}"
-        raise PipelineError("memory", f"the subscriptions could not be loaded to measure: {words}")
-    found = json.loads(done.stdout.splitlines()[-1])
-    remembered = (
+    if process.returncode:
+        lines = process.stderr.decode(errors="replace").strip().splitlines()
+        message = " ".join(line.strip() for line in lines[-2:]) or f"status {process.returncode}"
+        raise PipelineError(
+            "memory", f"the subscriptions could not be loaded to measure: {message}"
+        )
+    figures = json.loads(process.stdout.splitlines()[-1])
+    memo = (
         MEMO_BYTES
-        + MEMO_BYTES_PER_STATE * int(found["states"])
-        + BYTES_PER_PATTERN * int(found["patterns"])
+        + MEMO_BYTES_PER_STATE * int(figures["states"])
+        + BYTES_PER_PATTERN * int(figures["patterns"])
     )
-    return int(found["loaded"]) + remembered
+    return int(figures["loaded"]) + memo
 
 
 def _measure(path: str) -> dict[str, int]:
@@ -146,14 +152,14 @@ def _measure(path: str) -> dict[str, int]:
     from pathcast.sandbox import ProcessRunner
 
     before = _status("VmRSS")
-    engine = load_version(
+    loaded = load_version(
         path, runner=ProcessRunner()
     )  # it is asked nothing, and so starts nothing
-    engine.matcher.match(b"<a/>")
-    most = peak_memory() or 0
+    loaded.matcher.match(b"<a/>")
+    peak = peak_memory() or 0
     return {
-        "loaded": most - before,
-        "states": engine.matcher.stats().states,
+        "loaded": peak - before,
+        "states": loaded.matcher.stats().states,
         "patterns": len(read(path).patterns),
     }
 
@@ -168,10 +174,10 @@ def worker_memory(session: SparkSession) -> int:
     local = str(context.master).startswith("local")
     slots = context.defaultParallelism if local else int(cores) if cores else None
     tasks = max(1, context.defaultParallelism)
-    said = session.range(tasks, numPartitions=tasks).mapInArrow(
+    reports = session.range(tasks, numPartitions=tasks).mapInArrow(
         partial(_report_worker_memory, slots=slots), "room bigint"
     )
-    return int(min(row.room for row in said.collect()))
+    return int(min(row.room for row in reports.collect()))
 
 
 def _report_worker_memory(
@@ -183,31 +189,31 @@ def _report_worker_memory(
     for batch in batches:
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
         if limit != resource.RLIM_INFINITY:
-            room = limit - _status("VmSize")
+            available = limit - _status("VmSize")
         else:
-            room = int(_free_memory() * _FREE_MEMORY_SHARE) // (slots or os.cpu_count() or 1)
+            available = int(_free_memory() * _FREE_MEMORY_SHARE) // (slots or os.cpu_count() or 1)
         yield pa.RecordBatch.from_arrays(
-            [pa.array([max(0, room)] * len(batch), pa.int64())], names=["room"]
+            [pa.array([max(0, available)] * len(batch), pa.int64())], names=["room"]
         )
 
 
 def _free_memory() -> int:
     """Bytes that are free on this machine, or in this container if it has less."""
-    machine = proc_field(Path("/proc/meminfo"), "MemAvailable")
-    found = [
-        os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if machine is None else machine
+    available = proc_field(Path("/proc/meminfo"), "MemAvailable")
+    candidates = [
+        os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if available is None else available
     ]
-    for most, used in (
+    for limit_file, usage_file in (
         ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
         (
             "/sys/fs/cgroup/memory/memory.limit_in_bytes",
             "/sys/fs/cgroup/memory/memory.usage_in_bytes",
         ),
     ):
-        limit = _read_int(Path(most))
+        limit = _read_int(Path(limit_file))
         if limit is not None and limit < _NO_CGROUP_LIMIT:
-            found.append(limit - (_read_int(Path(used)) or 0))
-    return max(0, min(found))
+            candidates.append(limit - (_read_int(Path(usage_file)) or 0))
+    return max(0, min(candidates))
 
 
 def _read_int(path: Path) -> int | None:

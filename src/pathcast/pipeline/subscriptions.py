@@ -53,55 +53,55 @@ class SubscriptionSource:
     hops: bool = False
     """Whether documents are matched for the subscribers alone, which are hops."""
 
-    def state(self) -> FilesState:
+    def read_state(self) -> FilesState:
         """The state of the files; PipelineError if there are none."""
-        found = []
+        states = []
         for file in self._files():
-            for part in sorted(file.rglob("*")) if file.is_dir() else [file]:
+            for path in sorted(file.rglob("*")) if file.is_dir() else [file]:
                 try:
-                    known = part.stat()
+                    status = path.stat()
                 except OSError as error:
-                    raise _unreadable_error(part, error) from None
-                found.append((str(part), known.st_mtime_ns, known.st_size))
-        return tuple(found)
+                    raise _unreadable_error(path, error) from None
+                states.append((str(path), status.st_mtime_ns, status.st_size))
+        return tuple(states)
 
     def compiler(self, folder: Path) -> VersionCompiler:
         """What compiles them, into a folder."""
         return VersionCompiler(folder, allow_expensive=self.allow_expensive, hops=self.hops)
 
-    def compiled(self, compile: Compile) -> tuple[Version, list[RejectedRow]]:
+    def compile(self, compile: Compile) -> tuple[Version, list[RejectedRow]]:
         """The version that they are, and what was skipped; PipelineError if something is bad and not to be skipped."""
-        bad: list[RejectedRow] = []
+        rejected: list[RejectedRow] = []
         file = self.path
 
         def rows() -> Iterator[Subscription]:
             nonlocal file
-            good = 0
+            accepted = 0
             for file in self._files():
-                for row in self._rows(file, bad):
-                    before = len(bad)
+                for row in self._rows(file, rejected):
+                    rejected_before = len(rejected)
                     yield row
-                    good += len(bad) == before
+                    accepted += len(rejected) == rejected_before
             # Whoever asks for the row after the last has told of all that were bad.
-            if bad and not self.skip_bad:
-                raise _rejected_rows_error(bad, good + len(bad))
+            if rejected and not self.skip_bad:
+                raise _rejected_rows_error(rejected, accepted + len(rejected))
 
-        def refuse(one: Subscription, error: SubscriptionError) -> None:
-            bad.append(RejectedRow(str(file), one.line, error))
+        def reject(subscription: Subscription, error: SubscriptionError) -> None:
+            rejected.append(RejectedRow(str(file), subscription.line, error))
 
-        return compile(rows(), refuse), bad
+        return compile(rows(), reject), rejected
 
-    def _rows(self, file: Path, bad: list[RejectedRow]) -> Iterator[Subscription]:
-        numbered = self.path.is_dir() and format_of(file) == "txt"
+    def _rows(self, file: Path, rejected: list[RejectedRow]) -> Iterator[Subscription]:
+        has_line_ids = self.path.is_dir() and format_of(file) == "txt"
         try:
             for row in read_subscriptions(
                 file,
                 file_format=self.file_format,
                 namespaces=self.namespaces,
-                on_error=lambda error: bad.append(RejectedRow(str(file), error.line, error)),
+                on_error=lambda error: rejected.append(RejectedRow(str(file), error.line, error)),
             ):
-                name = f"{file.name}:{row.id}"
-                yield replace(row, id=name, subscriber=name) if numbered else row
+                id = f"{file.name}:{row.id}"
+                yield replace(row, id=id, subscriber=id) if has_line_ids else row
         except FormatError as error:
             raise PipelineError(
                 "subscriptions", f"{file}: {error.message}", hint=error.hint
@@ -128,13 +128,13 @@ class SubscriptionSource:
         return files
 
 
-def _rejected_rows_error(bad: list[RejectedRow], count: int) -> PipelineError:
-    told = [str(one) for one in bad[:_MAX_LISTED_ROWS]]
-    if len(bad) > _MAX_LISTED_ROWS:
-        told.append(f"and {len(bad) - _MAX_LISTED_ROWS:,} more")
+def _rejected_rows_error(rejected: list[RejectedRow], count: int) -> PipelineError:
+    lines = [str(row) for row in rejected[:_MAX_LISTED_ROWS]]
+    if len(rejected) > _MAX_LISTED_ROWS:
+        lines.append(f"and {len(rejected) - _MAX_LISTED_ROWS:,} more")
     return PipelineError(
         "subscriptions",
-        f"{len(bad):,} of {count:,} are bad\n" + "\n".join(told),
+        f"{len(rejected):,} of {count:,} are bad\n" + "\n".join(lines),
         hint="mend them, or go on without them (--skip-bad)",
     )
 

@@ -78,7 +78,7 @@ def compile_version(
 ) -> Version:
     """Compile a single version and put its files into a folder, if they are not there already."""
     compiler = VersionCompiler(folder, allow_expensive=allow_expensive, hops=hops)
-    return compiler.version(subscriptions, on_error)
+    return compiler.compile(subscriptions, on_error)
 
 
 class VersionCompiler:
@@ -88,17 +88,17 @@ class VersionCompiler:
         self._folder = folder
         self._allow_expensive = allow_expensive
         self._hops = hops
-        self.compiled = 0
+        self.expressions_compiled = 0
         """Expressions that were compiled, in all."""
-        self.forget()
+        self.reset()
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Let go what was compiled: the next version is compiled as a whole."""
         runner = ProcessRunner() if self._allow_expensive else None  # it runs nothing here
         self._matcher = Matcher(runner=runner)
-        self._known: dict[SubscriptionId, _CompiledEntry] = {}
+        self._entries: dict[SubscriptionId, _CompiledEntry] = {}
 
-    def version(
+    def compile(
         self, subscriptions: Iterable[Subscription], on_error: OnError | None = None
     ) -> Version:
         """The version of these subscriptions, its files made if they are not there.
@@ -106,9 +106,9 @@ class VersionCompiler:
         A subscription that is none goes to `on_error` and is left out, or, without one, its error is raised.
         """
         try:
-            routes, name, count = self._take(subscriptions, on_error)
+            routes, name, count = self._load(subscriptions, on_error)
         except BaseException:
-            self.forget()  # it has some of the new ones, and some of the old
+            self.reset()  # it has some of the new ones, and some of the old
             raise
         hops = tuple(route.subscriber for route in routes) if self._hops else None
         version = _version(name, self._folder, count, hops)
@@ -119,7 +119,7 @@ class VersionCompiler:
             save_routes(routes, version.routes)
         return version
 
-    def _take(
+    def _load(
         self, subscriptions: Iterable[Subscription], on_error: OnError | None
     ) -> tuple[list[SubscriptionRoute], str, int]:
         """Have the matcher hold these subscriptions and no others; their routes, the name of the version, and how many there are."""
@@ -127,49 +127,57 @@ class VersionCompiler:
         digest = hashlib.sha256(b"pathcast 1 %d%b\n" % (self._allow_expensive, kind))
         routes: list[SubscriptionRoute] = []
         hops: dict[str, int] = {}
-        seen: set[str] = set()
-        kept: dict[SubscriptionId, _CompiledEntry] = {}
-        for one in subscriptions:
-            text, subscriber = str(one.id), str(one.subscriber)
+        ids_seen: set[str] = set()
+        entries: dict[SubscriptionId, _CompiledEntry] = {}
+        for subscription in subscriptions:
+            id_text, subscriber = str(subscription.id), str(subscription.subscriber)
             hop = hops.get(subscriber, len(hops)) if self._hops else None
             if hop == MAX_HOPS:
                 raise _too_many_hops()
-            asked = (one.xpath, tuple(sorted((one.namespaces or {}).items())), hop)
+            entry = (
+                subscription.xpath,
+                tuple(sorted((subscription.namespaces or {}).items())),
+                hop,
+            )
             try:
-                if text in seen:  # 7 and "7" are two to the matcher, and one in a table
+                if id_text in ids_seen:  # 7 and "7" are two to the matcher, and one in a table
                     raise SubscriptionError(
-                        "duplicate", f"another subscription has the id {text!r}"
+                        "duplicate", f"another subscription has the id {id_text!r}"
                     )
-                self._add(one, asked)
+                self._add(subscription, entry)
             except SubscriptionError as error:
                 if on_error is None:
                     raise
-                on_error(one, error)
+                on_error(subscription, error)
                 continue
-            seen.add(text)
-            kept[one.id] = asked
+            ids_seen.add(id_text)
+            entries[subscription.id] = entry
             if hop is None:
-                routes.append(SubscriptionRoute(text, subscriber))
+                routes.append(SubscriptionRoute(id_text, subscriber))
             elif hop == len(hops):
                 hops[subscriber] = hop
                 routes.append(SubscriptionRoute(subscriber, subscriber))
-            digest.update(json.dumps([one.id, asked[:2], subscriber]).encode() + b"\n")
-        for id in self._known.keys() - kept.keys():
+            digest.update(json.dumps([subscription.id, entry[:2], subscriber]).encode() + b"\n")
+        for id in self._entries.keys() - entries.keys():
             self._matcher.remove(id)
-        self._known = kept
-        return routes, digest.hexdigest()[:_HASH_LENGTH], len(kept)
+        self._entries = entries
+        return routes, digest.hexdigest()[:_HASH_LENGTH], len(entries)
 
-    def _add(self, one: Subscription, asked: _CompiledEntry) -> None:
-        before = self._known.get(one.id)
-        if before == asked:
+    def _add(self, subscription: Subscription, entry: _CompiledEntry) -> None:
+        previous = self._entries.get(subscription.id)
+        if previous == entry:
             return
-        if before is not None:
-            self._matcher.remove(one.id)
-            del self._known[one.id]
+        if previous is not None:
+            self._matcher.remove(subscription.id)
+            del self._entries[subscription.id]
         self._matcher.add(
-            one.id, one.xpath, one.namespaces, hop=asked[2], allow_expensive=self._allow_expensive
+            subscription.id,
+            subscription.xpath,
+            subscription.namespaces,
+            hop=entry[2],
+            allow_expensive=self._allow_expensive,
         )
-        self.compiled += 1
+        self.expressions_compiled += 1
 
     def _save(self, path: Path) -> None:
         draft = path.with_name(f".draft-{os.getpid()}")
@@ -199,16 +207,16 @@ class VersionStore:
     def __init__(self, storage: Storage, compiler: VersionCompiler) -> None:
         self._storage = storage
         self._compiler = compiler
-        self._known: dict[str, Version] = {}
+        self._entries: dict[str, Version] = {}
 
     def add(
         self, subscriptions: Iterable[Subscription], on_error: OnError | None = None
     ) -> Version:
         """Compile a version, and keep it; when this returns, a later run can have it again."""
-        version = self._compiler.version(subscriptions, on_error)
+        version = self._compiler.compile(subscriptions, on_error)
         if self._storage.read(self._place(version.name, _RECORD)) is None:
-            self._storage.keep(version.path, self._place(version.name, _SNAPSHOT))
-            self._storage.keep(version.routes, self._place(version.name, _ROUTES))
+            self._storage.put_file(version.path, self._place(version.name, _SNAPSHOT))
+            self._storage.put_file(version.routes, self._place(version.name, _ROUTES))
             record = {"subscriptions": version.subscriptions, "hops": version.hops}
             self._storage.write(self._place(version.name, _RECORD), json.dumps(record).encode())
         # As it is kept: a file of the same subscriptions may number them otherwise, and answers go by the number.
@@ -216,30 +224,30 @@ class VersionStore:
 
     def close(self) -> None:
         """No more will be added: let go what was kept for the next one."""
-        self._compiler.forget()
+        self._compiler.reset()
 
     def get(self, name: str) -> Version:
         """A version that was added, by this run or an earlier one; PipelineError if its files are gone."""
-        if name not in self._known:
+        if name not in self._entries:
             record = self._storage.read(self._place(name, _RECORD))
-            snapshot = self._storage.fetch(self._place(name, _SNAPSHOT))
-            routes = self._storage.fetch(self._place(name, _ROUTES))
+            snapshot = self._storage.get_file(self._place(name, _SNAPSHOT))
+            routes = self._storage.get_file(self._place(name, _ROUTES))
             if record is None or snapshot is None or routes is None:
                 raise PipelineError(
                     "version",
                     f"the subscriptions of version {name} are not in {self._storage.path(_FOLDER)}",
                     hint="versions that an unfinished batch names must be kept",
                 )
-            known = json.loads(record)
-            hops = known.get("hops")
-            self._known[name] = Version(
+            fields = json.loads(record)
+            hops = fields.get("hops")
+            self._entries[name] = Version(
                 name,
                 snapshot,
                 routes,
-                int(known["subscriptions"]),
+                int(fields["subscriptions"]),
                 None if hops is None else tuple(hops),
             )
-        return self._known[name]
+        return self._entries[name]
 
     def routes(self, version: Version) -> str:
         """The routes of a version, where Spark reads them."""

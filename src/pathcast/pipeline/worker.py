@@ -55,7 +55,7 @@ class MatchTask:
     version: str
     file: str
     limits: Limits = _DEFAULTS
-    share: float = 0.0
+    structure_share: float = 0.0
     deadline: float | None = None
     """Seconds for an expensive subscription on a document; None if there are none."""
     hops: tuple[str, ...] | None = None
@@ -66,18 +66,22 @@ class MatchTask:
 class BatchSizer:
     """What an engine has learned from the documents so far."""
 
-    few: int = _INITIAL_DOCUMENTS_PER_CALL
+    documents_per_call: int = _INITIAL_DOCUMENTS_PER_CALL
     """How many are matched at a time; kept, since each batch of rows costs as much as some documents do."""
-    seconds: float = 0.0
+    matching_seconds: float = 0.0
     """CPU time that went into matching itself."""
 
-    def learn(self, documents: int, matches: int, seconds: float) -> None:
+    def record(self, documents: int, matches: int, seconds: float) -> None:
         """So many documents had so many matches: take as many as fill a batch of rows if the next are like them."""
-        most = 4 * self.few if documents == self.few else self.few
-        self.few = max(
-            1, min(most, 2 * documents * rows.MAX_SUBSCRIPTIONS_PER_ROW // max(1, matches))
+        limit = (
+            4 * self.documents_per_call
+            if documents == self.documents_per_call
+            else self.documents_per_call
         )
-        self.seconds += seconds
+        self.documents_per_call = max(
+            1, min(limit, 2 * documents * rows.MAX_SUBSCRIPTIONS_PER_ROW // max(1, matches))
+        )
+        self.matching_seconds += seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +92,17 @@ class LoadedVersion:
     ids: pa.StringArray
     """Ids as text, in the order of their numbers; or the names of hops."""
     hops: tuple[str, ...] | None = None
-    past: BatchSizer = field(default_factory=BatchSizer)
+    sizer: BatchSizer = field(default_factory=BatchSizer)
 
-    def answers(self, documents: Sequence[bytes]) -> Batch:
+    def match(self, documents: Sequence[bytes]) -> Batch:
         """What documents match: numbers of `ids`."""
         if self.hops is None:
             return self.matcher.match_batch(documents)
         return collect_batch(self.hops, documents, self._hops)
 
     def _hops(self, document: bytes) -> Matches:
-        found = self.matcher.match_hops(document)
-        return Matches(self.hops or (), array("i", found), found.errors)
+        hops = self.matcher.match_hops(document)
+        return Matches(self.hops or (), array("i", hops), hops.errors)
 
 
 _version_cache: dict[tuple[str, Limits, float | None], LoadedVersion] = {}
@@ -135,46 +139,52 @@ def load_version(
 
 def match_batches(batches: Iterator[pa.RecordBatch], task: MatchTask) -> Iterator[pa.RecordBatch]:
     """Match the documents (`id`, `body`, `source`, `time`, `fault`) of batches."""
-    known = cached_version(task.file, task.limits, task.deadline, task.hops)
+    loaded = cached_version(task.file, task.limits, task.deadline, task.hops)
     for batch in batches:
-        batch, lost = split_unreadable(batch, task)
-        yield from lost
+        batch, unreadable = split_unreadable(batch, task)
+        yield from unreadable
         yield from match_bodies(
-            known, batch.column("body"), document_columns(batch, task), task.version
+            loaded, batch.column("body"), document_columns(batch, task), task.version
         )
 
 
 def match_bodies(
-    known: LoadedVersion, bodies: pa.Array, facts: pa.RecordBatch, version: str, parts: int = 0
+    loaded: LoadedVersion,
+    bodies: pa.Array,
+    columns: pa.RecordBatch,
+    version: str,
+    first_part: int = 0,
 ) -> Iterator[pa.RecordBatch]:
     """The rows of documents, with parts from `parts` on.
 
     They are matched a few at a time: as many as will fill a batch of rows if they are like those before them.
     """
-    at = 0
-    while at < len(bodies):
-        few = known.past.few
-        some = facts.slice(at, few)
-        documents = [body.as_py() or b"" for body in bodies.slice(at, few)]
-        start = time.thread_time()
-        found = known.answers(documents)
-        spent = time.thread_time() - start
-        yield from rows.match_rows(found, some, known.ids, version, parts)
-        yield from rows.error_rows(found, some, version)
-        at += few
-        known.past.learn(len(some), len(found.numbers), spent)
+    start = 0
+    while start < len(bodies):
+        count = loaded.sizer.documents_per_call
+        chunk = columns.slice(start, count)
+        documents = [body.as_py() or b"" for body in bodies.slice(start, count)]
+        cpu_start = time.thread_time()
+        matches = loaded.match(documents)
+        cpu_seconds = time.thread_time() - cpu_start
+        yield from rows.match_rows(matches, chunk, loaded.ids, version, first_part)
+        yield from rows.error_rows(matches, chunk, version)
+        start += count
+        loaded.sizer.record(len(chunk), len(matches.numbers), cpu_seconds)
 
 
 def split_unreadable(
     batch: pa.RecordBatch, task: MatchTask
 ) -> tuple[pa.RecordBatch, list[pa.RecordBatch]]:
     """The documents among what was read, and the rows of what did not become one."""
-    whole = batch.column("fault").is_null()
-    if not whole.false_count:
+    is_readable = batch.column("fault").is_null()
+    if not is_readable.false_count:
         return batch, []
-    bad = batch.filter(pc.invert(whole))
-    return batch.filter(whole), [
-        rows.unreadable_rows(document_columns(bad, task), bad.column("fault"), task.version)
+    unreadable = batch.filter(pc.invert(is_readable))
+    return batch.filter(is_readable), [
+        rows.unreadable_rows(
+            document_columns(unreadable, task), unreadable.column("fault"), task.version
+        )
     ]
 
 
@@ -195,12 +205,12 @@ def document_columns(batch: pa.RecordBatch, task: MatchTask) -> pa.RecordBatch:
 
 
 def _structure_hashes(ids: pa.Array, bodies: pa.Array, task: MatchTask) -> pa.StringArray:
-    if not task.share:
+    if not task.structure_share:
         return pa.nulls(len(ids), pa.string())
     return pa.array(
         [
             _structure_hash(body.as_py() or b"", task.limits)
-            if _is_sampled(id.as_py(), task.share)
+            if _is_sampled(id.as_py(), task.structure_share)
             else None
             for id, body in zip(ids, bodies, strict=True)
         ],

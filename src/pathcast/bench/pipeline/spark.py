@@ -79,8 +79,11 @@ def _child(text: str) -> None:
             assert isinstance(files, list)
             if name is None:
                 matches = trial.count(files)
-                return {"matches": matches, "fragments": trial.chosen and trial.chosen.fragments}
-            return {"matching": trial.take(str(name), files)}
+                return {
+                    "matches": matches,
+                    "fragments": trial.strategy and trial.strategy.fragments,
+                }
+            return {"matching": trial.run_step(str(name), files)}
 
         try:
             serve(answers, handle)

@@ -26,10 +26,10 @@ def write_report(session: SparkSession, out: str, path: Path) -> Path:
     """Write the report of the statistics saved in `out`; PipelineError if there are none, no matplotlib, or no such place."""
     require_matplotlib()  # before work that would be lost
     content = read_content(session, read_statistics(session, out))
-    text = render_page(content, out)
+    page = render_page(content, out)
     try:
         with file_draft(path) as file:
-            file.write(text.encode())
+            file.write(page.encode())
     except FormatError as error:
         raise PipelineError("report", error.message, hint=error.hint) from None
     return path

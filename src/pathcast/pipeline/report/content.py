@@ -69,10 +69,10 @@ class ReportContent:
     """All that the page needs."""
 
     summary: StatisticsSummary
-    together: int
+    windows_per_point: int
     """How many windows a point has."""
     traffic: tuple[TrafficPoint, ...]
-    selectivities: dict[int, int]
+    selectivity_histogram: dict[int, int]
     """Subscriptions that match by floor(STEPS x log10(selectivity)); those that match all are with the last below 0."""
     most_matching: ReportTable
     least_matching: ReportTable
@@ -85,28 +85,32 @@ class ReportContent:
     sources: ReportTable
 
 
-def read_content(session: SparkSession, found: Statistics) -> ReportContent:
+def read_content(session: SparkSession, statistics: Statistics) -> ReportContent:
     """Read what is shown."""
-    selectivity = found.table(session, "selectivity")
-    together = -(-found.summary.windows // _MAX_POINTS) or 1
+    selectivity = statistics.table(session, "selectivity")
+    windows_per_point = -(-statistics.summary.windows // _MAX_POINTS) or 1
     return ReportContent(
-        summary=found.summary,
-        together=together,
-        traffic=_traffic(found.table(session, "traffic"), together),
-        selectivities=_selectivity_histogram(selectivity),
+        summary=statistics.summary,
+        windows_per_point=windows_per_point,
+        traffic=_traffic(statistics.table(session, "traffic"), windows_per_point),
+        selectivity_histogram=_selectivity_histogram(selectivity),
         most_matching=_collect_rows(most_matching(selectivity, _MAX_TABLE_ROWS)),
         least_matching=_collect_rows(least_matching(selectivity, _MAX_TABLE_ROWS)),
         silent_subscriptions=_collect_rows(
             silent_subscriptions(selectivity).limit(_MAX_TABLE_ROWS)
         ),
-        busiest=_collect_rows(busiest(found.table(session, "rates"), _MAX_BARS)),
+        busiest=_collect_rows(busiest(statistics.table(session, "rates"), _MAX_BARS)),
         structures=_collect_rows(
-            found.table(session, "structures").orderBy("rank").limit(_MAX_TABLE_ROWS)
+            statistics.table(session, "structures").orderBy("rank").limit(_MAX_TABLE_ROWS)
         ),
-        cache=_collect_rows(found.table(session, "cache").orderBy("entries")),
-        overlap=_overlap_matrix(found.table(session, "chosen"), found.table(session, "overlap")),
-        errors=_collect_rows(_top_rows(found.table(session, "errors"), "errors", "kind")),
-        sources=_collect_rows(_top_rows(found.table(session, "sources"), "documents", "source")),
+        cache=_collect_rows(statistics.table(session, "cache").orderBy("entries")),
+        overlap=_overlap_matrix(
+            statistics.table(session, "chosen"), statistics.table(session, "overlap")
+        ),
+        errors=_collect_rows(_top_rows(statistics.table(session, "errors"), "errors", "kind")),
+        sources=_collect_rows(
+            _top_rows(statistics.table(session, "sources"), "documents", "source")
+        ),
     )
 
 
@@ -123,42 +127,42 @@ def _collect_rows(table: DataFrame) -> ReportTable:
     )
 
 
-def _top_rows(table: DataFrame, by: str, name: str) -> DataFrame:
-    return table.orderBy(F.desc(by), F.asc(name)).limit(_MAX_TABLE_ROWS)
+def _top_rows(table: DataFrame, column: str, tie_breaker: str) -> DataFrame:
+    return table.orderBy(F.desc(column), F.asc(tie_breaker)).limit(_MAX_TABLE_ROWS)
 
 
-def _traffic(table: DataFrame, together: int) -> tuple[TrafficPoint, ...]:
-    sums = ("documents", "matched", "matches", "refused", "bytes")
+def _traffic(table: DataFrame, windows_per_point: int) -> tuple[TrafficPoint, ...]:
+    summed = ("documents", "matched", "matches", "refused", "bytes")
     # Groups of windows begin at multiples of their number, as windows do.
-    first = (F.col("window") - F.pmod("window", F.lit(together))).alias("group")
-    found = table.groupBy(first).agg(
+    group = (F.col("window") - F.pmod("window", F.lit(windows_per_point))).alias("group")
+    points = table.groupBy(group).agg(
         F.min("window").alias("window"),
         F.min("start").alias("start"),
-        *(F.sum(name).alias(name) for name in sums),
+        *(F.sum(name).alias(name) for name in summed),
     )
     return tuple(
-        TrafficPoint(**row) for row in _collect_rows(found.drop("group").orderBy("window"))
+        TrafficPoint(**row) for row in _collect_rows(points.drop("group").orderBy("window"))
     )
 
 
 def _selectivity_histogram(selectivity: DataFrame) -> dict[int, int]:
     # One in a thousand is one in a thousand, whatever its logarithm is rounded to.
-    step = F.floor(F.round(F.log10("selectivity") * BARS_PER_DECADE, 9))
-    step = F.greatest(F.least(step, F.lit(-1)), F.lit(_MIN_DECADE * BARS_PER_DECADE))
-    found = selectivity.where("selectivity > 0").groupBy(step.alias("step")).count()
-    return {row["step"]: row["count"] for row in found.orderBy("step").collect()}
+    bar = F.floor(F.round(F.log10("selectivity") * BARS_PER_DECADE, 9))
+    bar = F.greatest(F.least(bar, F.lit(-1)), F.lit(_MIN_DECADE * BARS_PER_DECADE))
+    bars = selectivity.where("selectivity > 0").groupBy(bar.alias("step")).count()
+    return {row["step"]: row["count"] for row in bars.orderBy("step").collect()}
 
 
-def _overlap_matrix(chosen: DataFrame, overlap: DataFrame) -> OverlapMatrix:
-    first = _collect_rows(_top_rows(chosen, "documents", "subscription"))
-    names = [row["subscription"] for row in first]
-    pairs = overlap.where(F.col("a").isin(names) & F.col("b").isin(names))
+def _overlap_matrix(compared: DataFrame, overlap: DataFrame) -> OverlapMatrix:
+    top = _collect_rows(_top_rows(compared, "documents", "subscription"))
+    ids = [row["subscription"] for row in top]
+    pairs = overlap.where(F.col("a").isin(ids) & F.col("b").isin(ids))
     shares: dict[tuple[str, str], float | None] = {}
     for row in _collect_rows(pairs):
         shares[row["a"], row["b"]] = row["given_b"]
         shares[row["b"], row["a"]] = row["given_a"]
     return OverlapMatrix(
-        tuple(names),
-        tuple(row["documents"] for row in first),
-        tuple(tuple(shares.get((i, j), float(i == j)) for j in names) for i in names),
+        tuple(ids),
+        tuple(row["documents"] for row in top),
+        tuple(tuple(shares.get((i, j), float(i == j)) for j in ids) for i in ids),
     )

@@ -90,21 +90,21 @@ def render_svg(
     return _embed_in_page(file.getvalue(), name, title)
 
 
-def _embed_in_page(content: bytes, name: str, title: str) -> str:
-    root = etree.fromstring(content, etree.XMLParser(remove_comments=True))
-    for extra in [*root.iter(f"{_SVG}metadata", f"{_SVG}style")]:
-        parent = extra.getparent()
+def _embed_in_page(svg: bytes, name: str, title: str) -> str:
+    root = etree.fromstring(svg, etree.XMLParser(remove_comments=True))
+    for element in [*root.iter(f"{_SVG}metadata", f"{_SVG}style")]:
+        parent = element.getparent()
         assert parent is not None
-        parent.remove(extra)  # a rule within a page would be one for all of it
+        parent.remove(element)  # a rule within a page would be one for all of it
     root.set("style", "stroke-linejoin: round; stroke-linecap: butt")
-    for part in root.iter():
-        if (id := part.get("id")) is not None:
-            part.set("id", f"{name}-{id}")
-        if (link := part.get(_XLINK_HREF)) is not None:
-            part.set(_XLINK_HREF, link.replace("#", f"#{name}-", 1))
+    for element in root.iter():
+        if (id := element.get("id")) is not None:
+            element.set("id", f"{name}-{id}")
+        if (link := element.get(_XLINK_HREF)) is not None:
+            element.set(_XLINK_HREF, link.replace("#", f"#{name}-", 1))
         for key in ("style", "clip-path", "fill", "stroke"):
-            if (value := part.get(key)) is not None:
-                part.set(key, _use_page_colours(value).replace("url(#", f"url(#{name}-"))
+            if (value := element.get(key)) is not None:
+                element.set(key, _use_page_colours(value).replace("url(#", f"url(#{name}-"))
     for key in ("width", "height", "version"):
         root.attrib.pop(key, None)
     root.set("role", "img")

@@ -44,55 +44,69 @@ def render_page(content: ReportContent, out: str) -> str:
 
 
 def _about(content: ReportContent) -> str:
-    known = content.summary
-    when = "no times"
-    if known.first is not None and known.last is not None:
-        when = f"{format_time(known.first)} to {format_time(known.last)} UTC"
-    length = (
-        format_duration(known.window)
-        if known.by == "time"
-        else format_quantity(known.window, "batch", "batches")
+    summary = content.summary
+    period = "no times"
+    if summary.first is not None and summary.last is not None:
+        period = f"{format_time(summary.first)} to {format_time(summary.last)} UTC"
+    window_length = (
+        format_duration(summary.window)
+        if summary.by == "time"
+        else format_quantity(summary.window, "batch", "batches")
     )
-    kept = "" if known.kept is None else f", the newest {format_count(known.kept)} of them counting"
+    kept_windows = (
+        ""
+        if summary.kept is None
+        else f", the newest {format_count(summary.kept)} of them counting"
+    )
     return (
-        f"<p>{format_quantity(known.batches, 'batch', 'batches')}, documents of {when}. {format_quantity(known.windows, 'window', 'windows')} of {length}{kept}; "
-        f"a document counts {known.decay:g} times as much for each window that it is older.</p>"
+        f"<p>{format_quantity(summary.batches, 'batch', 'batches')}, documents of {period}. {format_quantity(summary.windows, 'window', 'windows')} of {window_length}{kept_windows}; "
+        f"a document counts {summary.decay:g} times as much for each window that it is older.</p>"
     )
 
 
 def _figures(content: ReportContent) -> str:
-    known = content.summary
-    per = known.matches / known.read if known.read else None
-    pairs = [
-        (format_count(known.documents), "documents"),
-        (format_bytes(known.bytes), "in them"),
+    summary = content.summary
+    matches_per_document = summary.matches / summary.read if summary.read else None
+    figures = [
+        (format_count(summary.documents), "documents"),
+        (format_bytes(summary.bytes), "in them"),
         (
-            format_count(known.matched),
-            f"matched ({format_share(known.matched / known.read if known.read else None)})",
+            format_count(summary.matched),
+            f"matched ({format_share(summary.matched / summary.read if summary.read else None)})",
         ),
-        (format_count(known.refused), "refused"),
-        (format_count(known.subscriptions), "subscriptions"),
-        (UNKNOWN if known.silent is None else format_count(known.silent), "of them never matched"),
-        (format_rate(per), "matches per document"),
-        (format_count(known.deliveries), "deliveries"),
-        (format_count(known.groups), "subscribers reached"),
-        (format_count(known.structures), f"structures in {format_count(known.sampled)} sampled"),
+        (format_count(summary.refused), "refused"),
+        (format_count(summary.subscriptions), "subscriptions"),
+        (
+            UNKNOWN if summary.silent is None else format_count(summary.silent),
+            "of them never matched",
+        ),
+        (format_rate(matches_per_document), "matches per document"),
+        (format_count(summary.deliveries), "deliveries"),
+        (format_count(summary.groups), "subscribers reached"),
+        (
+            format_count(summary.structures),
+            f"structures in {format_count(summary.sampled)} sampled",
+        ),
     ]
     return (
         '<div class="figures">'
-        + "".join(f"<div><b>{value}</b><span>{name}</span></div>" for value, name in pairs)
+        + "".join(f"<div><b>{value}</b><span>{name}</span></div>" for value, name in figures)
         + "</div>"
     )
 
 
 def _plots(content: ReportContent) -> str:
-    windows = "a window" if content.together == 1 else f"{format_count(content.together)} windows"
+    bar_width = (
+        "a window"
+        if content.windows_per_point == 1
+        else f"{format_count(content.windows_per_point)} windows"
+    )
     return "\n".join(
         (
             _section(
                 "Documents over time",
                 plots.plot_traffic(content),
-                f"A bar is {windows}: documents that some subscription matches, that none does, and that were refused.",
+                f"A bar is {bar_width}: documents that some subscription matches, that none does, and that were refused.",
                 "There are no documents.",
             ),
             _section(
@@ -139,24 +153,30 @@ def _plots(content: ReportContent) -> str:
 
 def _tables(content: ReportContent) -> str:
     unit = content.summary.unit
-    matching: list[ReportColumn] = [
+    selectivity_columns: list[ReportColumn] = [
         ("subscription", _text, "subscription"),
         ("selectivity", format_share, "selectivity"),
         ("matched", format_count, "matched"),
         ("of", format_count, "documents"),
         ("last", format_time, "last"),
     ]
-    never = "It is not known which subscriptions there are."
+    no_silent = "It is not known which subscriptions there are."
     if content.summary.silent is not None:
-        never = "There is none: every subscription matched something."
+        no_silent = "There is none: every subscription matched something."
     compared = tuple(
-        {"number": n + 1, "subscription": one, "documents": content.overlap.documents[n]}
-        for n, one in enumerate(content.overlap.subscriptions)
+        {
+            "number": index + 1,
+            "subscription": subscription,
+            "documents": content.overlap.documents[index],
+        }
+        for index, subscription in enumerate(content.overlap.subscriptions)
     )
     return "\n".join(
         (
-            _table("Most matching", content.most_matching, matching, "Nothing matched."),
-            _table("Least matching", content.least_matching, matching, "Nothing matched."),
+            _table("Most matching", content.most_matching, selectivity_columns, "Nothing matched."),
+            _table(
+                "Least matching", content.least_matching, selectivity_columns, "Nothing matched."
+            ),
             _table(
                 "Never matched",
                 content.silent_subscriptions,
@@ -165,7 +185,7 @@ def _tables(content: ReportContent) -> str:
                     ("of documents", format_count, "documents"),
                     ("since", format_time, "since"),
                 ],
-                never,
+                no_silent,
             ),
             _table(
                 "Compared subscriptions",
@@ -229,9 +249,11 @@ def _tables(content: ReportContent) -> str:
     )
 
 
-def _section(heading: str, figure: str | None, told: str, empty: str) -> str:
-    shown = f"<p>{told}</p>{figure}" if figure is not None else f'<div class="none">{empty}</div>'
-    return f"<section><h2>{heading}</h2>{shown}</section>"
+def _section(heading: str, figure: str | None, caption: str, empty: str) -> str:
+    content = (
+        f"<p>{caption}</p>{figure}" if figure is not None else f'<div class="none">{empty}</div>'
+    )
+    return f"<section><h2>{heading}</h2>{content}</section>"
 
 
 def _table(
@@ -242,25 +264,27 @@ def _table(
     *,
     wide: bool = False,
 ) -> str:
-    kind = ' class="wide"' if wide else ""
+    section_class = ' class="wide"' if wide else ""
     if not rows:
-        return f'<section{kind}><h2>{heading}</h2><div class="none">{empty}</div></section>'
-    marks = [' class="text"' if name.endswith(":") else "" for name, _, _ in columns]
+        return (
+            f'<section{section_class}><h2>{heading}</h2><div class="none">{empty}</div></section>'
+        )
+    cell_classes = [' class="text"' if name.endswith(":") else "" for name, _, _ in columns]
     head = "".join(
-        f"<th{mark}>{name.rstrip(':')}</th>"
-        for mark, (name, _, _) in zip(marks, columns, strict=True)
+        f"<th{cell_class}>{name.rstrip(':')}</th>"
+        for cell_class, (name, _, _) in zip(cell_classes, columns, strict=True)
     )
     body = "".join(
         "<tr>"
         + "".join(
-            f"<td{mark}>{write(row[key])}</td>"
-            for mark, (_, write, key) in zip(marks, columns, strict=True)
+            f"<td{cell_class}>{render(row[key])}</td>"
+            for cell_class, (_, render, key) in zip(cell_classes, columns, strict=True)
         )
         + "</tr>"
         for row in rows
     )
     return (
-        f'<section{kind}><h2>{heading}</h2><div class="scroll"><table><thead><tr>{head}</tr></thead>'
+        f'<section{section_class}><h2>{heading}</h2><div class="scroll"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div></section>"
     )
 

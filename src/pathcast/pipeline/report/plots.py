@@ -48,24 +48,24 @@ def plot_traffic(content: ReportContent) -> str | None:
         return None
 
     def draw(axes: Axes) -> None:
-        shown = {
-            "matched": ([one.matched for one in points], ACCENT),
-            "matched by none": ([_unmatched_count(one) for one in points], GRID),
-            "refused": ([one.refused for one in points], BAD),
+        series = {
+            "matched": ([point.matched for point in points], ACCENT),
+            "matched by none": ([_unmatched_count(point) for point in points], GRID),
+            "refused": ([point.refused for point in points], BAD),
         }
-        below = [0] * len(points)
-        for label, (heights, colour) in shown.items():
+        bottoms = [0] * len(points)
+        for label, (heights, colour) in series.items():
             if any(heights):
                 axes.bar(
                     _positions(points, content),
                     heights,
-                    bottom=below,
-                    width=content.together * 0.9,
+                    bottom=bottoms,
+                    width=content.windows_per_point * 0.9,
                     align="edge",
                     color=colour,
                     label=label,
                 )
-            below = [low + height for low, height in zip(below, heights, strict=True)]
+            bottoms = [low + height for low, height in zip(bottoms, heights, strict=True)]
         _use_integer_ticks(axes.yaxis)
         _time_axis(axes, content)
         axes.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0)
@@ -75,20 +75,22 @@ def plot_traffic(content: ReportContent) -> str | None:
 
 def plot_matches(content: ReportContent) -> str | None:
     """Matches of a document over time, on average."""
-    points = [one for one in content.traffic if one.documents > one.refused]
+    points = [point for point in content.traffic if point.documents > point.refused]
     if not points or not content.summary.matches:
         return None
 
     def draw(axes: Axes) -> None:
-        values = {
-            at: one.matches / (one.documents - one.refused)
-            for at, one in zip(_positions(points, content), points, strict=True)
+        averages = {
+            window: point.matches / (point.documents - point.refused)
+            for window, point in zip(_positions(points, content), points, strict=True)
         }
-        step = content.together
-        every = range(min(values), max(values) + 1, step)
+        step = content.windows_per_point
+        windows = range(min(averages), max(averages) + 1, step)
         axes.plot(
-            [at + step / 2 for at in every],
-            [values.get(at, math.nan) for at in every],  # the line ends where nothing came
+            [window + step / 2 for window in windows],
+            [
+                averages.get(window, math.nan) for window in windows
+            ],  # the line ends where nothing came
             color=ACCENT,
             linewidth=1.6,
             marker="o",
@@ -104,13 +106,13 @@ def plot_matches(content: ReportContent) -> str | None:
 
 def plot_selectivity(content: ReportContent) -> str | None:
     """How many subscriptions match how large a share of documents."""
-    sizes = content.selectivities
-    if not sizes:
+    histogram = content.selectivity_histogram
+    if not histogram:
         return None
 
     def draw(axes: Axes) -> None:
-        lowest = min(*sizes, -BARS_PER_DECADE)
-        axes.bar(list(sizes), list(sizes.values()), width=0.9, align="edge", color=ACCENT)
+        lowest = min(*histogram, -BARS_PER_DECADE)
+        axes.bar(list(histogram), list(histogram.values()), width=0.9, align="edge", color=ACCENT)
         powers = range(math.floor(lowest / BARS_PER_DECADE), 1)
         axes.set_xticks(
             [power * BARS_PER_DECADE for power in powers], [_percent(p) for p in powers]
@@ -135,8 +137,8 @@ def plot_structures(content: ReportContent) -> str | None:
         axes.plot(sizes, [row["warm"] for row in rows], color=ACCENT, label="warm", **line)
         axes.plot(sizes, [row["cold"] for row in rows], color=SECOND, label="cold", **line)
         axes.set_xscale("log")
-        shown = _readable_ticks(sizes)
-        axes.set_xticks(shown, [format_count(size) for size in shown], minor=False)
+        ticks = _readable_ticks(sizes)
+        axes.set_xticks(ticks, [format_count(size) for size in ticks], minor=False)
         axes.set_xticks([], minor=True)
         axes.set_ylim(0, 1.03)
         axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
@@ -202,7 +204,9 @@ def _plot_ranking(
         values = [row[value] for row in rows]
         places = range(len(rows))
         bars = axes.barh(places, values, height=0.68, color=colour)
-        axes.bar_label(bars, [format_count(one) for one in values], padding=4, color=INK)
+        axes.bar_label(
+            bars, [format_count(value_shown) for value_shown in values], padding=4, color=INK
+        )
         axes.set_yticks(places, [shorten(row[label], 22) for row in rows], color=INK)
         axes.invert_yaxis()
         axes.grid(visible=False)
@@ -215,11 +219,11 @@ def _plot_ranking(
 
 def _readable_ticks(sizes: list[int]) -> list[int]:
     """Those of a logarithmic axis that can be read side by side: the last one, and others as far from it as they must be."""
-    shown = sizes[-1:]
+    ticks = sizes[-1:]
     for size in reversed(sizes):
-        if shown[0] / size >= max(1.9, (sizes[-1] / sizes[0]) ** 0.11):
-            shown.insert(0, size)
-    return [sizes[0], *shown[1:]] if len(shown) > 1 else shown
+        if ticks[0] / size >= max(1.9, (sizes[-1] / sizes[0]) ** 0.11):
+            ticks.insert(0, size)
+    return [sizes[0], *ticks[1:]] if len(ticks) > 1 else ticks
 
 
 def _percent(power: int) -> str:
@@ -228,39 +232,39 @@ def _percent(power: int) -> str:
 
 def _positions(points: Sequence[TrafficPoint], content: ReportContent) -> list[int]:
     """Where points stand: the first of the windows that they may have."""
-    return [one.window - one.window % content.together for one in points]
+    return [point.window - point.window % content.windows_per_point for point in points]
 
 
-def _unmatched_count(one: TrafficPoint) -> int:
-    return one.documents - one.matched - one.refused
+def _unmatched_count(point: TrafficPoint) -> int:
+    return point.documents - point.matched - point.refused
 
 
 def _x_limits(content: ReportContent) -> tuple[float, float]:
-    places, step = _positions(content.traffic, content), content.together
-    missing = max(
+    places, step = _positions(content.traffic, content), content.windows_per_point
+    padding_bars = max(
         0, 6 - (places[-1] - places[0]) // step
     )  # a few bars are not as broad as the page
-    return places[0] - missing * step / 2, places[-1] + step + missing * step / 2
+    return places[0] - padding_bars * step / 2, places[-1] + step + padding_bars * step / 2
 
 
 def _time_axis(axes: Axes, content: ReportContent) -> None:
     """Names of windows below: their time, or their batch."""
     axes.set_xlim(_x_limits(content))
-    places = _positions(content.traffic, content)
-    first, last = places[0], places[-1]
-    count = min(4, (last - first) // content.together)
-    shown = sorted({first + (last - first) * n // max(count, 1) for n in range(count + 1)})
+    positions = _positions(content.traffic, content)
+    first, last = positions[0], positions[-1]
+    count = min(4, (last - first) // content.windows_per_point)
+    windows = sorted({first + (last - first) * n // max(count, 1) for n in range(count + 1)})
     length = content.summary.window
     if content.summary.by == "batch":
         axes.set_xlabel("batch")
-        labels = [format_count(window * int(length)) for window in shown]
+        labels = [format_count(window * int(length)) for window in windows]
     else:
-        times = [EPOCH + timedelta(seconds=window * length) for window in shown]
+        times = [EPOCH + timedelta(seconds=window * length) for window in windows]
         labels = format_times(times)
         axes.set_xlabel(f"from {times[0]:%Y-%m-%d} on, UTC")
     # A time is where a window begins; a batch is the window.
-    middle = content.together * 0.45 if content.summary.by == "batch" else 0.0
-    axes.set_xticks([window + middle for window in shown], labels)
+    middle = content.windows_per_point * 0.45 if content.summary.by == "batch" else 0.0
+    axes.set_xticks([window + middle for window in windows], labels)
 
 
 def _use_integer_ticks(axis: Any) -> None:

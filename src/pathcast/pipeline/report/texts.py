@@ -38,9 +38,9 @@ def format_count(value: int) -> str:
     return f"{value:,}"
 
 
-def format_quantity(count: float, one: str, more: str) -> str:
+def format_quantity(count: float, singular: str, plural: str) -> str:
     """So many of something."""
-    return f"{count:,.15g} {one if count == 1 else more}"
+    return f"{count:,.15g} {singular if count == 1 else plural}"
 
 
 def format_rate(value: float | None) -> str:
@@ -71,25 +71,27 @@ def format_share(value: float | None) -> str:
 
 def shorten(text: object, length: int) -> str:
     """A text from anywhere: cut, and without what does not print or turns a line around."""
-    shown = "".join(one if one.isprintable() else "\ufffd" for one in str(text)[: length + 1])
-    return shown if len(shown) <= length else shown[: length - 1] + "…"
+    printable = "".join(
+        character if character.isprintable() else "\ufffd" for character in str(text)[: length + 1]
+    )
+    return printable if len(printable) <= length else printable[: length - 1] + "…"
 
 
-def format_time(at: datetime | None) -> str:
+def format_time(time: datetime | None) -> str:
     """A time."""
-    return UNKNOWN if at is None else f"{at:%Y-%m-%d %H:%M:%S}"
+    return UNKNOWN if time is None else f"{time:%Y-%m-%d %H:%M:%S}"
 
 
 def format_times(times: Sequence[datetime]) -> list[str]:
     """Times side by side, no more exact than they must be."""
     span = (times[-1] - times[0]).total_seconds()
     if span > 2 * 86_400:
-        return [f"{at:%m-%d}" if span > 8 * 86_400 else f"{at:%m-%d %Hh}" for at in times]
+        return [f"{time:%m-%d}" if span > 8 * 86_400 else f"{time:%m-%d %Hh}" for time in times]
     if span > 600:
-        return [f"{at:%H:%M}" for at in times]
+        return [f"{time:%H:%M}" for time in times]
     if span > 8:
-        return [f"{at:%H:%M:%S}" for at in times]
-    return [f"{at:%S.%f}"[:-3] + " s" for at in times]
+        return [f"{time:%H:%M:%S}" for time in times]
+    return [f"{time:%S.%f}"[:-3] + " s" for time in times]
 
 
 def format_duration(seconds: float) -> str:

@@ -20,5 +20,5 @@ class Outbox(Protocol):
 
     def publish(self, session: SparkSession, staging: str) -> object: ...
 
-    def refused(self, session: SparkSession, staging: str) -> DataFrame | None:
+    def undeliverable(self, session: SparkSession, staging: str) -> DataFrame | None:
         """(document, subscribers, kind, message, version) of what could not be brought, if that can happen."""

@@ -33,32 +33,32 @@ class FileOutboxes:
 
     folder: Path
 
-    def stage(self, mail: DataFrame, staging: str) -> None:
+    def stage(self, rows: DataFrame, staging: str) -> None:
         """Write the files of a batch."""
         folder = local_path(staging)
         folder.mkdir(parents=True, exist_ok=True)
-        wrote = mail.mapInArrow(partial(_write, folder=str(folder)), "files bigint")
-        said = sum(row.files for row in wrote.collect())
-        found = sum(1 for _ in _staged_files(folder))
-        if found != said:
+        counts = rows.mapInArrow(partial(_write, folder=str(folder)), "files bigint")
+        written = sum(row.files for row in counts.collect())
+        staged = sum(1 for _ in _staged_files(folder))
+        if staged != written:
             raise PipelineError(
                 "outbox",
-                f"workers wrote {said:,} files to {folder}, and {found:,} are there",
+                f"workers wrote {written:,} files to {folder}, and {staged:,} are there",
                 hint="all machines must see the folder of results under the same name",
             )
 
     def publish(self, session: SparkSession, staging: str) -> None:  # noqa: ARG002 - other outboxes need it
         """Move what is staged into the outboxes."""
         for file in _staged_files(local_path(staging)):
-            box = self.folder / file.parent.name
-            target = box / file.name
+            outbox = self.folder / file.parent.name
+            target = outbox / file.name
             try:
                 os.replace(file, target)
             except FileNotFoundError:
-                box.mkdir(parents=True, exist_ok=True)
+                outbox.mkdir(parents=True, exist_ok=True)
                 os.replace(file, target)
 
-    def refused(self, session: SparkSession, staging: str) -> None:
+    def undeliverable(self, session: SparkSession, staging: str) -> None:
         """A file can always be written, or the batch is not published."""
 
 
@@ -66,10 +66,10 @@ def _staged_files(staging: Path) -> Iterator[Path]:
     """The files of a batch that are complete and still there."""
     if not staging.is_dir():
         return
-    for box in sorted(staging.iterdir()):
-        for name in sorted(os.listdir(box)):  # all at once: files are moved while we go on
+    for outbox in sorted(staging.iterdir()):
+        for name in sorted(os.listdir(outbox)):  # all at once: files are moved while we go on
             if not name.startswith("."):  # a draft of somebody who was stopped
-                yield box / name
+                yield outbox / name
 
 
 def _write(batches: Iterator[pa.RecordBatch], folder: str) -> Iterator[pa.RecordBatch]:
@@ -84,14 +84,14 @@ def _write(batches: Iterator[pa.RecordBatch], folder: str) -> Iterator[pa.Record
     yield pa.RecordBatch.from_arrays([pa.array([count], pa.int64())], names=["files"])
 
 
-def _write_file(box: Path, name: str, body: bytes) -> None:
+def _write_file(outbox: Path, name: str, body: bytes) -> None:
     """A whole file, or none: another attempt at the same task may be writing it at this moment."""
-    draft = box / f".{secrets.token_hex(8)}"
+    draft = outbox / f".{secrets.token_hex(8)}"
     try:
         handle = draft.open("xb")
     except FileNotFoundError:
-        box.mkdir(parents=True, exist_ok=True)
+        outbox.mkdir(parents=True, exist_ok=True)
         handle = draft.open("xb")
     with handle:
         handle.write(body)
-    draft.replace(box / name)
+    draft.replace(outbox / name)

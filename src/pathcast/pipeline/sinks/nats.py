@@ -59,56 +59,60 @@ class NatsOutbox:
     """Subjects below a prefix; their stream is made if there is none."""
 
     address: OutboxAddress
-    patience: float = RETRY_SECONDS
+    retry_seconds: float = RETRY_SECONDS
     window: float = DUPLICATE_WINDOW_SECONDS
 
-    def stage(self, mail: DataFrame, staging: str) -> None:
+    def stage(self, rows: DataFrame, staging: str) -> None:
         """Write the mail of a batch into a folder of its own."""
-        chosen = mail.select("document", "body", "version", "subscribers")
-        chosen.write.mode("overwrite").parquet(f"{staging}/{_MESSAGES_FOLDER}")
+        columns = rows.select("document", "body", "version", "subscribers")
+        columns.write.mode("overwrite").parquet(f"{staging}/{_MESSAGES_FOLDER}")
 
     def publish(self, session: SparkSession, staging: str) -> int:
         """Send what is staged and has not arrived before; how many deliveries of it the broker has now."""
         with tempfile.TemporaryDirectory(prefix="pathcast-nats-") as cache:
             storage = open_storage(session, staging, Path(cache))
             if "_SUCCESS" not in storage.names(_REPORT_FOLDER):
-                task = self._begun(storage)
+                task = self._begin(storage)
                 with spark_errors_as("nats", str(self.address)):
                     session.read.parquet(escape_glob(storage.path(_MESSAGES_FOLDER))).mapInArrow(
                         partial(publish_batches, task=task), REPORT_DDL
                     ).write.mode("overwrite").parquet(storage.path(_REPORT_FOLDER))
-            return self._counted(session, storage.path(_REPORT_FOLDER))
+            return self._count_messages(session, storage.path(_REPORT_FOLDER))
 
-    def refused(self, session: SparkSession, staging: str) -> DataFrame:
+    def undeliverable(self, session: SparkSession, staging: str) -> DataFrame:
         """(document, subscribers, kind, message, version) of what was too large, in a batch that is published."""
         report = session.read.schema(REPORT_DDL).parquet(escape_glob(f"{staging}/{_REPORT_FOLDER}"))
         return report.where("kind is not null").drop("sent")
 
-    def _begun(self, storage: Storage) -> PublishTask:
+    def _begin(self, storage: Storage) -> PublishTask:
         """What workers need; where the stream ended is written down, unless that was done before."""
-        with RetryingClient(self.address.broker, self.patience) as line:
-            found = line.ask(partial(_prepare_stream, address=self.address, window=self.window))
-        written = storage.read(_STREAM_END_RECORD)
-        begin = found.end
-        if written is None:
-            storage.write(_STREAM_END_RECORD, json.dumps(asdict(begin)).encode())
+        with RetryingClient(self.address.server, self.retry_seconds) as client:
+            target = client.call(partial(_prepare_stream, address=self.address, window=self.window))
+        record = storage.read(_STREAM_END_RECORD)
+        stream_end = target.end
+        if record is None:
+            storage.write(_STREAM_END_RECORD, json.dumps(asdict(stream_end)).encode())
         else:
-            earlier = _StreamEnd(**json.loads(written))
+            recorded = _StreamEnd(**json.loads(record))
             # A stream that was made anew may have anything of this batch, from its beginning on.
-            begin = earlier if earlier.created == begin.created else _StreamEnd(begin.stream, "", 0)
+            stream_end = (
+                recorded
+                if recorded.created == stream_end.created
+                else _StreamEnd(stream_end.stream, "", 0)
+            )
         return PublishTask(
             self.address,
-            begin.stream,
-            begin.sequence,
-            written is not None,
-            found.most,
-            self.patience,
+            stream_end.stream,
+            stream_end.sequence,
+            record is not None,
+            target.max_bytes,
+            self.retry_seconds,
         )
 
-    def _counted(self, session: SparkSession, path: str) -> int:
+    def _count_messages(self, session: SparkSession, path: str) -> int:
         report = session.read.schema(REPORT_DDL).parquet(escape_glob(path))
-        left = F.sum(F.when(F.col("kind").isNotNull(), F.size("subscribers")))
-        row = report.agg(F.sum("sent").alias("sent"), left.alias("left")).head()
+        too_large = F.sum(F.when(F.col("kind").isNotNull(), F.size("subscribers")))
+        row = report.agg(F.sum("sent").alias("sent"), too_large.alias("left")).head()
         assert row is not None
         if row.left:
             print_to_stderr(
@@ -131,48 +135,48 @@ class _TargetStream:
     """A stream that takes the messages, each of `most` bytes with its headers."""
 
     end: _StreamEnd
-    most: int
+    max_bytes: int
 
 
 async def _prepare_stream(
-    link: NatsConnection, address: OutboxAddress, window: float
+    connection: NatsConnection, address: OutboxAddress, window: float
 ) -> _TargetStream:
     """The stream that takes the messages; PipelineError if there is none that could."""
-    found = await _find_or_create_stream(link, address, window)
-    name, settings = found.config.name or "", found.config
-    wrong = None
-    if not any(_covers_prefix(one, address.prefix) for one in settings.subjects or ()):
-        wrong = f"takes some of the subjects below {address.prefix}, but not all"
+    info = await _find_or_create_stream(connection, address, window)
+    name, settings = info.config.name or "", info.config
+    problem = None
+    if not any(_covers_prefix(subject, address.prefix) for subject in settings.subjects or ()):
+        problem = f"takes some of the subjects below {address.prefix}, but not all"
     elif settings.retention not in (None, RetentionPolicy.LIMITS):
-        wrong = "drops messages when they were read, so that nobody knows what has arrived"
+        problem = "drops messages when they were read, so that nobody knows what has arrived"
     elif settings.no_ack:
-        wrong = "acknowledges nothing"
-    if wrong is not None:
+        problem = "acknowledges nothing"
+    if problem is not None:
         raise PipelineError(
             "nats",
-            f"{address}: the stream {name} {wrong}",
+            f"{address}: the stream {name} {problem}",
             hint=f"give {address.prefix}.> a stream of its own, with the retention `limits`",
         )
-    most = link.client.max_payload
-    if (own := settings.max_msg_size or -1) > 0:
-        most = min(most, own)
-    return _TargetStream(_StreamEnd(name, str(found.created), found.state.last_seq), most)
+    max_bytes = connection.client.max_payload
+    if (stream_limit := settings.max_msg_size or -1) > 0:
+        max_bytes = min(max_bytes, stream_limit)
+    return _TargetStream(_StreamEnd(name, str(info.created), info.state.last_seq), max_bytes)
 
 
 async def _find_or_create_stream(
-    link: NatsConnection, address: OutboxAddress, window: float
+    connection: NatsConnection, address: OutboxAddress, window: float
 ) -> StreamInfo:
     subjects = f"{address.prefix}.>"
     try:
-        name = await link.jetstream.find_stream_name_by_subject(subjects)
+        name = await connection.jetstream.find_stream_name_by_subject(subjects)
     except NotFoundError:
-        return await link.jetstream.add_stream(
+        return await connection.jetstream.add_stream(
             name=address.prefix.replace(".", "_"),
             subjects=[subjects],
             storage=StorageType.FILE,
             duplicate_window=window,
         )
-    return await link.jetstream.stream_info(name)
+    return await connection.jetstream.stream_info(name)
 
 
 def _covers_prefix(subject: str, prefix: str) -> bool:
@@ -182,10 +186,13 @@ def _covers_prefix(subject: str, prefix: str) -> bool:
     >>> [_covers_prefix(subject, "a.b") for subject in streams]
     [True, True, True, True, False, False, False]
     """
-    asked = prefix.split(".")
+    prefix_tokens = prefix.split(".")
     tokens = subject.split(".")
     return (
         tokens[-1] == ">"
-        and len(tokens) - 1 <= len(asked)
-        and all(one in ("*", other) for one, other in zip(tokens[:-1], asked, strict=False))
+        and len(tokens) - 1 <= len(prefix_tokens)
+        and all(
+            token in ("*", prefix_token)
+            for token, prefix_token in zip(tokens[:-1], prefix_tokens, strict=False)
+        )
     )

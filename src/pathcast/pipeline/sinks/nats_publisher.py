@@ -69,20 +69,20 @@ class PublishTask:
 
     address: OutboxAddress
     stream: str
-    begin: int
-    again: bool
-    most: int
-    patience: float
+    last_sequence_before: int
+    is_retry: bool
+    max_bytes: int
+    retry_seconds: float
 
 
 def subject_token(subscriber: str) -> str:
     """A subscriber as one token of a subject: percent-encoded; if that is too long, `=` and a hash (the header has the name)."""
-    found = quote(subscriber, safe="").replace(".", "%2E")
-    if not found:
+    encoded = quote(subscriber, safe="").replace(".", "%2E")
+    if not encoded:
         return _HASH_PREFIX
     return (
-        found
-        if len(found) <= _MAX_TOKEN_LENGTH
+        encoded
+        if len(encoded) <= _MAX_TOKEN_LENGTH
         else _HASH_PREFIX + sha256(subscriber.encode()).hexdigest()
     )
 
@@ -137,88 +137,95 @@ def publish_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Send rows of mail; what comes out says how many deliveries were sent, and which were not."""
     context = TaskContext.get()
-    again = task.again or (context is not None and context.attemptNumber() > 0)
-    post = _Publisher(task, again)
-    with RetryingClient(task.address.broker, task.patience) as line:
+    is_retry = task.is_retry or (context is not None and context.attemptNumber() > 0)
+    publisher = _Publisher(task, is_retry)
+    with RetryingClient(task.address.server, task.retry_seconds) as client:
         for batch in batches:
-            refused: list[dict[str, Any]] = []
+            too_large: list[dict[str, Any]] = []
             sent = 0
-            for together in _chunks(_messages_within_limit(batch.to_pylist(), task, refused)):
-                line.ask(partial(post.send, letters=together))
-                sent += len(together)
-            yield pa.RecordBatch.from_pylist([{"sent": sent}, *refused], schema=_REPORT_SCHEMA)
+            for chunk in _chunks(_messages_within_limit(batch.to_pylist(), task, too_large)):
+                client.call(partial(publisher.send, messages=chunk))
+                sent += len(chunk)
+            yield pa.RecordBatch.from_pylist([{"sent": sent}, *too_large], schema=_REPORT_SCHEMA)
 
 
 def _messages_within_limit(
-    rows: Sequence[dict[str, Any]], task: PublishTask, refused: list[dict[str, Any]]
+    rows: Sequence[dict[str, Any]], task: PublishTask, too_large: list[dict[str, Any]]
 ) -> Iterator[_OutgoingMessage]:
     """The deliveries of mail; those that are too large go to `refused`, one row of the report for a row of mail."""
     for row in rows:
-        large: dict[str, int] = {}
-        for subscriber, letter in zip(
+        sizes: dict[str, int] = {}
+        for subscriber, message in zip(
             row["subscribers"], _outgoing_messages(row, task), strict=True
         ):
-            if letter.size <= task.most:
-                yield letter
+            if message.size <= task.max_bytes:
+                yield message
             else:
-                large[subscriber] = letter.size
-        if large:
-            size = max(large.values())
-            why = f"{size:,} bytes with its headers, and the broker takes {task.most:,}: not sent"
-            refused.append(
+                sizes[subscriber] = message.size
+        if sizes:
+            size = max(sizes.values())
+            reason = f"{size:,} bytes with its headers, and the broker takes {task.max_bytes:,}: not sent"
+            too_large.append(
                 {
                     "document": row["document"],
-                    "subscribers": list(large),
+                    "subscribers": list(sizes),
                     "kind": "size",
-                    "message": why,
+                    "message": reason,
                     "version": row["version"],
                 }
             )
 
 
-def _chunks(letters: Iterator[_OutgoingMessage]) -> Iterator[list[_OutgoingMessage]]:
-    held: list[_OutgoingMessage] = []
+def _chunks(messages: Iterator[_OutgoingMessage]) -> Iterator[list[_OutgoingMessage]]:
+    chunk: list[_OutgoingMessage] = []
     size = 0
-    for letter in letters:
-        held.append(letter)
-        size += letter.size
-        if len(held) >= _MAX_IN_FLIGHT or size >= _MAX_IN_FLIGHT_BYTES:
-            yield held
-            held, size = [], 0
-    if held:
-        yield held
+    for message in messages:
+        chunk.append(message)
+        size += message.size
+        if len(chunk) >= _MAX_IN_FLIGHT or size >= _MAX_IN_FLIGHT_BYTES:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
 
 
 class _Publisher:
     """Sends letters, and after trouble only those that have not arrived."""
 
-    def __init__(self, task: PublishTask, again: bool) -> None:
-        self._doubtful = again
-        self._link: NatsConnection | None = None
+    def __init__(self, task: PublishTask, is_retry: bool) -> None:
+        self._may_have_arrived = is_retry
+        self._connection: NatsConnection | None = None
         self._stream = task.stream
         self._arrived: set[str] = set()
-        below = StreamAddress(task.address.broker, task.stream, f"{task.address.prefix}.>")
-        self._reading = RangeReader(below, task.begin + 1, task.begin, headers_only=True)
+        subjects = StreamAddress(task.address.server, task.stream, f"{task.address.prefix}.>")
+        self._reader = RangeReader(
+            subjects, task.last_sequence_before + 1, task.last_sequence_before, headers_only=True
+        )
 
-    async def send(self, link: NatsConnection, letters: list[_OutgoingMessage]) -> None:
+    async def send(self, connection: NatsConnection, messages: list[_OutgoingMessage]) -> None:
         """A question for a line: answered when the broker has them all."""
-        if link is not self._link:
-            if self._doubtful:
-                await self._catch_up(link)
-            self._link, self._doubtful = link, True  # on the next one nobody knows what got through
+        if connection is not self._connection:
+            if self._may_have_arrived:
+                await self._catch_up(connection)
+            self._connection, self._may_have_arrived = (
+                connection,
+                True,
+            )  # on the next one nobody knows what got through
         async with asyncio.timeout(_PUBLISH_TIMEOUT):
-            waiting = [
-                await link.jetstream.publish_async(one.subject, one.body, headers=one.headers)
-                for one in letters
-                if one.id not in self._arrived
+            acknowledgements = [
+                await connection.jetstream.publish_async(
+                    message.subject, message.body, headers=message.headers
+                )
+                for message in messages
+                if message.id not in self._arrived
             ]
-            await asyncio.gather(*waiting)
+            await asyncio.gather(*acknowledgements)
 
-    async def _catch_up(self, link: NatsConnection) -> None:
+    async def _catch_up(self, connection: NatsConnection) -> None:
         """Learn what has arrived since the batch was begun, or since this was asked last."""
-        found = await link.jetstream.stream_info(self._stream)
-        self._reading.last = found.state.last_seq
-        while not self._reading.done:
-            portion = await self._reading.portion(link)
-            ids = ((one.headers or {}).get(Header.MSG_ID.value) for one in portion.messages)
+        info = await connection.jetstream.stream_info(self._stream)
+        self._reader.last = info.state.last_seq
+        while not self._reader.done:
+            chunk = await self._reader.next_chunk(connection)
+            ids = ((message.headers or {}).get(Header.MSG_ID.value) for message in chunk.messages)
             self._arrived.update(id for id in ids if id is not None)

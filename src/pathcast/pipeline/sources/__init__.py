@@ -56,54 +56,67 @@ class Source:
 
     path: str
     kind: SourceKind
-    most: int
+    max_bytes: int
     group: str | None = None
     """The column whose value rows of one document have in common."""
-    style: XsltTransform | None = None
+    transform: XsltTransform | None = None
 
-    def documents(self, session: SparkSession, batch: int | None = None) -> DataFrame:
+    def documents(self, session: SparkSession, batch_size: int | None = None) -> DataFrame:
         """All documents, or with `batch` a stream of them, of at most so many files at a time."""
         with spark_errors_as("source", self.path):
-            found = self._read(session, batch)
-            return found if self.style is None else transform_documents(found, self.style)
+            documents = self._read(session, batch_size)
+            return (
+                documents
+                if self.transform is None
+                else transform_documents(documents, self.transform)
+            )
 
-    def _read(self, session: SparkSession, batch: int | None) -> DataFrame:
+    def _read(self, session: SparkSession, batch_size: int | None) -> DataFrame:
         match self.kind:
             case "files" | "rows" | "bodies":
-                unpack, endings = self._unpacking()
+                unpack, endings = self._unpack_function()
                 return file_documents(
-                    session, self.path, most=self.most, batch=batch, unpack=unpack, endings=endings
+                    session,
+                    self.path,
+                    max_bytes=self.max_bytes,
+                    batch_size=batch_size,
+                    unpack=unpack,
+                    suffixes=endings,
                 )
             case "parquet":
-                return table_documents(session, self.path, most=self.most, batch=batch)
+                return table_documents(
+                    session, self.path, max_bytes=self.max_bytes, batch_size=batch_size
+                )
             case "nats":
-                return _nats_stream(session, self.path, self.most, batch)
+                return _nats_stream(session, self.path, self.max_bytes, batch_size)
             case "kafka":
                 address = KafkaAddress.parse(self.path)
-                return kafka_documents(session, address, most=self.most, batch=batch)
+                return kafka_documents(
+                    session, address, max_bytes=self.max_bytes, batch_size=batch_size
+                )
 
-    def _unpacking(self) -> tuple[UnpackFunction, tuple[str, ...]]:
+    def _unpack_function(self) -> tuple[UnpackFunction, tuple[str, ...]]:
         """What makes documents of files that are not documents themselves, and how their names end."""
-        packed = unpacking.SUFFIXES
+        archive_suffixes = unpacking.SUFFIXES
         if self.kind == "files":
-            return unpacking.unpack, packed
-        form = RowsToXml(self.group) if self.kind == "rows" else BodyField()
-        return partial(_unpack_rows_or_archive, form=form), (*SUFFIXES, *packed)
+            return unpacking.unpack, archive_suffixes
+        mapping = RowsToXml(self.group) if self.kind == "rows" else BodyField()
+        return partial(_unpack_rows_or_archive, mapping=mapping), (*SUFFIXES, *archive_suffixes)
 
-    def with_empty(
+    def add_empty_files(
         self, session: SparkSession, documents: DataFrame, storage: Storage, batch: int
     ) -> DataFrame:
         """The documents of a batch of a stream, with those of its files that are empty."""
         if self.kind not in _FILE_KINDS:
             return documents
-        unpack, endings = self._unpacking()
+        unpack, endings = self._unpack_function()
         base = qualify(session, self.path).rstrip("/")
         paths = empty_paths_in_batch(storage, batch)
-        found = empty_documents(session, paths, base, self.path, unpack, endings)
-        if found is None:
+        empty = empty_documents(session, paths, base, self.path, unpack, endings)
+        if empty is None:
             return documents
         return documents.unionByName(
-            found if self.style is None else transform_documents(found, self.style)
+            empty if self.transform is None else transform_documents(empty, self.transform)
         )
 
     @property
@@ -119,27 +132,31 @@ class Source:
         return self.path.rstrip("/") if ":" in self.path else os.path.abspath(self.path)
 
     @property
-    def has_ids(self) -> bool:
+    def has_own_ids(self) -> bool:
         """Whether whoever wrote the documents chose their ids, so that they must be compared."""
         return self.kind in ("parquet", "bodies")
 
-    def check_apart(self, session: SparkSession, out: str) -> None:
+    def check_output_outside(self, session: SparkSession, out: str) -> None:
         """PipelineError if what is written to OUT would be read as documents, and what comes of these again."""
         if self.kind in ("nats", "kafka"):
             return
-        here, there = (_real_path(session, path) for path in (self.path, out))
-        below = there.removeprefix(f"{here}/") if there.startswith(f"{here}/") else ""
-        hidden = any(part.startswith((".", "_")) for part in below.split("/"))
-        if there == here or (below and not hidden):
+        documents_path, output_path = (_real_path(session, path) for path in (self.path, out))
+        relative = (
+            output_path.removeprefix(f"{documents_path}/")
+            if output_path.startswith(f"{documents_path}/")
+            else ""
+        )
+        hidden = any(part.startswith((".", "_")) for part in relative.split("/"))
+        if output_path == documents_path or (relative and not hidden):
             raise PipelineError(
                 "output",
                 f"{out} lies in {self.path}: what is written there would be read as documents",
                 hint="choose a folder elsewhere, or one whose name begins with _",
             )
 
-    def checked(self, documents: DataFrame) -> DataFrame:
+    def reject_duplicate_ids(self, documents: DataFrame) -> DataFrame:
         """What was read at once, with faults that only all of it together shows."""
-        return reject_duplicate_ids(documents) if self.has_ids else documents
+        return reject_duplicate_ids(documents) if self.has_own_ids else documents
 
 
 def _real_path(session: SparkSession, path: str) -> str:
@@ -162,22 +179,26 @@ def kind_of(path: str) -> SourceKind:
     return _KIND_BY_SUFFIX.get(name.rpartition(".")[2], "files")
 
 
-def _nats_stream(session: SparkSession, address: str, most: int, batch: int | None) -> DataFrame:
+def _nats_stream(
+    session: SparkSession, address: str, max_bytes: int, batch_size: int | None
+) -> DataFrame:
     from pathcast.pipeline.jetstream import (
         StreamAddress,
     )  # few need it, and all would load its client
     from pathcast.pipeline.sources.nats import nats_documents
 
     parsed = StreamAddress.parse(address)
-    if batch is None:
-        return nats_documents(session, parsed, most=most, streaming=False)
-    return nats_documents(session, parsed, most=most, streaming=True, batch=batch)
+    if batch_size is None:
+        return nats_documents(session, parsed, max_bytes=max_bytes, streaming=False)
+    return nats_documents(
+        session, parsed, max_bytes=max_bytes, streaming=True, batch_size=batch_size
+    )
 
 
 def _unpack_rows_or_archive(
-    name: str, packed: bytes, most: int, form: RecordMapping
+    name: str, content: bytes, max_bytes: int, mapping: RecordMapping
 ) -> Iterator[UnpackedDocument]:
     """Documents of a file of rows, or of an archive."""
-    if name.lower().endswith(tuple(f".{ending}" for ending in SUFFIXES)):
-        return read_rows(name, packed, most, form)
-    return unpacking.unpack(name, packed, most)
+    if name.lower().endswith(tuple(f".{suffix}" for suffix in SUFFIXES)):
+        return read_rows(name, content, max_bytes, mapping)
+    return unpacking.unpack(name, content, max_bytes)

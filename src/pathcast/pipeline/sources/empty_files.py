@@ -61,8 +61,8 @@ def _batch_paths(storage: Storage, batch: int) -> Iterator[str]:
 def _last_log_offset(storage: Storage, batch: int) -> int:
     """The last number of the source that batches up to this one have."""
     record = storage.read(f"{_OFFSETS_FOLDER}/{batch}") or b""
-    first = b"".join(record.splitlines()[2:3])  # after the format and what holds for all sources
-    return int(json.loads(first)["logOffset"]) if first.startswith(b"{") else -1
+    offset = b"".join(record.splitlines()[2:3])  # after the format and what holds for all sources
+    return int(json.loads(offset)["logOffset"]) if offset.startswith(b"{") else -1
 
 
 def _path(address: str) -> str:
@@ -90,17 +90,20 @@ def empty_documents(
     base: str,
     source: str,
     unpack: UnpackFunction,
-    endings: tuple[str, ...],
+    suffixes: tuple[str, ...],
 ) -> DataFrame | None:
     """(id, body, source, time, fault) of empty files below a `base`; None if that is nothing."""
-    packed = tuple(f".{ending}" for ending in endings)
+    dotted = tuple(f".{ending}" for ending in suffixes)
     rows = []
     for path in paths:
         id = base.rpartition("/")[2] if path == base else path[len(base) + 1 :]
-        found = (
-            unpack(id, b"", 0) if id.lower().endswith(packed) else iter([UnpackedDocument(id, b"")])
+        documents = (
+            unpack(id, b"", 0) if id.lower().endswith(dotted) else iter([UnpackedDocument(id, b"")])
         )
-        rows += [(one.id, one.body, source, _time(path), one.fault) for one in found]
+        rows += [
+            (document.id, document.body, source, _time(path), document.fault)
+            for document in documents
+        ]
     return session.createDataFrame(rows, DOCUMENTS_DDL) if rows else None
 
 

@@ -42,62 +42,64 @@ def file_documents(
     session: SparkSession,
     path: str,
     *,
-    most: int,
+    max_bytes: int,
     unpack: UnpackFunction,
-    endings: tuple[str, ...],
-    batch: int | None = None,
+    suffixes: tuple[str, ...],
+    batch_size: int | None = None,
 ) -> DataFrame:
     """The documents of a folder, or of a file: (id, body, source, time, fault).
 
     Files with one of the `endings` are given to `unpack`. With `batch` the table is a stream, of at most so many files at a time.
     """
     base = qualify(session, path).rstrip("/")
-    files = partial(_files, session, path, base, batch)
-    some, packed = files(), files(glob=_glob(endings))
-    is_packed = F.lower("id").rlike(rf"\.({'|'.join(map(_escape_suffix, endings))})$")
-    small = some.where(F.col("length") <= most)
-    plain = small.where(~is_packed).select(*_columns(F.col("content"), F.lit(None)))
+    files = partial(_files, session, path, base, batch_size)
+    all_files, archives = files(), files(glob=_glob(suffixes))
+    is_packed = F.lower("id").rlike(rf"\.({'|'.join(map(_escape_suffix, suffixes))})$")
+    within_limit = all_files.where(F.col("length") <= max_bytes)
+    documents = within_limit.where(~is_packed).select(*_columns(F.col("content"), F.lit(None)))
     members = (
-        packed.where(F.col("length") <= _MAX_ARCHIVE_BYTES)
+        archives.where(F.col("length") <= _MAX_ARCHIVE_BYTES)
         .select(*_columns(F.col("content"), F.lit(None)))
         .drop("fault")
-        .mapInArrow(partial(_unpack_files, unpack=unpack, most=most), DOCUMENTS_DDL)
+        .mapInArrow(partial(_unpack_files, unpack=unpack, max_bytes=max_bytes), DOCUMENTS_DDL)
     )
-    large = some.where(F.col("length") > most).where(
+    too_large = all_files.where(F.col("length") > max_bytes).where(
         F.when(is_packed, F.col("length") > _MAX_ARCHIVE_BYTES).otherwise(F.lit(True))
     )
-    found = plain.unionByName(members).unionByName(
-        large.select(*_columns(F.lit(None), _too_large(is_packed, most)))
+    table = documents.unionByName(members).unionByName(
+        too_large.select(*_columns(F.lit(None), _too_large(is_packed, max_bytes)))
     )
-    if batch is None:
-        empty = empty_documents(session, empty_paths_in_folder(some), base, path, unpack, endings)
-        found = found if empty is None else found.unionByName(empty)
-    return found
+    if batch_size is None:
+        empty = empty_documents(
+            session, empty_paths_in_folder(all_files), base, path, unpack, suffixes
+        )
+        table = table if empty is None else table.unionByName(empty)
+    return table
 
 
 def _unpack_files(
-    batches: Iterator[pa.RecordBatch], unpack: UnpackFunction, most: int
+    batches: Iterator[pa.RecordBatch], unpack: UnpackFunction, max_bytes: int
 ) -> Iterator[pa.RecordBatch]:
-    return unpack_batches(batches, unpack, most)
+    return unpack_batches(batches, unpack, max_bytes)
 
 
 def _files(
-    session: SparkSession, path: str, base: str, batch: int | None, glob: str | None = None
+    session: SparkSession, path: str, base: str, batch_size: int | None, glob: str | None = None
 ) -> DataFrame:
     """Files with the ids that they have in the source."""
-    below = F.expr(f"substring(path, {len(base) + 2})")
-    whole = F.lit(base.rpartition("/")[2])
+    relative_path = F.expr(f"substring(path, {len(base) + 2})")
+    file_name = F.lit(base.rpartition("/")[2])
     options = {"recursiveFileLookup": "true", **RAW_LOCAL_FILES}
     if glob is not None:
         options["pathGlobFilter"] = glob
-    if batch is None:
-        found = session.read.format("binaryFile").options(**options).load(escape_glob(path))
+    if batch_size is None:
+        rows = session.read.format("binaryFile").options(**options).load(escape_glob(path))
     else:
-        options |= {"maxFilesPerTrigger": str(batch), "maxFileAge": _MAX_FILE_AGE}
+        options |= {"maxFilesPerTrigger": str(batch_size), "maxFileAge": _MAX_FILE_AGE}
         stream = session.readStream.format("binaryFile").schema(_BINARY_FILE_DDL)
-        found = stream.options(**options).load(escape_glob(path))
+        rows = stream.options(**options).load(escape_glob(path))
     return (
-        found.withColumn("id", F.when(F.col("path") == base, whole).otherwise(below))
+        rows.withColumn("id", F.when(F.col("path") == base, file_name).otherwise(relative_path))
         .withColumn("source", F.lit(path))
         .withColumnRenamed("modificationTime", "time")
     )
@@ -113,18 +115,18 @@ def _columns(body: Column, fault: Column) -> tuple[Column, ...]:
     )
 
 
-def _too_large(is_packed: Column, most: int) -> Column:
-    limit = F.when(is_packed, F.lit(_MAX_ARCHIVE_BYTES)).otherwise(F.lit(most))
-    told = F.format_string("%,d bytes, more than %,d", F.col("length"), limit)
-    return F.struct(F.lit("size").alias("kind"), told.alias("message"))
+def _too_large(is_packed: Column, max_bytes: int) -> Column:
+    limit = F.when(is_packed, F.lit(_MAX_ARCHIVE_BYTES)).otherwise(F.lit(max_bytes))
+    message = F.format_string("%,d bytes, more than %,d", F.col("length"), limit)
+    return F.struct(F.lit("size").alias("kind"), message.alias("message"))
 
 
-def _glob(endings: tuple[str, ...]) -> str:
+def _glob(suffixes: tuple[str, ...]) -> str:
     """What Hadoop calls a glob, for names with these endings however they are written."""
-    either = ("".join(f"[{one.lower()}{one.upper()}]" if one.isalpha() else one for one in ending)
-              for ending in endings)  # fmt: skip
-    return "*.{" + ",".join(either) + "}"
+    patterns = ("".join(f"[{character.lower()}{character.upper()}]" if character.isalpha() else character for character in suffix)
+              for suffix in suffixes)  # fmt: skip
+    return "*.{" + ",".join(patterns) + "}"
 
 
-def _escape_suffix(ending: str) -> str:
-    return ending.replace(".", r"\.")
+def _escape_suffix(suffix: str) -> str:
+    return suffix.replace(".", r"\.")

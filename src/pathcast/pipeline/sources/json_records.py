@@ -45,12 +45,12 @@ _DECODER: Final = json.JSONDecoder(
 )
 
 
-def _parse_object(found: object) -> Mapping[str, FieldValue]:
+def _parse_object(decoded: object) -> Mapping[str, FieldValue]:
     """The values of an object, which the decoder gives as pairs."""
-    if not isinstance(found, tuple):
+    if not isinstance(decoded, tuple):
         raise RecordError("an object is expected: {...}")
     values: dict[str, FieldValue] = {}
-    for name, value in found:
+    for name, value in decoded:
         if name in values:
             raise RecordError(f"the name {name!r:.60} is there twice")
         if isinstance(value, _Constant):
@@ -59,11 +59,11 @@ def _parse_object(found: object) -> Mapping[str, FieldValue]:
     return values
 
 
-def line_records(stream: IO[bytes], most: int) -> Iterator[Record]:
+def line_records(stream: IO[bytes], max_bytes: int) -> Iterator[Record]:
     """The objects of lines, none of which may have more than `most` bytes."""
-    lines = RecordLines(stream, most)
+    lines = RecordLines(stream, max_bytes)
     while True:
-        number = lines.begin()
+        number = lines.begin_record()
         content: Mapping[str, FieldValue] | RecordError
         try:
             text = next(lines, None)
@@ -72,8 +72,8 @@ def line_records(stream: IO[bytes], most: int) -> Iterator[Record]:
             if not text.strip(_SPACE):
                 continue
             content = _parse_object(_DECODER.decode(text.rstrip(_SPACE)))
-        except RecordError as refusal:
-            content = refusal
+        except RecordError as error:
+            content = error
         except json.JSONDecodeError as error:
             content = RecordError(f"no JSON: {error.msg} at character {error.colno}")
         except RecursionError:
@@ -88,79 +88,79 @@ def _nesting_error() -> RecordError:
 class _BufferedText:
     """Text of which only a piece is held, with a place in it."""
 
-    def __init__(self, stream: IO[bytes], most: int) -> None:
+    def __init__(self, stream: IO[bytes], max_length: int) -> None:
         self.line = 1
         self._text = io.TextIOWrapper(stream, "utf-8-sig", newline="")
-        self._most = most
-        self._held, self._at = "", 0
+        self._max_bytes = max_length
+        self._buffer, self._position = "", 0
 
-    def next(self) -> str:
+    def peek(self) -> str:
         """Go to the next character that is no white space; "" at the end."""
         while True:
-            while self._at < len(self._held):
-                if self._held[self._at] not in _SPACE:
-                    return self._held[self._at]
-                self._pass(self._at + 1)
-            if not self._more():
+            while self._position < len(self._buffer):
+                if self._buffer[self._position] not in _SPACE:
+                    return self._buffer[self._position]
+                self._advance(self._position + 1)
+            if not self._read_more():
                 return ""
 
     def skip(self) -> None:
         """Go past the character at this place."""
-        self._pass(self._at + 1)
+        self._advance(self._position + 1)
 
-    def value(self) -> object:
+    def decode_value(self) -> object:
         """The value at this place, and go past it."""
         while True:
             try:
-                found, end = _DECODER.raw_decode(self._held, self._at)
+                decoded, end = _DECODER.raw_decode(self._buffer, self._position)
             except json.JSONDecodeError as error:
-                cut = error.pos >= len(self._held) - _MAX_LITERAL_LENGTH or error.msg.startswith(
-                    "Unterminated"
-                )
-                if not (cut and self._more()):
+                is_truncated = error.pos >= len(
+                    self._buffer
+                ) - _MAX_LITERAL_LENGTH or error.msg.startswith("Unterminated")
+                if not (is_truncated and self._read_more()):
                     raise
             else:
                 # A number that ends where the piece does may go on in the next.
-                if end < len(self._held) or not self._more():
-                    self._pass(end)
-                    return found
+                if end < len(self._buffer) or not self._read_more():
+                    self._advance(end)
+                    return decoded
 
-    def _pass(self, end: int) -> None:
-        self.line += self._held.count("\n", self._at, end)
-        self._at = end
+    def _advance(self, end: int) -> None:
+        self.line += self._buffer.count("\n", self._position, end)
+        self._position = end
 
-    def _more(self) -> bool:
+    def _read_more(self) -> bool:
         """Hold twice as much of what is left; whether there was more."""
-        left = len(self._held) - self._at
-        if left > self._most:
-            raise RecordError(f"longer than {self._most:,} characters", "size")
-        part = self._text.read(max(_READ_SIZE, left))
-        if part:
-            self._held, self._at = self._held[self._at :] + part, 0
-        return bool(part)
+        unread = len(self._buffer) - self._position
+        if unread > self._max_bytes:
+            raise RecordError(f"longer than {self._max_bytes:,} characters", "size")
+        text = self._text.read(max(_READ_SIZE, unread))
+        if text:
+            self._buffer, self._position = self._buffer[self._position :] + text, 0
+        return bool(text)
 
 
-def array_records(stream: IO[bytes], most: int) -> Iterator[Record]:
+def array_records(stream: IO[bytes], max_length: int) -> Iterator[Record]:
     """The objects of an array, none of which may have more than `most` characters."""
-    text = _BufferedText(stream, most)
+    text = _BufferedText(stream, max_length)
     number, line = 1, 1
     try:
-        if text.next() != "[":
+        if text.peek() != "[":
             raise RecordError("an array of objects is expected: [{...}, ...]")
         text.skip()
-        while text.next() != "]" or number > 1:
+        while text.peek() != "]" or number > 1:
             line = text.line
-            found = text.value()
-            yield _element_record(number, line, found)
+            decoded = text.decode_value()
+            yield _element_record(number, line, decoded)
             number, line = number + 1, text.line
-            after = text.next()
-            if after not in (",", "]"):
+            separator = text.peek()
+            if separator not in (",", "]"):
                 raise RecordError("no JSON: , or ] is expected")
-            if after == "]":
+            if separator == "]":
                 break
             text.skip()
         text.skip()
-        if text.next():
+        if text.peek():
             raise RecordError("there is more after the array")
     except json.JSONDecodeError as error:
         yield _final_record(number, line, RecordError(f"no JSON: {error.msg}"))
@@ -168,17 +168,17 @@ def array_records(stream: IO[bytes], most: int) -> Iterator[Record]:
         yield _final_record(number, line, _nesting_error())
     except UnicodeDecodeError:
         yield _final_record(number, line, RecordError("not UTF-8"))
-    except RecordError as refusal:
-        yield _final_record(number, line, refusal)
+    except RecordError as record_error:
+        yield _final_record(number, line, record_error)
 
 
-def _element_record(number: int, line: int, found: object) -> Record:
+def _element_record(number: int, line: int, decoded: object) -> Record:
     place = f"object {number}, line {line}"
     try:
-        return Record(number, place, _parse_object(found))
-    except RecordError as refusal:
-        return Record(number, place, refusal)
+        return Record(number, place, _parse_object(decoded))
+    except RecordError as error:
+        return Record(number, place, error)
 
 
-def _final_record(number: int, line: int, refusal: RecordError) -> Record:
-    return Record(number, f"object {number}, line {line}", refusal.final())
+def _final_record(number: int, line: int, error: RecordError) -> Record:
+    return Record(number, f"object {number}, line {line}", error.as_final())

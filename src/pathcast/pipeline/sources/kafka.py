@@ -57,18 +57,18 @@ class KafkaAddress:
             raise PipelineError(
                 "source", f"an address that is none: {error}", hint=_ADDRESS_HINT
             ) from None
-        shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        redacted = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
         topics = unquote(parts.path.removeprefix("/"))
         options = tuple(parse_qsl(parts.query, keep_blank_values=True))
-        why = None
+        reason = None
         if parts.scheme != "kafka" or not _SERVERS.fullmatch(parts.netloc):
-            why = "no address of Kafka, with a port for each host"
+            reason = "no address of Kafka, with a port for each host"
         elif not _TOPICS.fullmatch(topics):
-            why = f"{topics!r} cannot be the name of a topic"
-        elif taken := [key for key, _ in options if key.lower() in _RESERVED_OPTIONS]:
-            why = f"{', '.join(taken)} is said by the address itself"
-        if why is not None:
-            raise PipelineError("source", f"{shown}: {why}", hint=_ADDRESS_HINT)
+            reason = f"{topics!r} cannot be the name of a topic"
+        elif reserved := [key for key, _ in options if key.lower() in _RESERVED_OPTIONS]:
+            reason = f"{', '.join(reserved)} is said by the address itself"
+        if reason is not None:
+            raise PipelineError("source", f"{redacted}: {reason}", hint=_ADDRESS_HINT)
         return cls(parts.netloc, topics, options)
 
     def __str__(self) -> str:
@@ -76,16 +76,16 @@ class KafkaAddress:
 
 
 def kafka_documents(
-    session: SparkSession, address: KafkaAddress, *, most: int, batch: int | None = None
+    session: SparkSession, address: KafkaAddress, *, max_bytes: int, batch_size: int | None = None
 ) -> DataFrame:
     """The documents of topics (id, body, source, time, fault); with `batch` as a stream, of at most so many at a time."""
     options = {"startingOffsets": "earliest"}
-    if batch is not None:
-        options["maxOffsetsPerTrigger"] = str(batch)
-    asked = {key.lower() for key, _ in address.options}  # to Spark, large letters are small ones
-    options = {key: value for key, value in options.items() if key.lower() not in asked}
+    if batch_size is not None:
+        options["maxOffsetsPerTrigger"] = str(batch_size)
+    given = {key.lower() for key, _ in address.options}  # to Spark, large letters are small ones
+    options = {key: value for key, value in options.items() if key.lower() not in given}
     options |= {"kafka.bootstrap.servers": address.servers, "subscribe": address.topics}
-    reader = session.read if batch is None else session.readStream
+    reader = session.read if batch_size is None else session.readStream
     try:
         messages = reader.format("kafka").options(**options, **dict(address.options)).load()
     except AnalysisException as error:
@@ -96,25 +96,25 @@ def kafka_documents(
             f"{address}: this Spark has no connector for Kafka",
             hint=f"--conf spark.jars.packages={_CONNECTOR}, or its jars by --conf spark.jars=",
         ) from None
-    return message_documents(messages, str(address), most)
+    return message_documents(messages, str(address), max_bytes)
 
 
-def message_documents(messages: DataFrame, source: str, most: int) -> DataFrame:
+def message_documents(messages: DataFrame, source: str, max_bytes: int) -> DataFrame:
     """Messages as the connector has them (topic, partition, offset, timestamp, value) -> documents."""
     body = F.col("value")
     return messages.select(
         F.concat_ws(":", "topic", "partition", "offset").alias("id"),
-        F.when(F.length(body) <= most, body).alias("body"),
+        F.when(F.length(body) <= max_bytes, body).alias("body"),
         F.lit(source).alias("source"),
         F.col("timestamp").alias("time"),
-        _fault(body, most).cast(_FAULT_DDL).alias("fault"),
+        _fault(body, max_bytes).cast(_FAULT_DDL).alias("fault"),
     )
 
 
-def _fault(body: Column, most: int) -> Column:
-    def told(kind: str, message: str) -> Column:
+def _fault(body: Column, max_bytes: int) -> Column:
+    def fault(kind: str, message: str) -> Column:
         return F.struct(F.lit(kind).alias("kind"), F.lit(message).alias("message"))
 
-    return F.when(body.isNull(), told("row", "the message has no value")).when(
-        F.length(body) > most, told("size", f"more than {most:,} bytes")
+    return F.when(body.isNull(), fault("row", "the message has no value")).when(
+        F.length(body) > max_bytes, fault("size", f"more than {max_bytes:,} bytes")
     )

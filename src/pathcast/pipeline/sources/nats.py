@@ -58,43 +58,45 @@ def nats_documents(
     session: SparkSession,
     address: StreamAddress,
     *,
-    most: int,
+    max_bytes: int,
     streaming: bool,
-    batch: int = _DEFAULT_BATCH,
-    patience: float = RETRY_SECONDS,
+    batch_size: int = _DEFAULT_BATCH,
+    retry_seconds: float = RETRY_SECONDS,
 ) -> DataFrame:
     """The documents of a stream, each of `most` bytes at most; PipelineError if it cannot be read now."""
-    if batch < 1:
-        raise PipelineError("nats", f"a batch has at least one message, not {batch}")
-    with RetryingClient(address.broker, patience=0) as line:
-        line.ask(partial(read_stream_state, address=address, after=0))
+    if batch_size < 1:
+        raise PipelineError("nats", f"a batch has at least one message, not {batch_size}")
+    with RetryingClient(address.server, retry_seconds=0) as client:
+        client.call(partial(read_stream_state, address=address, after=0))
     session.dataSource.register(NatsSource)
     reader = session.readStream if streaming else session.read
-    settings = _NatsOptions(address, most, batch, patience, session.sparkContext.defaultParallelism)
-    return reader.format(NatsSource.name()).options(**settings.as_options()).load()
+    options = _NatsOptions(
+        address, max_bytes, batch_size, retry_seconds, session.sparkContext.defaultParallelism
+    )
+    return reader.format(NatsSource.name()).options(**options.as_options()).load()
 
 
 @dataclass(frozen=True, slots=True)
 class _NatsOptions:
     address: StreamAddress
-    most: int
+    max_bytes: int
     batch: int
-    patience: float
+    retry_seconds: float
     parts: int
 
     def as_options(self) -> dict[str, str]:
         """As Spark takes them; the password has a name that Spark does not print in plans."""
-        broker = self.address.broker
-        found = {
+        server = self.address.server
+        options = {
             "address": str(self.address),
-            "user": broker.user,
-            "password": broker.password,
-            "most": str(self.most),
+            "user": server.user,
+            "password": server.password,
+            "most": str(self.max_bytes),
             "batch": str(self.batch),
-            "patience": str(self.patience),
+            "patience": str(self.retry_seconds),
             "parts": str(self.parts),
         }
-        return {key: value for key, value in found.items() if value is not None}
+        return {key: value for key, value in options.items() if value is not None}
 
     @classmethod
     def from_options(cls, options: Mapping[str, str]) -> _NatsOptions:
@@ -104,8 +106,8 @@ class _NatsOptions:
             )
         address = StreamAddress.parse(options["address"])
         if "user" in options:
-            broker = replace(address.broker, user=options["user"], password=options.get("password"))
-            address = replace(address, broker=broker)
+            server = replace(address.server, user=options["user"], password=options.get("password"))
+            address = replace(address, server=server)
         try:
             return cls(
                 address,
@@ -143,94 +145,98 @@ class _SequenceRange(InputPartition):
     last: int
 
 
-def _split_range(first: int, last: int, parts: int) -> list[_SequenceRange]:
-    size = min(max(-(-(last - first + 1) // max(parts, 1)), _MIN_RANGE), _MAX_RANGE)
-    return [_SequenceRange(at, min(last, at + size - 1)) for at in range(first, last + 1, size)]
+def _split_range(first: int, last: int, count: int) -> list[_SequenceRange]:
+    size = min(max(-(-(last - first + 1) // max(count, 1)), _MIN_RANGE), _MAX_RANGE)
+    return [
+        _SequenceRange(start, min(last, start + size - 1)) for start in range(first, last + 1, size)
+    ]
 
 
 class _NatsBatchReader(DataSourceReader):
     """All that is there when the query is planned."""
 
-    def __init__(self, settings: _NatsOptions) -> None:
-        self._settings = settings
+    def __init__(self, options: _NatsOptions) -> None:
+        self._options = options
 
     def partitions(self) -> list[InputPartition]:
-        with RetryingClient(self._settings.address.broker, self._settings.patience) as line:
-            found = line.ask(partial(read_stream_state, address=self._settings.address, after=0))
-        return list(_split_range(max(found.first, 1), found.last, self._settings.parts))
+        with RetryingClient(self._options.address.server, self._options.retry_seconds) as client:
+            state = client.call(partial(read_stream_state, address=self._options.address, after=0))
+        return list(_split_range(max(state.first, 1), state.last, self._options.parts))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         if isinstance(partition, _SequenceRange):  # Spark makes one of its own when there is none
-            yield from _read_range(self._settings, partition)
+            yield from _read_range(self._options, partition)
 
 
 class _NatsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """What comes, in ranges."""
 
-    def __init__(self, settings: _NatsOptions) -> None:
-        self._settings = settings
-        self._line: RetryingClient | None = (
+    def __init__(self, options: _NatsOptions) -> None:
+        self._options = options
+        self._client: RetryingClient | None = (
             None  # only in the planner: workers get a copy that never had one
         )
         self._end: int | None = None
-        self._clear = (0, 0)  # nothing that is wanted lies between these numbers
+        self._known_empty = (0, 0)  # nothing that is wanted lies between these numbers
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802
-        first = max(self._survey(0).first, 1)
+        first = max(self._read_state(0).first, 1)
         return {"sequence": first - 1, "since": first}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        return ReadMaxRows(self._settings.batch)
+        return ReadMaxRows(self._options.batch)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        self._end = self._survey(0).last
+        self._end = self._read_state(0).last
 
     def reportLatestOffset(self) -> dict[str, int]:  # noqa: N802
-        return {"sequence": self._survey(0).last}
+        return {"sequence": self._read_state(0).last}
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
-        done = self._clear[1] if self._clear[0] == start["sequence"] else start["sequence"]
-        found = self._survey(done)
-        if found.last < start["sequence"]:
+        done = (
+            self._known_empty[1] if self._known_empty[0] == start["sequence"] else start["sequence"]
+        )
+        state = self._read_state(done)
+        if state.last < start["sequence"]:
             raise PipelineError(
                 "nats",
-                f"the stream {self._settings.address.stream} ends at {found.last}, but was read up to {start['sequence']}",
+                f"the stream {self._options.address.stream} ends at {state.last}, but was read up to {start['sequence']}",
                 hint="it was made anew: begin with a new checkpoint",
             )
         rows = limit.max_rows if isinstance(limit, ReadMaxRows) else None
-        last = found.last if self._end is None else min(found.last, self._end)
-        planned = _plan_range(found, done, last, rows)
+        last = state.last if self._end is None else min(state.last, self._end)
+        planned = _plan_range(state, done, last, rows)
         if planned is None:
-            self._clear = (start["sequence"], max(done, last))
+            self._known_empty = (start["sequence"], max(done, last))
             return start
         return {"sequence": planned.last, "since": planned.first}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
         first, last = max(start["sequence"] + 1, end["since"]), end["sequence"]
-        edge = min(self._survey(last).first, last + 1)
-        lost = (
-            [_SequenceRange(first, edge - 1)] if first < edge else []
+        first_kept = min(self._read_state(last).first, last + 1)
+        lost_ranges = (
+            [_SequenceRange(first, first_kept - 1)] if first < first_kept else []
         )  # one part, so that it is one row
-        return [*lost, *_split_range(max(first, edge), last, self._settings.parts)]
+        return [*lost_ranges, *_split_range(max(first, first_kept), last, self._options.parts)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return _read_range(self._settings, cast(_SequenceRange, partition))
+        return _read_range(self._options, cast(_SequenceRange, partition))
 
     def stop(self) -> None:
-        line, self._line = self._line, None
-        if line is not None:
-            line.close()
+        client, self._client = self._client, None
+        if client is not None:
+            client.close()
 
-    def _survey(self, after: int) -> StreamState:
-        if self._line is None:
-            self._line = RetryingClient(self._settings.address.broker, self._settings.patience)
-        return self._line.ask(
-            partial(read_stream_state, address=self._settings.address, after=after)
+    def _read_state(self, after: int) -> StreamState:
+        if self._client is None:
+            self._client = RetryingClient(self._options.address.server, self._options.retry_seconds)
+        return self._client.call(
+            partial(read_stream_state, address=self._options.address, after=after)
         )
 
 
 def _plan_range(
-    found: StreamState, done: int, last: int, rows: int | None
+    state: StreamState, done: int, last: int, rows: int | None
 ) -> _SequenceRange | None:
     """The range that gives the next rows, of those up to `last`; None if there is nothing to tell.
 
@@ -239,13 +245,17 @@ def _plan_range(
     >>> _plan_range(StreamState(31, 90, 41), 20, 90, 10)  # 21 to 30 are gone: that is a row
     _SequenceRange(first=21, last=49)
     """
-    gone = done + 1 < found.first and done < last
-    upcoming = found.upcoming if found.upcoming is not None and found.upcoming <= last else None
-    if upcoming is None:
-        return _SequenceRange(done + 1, min(found.first - 1, last)) if gone else None
+    is_lost = done + 1 < state.first and done < last
+    next_sequence = (
+        state.next_sequence
+        if state.next_sequence is not None and state.next_sequence <= last
+        else None
+    )
+    if next_sequence is None:
+        return _SequenceRange(done + 1, min(state.first - 1, last)) if is_lost else None
     return _SequenceRange(
-        done + 1 if gone else upcoming,
-        last if rows is None else min(last, upcoming + rows - 1 - gone),
+        done + 1 if is_lost else next_sequence,
+        last if rows is None else min(last, next_sequence + rows - 1 - is_lost),
     )
 
 
@@ -256,50 +266,50 @@ class _DocumentRow(NamedTuple):
     fault: dict[str, str] | None
 
 
-def _read_range(settings: _NatsOptions, part: _SequenceRange) -> Iterator[pa.RecordBatch]:
+def _read_range(options: _NatsOptions, sequences: _SequenceRange) -> Iterator[pa.RecordBatch]:
     """The documents of a part, a few megabytes at a time."""
-    reading = RangeReader(settings.address, part.first, part.last)
-    held: list[_DocumentRow] = []
+    reader = RangeReader(options.address, sequences.first, sequences.last)
+    rows: list[_DocumentRow] = []
     size = 0
-    with RetryingClient(settings.address.broker, settings.patience) as line:
-        while not reading.done:
-            portion = line.ask(reading.portion)
-            if portion.gone is not None:
-                held.append(_gone_row(settings.address, portion.gone))
-            for message in portion.messages:
-                held.append(_message_row(settings, message))
-                size += len(held[-1].body or b"")
+    with RetryingClient(options.address.server, options.retry_seconds) as client:
+        while not reader.done:
+            chunk = client.call(reader.next_chunk)
+            if chunk.lost is not None:
+                rows.append(_gone_row(options.address, chunk.lost))
+            for message in chunk.messages:
+                rows.append(_message_row(options, message))
+                size += len(rows[-1].body or b"")
             if size >= _BATCH_BYTES:
-                yield _document_batch(held, str(settings.address))
-                held, size = [], 0
-    if held:
-        yield _document_batch(held, str(settings.address))
+                yield _document_batch(rows, str(options.address))
+                rows, size = [], 0
+    if rows:
+        yield _document_batch(rows, str(options.address))
 
 
-def _message_row(settings: _NatsOptions, message: Msg) -> _DocumentRow:
-    about = message.metadata
-    id = f"{settings.address.stream}:{about.sequence.stream}"
-    if len(message.data) <= settings.most:
-        return _DocumentRow(id, message.data, about.timestamp, None)
-    why = f"{len(message.data):,} bytes, more than {settings.most:,}"
-    return _DocumentRow(id, None, about.timestamp, {"kind": "size", "message": why})
+def _message_row(options: _NatsOptions, message: Msg) -> _DocumentRow:
+    metadata = message.metadata
+    id = f"{options.address.stream}:{metadata.sequence.stream}"
+    if len(message.data) <= options.max_bytes:
+        return _DocumentRow(id, message.data, metadata.timestamp, None)
+    reason = f"{len(message.data):,} bytes, more than {options.max_bytes:,}"
+    return _DocumentRow(id, None, metadata.timestamp, {"kind": "size", "message": reason})
 
 
-def _gone_row(address: StreamAddress, gone: LostRange) -> _DocumentRow:
-    count = f"{gone.count:,}" if address.subject is None else f"up to {gone.count:,}"
-    why = f"{count} messages are gone from the stream, and were not read before"
-    id = f"{address.stream}:{gone.first}-{gone.last}"
-    return _DocumentRow(id, None, None, {"kind": "gone", "message": why})
+def _gone_row(address: StreamAddress, lost: LostRange) -> _DocumentRow:
+    count = f"{lost.count:,}" if address.subject is None else f"up to {lost.count:,}"
+    reason = f"{count} messages are gone from the stream, and were not read before"
+    id = f"{address.stream}:{lost.first}-{lost.last}"
+    return _DocumentRow(id, None, None, {"kind": "gone", "message": reason})
 
 
 def _document_batch(rows: list[_DocumentRow], source: str) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(
         [
-            pa.array([one.id for one in rows], pa.string()),
-            pa.array([one.body for one in rows], pa.binary()),
+            pa.array([row.id for row in rows], pa.string()),
+            pa.array([row.body for row in rows], pa.binary()),
             pa.repeat(source, len(rows)),
-            pa.array([one.time for one in rows], _TIME),
-            pa.array([one.fault for one in rows], FAULT_TYPE),
+            pa.array([row.time for row in rows], _TIME),
+            pa.array([row.fault for row in rows], FAULT_TYPE),
         ],
         names=["id", "body", "source", "time", "fault"],
     )

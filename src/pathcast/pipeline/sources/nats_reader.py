@@ -44,40 +44,44 @@ class StreamState:
 
     first: int
     last: int
-    upcoming: int | None
+    next_sequence: int | None
 
 
 async def read_stream_state(
-    link: NatsConnection, address: StreamAddress, after: int
+    connection: NatsConnection, address: StreamAddress, after: int
 ) -> StreamState:
     """Look at a stream; PipelineError if there is none, or none that can be read twice."""
     try:
-        found = await link.jetstream.stream_info(address.stream)
+        info = await connection.jetstream.stream_info(address.stream)
     except NotFoundError:
         raise PipelineError(
             "nats",
-            f"{address.broker} has no stream {address.stream}",
+            f"{address.server} has no stream {address.stream}",
             hint="names of streams are case-sensitive; `nats stream ls` lists them",
         ) from None
-    if found.config.retention not in (None, RetentionPolicy.LIMITS):
+    if info.config.retention not in (None, RetentionPolicy.LIMITS):
         raise PipelineError(
             "nats",
             f"the stream {address.stream} drops messages when they were read, and could not be read again",
             hint="a stream with the retention `limits` that has this one as its source keeps them",
         )
-    first, last = found.state.first_seq, found.state.last_seq
-    upcoming = await _next_sequence(link, address, max(after + 1, first)) if last > after else None
-    return StreamState(first, last, upcoming)
+    first, last = info.state.first_seq, info.state.last_seq
+    next_sequence = (
+        await _next_sequence(connection, address, max(after + 1, first)) if last > after else None
+    )
+    return StreamState(first, last, next_sequence)
 
 
-async def _next_sequence(link: NatsConnection, address: StreamAddress, at: int) -> int | None:
+async def _next_sequence(
+    connection: NatsConnection, address: StreamAddress, sequence: int
+) -> int | None:
     try:
-        found = await link.jetstream.get_msg(
-            address.stream, seq=max(at, 1), subject=address.subject or ">", next=True
+        message = await connection.jetstream.get_msg(
+            address.stream, seq=max(sequence, 1), subject=address.subject or ">", next=True
         )
     except NotFoundError:
         return None
-    return found.seq
+    return message.seq
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ class MessageChunk:
     """The next messages, in order, and what should have been among them."""
 
     messages: list[Msg]
-    gone: LostRange | None
+    lost: LostRange | None
 
 
 class RangeReader:
@@ -103,41 +107,41 @@ class RangeReader:
     def __init__(
         self, address: StreamAddress, first: int, last: int, *, headers_only: bool = False
     ) -> None:
-        self.next = first
+        self.next_sequence = first
         self.last = last
         self._address = address
         self._headers_only = headers_only
-        self._link: NatsConnection | None = None
-        self._messages: JetStreamContext.PullSubscription | None = None
+        self._connection: NatsConnection | None = None
+        self._subscription: JetStreamContext.PullSubscription | None = None
         self._consumer = ""
         self._delivered = 0
         self._pending = 0
 
     @property
     def done(self) -> bool:
-        return self.next > self.last
+        return self.next_sequence > self.last
 
-    async def portion(self, link: NatsConnection) -> MessageChunk:
+    async def next_chunk(self, connection: NatsConnection) -> MessageChunk:
         """The next messages: a question for a line. What trouble interrupts is not lost, and not given twice."""
-        start = self.next
-        if self._link is not link or self._messages is None:
-            await self._open(link)
-        messages = await self._fetch(link)
+        start = self.next_sequence
+        if self._connection is not connection or self._subscription is None:
+            await self._open(connection)
+        messages = await self._fetch(connection)
         sequences = [message.metadata.sequence.stream for message in messages]
         end = sequences[-1] if sequences else self.last
-        gone = await self._gone(link, _gaps(start, end, sequences))
-        self.next = end + 1
+        lost = await self._lost_range(connection, _gaps(start, end, sequences))
+        self.next_sequence = end + 1
         if self.done:
-            await self._forget(link)
-        return MessageChunk(messages, gone)
+            await self._delete_consumer(connection)
+        return MessageChunk(messages, lost)
 
-    async def _open(self, link: NatsConnection) -> None:
-        self._messages = await link.jetstream.pull_subscribe(
+    async def _open(self, connection: NatsConnection) -> None:
+        self._subscription = await connection.jetstream.pull_subscribe(
             self._address.subject or "",
             stream=self._address.stream,
             config=ConsumerConfig(
                 deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
-                opt_start_seq=max(self.next, 1),
+                opt_start_seq=max(self.next_sequence, 1),
                 ack_policy=AckPolicy.NONE,
                 headers_only=self._headers_only or None,
                 inactive_threshold=_CONSUMER_IDLE_SECONDS,
@@ -145,44 +149,48 @@ class RangeReader:
                 num_replicas=1,
             ),
         )
-        made = await self._messages.consumer_info()
-        self._link, self._consumer = link, made.name
-        self._delivered, self._pending = 0, made.num_pending or 0
+        info = await self._subscription.consumer_info()
+        self._connection, self._consumer = connection, info.name
+        self._delivered, self._pending = 0, info.num_pending or 0
 
-    async def _fetch(self, link: NatsConnection) -> list[Msg]:
+    async def _fetch(self, connection: NatsConnection) -> list[Msg]:
         """What comes next, up to `last`; nothing if the broker has nothing more of it."""
-        assert self._messages is not None
+        assert self._subscription is not None
         if not self._pending:  # by its count; the stream itself knows
-            upcoming = await _next_sequence(link, self._address, self.next)
-            if upcoming is None or upcoming > self.last:
+            next_sequence = await _next_sequence(connection, self._address, self.next_sequence)
+            if next_sequence is None or next_sequence > self.last:
                 return []
             raise nats.errors.Error("the broker lost count of its messages")
-        room = max(1, _MAX_CHUNK_BYTES // max(link.client.max_payload, 1))
-        wanted = min(self._pending, self.last - self.next + 1, _CHUNK_SIZE, room)
-        found = await self._messages.fetch(wanted, timeout=_FETCH_TIMEOUT)
-        for message in found:
+        max_messages = max(1, _MAX_CHUNK_BYTES // max(connection.client.max_payload, 1))
+        count = min(self._pending, self.last - self.next_sequence + 1, _CHUNK_SIZE, max_messages)
+        messages = await self._subscription.fetch(count, timeout=_FETCH_TIMEOUT)
+        for message in messages:
             self._delivered += 1
             if message.metadata.sequence.consumer != self._delivered:
                 raise nats.errors.Error("a message got lost on its way")
-        self._pending = found[-1].metadata.num_pending
-        return [one for one in found if one.metadata.sequence.stream <= self.last]
+        self._pending = messages[-1].metadata.num_pending
+        return [message for message in messages if message.metadata.sequence.stream <= self.last]
 
-    async def _gone(self, link: NatsConnection, gaps: list[tuple[int, int]]) -> LostRange | None:
+    async def _lost_range(
+        self, connection: NatsConnection, gaps: list[tuple[int, int]]
+    ) -> LostRange | None:
         if not gaps:
             return None
-        edge = (await link.jetstream.stream_info(self._address.stream)).state.first_seq
-        lost = [(first, min(last, edge - 1)) for first, last in gaps if first < edge]
-        if not lost:
+        first_kept = (await connection.jetstream.stream_info(self._address.stream)).state.first_seq
+        ranges = [(first, min(last, first_kept - 1)) for first, last in gaps if first < first_kept]
+        if not ranges:
             return None
-        return LostRange(lost[0][0], lost[-1][1], sum(last - first + 1 for first, last in lost))
+        return LostRange(
+            ranges[0][0], ranges[-1][1], sum(last - first + 1 for first, last in ranges)
+        )
 
-    async def _forget(self, link: NatsConnection) -> None:
+    async def _delete_consumer(self, connection: NatsConnection) -> None:
         """Take the consumer off the broker, which would do it by itself some time later."""
-        self._messages = None
+        self._subscription = None
         try:
-            await link.jetstream.delete_consumer(self._address.stream, self._consumer)
+            await connection.jetstream.delete_consumer(self._address.stream, self._consumer)
         except nats.errors.Error:  # all has been read: that is no trouble any more
-            self._link = None
+            self._connection = None
 
 
 def _gaps(first: int, last: int, present: list[int]) -> list[tuple[int, int]]:
@@ -195,7 +203,7 @@ def _gaps(first: int, last: int, present: list[int]) -> list[tuple[int, int]]:
 
 
 def _gap_ranges(first: int, last: int, present: list[int]) -> Iterator[tuple[int, int]]:
-    for one in [*present, last + 1]:
-        if one > first:
-            yield first, one - 1
-        first = one + 1
+    for sequence in [*present, last + 1]:
+        if sequence > first:
+            yield first, sequence - 1
+        first = sequence + 1

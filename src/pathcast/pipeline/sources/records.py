@@ -34,7 +34,7 @@ class RecordError(Exception):
         super().__init__(message)
         self.message, self.kind = message, kind
 
-    def final(self) -> RecordError:
+    def as_final(self) -> RecordError:
         """The same, as the end of a file."""
         return RecordError(f"{self.message}; from here on nothing is read", self.kind)
 
@@ -52,7 +52,7 @@ class Record(NamedTuple):
             raise self.content
         return self.content
 
-    def texts(self) -> dict[str, str]:
+    def attributes(self) -> dict[str, str]:
         """The values as texts, without those that are null; Refusal if one has none, or they are too many."""
         values = self.values()
         if len(values) > _MAX_COLUMNS:
@@ -69,24 +69,24 @@ def _value_text(name: str, value: FieldValue) -> str:
         case str():
             return str(value)
         case _:
-            what = "an object" if isinstance(value, tuple) else "an array"
+            kind = "an object" if isinstance(value, tuple) else "an array"
             expected = "a text, a number, true, false or null is expected"
-            raise RecordError(f"{name!r:.60} is {what}: {expected}")
+            raise RecordError(f"{name!r:.60} is {kind}: {expected}")
 
 
 class RecordLines:
     """Lines of text; what is wrong with one is raised, and the next call goes on after it."""
 
-    def __init__(self, stream: IO[bytes], most: int) -> None:
+    def __init__(self, stream: IO[bytes], max_bytes: int) -> None:
         self.number = 0
         self.quotes = 0
         """In the lines of this record."""
-        self._stream, self._most = stream, most
-        self._room = most
+        self._stream, self._max_bytes = stream, max_bytes
+        self._bytes_left = max_bytes
 
-    def begin(self) -> int:
+    def begin_record(self) -> int:
         """A new record, of at most so many bytes; the number of its first line."""
-        self._room = self._most
+        self._bytes_left = self._max_bytes
         self.quotes = 0
         return self.number + 1
 
@@ -94,17 +94,17 @@ class RecordLines:
         return self
 
     def __next__(self) -> str:
-        line = self._stream.readline(self._room + 1)
+        line = self._stream.readline(self._bytes_left + 1)
         if not line:
             raise StopIteration
         self.number += 1
         self.quotes += line.count(b'"')
-        if len(line) > self._room:
+        if len(line) > self._bytes_left:
             while line and not line.endswith(b"\n"):
                 line = self._stream.readline(_READ_SIZE)
                 self.quotes += line.count(b'"')
-            raise RecordError(f"longer than {self._most:,} bytes", "size")
-        self._room -= len(line)
+            raise RecordError(f"longer than {self._max_bytes:,} bytes", "size")
+        self._bytes_left -= len(line)
         if self.number == 1:
             line = line.removeprefix(_BYTE_ORDER_MARK)
         try:
@@ -115,22 +115,22 @@ class RecordLines:
             ) from None
 
 
-def csv_records(stream: IO[bytes], most: int) -> Iterator[Record]:
+def csv_records(stream: IO[bytes], max_bytes: int) -> Iterator[Record]:
     """The rows of CSV, none of which may have more than `most` bytes as it is written."""
-    lines = RecordLines(stream, most)
+    lines = RecordLines(stream, max_bytes)
     reader = csv.reader(lines, strict=True)
     header: list[str] = []
     while True:
-        first = lines.begin()
-        lost = False
+        first = lines.begin_record()
+        is_final = False
         content: Mapping[str, FieldValue] | RecordError
         try:
             cells = next(reader, None)
-        except RecordError as refusal:
-            content, lost = refusal, lines.quotes % 2 == 1
+        except RecordError as error:
+            content, is_final = error, lines.quotes % 2 == 1
         except csv.Error as error:
             content = RecordError(f"no CSV: {error}")
-            lost = "limit" in str(error) and lines.quotes % 2 == 1
+            is_final = "limit" in str(error) and lines.quotes % 2 == 1
         else:
             if cells is None:
                 return
@@ -140,12 +140,12 @@ def csv_records(stream: IO[bytes], most: int) -> Iterator[Record]:
             if not header and not isinstance(content, RecordError):
                 header = cells
                 continue
-        lost = lost or not header
-        if lost and isinstance(content, RecordError):
-            content = content.final()
+        is_final = is_final or not header
+        if is_final and isinstance(content, RecordError):
+            content = content.as_final()
         place = f"line {first}" if lines.number <= first else f"lines {first}-{lines.number}"
         yield Record(first, place, content)
-        if lost:
+        if is_final:
             return
 
 
@@ -171,5 +171,5 @@ def _parse_row(header: list[str], cells: list[str]) -> Mapping[str, FieldValue] 
     return dict(zip(header, cells, strict=True))
 
 
-def _format_count(things: list[str], name: str) -> str:
-    return f"{len(things):,} {name}" + ("" if len(things) == 1 else "s")
+def _format_count(items: list[str], noun: str) -> str:
+    return f"{len(items):,} {noun}" + ("" if len(items) == 1 else "s")

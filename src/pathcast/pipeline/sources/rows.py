@@ -79,46 +79,48 @@ RecordMapping = RowsToXml | BodyField
 
 
 def read_rows(
-    name: str, packed: bytes, most: int, form: RecordMapping
+    name: str, content: bytes, max_bytes: int, mapping: RecordMapping
 ) -> Iterator[UnpackedDocument]:
     """The documents of a file whose name has one of `ENDINGS`, each of `most` bytes at most."""
-    kind, _, ending = name.lower().rpartition(".")
-    stream: IO[bytes] = io.BytesIO(packed)
-    if ending == "gz":
+    stem, _, suffix = name.lower().rpartition(".")
+    stream: IO[bytes] = io.BytesIO(content)
+    if suffix == "gz":
         stream = cast(IO[bytes], gzip.GzipFile(fileobj=stream))
-        ending = kind.rpartition(".")[2]
+        suffix = stem.rpartition(".")[2]
     try:
-        longest = 2 * most + (1 << 16)
-        if isinstance(form, RowsToXml):
-            longest = min(longest, _MAX_ROW_BYTES)
-        found = _READERS[ending](stream, longest)
-        match form:
+        max_record_bytes = 2 * max_bytes + (1 << 16)
+        if isinstance(mapping, RowsToXml):
+            max_record_bytes = min(max_record_bytes, _MAX_ROW_BYTES)
+        records = _READERS[suffix](stream, max_record_bytes)
+        match mapping:
             case RowsToXml(None):
-                yield from _row_documents(name, found, most)
+                yield from _row_documents(name, records, max_bytes)
             case RowsToXml(str(group)):
-                yield from _group_documents(name, found, most, group)
+                yield from _group_documents(name, records, max_bytes, group)
             case BodyField():
-                yield from _body_documents(name, found, most)
+                yield from _body_documents(name, records, max_bytes)
     except (OSError, EOFError, zlib.error) as error:  # of gzip: what came before it was whole
         yield UnpackedDocument(name, None, ("archive", str(error) or type(error).__name__))
 
 
-def _faulty(name: str, record: Record, refusal: RecordError) -> UnpackedDocument:
-    said = f"{record.place}: {refusal.message}"
-    return UnpackedDocument(f"{name}:{record.number}", None, (refusal.kind, said))
+def _faulty(name: str, record: Record, error: RecordError) -> UnpackedDocument:
+    message = f"{record.place}: {error.message}"
+    return UnpackedDocument(f"{name}:{record.number}", None, (error.kind, message))
 
 
-def _row_documents(name: str, found: Iterator[Record], most: int) -> Iterator[UnpackedDocument]:
-    for record in found:
+def _row_documents(
+    name: str, records: Iterator[Record], max_bytes: int
+) -> Iterator[UnpackedDocument]:
+    for record in records:
         try:
-            body = _DOCUMENT_TEMPLATE % _row_xml(record.texts())
-            if len(body) > most:
+            body = _DOCUMENT_TEMPLATE % _row_xml(record.attributes())
+            if len(body) > max_bytes:
                 raise RecordError(
-                    f"the document has {len(body):,} bytes, more than {most:,}", "size"
+                    f"the document has {len(body):,} bytes, more than {max_bytes:,}", "size"
                 )
             yield UnpackedDocument(f"{name}:{record.number}", body)
-        except RecordError as refusal:
-            yield _faulty(name, record, refusal)
+        except RecordError as error:
+            yield _faulty(name, record, error)
 
 
 def _row_xml(values: dict[str, str]) -> bytes:
@@ -139,59 +141,65 @@ class _RowGroup:
     size: int = len(_DOCUMENT_TEMPLATE % b"")
     rows: list[bytes] = field(default_factory=list)
 
-    def add(self, row: bytes, number: int, most: int) -> None:
+    def add(self, row: bytes, number: int, max_bytes: int) -> None:
         self.last = number
         self.count += 1
         self.size += len(row)
-        if self.size > most or self.count > MAX_GROUP_ROWS:
+        if self.size > max_bytes or self.count > MAX_GROUP_ROWS:
             self.rows.clear()
         else:
             self.rows.append(row)
 
-    def document(self, name: str, most: int) -> UnpackedDocument:
+    def document(self, name: str, max_bytes: int) -> UnpackedDocument:
         id = f"{name}:{self.first}-{self.last}"
         if self.count > MAX_GROUP_ROWS:
             return UnpackedDocument(
                 id, None, ("size", f"{self.count:,} rows, more than {MAX_GROUP_ROWS:,}")
             )
-        if self.size > most:
-            return UnpackedDocument(id, None, ("size", f"{self.size:,} bytes, more than {most:,}"))
+        if self.size > max_bytes:
+            return UnpackedDocument(
+                id, None, ("size", f"{self.size:,} bytes, more than {max_bytes:,}")
+            )
         return UnpackedDocument(id, _DOCUMENT_TEMPLATE % b"".join(self.rows))
 
 
 def _group_documents(
-    name: str, found: Iterator[Record], most: int, column: str
+    name: str, records: Iterator[Record], max_bytes: int, column: str
 ) -> Iterator[UnpackedDocument]:
     group: _RowGroup | None = None
-    for record in found:
+    for record in records:
         try:
-            values = record.texts()
+            values = record.attributes()
             row = _row_xml(values)
             if column not in values:
                 raise RecordError(f"no {column!r}, by which rows are to be grouped")
-        except RecordError as refusal:
-            yield _faulty(name, record, refusal)
+        except RecordError as error:
+            yield _faulty(name, record, error)
             continue
         if group is None or group.value != values[column]:
             if group is not None:
-                yield group.document(name, most)
+                yield group.document(name, max_bytes)
             group = _RowGroup(values[column], record.number, record.number)
-        group.add(row, record.number, most)
+        group.add(row, record.number, max_bytes)
     if group is not None:
-        yield group.document(name, most)
+        yield group.document(name, max_bytes)
 
 
-def _body_documents(name: str, found: Iterator[Record], most: int) -> Iterator[UnpackedDocument]:
-    for record in found:
+def _body_documents(
+    name: str, records: Iterator[Record], max_bytes: int
+) -> Iterator[UnpackedDocument]:
+    for record in records:
         try:
             values = record.values()
             body = _encode_body(values.get("body"))
-            if len(body) > most:
-                raise RecordError(f"the body has {len(body):,} bytes, more than {most:,}", "size")
+            if len(body) > max_bytes:
+                raise RecordError(
+                    f"the body has {len(body):,} bytes, more than {max_bytes:,}", "size"
+                )
             id = _parse_id(values.get("id"), f"{name}:{record.number}")
             yield UnpackedDocument(id, body, time=_parse_time(values.get("time")))
-        except RecordError as refusal:
-            yield _faulty(name, record, refusal)
+        except RecordError as error:
+            yield _faulty(name, record, error)
 
 
 def _encode_body(value: FieldValue) -> bytes:
@@ -210,9 +218,9 @@ def _encode_body(value: FieldValue) -> bytes:
         ) from None
 
 
-def _parse_id(value: FieldValue, place: str) -> str:
+def _parse_id(value: FieldValue, default: str) -> str:
     if value is None:
-        return place
+        return default
     try:
         if isinstance(value, str) and value.encode():
             return str(value)
@@ -228,5 +236,5 @@ def _parse_time(value: FieldValue) -> datetime | None:
         time = datetime.fromisoformat(value if type(value) is str else "")
         return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
     except (ValueError, OverflowError):
-        said = f"the 'time' is a text like 2011-08-03T09:30:00Z, not {value!r:.60}"
-        raise RecordError(said) from None
+        message = f"the 'time' is a text like 2011-08-03T09:30:00Z, not {value!r:.60}"
+        raise RecordError(message) from None

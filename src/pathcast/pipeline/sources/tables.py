@@ -22,39 +22,45 @@ _MAX_FILE_AGE: Final = "36500d"
 
 
 def table_documents(
-    session: SparkSession, path: str, *, most: int, batch: int | None = None
+    session: SparkSession, path: str, *, max_bytes: int, batch_size: int | None = None
 ) -> DataFrame:
     """The documents of a table; with `batch` as a stream, of at most so many files at a time."""
-    known = session.read.options(**RAW_LOCAL_FILES).parquet(escape_glob(path))
-    if "body" not in known.columns:
+    table = session.read.options(**RAW_LOCAL_FILES).parquet(escape_glob(path))
+    if "body" not in table.columns:
         raise PipelineError(
             "source",
             f"{path} has no column body",
-            hint=f"its columns are {', '.join(known.columns)}",
+            hint=f"its columns are {', '.join(table.columns)}",
         )
-    rows = known
-    if batch is not None:
+    rows = table
+    if batch_size is not None:
         rows = (
-            session.readStream.schema(known.schema)
-            .options(maxFilesPerTrigger=str(batch), maxFileAge=_MAX_FILE_AGE, **RAW_LOCAL_FILES)
+            session.readStream.schema(table.schema)
+            .options(
+                maxFilesPerTrigger=str(batch_size), maxFileAge=_MAX_FILE_AGE, **RAW_LOCAL_FILES
+            )
             # A single file has no folders whose names are columns, and Spark would not stream it if it looked for them.
             .options(recursiveFileLookup=str(is_file(session, path)).lower())
             .parquet(escape_glob(path))
         )
     id = (
         F.coalesce(F.col("id").cast("string"), _row_location())
-        if "id" in known.columns
+        if "id" in table.columns
         else _row_location()
     )
-    given = F.col("time") if "time" in known.columns else F.lit(None)
-    time = given.try_cast("timestamp")  # not cast: what is no time is the fault of its row alone
+    time_column = F.col("time") if "time" in table.columns else F.lit(None)
+    time = time_column.try_cast(
+        "timestamp"
+    )  # not cast: what is no time is the fault of its row alone
     body = F.col("body").cast("binary")
     return rows.select(
         id.alias("id"),
-        F.when(F.length(body) <= most, body).alias("body"),
+        F.when(F.length(body) <= max_bytes, body).alias("body"),
         F.lit(path).alias("source"),
         time.alias("time"),
-        _fault(body, most, given.isNotNull() & time.isNull()).cast(_FAULT_DDL).alias("fault"),
+        _fault(body, max_bytes, time_column.isNotNull() & time.isNull())
+        .cast(_FAULT_DDL)
+        .alias("fault"),
     )
 
 
@@ -62,21 +68,21 @@ def _row_location() -> Column:
     return F.concat_ws(":", F.col("_metadata.file_name"), F.col("_metadata.row_index"))
 
 
-def _fault(body: Column, most: int, timeless: Column) -> Column:
-    def told(kind: str, message: str) -> Column:
+def _fault(body: Column, max_bytes: int, has_bad_time: Column) -> Column:
+    def fault(kind: str, message: str) -> Column:
         return F.struct(F.lit(kind).alias("kind"), F.lit(message).alias("message"))
 
     return (
-        F.when(body.isNull(), told("row", "there is no body"))
-        .when(F.length(body) > most, told("size", f"more than {most:,} bytes"))
-        .when(timeless, told("row", "the 'time' cannot be read as one"))
+        F.when(body.isNull(), fault("row", "there is no body"))
+        .when(F.length(body) > max_bytes, fault("size", f"more than {max_bytes:,} bytes"))
+        .when(has_bad_time, fault("row", "the 'time' cannot be read as one"))
     )
 
 
 def reject_duplicate_ids(documents: DataFrame) -> DataFrame:
     """Documents that were read at once, with a fault for each that has the id of another."""
     order = Window.partitionBy("id").orderBy(F.col("fault").isNotNull(), F.xxhash64("body"))
-    again = F.struct(
+    duplicate = F.struct(
         F.lit("duplicate").alias("kind"),
         F.lit("another document has the same id").alias("message"),
     )
@@ -85,7 +91,7 @@ def reject_duplicate_ids(documents: DataFrame) -> DataFrame:
         "body",
         "source",
         "time",
-        F.when(F.col("again") & F.col("fault").isNull(), again.cast(_FAULT_DDL))
+        F.when(F.col("again") & F.col("fault").isNull(), duplicate.cast(_FAULT_DDL))
         .otherwise(F.col("fault"))
         .alias("fault"),
     )

@@ -50,7 +50,7 @@ class UnpackedDocument(NamedTuple):
     """Its own, where it has one: that of its file counts for all others."""
 
 
-def unpack(name: str, packed: bytes, most: int) -> Iterator[UnpackedDocument]:
+def unpack(name: str, content: bytes, max_bytes: int) -> Iterator[UnpackedDocument]:
     """The documents of an archive, each of `most` bytes at most.
 
     >>> list(unpack("a.xml.gz", gzip.compress(b"<a/>"), 100))
@@ -58,42 +58,42 @@ def unpack(name: str, packed: bytes, most: int) -> Iterator[UnpackedDocument]:
     >>> [(one.id, one.fault) for one in unpack("a.zip", b"PK?", 100)]
     [('a.zip', ('archive', 'File is not a zip file'))]
     """
-    lowered = name.lower()
+    lower_name = name.lower()
     try:
-        if lowered.endswith(".zip"):
-            yield from _unzip(name, packed, most)
-        elif lowered.endswith((".tar", ".tar.gz", ".tgz")):
-            yield from _untar(name, packed, most)
+        if lower_name.endswith(".zip"):
+            yield from _unzip(name, content, max_bytes)
+        elif lower_name.endswith((".tar", ".tar.gz", ".tgz")):
+            yield from _untar(name, content, max_bytes)
         else:
-            packing = gzip.GzipFile(fileobj=io.BytesIO(packed))
-            yield _read_member(name, cast(IO[bytes], packing), most)
+            stream = gzip.GzipFile(fileobj=io.BytesIO(content))
+            yield _read_member(name, cast(IO[bytes], stream), max_bytes)
     except _UNPACKING_ERRORS as error:
         yield UnpackedDocument(name, None, ("archive", str(error) or type(error).__name__))
 
 
-def _unzip(name: str, packed: bytes, most: int) -> Iterator[UnpackedDocument]:
-    names = _MemberIds(name)
-    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+def _unzip(name: str, content: bytes, max_bytes: int) -> Iterator[UnpackedDocument]:
+    ids = _MemberIds(name)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for member in archive.infolist():
             if not member.is_dir() and not _is_hidden(member.filename):
-                inner = names.of(member.filename)
+                id = ids.of(member.filename)
                 try:
                     with archive.open(member) as file:
-                        yield _read_member(inner, file, most)
+                        yield _read_member(id, file, max_bytes)
                 except _UNPACKING_ERRORS as error:
                     yield UnpackedDocument(
-                        inner, None, ("archive", str(error) or type(error).__name__)
+                        id, None, ("archive", str(error) or type(error).__name__)
                     )
 
 
-def _untar(name: str, packed: bytes, most: int) -> Iterator[UnpackedDocument]:
-    names = _MemberIds(name)
-    with tarfile.open(fileobj=io.BytesIO(packed), mode="r:*") as archive:
+def _untar(name: str, content: bytes, max_bytes: int) -> Iterator[UnpackedDocument]:
+    ids = _MemberIds(name)
+    with tarfile.open(fileobj=io.BytesIO(content), mode="r:*") as archive:
         for member in archive:
-            wanted = member.isfile() and not _is_hidden(member.name)
-            file = archive.extractfile(member) if wanted else None
+            is_document = member.isfile() and not _is_hidden(member.name)
+            file = archive.extractfile(member) if is_document else None
             if file is not None:
-                yield _read_member(names.of(member.name), file, most)
+                yield _read_member(ids.of(member.name), file, max_bytes)
 
 
 def _is_hidden(member: str) -> bool:
@@ -110,14 +110,14 @@ class _MemberIds:
 
     def of(self, member: str) -> str:
         self._seen[member] += 1
-        again = self._seen[member]
-        return f"{self._archive}!{member}" + (f"#{again}" if again > 1 else "")
+        count = self._seen[member]
+        return f"{self._archive}!{member}" + (f"#{count}" if count > 1 else "")
 
 
-def _read_member(name: str, file: IO[bytes], most: int) -> UnpackedDocument:
-    body = file.read(most + 1)
-    if len(body) > most:
-        return UnpackedDocument(name, None, ("size", f"more than {most:,} bytes"))
+def _read_member(name: str, file: IO[bytes], max_bytes: int) -> UnpackedDocument:
+    body = file.read(max_bytes + 1)
+    if len(body) > max_bytes:
+        return UnpackedDocument(name, None, ("size", f"more than {max_bytes:,} bytes"))
     return UnpackedDocument(name, body)
 
 
@@ -126,34 +126,39 @@ UnpackFunction = Callable[[str, bytes, int], Iterator[UnpackedDocument]]
 
 
 def unpack_batches(
-    batches: Iterator[pa.RecordBatch], unpack: UnpackFunction, most: int
+    batches: Iterator[pa.RecordBatch], unpack: UnpackFunction, max_bytes: int
 ) -> Iterator[pa.RecordBatch]:
     """Rows of packed files (id, body, source, time) -> rows of their documents, a few megabytes at a time."""
     for batch in batches:
         for row in batch.to_pylist():
-            held: list[UnpackedDocument] = []
+            documents: list[UnpackedDocument] = []
             size = 0
-            for one in unpack(row["id"], row["body"], most):
-                held.append(one)
-                size += _ROW_OVERHEAD_BYTES + len(one.body or b"")
+            for document in unpack(row["id"], row["body"], max_bytes):
+                documents.append(document)
+                size += _ROW_OVERHEAD_BYTES + len(document.body or b"")
                 if size > _BATCH_BYTES:
-                    yield _document_batch(held, row)
-                    held, size = [], 0
-            if held:
-                yield _document_batch(held, row)
+                    yield _document_batch(documents, row)
+                    documents, size = [], 0
+            if documents:
+                yield _document_batch(documents, row)
 
 
-def _document_batch(held: list[UnpackedDocument], row: dict[str, object]) -> pa.RecordBatch:
+def _document_batch(documents: list[UnpackedDocument], row: dict[str, object]) -> pa.RecordBatch:
     faults = [
-        None if one.fault is None else dict(zip(("kind", "message"), one.fault, strict=True))
-        for one in held
+        None
+        if document.fault is None
+        else dict(zip(("kind", "message"), document.fault, strict=True))
+        for document in documents
     ]
     return pa.RecordBatch.from_arrays(
         [
-            pa.array([one.id for one in held], pa.string()),
-            pa.array([one.body for one in held], pa.binary()),
-            pa.array([row["source"]] * len(held), pa.string()),
-            pa.array([one.time or row["time"] for one in held], pa.timestamp("us", tz="UTC")),
+            pa.array([document.id for document in documents], pa.string()),
+            pa.array([document.body for document in documents], pa.binary()),
+            pa.array([row["source"]] * len(documents), pa.string()),
+            pa.array(
+                [document.time or row["time"] for document in documents],
+                pa.timestamp("us", tz="UTC"),
+            ),
             pa.array(faults, FAULT_TYPE),
         ],
         names=["id", "body", "source", "time", "fault"],

@@ -39,7 +39,7 @@ class XsltTransform:
 
     text: bytes
     name: str
-    most: int
+    max_bytes: int
     """Bytes of what it makes of a document."""
     deadline: float = 1.0
     """Seconds."""
@@ -47,7 +47,7 @@ class XsltTransform:
 
     def __post_init__(self) -> None:
         try:
-            StylesheetRunner(self.text, self.name, self.deadline, self.most)  # starts nothing
+            StylesheetRunner(self.text, self.name, self.deadline, self.max_bytes)  # starts nothing
             row_xml(dict(self.parameters))  # they are named, and have texts, as attributes do
         except StylesheetError as error:
             raise PipelineError("sheet", error.message, hint=error.hint) from None
@@ -58,7 +58,7 @@ class XsltTransform:
     def load(
         cls,
         path: Path,
-        most: int,
+        max_bytes: int,
         deadline: float = 1.0,
         parameters: tuple[tuple[str, str], ...] = (),
     ) -> XsltTransform:
@@ -67,49 +67,51 @@ class XsltTransform:
             text = path.read_bytes()
         except OSError as error:
             raise PipelineError("sheet", f"{path}: {error.strerror or error}") from None
-        return cls(text, path.name, most, deadline, parameters)
+        return cls(text, path.name, max_bytes, deadline, parameters)
 
 
-def transform_documents(documents: DataFrame, style: XsltTransform) -> DataFrame:
+def transform_documents(documents: DataFrame, transform: XsltTransform) -> DataFrame:
     """What the sheet makes of documents (id, body, source, time, fault)."""
     return documents.select("id", "body", "source", "time", "fault").mapInArrow(
-        partial(transform_batches, style=style), DOCUMENTS_DDL
+        partial(transform_batches, transform=transform), DOCUMENTS_DDL
     )
 
 
 def transform_batches(
-    batches: Iterator[pa.RecordBatch], style: XsltTransform
+    batches: Iterator[pa.RecordBatch], transform: XsltTransform
 ) -> Iterator[pa.RecordBatch]:
     """The same for batches of a worker, in batches of a few megabytes."""
-    runner = _runner(style)
-    parameters = dict(style.parameters)
+    runner = _runner(transform)
+    parameters = dict(transform.parameters)
     for batch in batches:
         bodies, faults = batch.column("body").to_pylist(), batch.column("fault").to_pylist()
-        whole = [place for place, fault in enumerate(faults) if fault is None]
-        answers = runner.transform_batch([bodies[place] or b"" for place in whole], parameters)
+        positions = [position for position, fault in enumerate(faults) if fault is None]
+        results = runner.transform_batch(
+            [bodies[position] or b"" for position in positions], parameters
+        )
         start = size = 0
-        for place, answer in zip(whole, _raise_sandbox_failure(answers), strict=True):
-            if isinstance(answer, EvaluationError):
-                bodies[place], faults[place] = (
+        for position, result in zip(positions, _raise_sandbox_failure(results), strict=True):
+            if isinstance(result, EvaluationError):
+                bodies[position], faults[position] = (
                     None,
-                    {"kind": answer.kind, "message": answer.message},
+                    {"kind": result.kind, "message": result.message},
                 )
             else:
-                bodies[place] = answer
-                size += len(answer)
+                bodies[position] = result
+                size += len(result)
             if size > _BATCH_BYTES:
-                yield _document_batch(batch, bodies, faults, start, place + 1)
-                bodies[start : place + 1] = [None] * (place + 1 - start)
-                start, size = place + 1, 0
+                yield _document_batch(batch, bodies, faults, start, position + 1)
+                bodies[start : position + 1] = [None] * (position + 1 - start)
+                start, size = position + 1, 0
         if start < len(batch):
             yield _document_batch(batch, bodies, faults, start, len(batch))
 
 
 def _raise_sandbox_failure(
-    answers: Iterator[bytes | EvaluationError],
+    results: Iterator[bytes | EvaluationError],
 ) -> Iterator[bytes | EvaluationError]:
     try:
-        yield from answers
+        yield from results
     except EvaluationError as error:
         raise PipelineError("helper", error.message) from None
 
@@ -122,13 +124,13 @@ def _document_batch(
     end: int,
 ) -> pa.RecordBatch:
     """The rows of a batch from `start` to `end`, with new bodies and faults."""
-    some = batch.slice(start, end - start)
+    slice = batch.slice(start, end - start)
     return pa.RecordBatch.from_arrays(
         [
-            some.column("id"),
+            slice.column("id"),
             pa.array(bodies[start:end], pa.binary()),
-            some.column("source"),
-            some.column("time"),
+            slice.column("source"),
+            slice.column("time"),
             pa.array(faults[start:end], FAULT_TYPE),
         ],
         names=["id", "body", "source", "time", "fault"],
@@ -138,13 +140,15 @@ def _document_batch(
 _runners: OrderedDict[XsltTransform, StylesheetRunner] = OrderedDict()
 
 
-def _runner(style: XsltTransform) -> StylesheetRunner:
+def _runner(transform: XsltTransform) -> StylesheetRunner:
     """The runner of this worker for a sheet; the oldest is let go when there are too many."""
-    found = _runners.get(style)
-    if found is None:
+    runner = _runners.get(transform)
+    if runner is None:
         while len(_runners) >= _MAX_RUNNERS:
             _runners.popitem(last=False)[1].close()
-        found = StylesheetRunner(style.text, style.name, style.deadline, style.most)
-        _runners[style] = found
-    _runners.move_to_end(style)
-    return found
+        runner = StylesheetRunner(
+            transform.text, transform.name, transform.deadline, transform.max_bytes
+        )
+        _runners[transform] = runner
+    _runners.move_to_end(transform)
+    return runner

@@ -18,13 +18,13 @@ _DOCUMENT_KEY = ["batch", "document"]
 
 def outcomes(documents: DataFrame, matches: DataFrame, errors: DataFrame) -> DataFrame:
     """Documents with `matches`, the `version` that they were matched against, and `refused`."""
-    answered = matches.groupBy(*_DOCUMENT_KEY).agg(
+    match_counts = matches.groupBy(*_DOCUMENT_KEY).agg(
         F.sum(F.size("subscriptions")).alias("matches"), F.first("version").alias("version")
     )
     refused = errors.where("subscriptions is null").select(*_DOCUMENT_KEY).distinct()
     refused = refused.withColumn("refused", F.lit(True))
     return (
-        documents.join(answered, _DOCUMENT_KEY, "left")
+        documents.join(match_counts, _DOCUMENT_KEY, "left")
         .join(refused, _DOCUMENT_KEY, "left")
         .withColumn("refused", F.coalesce("refused", F.lit(False)))
     )
@@ -44,13 +44,13 @@ def totals() -> list[Column]:
 
 def traffic(outcomes: DataFrame, axis: WindowAxis) -> DataFrame:
     """A row for each window that has documents: totals, and rates per `axis.unit`."""
-    found = outcomes.groupBy("window").agg(*totals())
-    return found.select(
+    table = outcomes.groupBy("window").agg(*totals())
+    return table.select(
         "window",
         axis.start(F.col("window")).alias("start"),
-        *(name for name in found.columns if name != "window"),
-        (F.col("documents") / axis.each).alias("documents_rate"),
-        (F.col("bytes") / axis.each).alias("bytes_rate"),
+        *(name for name in table.columns if name != "window"),
+        (F.col("documents") / axis.window_length).alias("documents_rate"),
+        (F.col("bytes") / axis.window_length).alias("bytes_rate"),
     )
 
 

@@ -139,87 +139,95 @@ class _StatisticsJob:
         self._tables = tables
         self._settings = settings
         self._axis: WindowAxis = window_axis(tables.documents, settings)
-        self._known = (
+        self._subscriptions = (
             None if tables.routes is None else tables.routes.select("subscription", "version")
         )
 
     def run(self, groups: DataFrame | None) -> StatisticsSummary:
         """Write all tables, those that do not build on each other at the same time."""
         axis, tables = self._axis, self._tables
-        places = assign_windows(tables.documents, axis)
-        found = outcomes(places, tables.matches, tables.errors).persist()
+        documents_in_windows = assign_windows(tables.documents, axis)
+        outcome_rows = outcomes(documents_in_windows, tables.matches, tables.errors).persist()
         try:
-            documents = F.broadcast(found) if axis.documents <= _MAX_BROADCAST_DOCUMENTS else found
-            matched = join_windows(tables.matches, documents)
+            joinable = (
+                F.broadcast(outcome_rows)
+                if axis.documents <= _MAX_BROADCAST_DOCUMENTS
+                else outcome_rows
+            )
+            windowed_matches = join_windows(tables.matches, joinable)
             errors, deliveries = run_parallel(
                 self._session, tables.errors.count, tables.deliveries.count
             )
             if groups is not None or not deliveries:
-                pairs = group_pairs(matched, self._routes() if groups is None else groups)
+                pairs = group_pairs(windowed_matches, self._routes() if groups is None else groups)
             else:  # they are pairs of document and subscriber already
-                pairs = subscriber_pairs(tables.deliveries, documents)
-            flows, asked, *_ = run_parallel(
+                pairs = subscriber_pairs(tables.deliveries, joinable)
+            rate_rows, selectivity_rows, *_ = run_parallel(
                 self._session,
                 lambda: self._save("rates", rates(pairs, axis)),
-                lambda: self._asked(matched, found),
-                lambda: self._structures(found),
-                lambda: self._save("traffic", traffic(found, axis).orderBy("window")),
-                lambda: self._save("sources", sources(found)),
+                lambda: self._selectivity_and_overlap(windowed_matches, outcome_rows),
+                lambda: self._structures(outcome_rows),
+                lambda: self._save("traffic", traffic(outcome_rows, axis).orderBy("window")),
+                lambda: self._save("sources", sources(outcome_rows)),
                 lambda: self._save("errors", errors_by_kind(tables.errors)),
             )
-            counts = asked.agg(
+            counts = selectivity_rows.agg(
                 F.count("*").alias("all"), F.count_if(F.col("matched") == 0).alias("silent")
             ).first()
             assert counts is not None
             return summarise(
-                found,
+                outcome_rows,
                 axis,
                 errors=errors,
                 deliveries=deliveries,
-                groups=flows.count(),
+                groups=rate_rows.count(),
                 subscriptions=counts["all"],
-                silent=None if self._known is None else counts["silent"],
+                silent=None if self._subscriptions is None else counts["silent"],
             )
         finally:
-            found.unpersist()
+            outcome_rows.unpersist()
 
-    def _asked(self, matched: DataFrame, found: DataFrame) -> DataFrame:
+    def _selectivity_and_overlap(
+        self, windowed_matches: DataFrame, outcome_rows: DataFrame
+    ) -> DataFrame:
         """Selectivity, and the overlap of those that it chooses."""
-        read = found.where("matches is not null")
-        asked = self._save("selectivity", selectivity(matched, read, self._axis, self._known))
-        self._overlap(matched, asked)
-        return asked
+        read = outcome_rows.where("matches is not null")
+        selectivity_rows = self._save(
+            "selectivity", selectivity(windowed_matches, read, self._axis, self._subscriptions)
+        )
+        self._overlap(windowed_matches, selectivity_rows)
+        return selectivity_rows
 
-    def _structures(self, found: DataFrame) -> DataFrame:
-        ranked = self._save("structures", structures(found))
+    def _structures(self, outcome_rows: DataFrame) -> DataFrame:
+        ranked = self._save("structures", structures(outcome_rows))
         return self._save("cache", cache_hits(ranked, self._settings.entries))
 
     def _routes(self) -> DataFrame | None:
         routes = self._tables.routes
         return None if routes is None else routes.withColumnRenamed("subscriber", "group")
 
-    def _overlap(self, matched: DataFrame, asked: DataFrame) -> None:
-        names = list(self._settings.subscriptions) or self._top(asked)
-        met = select_subscriptions(matched, names).persist()
+    def _overlap(self, windowed_matches: DataFrame, selectivity_rows: DataFrame) -> None:
+        ids = list(self._settings.subscriptions) or self._top(selectivity_rows)
+        selected = select_subscriptions(windowed_matches, ids).persist()
         try:
-            single = count_single(met)
-            wanted = F.array(*map(F.lit, dict.fromkeys(names))).cast("array<string>")
+            single_counts = count_single(selected)
+            id_column = F.array(*map(F.lit, dict.fromkeys(ids))).cast("array<string>")
             self._save(
                 "chosen",
                 self._session.range(1)
-                .select(F.explode(wanted).alias("subscription"))
-                .join(single.drop("weight"), "subscription", "left")
+                .select(F.explode(id_column).alias("subscription"))
+                .join(single_counts.drop("weight"), "subscription", "left")
                 .groupBy("subscription")
                 .agg(F.coalesce(F.sum("documents"), F.lit(0)).alias("documents")),
             )
-            self._save("overlap", overlap(met, single, self._known))
+            self._save("overlap", overlap(selected, single_counts, self._subscriptions))
         finally:
-            met.unpersist()
+            selected.unpersist()
 
-    def _top(self, asked: DataFrame) -> list[str]:
+    def _top(self, selectivity_rows: DataFrame) -> list[str]:
         order = [F.desc("matched"), F.asc("subscription")]
-        first = asked.where("matched > 0").orderBy(*order).limit(self._settings.top)
-        return [row["subscription"] for row in first.select("subscription").collect()]
+        top = selectivity_rows.where("matched > 0").orderBy(*order).limit(self._settings.top)
+        return [row["subscription"] for row in top.select("subscription").collect()]
 
     def _save(self, name: str, table: DataFrame) -> DataFrame:
         """Write a table, and give it back as it was written: what builds on it does not make it again."""

@@ -22,15 +22,15 @@ from pathcast.pipeline.statistics.windows import ratio
 __all__ = ["count_single", "overlap", "select_subscriptions"]
 
 
-def select_subscriptions(seen: DataFrame, subscriptions: Sequence[str]) -> DataFrame:
+def select_subscriptions(windowed_matches: DataFrame, subscriptions: Sequence[str]) -> DataFrame:
     """(batch, document, version, weight, subscriptions): documents that match some of these, with all they match."""
-    wanted = F.lit(sorted(set(subscriptions))) if subscriptions else F.array()
-    parts = seen.select(
+    ids = F.lit(sorted(set(subscriptions))) if subscriptions else F.array()
+    parts = windowed_matches.select(
         "batch",
         "document",
         "version",
         "weight",
-        F.array_intersect("subscriptions", wanted.cast("array<string>")).alias("part"),
+        F.array_intersect("subscriptions", ids.cast("array<string>")).alias("part"),
     ).where(F.size("part") > 0)
     return parts.groupBy("batch", "document", "version").agg(
         F.first("weight").alias("weight"),
@@ -40,14 +40,14 @@ def select_subscriptions(seen: DataFrame, subscriptions: Sequence[str]) -> DataF
 
 def count_single(selected: DataFrame) -> DataFrame:
     """(subscription, version, documents, weight) of the chosen."""
-    one = selected.select(F.explode("subscriptions").alias("subscription"), "version", "weight")
-    return one.groupBy("subscription", "version").agg(
+    pairs = selected.select(F.explode("subscriptions").alias("subscription"), "version", "weight")
+    return pairs.groupBy("subscription", "version").agg(
         F.count("*").alias("documents"), F.sum("weight").alias("weight")
     )
 
 
 def overlap(
-    selected: DataFrame, single_counts: DataFrame, known: DataFrame | None = None
+    selected: DataFrame, single_counts: DataFrame, subscriptions: DataFrame | None = None
 ) -> DataFrame:
     """(a, b, both, documents_a, documents_b, jaccard, given_a, given_b): counts of documents, shares by weight.
 
@@ -59,21 +59,21 @@ def overlap(
         .select("weight", "subscriptions", F.explode("subscriptions").alias("a"))
         .select(
             "a",
-            F.explode(F.filter("subscriptions", lambda one: one > F.col("a"))).alias("b"),
+            F.explode(F.filter("subscriptions", lambda other: other > F.col("a"))).alias("b"),
             "weight",
         )
         .groupBy("a", "b")
         .agg(F.count("*").alias("both"), F.sum("weight").alias("weight"))
     )
-    lives = _versions_and_counts(single_counts, known)
-    found = (
-        pairs.join(F.broadcast(_with_suffix(lives, "a")), "a")
-        .join(F.broadcast(_with_suffix(lives, "b")), "b")
+    counts = _versions_and_counts(single_counts, subscriptions)
+    with_counts = (
+        pairs.join(F.broadcast(_with_suffix(counts, "a")), "a")
+        .join(F.broadcast(_with_suffix(counts, "b")), "b")
         .withColumn("common", F.array_intersect("versions_a", "versions_b"))
         .select("a", "b", "both", "weight", *_under_common("a"), *_under_common("b"))
     )
     weight, either = F.col("weight"), F.col("weight_a") + F.col("weight_b") - F.col("weight")
-    return found.select(
+    return with_counts.select(
         "a",
         "b",
         "both",
@@ -85,29 +85,31 @@ def overlap(
     )
 
 
-def _versions_and_counts(single_counts: DataFrame, known: DataFrame | None) -> DataFrame:
+def _versions_and_counts(single_counts: DataFrame, subscriptions: DataFrame | None) -> DataFrame:
     """(subscription, versions, matched): a row for each of the chosen, so few that any worker can have them all."""
     matched = single_counts.groupBy("subscription").agg(
         F.collect_list(F.struct("version", "documents", "weight")).alias("matched")
     )
-    if known is None:
-        every = single_counts.agg(F.collect_set("version").alias("versions"))
-        return matched.crossJoin(F.broadcast(every))
+    if subscriptions is None:
+        all_versions = single_counts.agg(F.collect_set("version").alias("versions"))
+        return matched.crossJoin(F.broadcast(all_versions))
     versions = (
-        known.join(F.broadcast(matched.select("subscription")), "subscription")
+        subscriptions.join(F.broadcast(matched.select("subscription")), "subscription")
         .groupBy("subscription")
         .agg(F.collect_set("version").alias("asked"))
     )
-    met = F.transform("matched", lambda one: one["version"])  # known, even if its routes are gone
+    matched_versions = F.transform(
+        "matched", lambda entry: entry["version"]
+    )  # known, even if its routes are gone
     return matched.join(versions, "subscription", "left").select(
         "subscription",
         "matched",
-        F.array_union(F.coalesce("asked", F.array()), met).alias("versions"),
+        F.array_union(F.coalesce("asked", F.array()), matched_versions).alias("versions"),
     )
 
 
-def _with_suffix(lives: DataFrame, side: str) -> DataFrame:
-    return lives.select(
+def _with_suffix(counts: DataFrame, side: str) -> DataFrame:
+    return counts.select(
         F.col("subscription").alias(side),
         F.col("versions").alias(f"versions_{side}"),
         F.col("matched").alias(f"matched_{side}"),
@@ -116,9 +118,11 @@ def _with_suffix(lives: DataFrame, side: str) -> DataFrame:
 
 def _under_common(side: str) -> list[Column]:
     """What one of a pair matches under the versions that have both."""
-    held = F.filter(
-        f"matched_{side}", lambda one: F.array_contains(F.col("common"), one["version"])
+    common_entries = F.filter(
+        f"matched_{side}", lambda entry: F.array_contains(F.col("common"), entry["version"])
     )
-    documents = F.aggregate(held, F.lit(0).cast("bigint"), lambda sum, one: sum + one["documents"])
-    weight = F.aggregate(held, F.lit(0.0), lambda sum, one: sum + one["weight"])
+    documents = F.aggregate(
+        common_entries, F.lit(0).cast("bigint"), lambda sum, entry: sum + entry["documents"]
+    )
+    weight = F.aggregate(common_entries, F.lit(0.0), lambda sum, entry: sum + entry["weight"])
     return [documents.alias(f"documents_{side}"), weight.alias(f"weight_{side}")]

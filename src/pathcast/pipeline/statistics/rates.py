@@ -25,17 +25,17 @@ __all__ = ["busiest", "group_pairs", "rates", "subscriber_pairs"]
 
 def subscriber_pairs(deliveries: DataFrame, documents: DataFrame) -> DataFrame:
     """(group, window, bytes) of every delivery: the groups are subscribers."""
-    places = documents.select("batch", "document", "window", "bytes")
-    found = deliveries.select("batch", "document", F.col("subscriber").alias("group"))
-    return found.join(places, ["batch", "document"]).select("group", "window", "bytes")
+    windows = documents.select("batch", "document", "window", "bytes")
+    pairs = deliveries.select("batch", "document", F.col("subscriber").alias("group"))
+    return pairs.join(windows, ["batch", "document"]).select("group", "window", "bytes")
 
 
-def group_pairs(seen: DataFrame, groups: DataFrame | None = None) -> DataFrame:
+def group_pairs(windowed_matches: DataFrame, groups: DataFrame | None = None) -> DataFrame:
     """(group, window, bytes) of every document for every group that has a subscription which matches it.
 
     `groups` is (subscription, group), with a `version` if they differ by version; without it each subscription is a group.
     """
-    one = seen.select(
+    matches = windowed_matches.select(
         "batch",
         "document",
         "version",
@@ -44,9 +44,9 @@ def group_pairs(seen: DataFrame, groups: DataFrame | None = None) -> DataFrame:
         F.explode("subscriptions").alias("subscription"),
     )
     if groups is None:  # an id is not twice in a document
-        return one.select(F.col("subscription").alias("group"), "window", "bytes")
+        return matches.select(F.col("subscription").alias("group"), "window", "bytes")
     keys = ["subscription", "version"] if "version" in groups.columns else ["subscription"]
-    pairs = one.join(groups.select(*keys, "group"), keys)
+    pairs = matches.join(groups.select(*keys, "group"), keys)
     pairs = pairs.select("batch", "document", "group", "window", "bytes").distinct()
     return pairs.select("group", "window", "bytes")
 
@@ -58,30 +58,30 @@ def rates(pairs: DataFrame, axis: WindowAxis) -> DataFrame:
         F.coalesce(F.sum("bytes"), F.lit(0)).alias("bytes"),
     )
     weight = axis.weight(F.col("window"))
-    fullest = F.struct("documents", (-F.col("window")).alias("earlier"), "window", "bytes")
-    found = by_window.groupBy("group").agg(
+    peak_key = F.struct("documents", (-F.col("window")).alias("earlier"), "window", "bytes")
+    totals = by_window.groupBy("group").agg(
         F.sum("documents").alias("documents"),
         F.sum("bytes").alias("bytes"),
         F.count("*").alias("windows"),
         F.sum(F.col("documents") * weight).alias("recent_documents"),
         F.sum(F.col("bytes") * weight).alias("recent_bytes"),
-        F.max(fullest).alias("peak"),
+        F.max(peak_key).alias("peak"),
     )
-    fading = axis.mass * axis.each
-    return found.select(
+    recent_length = axis.total_weight * axis.window_length
+    return totals.select(
         "group",
         "documents",
         "bytes",
         "windows",
-        _per("documents", axis.span).alias("documents_rate"),
-        _per("bytes", axis.span).alias("bytes_rate"),
-        _per("recent_documents", fading).alias("recent_documents_rate"),
-        _per("recent_bytes", fading).alias("recent_bytes_rate"),
+        _per("documents", axis.total_length).alias("documents_rate"),
+        _per("bytes", axis.total_length).alias("bytes_rate"),
+        _per("recent_documents", recent_length).alias("recent_documents_rate"),
+        _per("recent_bytes", recent_length).alias("recent_bytes_rate"),
         F.col("peak.window").alias("peak_window"),
         axis.start(F.col("peak.window")).alias("peak_start"),
         F.col("peak.documents").alias("peak_documents"),
-        _per("peak.documents", axis.each).alias("peak_documents_rate"),
-        _per("peak.bytes", axis.each).alias("peak_bytes_rate"),
+        _per("peak.documents", axis.window_length).alias("peak_documents_rate"),
+        _per("peak.bytes", axis.window_length).alias("peak_bytes_rate"),
     )
 
 

@@ -36,7 +36,10 @@ MAX_RECENT_WINDOWS: Final = 64
 
 
 def selectivity(
-    seen: DataFrame, read: DataFrame, axis: WindowAxis, known: DataFrame | None = None
+    windowed_matches: DataFrame,
+    read: DataFrame,
+    axis: WindowAxis,
+    subscriptions: DataFrame | None = None,
 ) -> DataFrame:
     """(subscription, matched, documents, share, selectivity, windows, since, first, last).
 
@@ -44,21 +47,23 @@ def selectivity(
     `known` is (subscription, version); without it only subscriptions that matched are listed, and all
     documents count as asked about. `selectivity` is null where no document that counts was asked about it.
     """
-    found = _match_counts(seen, axis)
-    asked = _version_counts(read)
-    everything = asked.agg(
+    counts = _match_counts(windowed_matches, axis)
+    version_counts = _version_counts(read)
+    totals = version_counts.agg(
         F.sum("documents").alias("all_documents"),
         F.sum("mass").alias("all_mass"),
         F.min("since").alias("all_since"),
     )
-    if known is not None:
-        found = found.join(_documents_per_subscription(known, asked), "subscription", "full_outer")
+    if subscriptions is not None:
+        counts = counts.join(
+            _documents_per_subscription(subscriptions, version_counts), "subscription", "full_outer"
+        )
     else:
-        found = found.selectExpr(
+        counts = counts.selectExpr(
             "*", "cast(null as bigint) documents", "cast(null as double) mass", "null since"
         )
     # A subscription that matched is known, even if its routes are gone.
-    total = found.crossJoin(F.broadcast(everything)).select(
+    total = counts.crossJoin(F.broadcast(totals)).select(
         "subscription",
         F.coalesce("matched", F.lit(0)).alias("matched"),
         F.coalesce("documents", "all_documents", F.lit(0)).alias("documents"),
@@ -82,13 +87,15 @@ def selectivity(
     )
 
 
-def _match_counts(seen: DataFrame, axis: WindowAxis) -> DataFrame:
+def _match_counts(windowed_matches: DataFrame, axis: WindowAxis) -> DataFrame:
     # One key and a few numbers: what has a key for each window as well hardly shrinks where matches are rare.
     age = F.lit(axis.newest) - F.col("window")
     bit = F.call_function("shiftleft", F.lit(1).cast("bigint"), age.cast("int"))
     recent = F.when(age < MAX_RECENT_WINDOWS, bit).otherwise(0)
     return (
-        seen.select(F.explode("subscriptions").alias("subscription"), "window", "weight", "at")
+        windowed_matches.select(
+            F.explode("subscriptions").alias("subscription"), "window", "weight", "at"
+        )
         .groupBy("subscription")
         .agg(
             F.count("*").alias("matched"),
@@ -109,11 +116,11 @@ def _version_counts(read: DataFrame) -> DataFrame:
     )
 
 
-def _documents_per_subscription(known: DataFrame, asked: DataFrame) -> DataFrame:
+def _documents_per_subscription(subscriptions: DataFrame, version_counts: DataFrame) -> DataFrame:
     """(subscription, documents, mass, since): 0 documents for one whose versions never met any."""
     return (
-        known.select("subscription", "version")
-        .join(F.broadcast(asked), "version", "left")
+        subscriptions.select("subscription", "version")
+        .join(F.broadcast(version_counts), "version", "left")
         .groupBy("subscription")
         .agg(
             F.coalesce(F.sum("documents"), F.lit(0)).alias("documents"),

@@ -39,18 +39,18 @@ class StatisticsSettings:
     """Sizes of a structure cache to be tried."""
 
     def __post_init__(self) -> None:
-        known = self.by in ("auto", "time", "batch")
-        _require(known, f"windows go by time, by batch or auto, not by {self.by!r}")
+        is_valid = self.by in ("auto", "time", "batch")
+        _require(is_valid, f"windows go by time, by batch or auto, not by {self.by!r}")
         window = 1.0 if self.window is None else self.window
         _require(math.isfinite(window) and window > 0, f"a window is longer than 0, not {window}")
-        whole = self.by != "batch" or window == int(window)
-        _require(whole, f"a window has a whole number of batches, not {window}")
+        is_valid_length = self.by != "batch" or window == int(window)
+        _require(is_valid_length, f"a window has a whole number of batches, not {window}")
         _require(0 < self.decay <= 1, f"decay is more than 0 and at most 1, not {self.decay}")
         _require(self.kept is None or self.kept >= 1, f"at least 1 window is kept, not {self.kept}")
-        chosen = max(self.top, len(self.subscriptions))
+        compared = max(self.top, len(self.subscriptions))
         _require(
-            self.top >= 0 and chosen <= MAX_COMPARED,
-            f"overlap is counted for 0 to {MAX_COMPARED:,} subscriptions, not {chosen:,}",
+            self.top >= 0 and compared <= MAX_COMPARED,
+            f"overlap is counted for 0 to {MAX_COMPARED:,} subscriptions, not {compared:,}",
         )
         _require(all(entries >= 1 for entries in self.entries), "a cache has at least 1 entry")
 

@@ -34,23 +34,25 @@ def structures(documents: DataFrame) -> DataFrame:
         )
     )
     order = Window.orderBy(F.desc("documents"), F.asc("structure"))
-    upto = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    everything = Window.partitionBy()
+    up_to_rank = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    all_rows = Window.partitionBy()
     return counted.select(
         F.row_number().over(order).alias("rank"),
         "structure",
         "documents",
-        (F.col("documents") / F.sum("documents").over(everything)).alias("share"),
-        (F.sum("documents").over(upto) / F.sum("documents").over(everything)).alias("cumulative"),
+        (F.col("documents") / F.sum("documents").over(all_rows)).alias("share"),
+        (F.sum("documents").over(up_to_rank) / F.sum("documents").over(all_rows)).alias(
+            "cumulative"
+        ),
         F.col("earliest.document").alias("first"),
     )
 
 
 def cache_hits(structures: DataFrame, entries: Sequence[int]) -> DataFrame:
     """(entries, warm, cold): expected shares of hits for caches of these sizes, up to one that holds all structures."""
-    one = F.col("share") / F.col("documents")  # what a single document is of the sample
+    document_share = F.col("share") / F.col("documents")  # what a single document is of the sample
     return structures.where(F.col("rank").isin(list(entries)) | (F.col("cumulative") == 1)).select(
         F.col("rank").cast("bigint").alias("entries"),
         F.col("cumulative").alias("warm"),
-        (F.col("cumulative") - F.col("rank") * one).alias("cold"),
+        (F.col("cumulative") - F.col("rank") * document_share).alias("cold"),
     )

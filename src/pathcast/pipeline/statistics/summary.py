@@ -59,29 +59,29 @@ class StatisticsSummary:
 
 def dump_summary(summary: StatisticsSummary) -> bytes:
     """What `loaded` reads."""
-    known = asdict(summary)
+    fields = asdict(summary)
     for name in _TIMES:
-        known[name] = known[name] and known[name].isoformat()
-    return json.dumps(known, indent=1).encode() + b"\n"
+        fields[name] = fields[name] and fields[name].isoformat()
+    return json.dumps(fields, indent=1).encode() + b"\n"
 
 
 def load_summary(content: bytes) -> StatisticsSummary:
     """PipelineError if it was written by another version of pathcast, or is damaged."""
     try:
-        known = json.loads(content)
+        fields = json.loads(content)
         for name in _TIMES:
-            known[name] = known[name] and datetime.fromisoformat(known[name])
-        return StatisticsSummary(**known)
+            fields[name] = fields[name] and datetime.fromisoformat(fields[name])
+        return StatisticsSummary(**fields)
     except (ValueError, TypeError, KeyError) as error:
         raise PipelineError(
             "statistics", f"their summary cannot be read: {error}", hint="compute them again"
         ) from None
 
 
-def summarise(outcomes: DataFrame, axis: WindowAxis, **known: Any) -> StatisticsSummary:
+def summarise(outcomes: DataFrame, axis: WindowAxis, **counts: Any) -> StatisticsSummary:
     """The summary of documents, and what is known besides."""
     weight = F.when(F.col("matches").isNotNull(), F.col("weight"))
-    found = outcomes.agg(
+    totals_row = outcomes.agg(
         *totals(),
         F.count("structure").alias("sampled"),
         F.count_distinct("structure").alias("structures"),
@@ -92,16 +92,16 @@ def summarise(outcomes: DataFrame, axis: WindowAxis, **known: Any) -> Statistics
             F.try_divide(F.pow(F.sum(weight), F.lit(2)), F.sum(weight * weight)), F.lit(0.0)
         ).alias("effective"),
     ).first()
-    assert found is not None
-    times = {name: from_micros(found[name]) for name in _TIMES}
+    assert totals_row is not None
+    times = {name: from_micros(totals_row[name]) for name in _TIMES}
     return StatisticsSummary(
-        **{**found.asDict(), **times},
+        **{**totals_row.asDict(), **times},
         by=axis.by,
-        window=axis.each,
+        window=axis.window_length,
         windows=axis.windows,
         decay=axis.decay,
         kept=axis.kept,
-        **known,
+        **counts,
     )
 
 

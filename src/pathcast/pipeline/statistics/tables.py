@@ -64,11 +64,11 @@ def derive_session(session: SparkSession) -> SparkSession:
 def open_run_storage(session: SparkSession, out: str) -> Storage:
     """The folder of a run; PipelineError if there is none."""
     try:
-        there = bool(file_system(session, out).exists(hadoop_path(session, out)))
+        exists = bool(file_system(session, out).exists(hadoop_path(session, out)))
     except Exception as error:  # whatever Java says  # noqa: BLE001
-        first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise PipelineError("output", f"{out}: {first}") from None
-    if not there:
+        message = (str(error).splitlines() or [type(error).__name__])[0]
+        raise PipelineError("output", f"{out}: {message}") from None
+    if not exists:
         raise PipelineError("output", f"there is no folder {out}", hint="name that of a run")
     return open_storage(session, out, Path(tempfile.gettempdir(), "pathcast-statistics"))
 
@@ -78,11 +78,11 @@ def read_tables(session: SparkSession, storage: Storage) -> RunTables:
     if not {"pathcast.json", "documents", "versions"} & set(storage.names("")):
         where = storage.path("")
         raise PipelineError("output", f"{where} holds no run", hint="name the folder of one")
-    undone = _unfinished_batches(storage)
+    unfinished = _unfinished_batches(storage)
 
     def table(name: str) -> DataFrame:
-        found = _parquet(session, storage.path(name), SCHEMAS[name])
-        return found.where(~F.col("batch").isin(sorted(undone))) if undone else found
+        rows = _parquet(session, storage.path(name), SCHEMAS[name])
+        return rows.where(~F.col("batch").isin(sorted(unfinished))) if unfinished else rows
 
     return RunTables(
         documents=table("documents"),
@@ -98,13 +98,13 @@ def _unfinished_batches(storage: Storage) -> set[int]:
     if not storage.names("log"):
         return set()
     done = {int(name.removesuffix(".json")) for name in storage.names("done") if name[0].isdigit()}
-    there = {
-        int(found[1])
+    published = {
+        int(match[1])
         for table in SCHEMAS
         for name in storage.names(table)
-        if (found := _BATCH.fullmatch(name))
+        if (match := _BATCH.fullmatch(name))
     }
-    return there - done
+    return published - done
 
 
 def _parquet(session: SparkSession, path: str, schema: str) -> DataFrame:

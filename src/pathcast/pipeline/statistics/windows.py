@@ -8,7 +8,7 @@ A document in window k weighs decay^(K - k), K being the newest window that has 
 clock: an empty window holds nothing that could count, and what came before it has aged by it all the same.
 
 >>> axis = WindowAxis("time", 60_000_000, oldest=10, newest=12, decay=0.5)
->>> axis.windows, axis.span, axis.mass   # 3 windows of 60 s, weighing 1 + 1/2 + 1/4
+>>> axis.windows, axis.total_length, axis.total_weight   # 3 windows of 60 s, weighing 1 + 1/2 + 1/4
 (3, 180.0, 1.75)
 """
 
@@ -59,17 +59,17 @@ class WindowAxis:
         return "second" if self.by == "time" else "batch"
 
     @property
-    def each(self) -> float:
+    def window_length(self) -> float:
         """The length of a window, in units."""
         return self.length / _MICROS_PER_SECOND if self.by == "time" else float(self.length)
 
     @property
-    def span(self) -> float:
+    def total_length(self) -> float:
         """The length of all windows, in units."""
-        return self.windows * self.each
+        return self.windows * self.window_length
 
     @property
-    def mass(self) -> float:
+    def total_weight(self) -> float:
         """The weights of all windows, empty ones included: what a fading rate is divided by."""
         counted = self.windows if self.kept is None else min(self.windows, self.kept)
         if self.decay == 1:
@@ -100,24 +100,24 @@ def window_axis(documents: DataFrame, settings: StatisticsSettings) -> WindowAxi
     """The windows that documents fall into; one pass over their times."""
     micros = F.unix_micros("time")
     batch = F.col("batch").cast("bigint")
-    found = documents.agg(
+    bounds = documents.agg(
         F.count("*").alias("documents"),
         F.min(micros).alias("first"),
         F.max(micros).alias("last"),
         F.min(batch).alias("first_batch"),
         F.max(batch).alias("last_batch"),
     ).first()
-    assert found is not None
-    timed = found["first"] is not None
-    if settings.by == "time" and found["documents"] and not timed:
+    assert bounds is not None
+    timed = bounds["first"] is not None
+    if settings.by == "time" and bounds["documents"] and not timed:
         raise PipelineError(
             "settings", "no document has a time", hint="make windows of batches instead"
         )
     by: Literal["time", "batch"] = "time" if settings.by != "batch" and timed else "batch"
     first, last = (
-        (found["first"], found["last"])
+        (bounds["first"], bounds["last"])
         if by == "time"
-        else (found["first_batch"], found["last_batch"])
+        else (bounds["first_batch"], bounds["last_batch"])
     )
     length = _length(by, settings.window, 0 if first is None else last - first)
     if first is None:
@@ -129,7 +129,7 @@ def window_axis(documents: DataFrame, settings: StatisticsSettings) -> WindowAxi
         last // length,
         settings.decay,
         settings.kept,
-        found["documents"],
+        bounds["documents"],
     )
 
 
@@ -150,14 +150,14 @@ def assign_windows(documents: DataFrame, axis: WindowAxis) -> DataFrame:
         order = Window.orderBy("batch")  # one task; there is a row for each batch
         before = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
         after = order.rowsBetween(Window.currentRow, Window.unboundedFollowing)
-        near = latest.select(
+        nearest = latest.select(
             "batch",
             F.coalesce(
                 F.last("latest", ignorenulls=True).over(before),
                 F.first("latest", ignorenulls=True).over(after),
             ).alias("near"),
         )
-        timed = timed.join(F.broadcast(near), "batch")
+        timed = timed.join(F.broadcast(nearest), "batch")
         timed = timed.withColumn("at", F.coalesce("time", "near")).drop("near")
     return timed.withColumn("window", axis.window(F.col("at"), F.col("batch"))).withColumn(
         "weight", axis.weight(F.col("window"))
@@ -169,11 +169,11 @@ def join_windows(matches: DataFrame, documents: DataFrame) -> DataFrame:
 
     `documents` are few and `matches` long: it is for the caller to say that the former may be broadcast.
     """
-    places = documents.select("batch", "document", "at", "window", "weight", "bytes")
-    return matches.join(places, ["batch", "document"])
+    windows = documents.select("batch", "document", "at", "window", "weight", "bytes")
+    return matches.join(windows, ["batch", "document"])
 
 
-def ratio(part: Column, whole: Column) -> Column:
+def ratio(part: Column, total: Column) -> Column:
     """A share of weights: at most 1, which sums in another order may exceed by a hair; null if the whole weighs nothing."""
-    share = F.try_divide(part, whole)
+    share = F.try_divide(part, total)
     return F.when(share > 1, 1.0).otherwise(share)
