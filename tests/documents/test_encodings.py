@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pathcast.documents import Limits, parse
-from pathcast.documents.encoding import readable
+from pathcast.documents.encoding import to_countable
 from pathcast.errors import DocumentError
 
 TEXTS = {
@@ -40,8 +40,8 @@ def test_declared(encoding: str) -> None:
     body += ("" if body else head).encode(encoding) + f"<a><b/>{text}</a>".encode(encoding)
     if encoding in ("utf-16", "utf-32"):
         body = f"{head}<a><b/>{text}</a>".encode(encoding)
-    assert parse(body).string(0) == text.replace("&lt;", "<")
-    octets = readable(body).octets
+    assert parse(body).string_value(0) == text.replace("&lt;", "<")
+    octets = to_countable(body).octets
     assert octets.count(b"<b/>") == 1
     with pytest.raises(DocumentError, match="elements"):
         parse(body, Limits(elements=1))
@@ -53,8 +53,8 @@ def test_declared(encoding: str) -> None:
 def test_the_first_bytes_outrank_the_declaration(encoding: str, mark: str, declared: str) -> None:
     head = f"<?xml version='1.0' encoding='{declared}'?>" if declared else "<?xml version='1.0'?>"
     body = f"{mark}{head}<a><b/>\u00e9</a>".encode(encoding)
-    assert parse(body).string(0) == "\u00e9"
-    text = readable(body)
+    assert parse(body).string_value(0) == "\u00e9"
+    text = to_countable(body)
     assert text.recoded
     assert text.octets.decode() == f"{head}<a><b/>\u00e9</a>"
     with pytest.raises(DocumentError, match="elements"):
@@ -63,7 +63,7 @@ def test_the_first_bytes_outrank_the_declaration(encoding: str, mark: str, decla
 
 def test_a_byte_order_mark_outranks_the_declaration() -> None:
     body = "\ufeff<?xml version='1.0' encoding='utf-7'?><a>+ADw-</a>".encode()
-    assert parse(body).string(0) == "+ADw-"
+    assert parse(body).string_value(0) == "+ADw-"
 
 
 @pytest.mark.parametrize(

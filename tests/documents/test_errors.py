@@ -10,8 +10,8 @@ from contextlib import suppress
 import pytest
 from lxml import etree
 
-from pathcast.documents import KINDS, parse
-from pathcast.documents.parse_errors import fault
+from pathcast.documents import ERROR_KINDS, parse
+from pathcast.documents.parse_errors import document_error
 from pathcast.errors import DocumentError
 
 CASES = [
@@ -66,7 +66,7 @@ def test_kind_and_place(body: bytes, kind: str, line: int) -> None:
     with pytest.raises(DocumentError) as caught:
         parse(body)
     assert (caught.value.kind, caught.value.line) == (kind, line)
-    assert kind in KINDS
+    assert kind in ERROR_KINDS
     assert ", line" not in caught.value.message
     assert caught.value.message == caught.value.message.strip()
     assert "XML_PARSE_HUGE" not in caught.value.message
@@ -142,7 +142,7 @@ def test_no_file_is_read(tmp_path_factory: pytest.TempPathFactory) -> None:
 def test_a_full_table_of_names_is_not_called_malformed() -> None:
     """It takes 267 MB of names to see it, so this is only what lxml says then."""
     error = etree.XMLSyntaxError("unknown error", etree.ErrorTypes.ERR_NO_MEMORY, 0, 0)
-    found = fault(error, b"<a/>")
+    found = document_error(error, b"<a/>")
     assert (found.kind, found.line, found.column) == ("limit", None, None)
     assert "new thread" in str(found)
 
@@ -172,4 +172,4 @@ def test_one_bad_document_does_not_spoil_the_next() -> None:
         with pytest.raises(DocumentError) as caught:
             parse(body)
         assert caught.value.kind == kind
-        assert parse(b"<a>fine</a>").string(0) == "fine"
+        assert parse(b"<a>fine</a>").string_value(0) == "fine"

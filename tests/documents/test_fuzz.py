@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathcast.documents import KINDS, Document, Limits, label_paths, parse, regions, summary
+from pathcast.documents import ERROR_KINDS, Document, Limits, label_paths, parse, regions, tag_tree
 from pathcast.errors import DocumentError
 from tests.documents.writing import encoded_documents
 
@@ -107,7 +107,7 @@ def attempt(body: bytes, limits: Limits) -> None:
     else:
         look_around(document)
         return
-    assert caught.kind in KINDS
+    assert caught.kind in ERROR_KINDS
     assert caught.message
     assert caught.line is None or caught.line >= 1
     assert caught.column is None or caught.column >= 1
@@ -117,9 +117,9 @@ def attempt(body: bytes, limits: Limits) -> None:
 def look_around(document: Document) -> None:
     assert document.right[0] == len(document) - 1
     for number in range(len(document)):
-        document.string(number)
+        document.string_value(number)
         assert document.line(number) >= 1
-    summary(document)
+    tag_tree(document)
     assert len(regions(document)) == len(document.all_elements) >= len(label_paths(document))
 
 

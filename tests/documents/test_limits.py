@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from pathcast.documents import KINDS, Limits, parse
-from pathcast.documents.limits import DOCTYPE_SIZE
+from pathcast.documents import ERROR_KINDS, Limits, parse
+from pathcast.documents.limits import MAX_DOCTYPE_BYTES
 from pathcast.errors import DocumentError
 from tests.documents.writing import encoded_documents
 
@@ -197,7 +197,7 @@ class Declarations:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_doctype_has_a_length_of_its_own(encoding: str) -> None:
     start, end = "<!DOCTYPE a [<!--", "-->]>"
-    longest = DOCTYPE_SIZE - len(start + end) - 1
+    longest = MAX_DOCTYPE_BYTES - len(start + end) - 1
     assert rejection(written(f"{start}{'x' * longest}{end}<a/>", encoding), Limits()) is None
     assert (
         rejection(written(f"{start}{'x' * (longest + 1)}{end}<a/>", encoding), Limits()) == "limit"
@@ -266,7 +266,7 @@ BOMBS = {
 @pytest.mark.parametrize("name", BOMBS)
 def test_bombs(name: str) -> None:
     kind, body = BOMBS[name]
-    assert kind in KINDS
+    assert kind in ERROR_KINDS
     assert rejection(body, Limits()) == kind
     assert rejection(b"<a/>", Limits()) is None
 

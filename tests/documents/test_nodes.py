@@ -87,7 +87,7 @@ def test_nodes_are_those_of_libxml2(body: bytes) -> None:
     nodes, parents, strings = seen_by_libxml2(body)
     assert list(zip(document.kind, document.label, document.content, strict=True)) == nodes
     assert document.parent == parents
-    assert [document.string(number) for number in range(len(document))] == strings
+    assert [document.string_value(number) for number in range(len(document))] == strings
 
 
 @given(encoded_documents())
@@ -102,8 +102,8 @@ def test_lines_are_those_of_libxml2(body: bytes) -> None:
     document = parse(body)
     lines = [node.sourceline for node in etree.fromstring(body).iter()]
     inside = range(document.all_elements[0], document.right[document.all_elements[0]] + 1)
-    branches = [number for number in inside if document.kind[number] in (ELEMENT, COMMENT, PI)]
-    for number, line in zip(branches, lines, strict=True):
+    iter_nodes = [number for number in inside if document.kind[number] in (ELEMENT, COMMENT, PI)]
+    for number, line in zip(iter_nodes, lines, strict=True):
         assert document.line(number) == (line or document.line(document.parent[number]))
     for number in document.texts + document.all_attributes:
         assert document.line(number) == document.line(document.parent[number])
@@ -167,7 +167,7 @@ def test_declared_entities_are_not_part_of_the_text() -> None:
     body = b"<!DOCTYPE a [<!ENTITY e 'x'><!ATTLIST a i ID #IMPLIED>]><a i='k'>&e;</a>"
     assert etree.fromstring(body).xpath("string(/)") == "xx"
     document = parse(body)
-    assert document.string(0) == document.tree.xpath("string(/)") == "x"
+    assert document.string_value(0) == document.tree.xpath("string(/)") == "x"
     assert len(document.tree.xpath("id('k')")) == 1  # what it declared still holds
 
 
@@ -182,7 +182,7 @@ def test_strings_too_long_to_remember_are_still_right() -> None:
     levels, text = 200, "x" * 100_000
     body = b"<a>" * levels + text.encode() + b"</a>" * levels
     document = parse(body)
-    assert all(document.string(number) == text for number in range(levels + 1))
+    assert all(document.string_value(number) == text for number in range(levels + 1))
     assert sum(map(len, document._strings.values())) <= 4 * 1024 * 1024
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from pathcast.documents import Document, label_paths, parse, regions, summary
+from pathcast.documents import Document, label_paths, parse, regions, tag_tree
 from tests.documents.writing import encoded_documents
 
 
@@ -31,7 +31,7 @@ def ancestors(document: Document, number: int) -> list[int]:
 
 @given(encoded_documents(), encoded_documents())
 def test_summaries_are_equal_exactly_when_the_tag_trees_are(one: bytes, two: bytes) -> None:
-    first, second = summary(parse(one)), summary(parse(two))
+    first, second = tag_tree(parse(one)), tag_tree(parse(two))
     same = skeleton(one) == skeleton(two)
     assert (first == second) == same
     assert (first.hash == second.hash) == same
@@ -48,7 +48,7 @@ def test_trees_of_a_few_tags(moves: str) -> None:
         elif len(open_tags) > 1:
             body += f"</{open_tags.pop()}>"
     body += "".join(f"</{tag}>" for tag in reversed(open_tags))
-    found = summary(parse(body.encode()))
+    found = tag_tree(parse(body.encode()))
     assert str(found) == re.sub(r"</\w>", ")", re.sub(r"<(\w)>", r"\1(", body)).replace("()", "")
 
 
@@ -65,15 +65,15 @@ def test_summaries_that_must_differ() -> None:
         b"<r xmlns='urn:r'><a/></r>",
         b"<r xmlns='urn:ra'><a/></r>",
     ]
-    found = [summary(parse(body)) for body in bodies]
+    found = [tag_tree(parse(body)) for body in bodies]
     assert len(set(found)) == len({one.hash for one in found}) == len(bodies)
 
 
 def test_summaries_leave_text_out() -> None:
     one = parse(b"<r k='1'>hot<a/><!--c--><?p?></r>")
     two = parse(b"<!DOCTYPE r []><r><a>\n</a></r>")
-    assert summary(one) == summary(two)
-    assert summary(one).hash == "782c2b99fc251e4174bf43c0ab241f59"
+    assert tag_tree(one) == tag_tree(two)
+    assert tag_tree(one).hash == "782c2b99fc251e4174bf43c0ab241f59"
 
 
 @given(encoded_documents())
@@ -121,4 +121,4 @@ def test_deep_and_wide_documents_are_no_trouble() -> None:
     wide = parse(b"<r>" + b"<a/>" * 50_000 + b"</r>")
     assert len(label_paths(wide)) == 2
     assert regions(wide)[-1] == (100_000, 100_001, 2)
-    assert len({summary(deep).hash, summary(wide).hash}) == 2
+    assert len({tag_tree(deep).hash, tag_tree(wide).hash}) == 2

@@ -1,6 +1,6 @@
 """Hypothesis strategies that write documents as text, with all that XML allows inside them.
 
-Text rather than trees: entities, CDATA and the spelling of characters exist only there.
+CountableText rather than trees: entities, CDATA and the spelling of characters exist only there.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from pathcast.generators.statistics import (
 )
 from pathcast.generators.subscriptions import PredicateKinds, SubscriptionOptions, subscriptions
 from pathcast.xpath.parser import parse_expression
-from pathcast.xpath.syntax import Axis, Chain, Expression, LocationPath, Number, TestKind
+from pathcast.xpath.syntax import Axis, Expr, LocationPath, Number, OperatorChain, TestKind
 
 
 class Slow:
@@ -26,7 +26,7 @@ class Slow:
         self.steps = self.wildcards = self.descendants = self.predicates = self.branches = 0
         self.deepest = 0
 
-    def path(self, path: Expression, depth: int) -> None:
+    def path(self, path: Expr, depth: int) -> None:
         assert isinstance(path, LocationPath)
         for step in path.steps:
             if step.axis is Axis.DESCENDANT_OR_SELF:
@@ -44,8 +44,8 @@ class Slow:
                     self.path(inner, depth)
 
 
-def _is_predicate(inner: Expression) -> bool:
-    if isinstance(inner, Chain | Number):
+def _is_predicate(inner: Expr) -> bool:
+    if isinstance(inner, OperatorChain | Number):
         return True
     return isinstance(inner, LocationPath) and inner.steps[0].axis is Axis.ATTRIBUTE
 

@@ -18,7 +18,7 @@ from lxml import etree
 
 from pathcast.documents import Document, Limits
 from pathcast.documents import parse as parse_document
-from pathcast.documents.numbering import build
+from pathcast.documents.numbering import number_nodes
 from pathcast.matching.compiled.core import numbers
 from pathcast.matching.compiled.core.evaluator import compiled, evaluate, nodes
 from pathcast.matching.compiled.core.evaluator.compiled import Conditions as Compiled
@@ -225,7 +225,7 @@ def test_one_condition(rng: Random, body: bytes) -> None:
 
 
 def nodes_of(document: Document) -> list[tuple[int, int, int, str]]:
-    strings = [document.string(number) for number in range(len(document))]
+    strings = [document.string_value(number) for number in range(len(document))]
     return list(zip(document.kind, document.parent, document.right, strings, strict=True))
 
 
@@ -265,7 +265,7 @@ def test_odd_documents(body: str) -> None:
 def test_references_to_entities_end_a_text(inside: str) -> None:
     parser = etree.XMLParser(resolve_entities=False)
     root = etree.fromstring(f"<!DOCTYPE a [<!ENTITY e 'E<c/>'>]><a>{inside}</a>", parser)
-    assert numbered(root) == nodes_of(build(root.getroottree(), Limits()))
+    assert numbered(root) == nodes_of(number_nodes(root.getroottree(), Limits()))
 
 
 def test_trees_that_no_parser_makes() -> None:

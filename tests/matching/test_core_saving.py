@@ -86,7 +86,7 @@ def test_what_is_saved_of_a_pattern_is_what_parsing_tells(text: str) -> None:
     check = None if pattern.check is None else Check(pattern, text)
     saved = to_saved_pattern(pattern.text, pattern.namespaces, check, ())
     assert saved.check == pattern.check
-    assert saved.fears_long_runs == pattern.fears_long_runs
+    assert saved.quadratic_on_sibling_runs == pattern.quadratic_on_sibling_runs
     assert saved.expensive is (pattern.cost is Cost.EXPENSIVE)
 
 

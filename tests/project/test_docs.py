@@ -13,7 +13,7 @@ import pytest
 from nbclient import NotebookClient
 
 from pathcast import errors
-from pathcast.documents.parse_errors import KINDS
+from pathcast.documents.parse_errors import ERROR_KINDS
 from pathcast.generators.presets import PRESETS
 from tests.project.readme import blocks, run
 
@@ -87,7 +87,7 @@ def test_command_reference_is_current() -> None:
 
 def _raised_kinds() -> set[str]:
     """Return the literal kinds of all errors that the code constructs."""
-    kinds = set(KINDS)
+    kinds = set(ERROR_KINDS)
     for path in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and node.args and isinstance(node.func, ast.Name):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from pathcast.xpath.numbers import number, spelled
+from pathcast.xpath.numbers import canonical_number, number
 
 _ROOT = etree.fromstring("<a/>")
 _NUMBER = etree.XPath("number($text)")
@@ -28,9 +28,9 @@ def test_number_of_a_string(text: str) -> None:
 def test_spelling_reads_back(text: str) -> None:
     value = number(text)
     if not math.isnan(value):
-        again = spelled(text)
+        again = canonical_number(text)
         assert same(number(again), value)
-        assert spelled(again) == again
+        assert canonical_number(again) == again
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,4 @@ def test_spelling_reads_back(text: str) -> None:
     [("1.0", "1"), ("007", "7"), (".50", "0.5"), ("5.", "5"), ("1e3", "1000"), ("1e-2", "0.01")],
 )
 def test_one_spelling(lexeme: str, expected: str) -> None:
-    assert spelled(lexeme) == expected
+    assert canonical_number(lexeme) == expected

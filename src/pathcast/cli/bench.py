@@ -12,7 +12,7 @@ import typer
 from pathcast.cli.console import FAILED, Output, fail, progress, say
 from pathcast.cli.schema import load_schema
 from pathcast.errors import FormatError, WorkloadError
-from pathcast.files.atomic_write import file_draft
+from pathcast.files.atomic_write import atomic_file
 
 if TYPE_CHECKING:
     from pathcast.bench.registry import Benchmark
@@ -97,7 +97,7 @@ def bench(
             output.text(report.table())
         if out is not None:  # last: whatever is wrong with the file, the figures have been said
             try:
-                with file_draft(out) as stream:
+                with atomic_file(out) as stream:
                     stream.write(json.dumps(report.as_dict(), indent=2).encode() + b"\n")
             except FormatError as error:
                 fail(str(error))

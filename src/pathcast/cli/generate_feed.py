@@ -34,7 +34,7 @@ from pathcast.cli.generate_common import (
 from pathcast.cli.generate_feed_options import sheet_of, table_of
 from pathcast.errors import FormatError
 from pathcast.files import DOCUMENT_FORMATS
-from pathcast.files.atomic_write import file_draft
+from pathcast.files.atomic_write import atomic_file
 
 if TYPE_CHECKING:
     from pathcast.generators.feeds import Message
@@ -259,7 +259,7 @@ def _write_rows(
     if out is None:
         write_csv(cast(TextIO, _Lines(output)), fields, rows)
         return
-    with file_draft(Path(out)) as stream:
+    with atomic_file(Path(out)) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
         write_csv(text, fields, rows)
         text.detach()  # flushes; the stream is the draft's to close

@@ -15,7 +15,7 @@ import typer
 from pathcast.cli.console import FAILED, Output, fail, many, say
 from pathcast.cli.simulate_tables import table_lines, tables_dict, why_dict, why_lines
 from pathcast.errors import FormatError, PathcastError
-from pathcast.files.atomic_write import file_draft
+from pathcast.files.atomic_write import atomic_file
 
 if TYPE_CHECKING:
     from pathcast.sim import Simulation
@@ -225,7 +225,7 @@ def _write_trace(outcome: Outcome, trace: Path, output: Output) -> None:
             output.text(line)
         return
     try:
-        with file_draft(trace) as stream:
+        with atomic_file(trace) as stream:
             stream.writelines(f"{line}\n".encode() for line in outcome.trace)
     except FormatError as error:
         fail(str(error))

@@ -187,8 +187,8 @@ def _steps(steps: tuple[Step, ...]) -> list[_Asked]:
     after = [_NOTHING]
     for index in range(len(steps) - 1, -1, -1):
         step = steps[index]
-        lead = index and steps[index - 1].only_deeper and step.axis in _FROM_ANY
-        if step.only_deeper and index + 1 < len(steps) and steps[index + 1].axis in _FROM_ANY:
+        lead = index and steps[index - 1].is_double_slash and step.axis in _FROM_ANY
+        if step.is_double_slash and index + 1 < len(steps) and steps[index + 1].axis in _FROM_ANY:
             continue  # it is in the step after it
         if step.axis is Axis.DESCENDANT_OR_SELF:
             after = _any([_here(step, after), _down(step, True, after)])

@@ -63,7 +63,7 @@ def _plain(path: Path) -> Twig | None:
         steps, above = waiting.pop()
         deep = False
         for step in steps:
-            if step.only_deeper:
+            if step.is_double_slash:
                 deep = True
                 continue
             label = _named(step)

@@ -20,27 +20,27 @@ from pathcast.documents.document import (
     Document,
 )
 from pathcast.documents.limits import Limits
-from pathcast.documents.parse_errors import KINDS
-from pathcast.documents.reader import Tree, new_parser, parse, parse_tree
-from pathcast.documents.structure import Region, Summary, label_paths, regions, summary
+from pathcast.documents.parse_errors import ERROR_KINDS
+from pathcast.documents.reader import ParsedTree, new_parser, parse, parse_tree
+from pathcast.documents.structure import Region, TagTree, label_paths, regions, tag_tree
 
 __all__ = [
     "ATTRIBUTE",
     "COMMENT",
     "DOCUMENT",
     "ELEMENT",
-    "KINDS",
+    "ERROR_KINDS",
     "PI",
     "TEXT",
     "Document",
     "Limits",
+    "ParsedTree",
     "Region",
-    "Summary",
-    "Tree",
+    "TagTree",
     "label_paths",
     "new_parser",
     "parse",
     "parse_tree",
     "regions",
-    "summary",
+    "tag_tree",
 ]

@@ -11,11 +11,11 @@ document type declaration is no node.
 
 >>> from pathcast.documents import parse
 >>> d = parse(b"<a x='1'>hot <b>tea</b><!--now--></a>")
->>> [f"{NAMES[kind]} {label}{content}".strip() for kind, label, content in zip(d.kind, d.label, d.content)]
+>>> [f"{KIND_NAMES[kind]} {label}{content}".strip() for kind, label, content in zip(d.kind, d.label, d.content)]
 ['document', 'element a', 'attribute x1', 'text hot', 'element b', 'text tea', 'comment now']
 >>> d.right
 [6, 6, 2, 3, 5, 5, 6]
->>> d.string(1)
+>>> d.string_value(1)
 'hot tea'
 """
 
@@ -33,11 +33,11 @@ __all__ = [
     "COMMENT",
     "DOCUMENT",
     "ELEMENT",
-    "NAMES",
+    "KIND_NAMES",
     "PI",
     "TEXT",
     "Document",
-    "branches",
+    "iter_nodes",
 ]
 
 DOCUMENT: Final = 0
@@ -46,7 +46,14 @@ ATTRIBUTE: Final = 2
 TEXT: Final = 3
 COMMENT: Final = 4
 PI: Final = 5
-NAMES: Final = ("document", "element", "attribute", "text", "comment", "processing-instruction")
+KIND_NAMES: Final = (
+    "document",
+    "element",
+    "attribute",
+    "text",
+    "comment",
+    "processing-instruction",
+)
 
 _MEMO: Final = (
     4 * 1024 * 1024
@@ -111,7 +118,7 @@ class Document:
     def __repr__(self) -> str:
         return f"<Document of {len(self)} nodes>"
 
-    def string(self, number: int) -> str:
+    def string_value(self, number: int) -> str:
         """The node's string-value as XPath 1.0 (5.1 - 5.7) has it."""
         if self.kind[number] > ELEMENT:
             return self.content[number]
@@ -128,7 +135,7 @@ class Document:
         last = bisect_right(self.texts, self.right[number])
         return "".join([self.content[text] for text in self.texts[first:last]])
 
-    def longest_run(self) -> int:
+    def longest_sibling_run(self) -> int:
         """How many siblings in a row are texts, comments or processing instructions, at most."""
         if self._run is None:
             runs: dict[int, int] = {}
@@ -155,7 +162,7 @@ class Document:
 
     def _find_lines(self) -> list[int]:
         lines = [1] * len(self)
-        found = branches(self.tree)
+        found = iter_nodes(self.tree)
         for number, kind in enumerate(self.kind):
             if kind in (ELEMENT, COMMENT, PI):
                 # What an entity brought may have no line of its own.
@@ -163,7 +170,7 @@ class Document:
         return lines
 
 
-def branches(tree: etree._ElementTree[etree._Element]) -> Iterator[etree._Element]:
+def iter_nodes(tree: etree._ElementTree[etree._Element]) -> Iterator[etree._Element]:
     """All elements, comments and processing instructions in document order, as lxml has them."""
     root = tree.getroot()
     before = list(root.itersiblings(preceding=True))

@@ -1,6 +1,6 @@
 """Bytes in which ASCII characters are themselves, so that markup can be counted without a parser.
 
-`readable(body)` gives the document as bytes where every `<` of the text is the byte 0x3C and so on.
+`to_countable(body)` gives the document as bytes where every `<` of the text is the byte 0x3C and so on.
 For nearly all encodings that is the body itself. UTF-16, UTF-32, UTF-7 and the encodings with
 escape sequences are turned into UTF-8; it is a second copy, made for counting only: libxml2
 still gets the body as it came, and decides what is well-formed. An encoding that cannot be counted
@@ -11,9 +11,9 @@ in wide characters) whatever the declaration says; then the declaration; then it
 changes over right behind the encoding's name, so a declaration in ASCII with UTF-16 behind it would
 be accepted there; here it is refused, as XML says.
 
->>> readable("<a/>".encode("utf-16"))
-Text(octets=b'<a/>', recoded=True)
->>> readable(b"<?xml version='1.0' encoding='UTF-7'?>+ADw-a/+AD4-").octets
+>>> to_countable("<a/>".encode("utf-16"))
+CountableText(octets=b'<a/>', recoded=True)
+>>> to_countable(b"<?xml version='1.0' encoding='UTF-7'?>+ADw-a/+AD4-").octets
 b"<?xml version='1.0' encoding='UTF-7'?><a/>"
 """
 
@@ -26,10 +26,10 @@ from typing import Final, NamedTuple
 
 from pathcast.errors import DocumentError
 
-__all__ = ["Text", "readable"]
+__all__ = ["CountableText", "to_countable"]
 
 
-class Text(NamedTuple):
+class CountableText(NamedTuple):
     """A document in bytes that agree with ASCII; when `recoded` they are UTF-8, whatever it declares."""
 
     octets: bytes
@@ -67,21 +67,21 @@ _LONGEST_NAME: Final = 40
 _ASCII: Final = bytes(code for code in range(128) if code != ord("\\"))  # a yen sign in some
 
 
-def readable(body: bytes) -> Text:
+def to_countable(body: bytes) -> CountableText:
     """The document for counting; raises DocumentError where its encoding forbids that."""
     if body[:1] == b"<" and body[1:2] not in (b"?", b"\0"):
-        return Text(body, recoded=False)  # markup at once, so UTF-8 or what agrees with it
+        return CountableText(body, recoded=False)  # markup at once, so UTF-8 or what agrees with it
     for signature, codec in _SIGNATURES:
         if body.startswith(signature):
-            return Text(_recode(body, codec), recoded=True)
+            return CountableText(_recode(body, codec), recoded=True)
     declared = _DECLARED.match(body)
     if declared is None:
-        return Text(body, recoded=False)
+        return CountableText(body, recoded=False)
     recoding = _recoding(declared[1].decode("ascii"))
     if recoding is None:
-        return Text(body, recoded=False)
+        return CountableText(body, recoded=False)
     start = declared.end()
-    return Text(body[:start] + _recode(body[start:], recoding), recoded=True)
+    return CountableText(body[:start] + _recode(body[start:], recoding), recoded=True)
 
 
 def _recode(octets: bytes, codec: str) -> bytes:

@@ -20,27 +20,27 @@ from typing import TYPE_CHECKING, Final, cast
 
 from lxml import etree
 
-from pathcast.documents.encoding import Text
+from pathcast.documents.encoding import CountableText
 from pathcast.documents.limits import Limits
-from pathcast.documents.parse_errors import fault
+from pathcast.documents.parse_errors import document_error
 from pathcast.errors import DocumentError
 
 if TYPE_CHECKING:
     from lxml.etree import ParserTarget
 
-__all__ = ["count", "too_many_attributes", "too_many_elements"]
+__all__ = ["attributes_error", "count", "elements_error"]
 
 _PIECE: Final = 4096
 _COUNTED = re.compile(rb"<(?!/|!\[)")
 
 
-def too_many_elements(limits: Limits, line: int | None) -> DocumentError:
+def elements_error(limits: Limits, line: int | None) -> DocumentError:
     """The error for a document of too many elements."""
     message = f"more than {limits.elements} elements, comments and processing instructions"
     return DocumentError("elements", message, line=line)
 
 
-def too_many_attributes(limits: Limits, line: int | None, *, total: bool) -> DocumentError:
+def attributes_error(limits: Limits, line: int | None, *, total: bool) -> DocumentError:
     """The error for an element, or (`total`) a document, of too many attributes."""
     if total:
         message = f"more than {limits.attributes_total} attributes"
@@ -75,9 +75,9 @@ class _Counter:
         if attrib or nsmap:
             self.attributes += len(attrib) + len(nsmap)
             if max(len(attrib), len(nsmap)) > self.limits.attributes:
-                raise _Full(too_many_attributes(self.limits, None, total=False))
+                raise _Full(attributes_error(self.limits, None, total=False))
             if self.attributes > self.limits.attributes_total:
-                raise _Full(too_many_attributes(self.limits, None, total=True))
+                raise _Full(attributes_error(self.limits, None, total=True))
 
     def comment(self, _text: str) -> None:
         self._add()
@@ -93,10 +93,12 @@ class _Counter:
             return
         self.elements += 1
         if self.elements > self.limits.elements:
-            raise _Full(too_many_elements(self.limits, None))
+            raise _Full(elements_error(self.limits, None))
 
 
-def count(text: Text, limits: Limits, cuts: Iterable[int], doctype: tuple[int, int]) -> None:
+def count(
+    text: CountableText, limits: Limits, cuts: Iterable[int], doctype: tuple[int, int]
+) -> None:
     """Raise DocumentError if the document passes a limit, or is seen to be malformed on the way.
 
     `cuts` are the places where a start tag of too many attributes is to be cut off, `doctype` is where
@@ -126,7 +128,7 @@ def count(text: Text, limits: Limits, cuts: Iterable[int], doctype: tuple[int, i
         full.error.line = _line(octets, start, counter.elements - before)
         raise full.error from None
     except etree.XMLSyntaxError as error:
-        raise fault(error, octets) from None
+        raise document_error(error, octets) from None
 
 
 def _pieces(length: int, borders: list[int]) -> Iterator[tuple[int, int]]:

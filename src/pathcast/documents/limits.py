@@ -21,12 +21,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-__all__ = ["DEEPEST", "DOCTYPE_SIZE", "Limits"]
+__all__ = ["MAX_DEPTH", "MAX_DOCTYPE_BYTES", "Limits"]
 
-DEEPEST = 256
+MAX_DEPTH = 256
 """The depth at which libxml2 gives up."""
 
-DOCTYPE_SIZE = 1024 * 1024
+MAX_DOCTYPE_BYTES = 1024 * 1024
 """How long a DOCTYPE may be, its internal subset included (kind `limit`): it takes 25 times that."""
 
 
@@ -36,7 +36,7 @@ class Limits:
 
     size: int = 64 * 1024 * 1024
     """Bytes."""
-    depth: int = DEEPEST
+    depth: int = MAX_DEPTH
     """Elements inside one another; the root element alone is depth 1."""
     attributes: int = 1_000
     """Attributes of one element; its namespace declarations may be as many again."""
@@ -48,7 +48,7 @@ class Limits:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.name == "depth" and not 1 <= value <= DEEPEST:
-                raise ValueError(f"depth must be from 1 to {DEEPEST}, not {value}")
+            if field.name == "depth" and not 1 <= value <= MAX_DEPTH:
+                raise ValueError(f"depth must be from 1 to {MAX_DEPTH}, not {value}")
             if value < 1:
                 raise ValueError(f"{field.name} must be at least 1, not {value}")

@@ -19,14 +19,14 @@ from lxml import etree
 from lxml.etree import _Comment, _ProcessingInstruction
 
 from pathcast.documents.document import ATTRIBUTE, COMMENT, ELEMENT, PI, TEXT, Document
-from pathcast.documents.exact_counts import too_many_attributes, too_many_elements
+from pathcast.documents.exact_counts import attributes_error, elements_error
 from pathcast.documents.limits import Limits
 from pathcast.errors import DocumentError
 
-__all__ = ["build"]
+__all__ = ["number_nodes"]
 
 
-def build(tree: etree._ElementTree[etree._Element], limits: Limits) -> Document:
+def number_nodes(tree: etree._ElementTree[etree._Element], limits: Limits) -> Document:
     """The document's nodes, numbered; raises DocumentError where a limit is passed."""
     document = Document(tree)
     root = tree.getroot()
@@ -36,9 +36,9 @@ def build(tree: etree._ElementTree[etree._Element], limits: Limits) -> Document:
     document.right[0] = len(document) - 1
     counted = len(document.all_elements) + len(document.comments) + len(document.instructions)
     if counted > limits.elements:
-        raise too_many_elements(limits, None)
+        raise elements_error(limits, None)
     if len(document.all_attributes) > limits.attributes_total:
-        raise too_many_attributes(limits, None, total=True)
+        raise attributes_error(limits, None, total=True)
     return document
 
 
@@ -99,7 +99,7 @@ def _add_inside(document: Document, root: etree._Element, limits: Limits) -> Non
                 elements[tag] = [number]
             if items := node.items():
                 if len(items) > most_attributes:
-                    raise too_many_attributes(limits, node.sourceline, total=False)
+                    raise attributes_error(limits, node.sourceline, total=False)
                 _add_attributes(document, items, number, depth + 1)
             text = node.text
             if text is not None:

@@ -1,9 +1,9 @@
 """What libxml2 complains about, said as a `DocumentError` of one of a dozen kinds.
 
-Programs switch on the kind, so the set is closed and `KINDS` lists it; libxml2 has some hundred error
+Programs switch on the kind, so the set is closed and `ERROR_KINDS` lists it; libxml2 has some hundred error
 codes and adds more. Codes that are in no table below are plain errors of syntax: `malformed`.
 
->>> sorted(KINDS)[:4]
+>>> sorted(ERROR_KINDS)[:4]
 ['amplification', 'attributes', 'depth', 'elements']
 """
 
@@ -14,12 +14,12 @@ from typing import Final
 
 from lxml import etree
 
-from pathcast.documents.limits import DEEPEST
+from pathcast.documents.limits import MAX_DEPTH
 from pathcast.errors import DocumentError
 
-__all__ = ["KINDS", "fault"]
+__all__ = ["ERROR_KINDS", "document_error"]
 
-KINDS: Final = {
+ERROR_KINDS: Final = {
     "size": "more bytes than Limits.size",
     "depth": "more levels than Limits.depth",
     "elements": "more elements, comments and processing instructions than Limits.elements",
@@ -83,7 +83,7 @@ _KIND_BY_MESSAGE: Final = (
     ("too long", "limit"),
 )
 _OUR_MESSAGE: Final = {
-    "depth": f"elements are nested more than {DEEPEST} deep",
+    "depth": f"elements are nested more than {MAX_DEPTH} deep",
     "amplification": "entities or defaults grow out of proportion to the document",
 }
 _PLACE = re.compile(
@@ -93,7 +93,7 @@ _NAME = re.compile(r"Entity '([^']+)' not defined")
 _EXTERNAL_SUBSET = re.compile(rb"<!DOCTYPE\s[^>\[]*?\s(?:SYSTEM|PUBLIC)\s")
 
 
-def fault(error: etree.XMLSyntaxError, text: bytes) -> DocumentError:
+def document_error(error: etree.XMLSyntaxError, text: bytes) -> DocumentError:
     """`error` in our words; `text` is the document in an encoding that agrees with ASCII."""
     said = str(error.msg or "the document cannot be parsed")
     line, column = error.position

@@ -31,12 +31,12 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from pathcast.documents.encoding import Text, readable
+from pathcast.documents.encoding import CountableText, to_countable
 from pathcast.documents.exact_counts import count
-from pathcast.documents.limits import DOCTYPE_SIZE, Limits
+from pathcast.documents.limits import MAX_DOCTYPE_BYTES, Limits
 from pathcast.errors import DocumentError
 
-__all__ = ["Checked", "precheck"]
+__all__ = ["PrecheckResult", "precheck"]
 
 _SMALL: Final = 64 * 1024  # no tree of so few bytes is a danger
 _SMALLEST_ELEMENT: Final = 4  # <a/>
@@ -64,28 +64,38 @@ _DOCTYPE = re.compile(
 )
 
 
-class Checked(NamedTuple):
+class PrecheckResult(NamedTuple):
     """What was found on the way: the document in ASCII's terms, and what need not be asked again."""
 
-    text: Text
+    text: CountableText
     declares: bool  # it may have a document type declaration
-    few_attributes: bool
+    attributes_within_limit: bool
     """With its namespace declarations, all together, no more than one element may have."""
-    plain: bool = False  # every attribute has a = of its own among the bytes of the document
+    every_attribute_has_equals: bool = (
+        False  # every attribute has a = of its own among the bytes of the document
+    )
 
 
-def precheck(body: bytes, limits: Limits, *, later: bool = False) -> Checked:
+def precheck(
+    body: bytes, limits: Limits, *, limits_checked_by_caller: bool = False
+) -> PrecheckResult:
     """Raise DocumentError if `body` has more of anything than allowed.
 
-    `later`: the caller counts on the tree, so that a document which is no danger need not be counted here.
+    `limits_checked_by_caller`: the caller counts on the tree, so that a document which is no danger need not be counted here.
     """
     if len(body) > limits.size:
         raise DocumentError("size", f"{len(body)} bytes; at most {limits.size} are allowed")
-    text = readable(body)
+    text = to_countable(body)
     octets = text.octets
-    if later and len(octets) <= _SMALL and (_BARE.match(octets) or b"<!DOCTYPE" not in octets):
+    if (
+        limits_checked_by_caller
+        and len(octets) <= _SMALL
+        and (_BARE.match(octets) or b"<!DOCTYPE" not in octets)
+    ):
         few = min(limits.attributes, limits.attributes_total)
-        return Checked(text, False, len(octets) // _SMALLEST_ATTRIBUTE <= few, not text.recoded)
+        return PrecheckResult(
+            text, False, len(octets) // _SMALLEST_ATTRIBUTE <= few, not text.recoded
+        )
     elements = octets.count(b"<")
     attributes = written = octets.count(b"=")
     cuts: list[int] | None = None
@@ -109,7 +119,7 @@ def precheck(body: bytes, limits: Limits, *, later: bool = False) -> Checked:
         or defaults > limits.attributes
     ):
         count(text, limits, cuts or [], (doctype.start, doctype.end))
-    return Checked(text, b"<!DOCTYPE" in octets, attributes <= limits.attributes)
+    return PrecheckResult(text, b"<!DOCTYPE" in octets, attributes <= limits.attributes)
 
 
 class _Doctype(NamedTuple):
@@ -127,12 +137,12 @@ def _doctype(octets: bytes) -> _Doctype:
     if prolog is None:
         return _Doctype()
     start = prolog.end()
-    longest = start + DOCTYPE_SIZE
+    longest = start + MAX_DOCTYPE_BYTES
     found = _DOCTYPE.match(octets, start, longest)
     if found is None:
         return _Doctype()
     if found.end() == longest:
-        message = f"the document type declaration has {DOCTYPE_SIZE} bytes or more"
+        message = f"the document type declaration has {MAX_DOCTYPE_BYTES} bytes or more"
         raise DocumentError("limit", message, line=octets.count(b"\n", 0, start) + 1)
     return _Doctype(start, found.end(), found[1] or b"")
 

@@ -15,7 +15,7 @@ threads that write into one dictionary at the same time mix up names, or crash. 
 name that it has seen for as long as the thread lives, and stops (kind `limit`) when they are 267 MB. Who parses
 for strangers for ever should change threads now and then.
 
->>> parse("<a>caf\\xe9</a>".encode("utf-16")).string(1)
+>>> parse("<a>caf\\xe9</a>".encode("utf-16")).string_value(1)
 'caf\\xe9'
 >>> parse(b"<a>\\n  <b></a>")
 Traceback (most recent call last):
@@ -32,11 +32,11 @@ from lxml import etree
 
 from pathcast.documents.document import Document
 from pathcast.documents.limits import Limits
-from pathcast.documents.numbering import build
-from pathcast.documents.parse_errors import fault
+from pathcast.documents.numbering import number_nodes
+from pathcast.documents.parse_errors import document_error
 from pathcast.documents.precheck import precheck
 
-__all__ = ["Tree", "new_parser", "parse", "parse_tree"]
+__all__ = ["ParsedTree", "new_parser", "parse", "parse_tree"]
 
 _DEFAULTS = Limits()
 
@@ -51,45 +51,49 @@ class _Parsers(local):
 _parsers = _Parsers()
 
 
-class Tree(NamedTuple):
+class ParsedTree(NamedTuple):
     """A parsed document that nobody has counted yet."""
 
     root: etree._Element
-    few_attributes: bool
+    attributes_within_limit: bool
     """With namespace declarations, all together, they are no more than one element may have: no need to count."""
-    plain: bool
+    every_attribute_has_equals: bool
     """Every attribute and namespace declaration has a `=` of its own among the bytes of the document."""
 
 
 def parse(body: bytes | bytearray | memoryview, limits: Limits = _DEFAULTS) -> Document:
     """Parse a document under limits; DocumentError is the only error that its content can cause."""
-    return build(_tree(body, limits, later=False).root.getroottree(), limits)
+    return number_nodes(
+        _tree(body, limits, limits_checked_by_caller=False).root.getroottree(), limits
+    )
 
 
-def parse_tree(body: bytes | bytearray | memoryview, limits: Limits = _DEFAULTS) -> Tree:
+def parse_tree(body: bytes | bytearray | memoryview, limits: Limits = _DEFAULTS) -> ParsedTree:
     """Only the tree: limits on depth, elements, attributes and namespaces are for the caller to check on it.
 
     Where one is passed, `parse` says what is wrong, and where.
     """
-    return _tree(body, limits, later=True)
+    return _tree(body, limits, limits_checked_by_caller=True)
 
 
-def _tree(body: bytes | bytearray | memoryview, limits: Limits, *, later: bool) -> Tree:
+def _tree(
+    body: bytes | bytearray | memoryview, limits: Limits, *, limits_checked_by_caller: bool
+) -> ParsedTree:
     if not isinstance(body, bytes | bytearray | memoryview):
         raise TypeError(_no_bytes(type(body)))
     octets = bytes(body)
-    checked = precheck(octets, limits, later=later)
+    checked = precheck(octets, limits, limits_checked_by_caller=limits_checked_by_caller)
     idle = _parsers.idle
     parser = idle.pop() if idle else new_parser()
     try:
         root = etree.fromstring(octets, parser)
     except etree.XMLSyntaxError as error:
-        raise fault(error, checked.text.octets) from None
+        raise document_error(error, checked.text.octets) from None
     finally:
         idle.append(parser)
     if checked.declares:
         root.getroottree().docinfo.clear()
-    return Tree(root, checked.few_attributes, checked.plain)
+    return ParsedTree(root, checked.attributes_within_limit, checked.every_attribute_has_equals)
 
 
 def _no_bytes(given: type) -> str:

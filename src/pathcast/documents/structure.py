@@ -6,9 +6,9 @@
 >>> from pathcast.documents import parse
 >>> one = parse(b"<r><a><b/></a><a><c/></a></r>")
 >>> two = parse(b"<r><a><b/><c/></a></r>")
->>> label_paths(one) == label_paths(two), summary(one) == summary(two)
+>>> label_paths(one) == label_paths(two), tag_tree(one) == tag_tree(two)
 (True, False)
->>> print(summary(one))
+>>> print(tag_tree(one))
 r(a(b)a(c))
 
 - `label_paths` are the distinct ways from the root down, for automata that remember them.
@@ -32,7 +32,7 @@ from typing import Final, NamedTuple
 
 from pathcast.documents.document import Document
 
-__all__ = ["Region", "Summary", "label_paths", "regions", "summary"]
+__all__ = ["Region", "TagTree", "label_paths", "regions", "tag_tree"]
 
 # Characters that XML does not allow anywhere, so no name and no namespace has them.
 _START: Final = "\x01"
@@ -40,7 +40,7 @@ _END: Final = "\x02"
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class TagTree:
     """A tag tree: equal for two documents exactly when their elements are nested alike."""
 
     text: str
@@ -63,7 +63,7 @@ class Region(NamedTuple):
         return f"{self.left}:{self.right},{self.level}"
 
 
-def summary(document: Document) -> Summary:
+def tag_tree(document: Document) -> TagTree:
     """The document's tag tree."""
     parts = []
     previous = 0
@@ -75,7 +75,7 @@ def summary(document: Document) -> Summary:
         previous = level
     parts.append(_END * previous)
     text = "".join(parts)
-    return Summary(text, blake2b(text.encode(), digest_size=16).hexdigest())
+    return TagTree(text, blake2b(text.encode(), digest_size=16).hexdigest())
 
 
 def label_paths(document: Document) -> tuple[tuple[str, ...], ...]:

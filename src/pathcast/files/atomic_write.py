@@ -20,11 +20,11 @@ from typing import BinaryIO, cast
 
 from pathcast.errors import FormatError
 
-__all__ = ["file_draft", "folder_draft"]
+__all__ = ["atomic_file", "atomic_folder"]
 
 
 @contextlib.contextmanager
-def file_draft(path: Path) -> Iterator[BinaryIO]:
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """A stream whose bytes become the file's when the block ends well, and vanish if it does not.
 
     They are packed if the name ends with `.gz`; the header has no date, so that equal bytes give equal files.
@@ -61,7 +61,7 @@ def _packed(path: Path, raw: BinaryIO) -> Iterator[BinaryIO]:
 
 
 @contextlib.contextmanager
-def folder_draft(path: Path) -> Iterator[Path]:
+def atomic_folder(path: Path) -> Iterator[Path]:
     """A folder that gets its place when the block ends well, and vanishes with its files if it does not."""
     with _told(path):
         place = Path(os.path.realpath(path))  # a link to an empty folder stays a link

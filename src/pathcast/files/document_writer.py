@@ -25,7 +25,7 @@ from typing import Literal
 
 from pathcast.errors import FormatError
 from pathcast.files import parquet_writer
-from pathcast.files.atomic_write import file_draft, folder_draft
+from pathcast.files.atomic_write import atomic_file, atomic_folder
 from pathcast.files.subscription import format_of
 
 __all__ = [
@@ -56,14 +56,14 @@ def write_documents(
         case "folder":
             return _write_folder(place, _sound(items))
         case "jsonl":
-            with file_draft(place) as stream:
+            with atomic_file(place) as stream:
                 count = 0
                 for key, body in _sound(items):
                     stream.write(document_line(key, body).encode() + b"\n")
                     count += 1
                 return count
         case "parquet":
-            with file_draft(place) as stream:
+            with atomic_file(place) as stream:
                 return parquet_writer.write_bodies(stream, _sound(items))
 
 
@@ -100,7 +100,7 @@ def _sound(items: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
 
 def _write_folder(place: Path, items: Iterable[tuple[str, bytes]]) -> int:
     count = 0
-    with folder_draft(place) as folder:
+    with atomic_folder(place) as folder:
         for key, body in items:
             if "/" in key or "\0" in key:
                 hint = "a file's name has no / and no null; write .jsonl or parquet"

@@ -21,7 +21,7 @@ from typing import BinaryIO
 
 from pathcast.errors import FormatError
 from pathcast.files import lines, parquet_writer
-from pathcast.files.atomic_write import file_draft
+from pathcast.files.atomic_write import atomic_file
 from pathcast.files.subscription import FORMATS, Format, Subscription, checked, format_of
 
 __all__ = ["write_subscriptions"]
@@ -42,7 +42,7 @@ def write_subscriptions(
         checked(one.id, one.xpath, one.namespaces, one.subscriber, one.line)
         for one in subscriptions
     )
-    with file_draft(Path(path)) as stream:
+    with atomic_file(Path(path)) as stream:
         if kind == "parquet":
             return parquet_writer.write_rows(stream, sound)
         return _write_lines(stream, kind, sound)

@@ -31,9 +31,16 @@ from pathcast.xpath import Cost, Pattern, parse, selection
 from pathcast.xpath.canonical import FALSE
 from pathcast.xpath.namespaces import XML_NAMESPACE
 from pathcast.xpath.parser import parse_expression
-from pathcast.xpath.syntax import Axis, Chain, LocationPath, Rank, TestKind, children
-from pathcast.xpath.syntax import Step as SyntaxStep
-from pathcast.xpath.text import Names, condition_text
+from pathcast.xpath.syntax import (
+    Axis,
+    LocationPath,
+    OperatorChain,
+    Precedence,
+    SyntaxStep,
+    TestKind,
+    children,
+)
+from pathcast.xpath.text import QNameFormat, condition_text
 from pathcast.xpath.tree import And, Condition, Exists, Or
 
 __all__ = ["Explanation", "explain"]
@@ -85,7 +92,7 @@ def explain(
     pattern = parse(xpath, namespaces)
     document = parse_document(body, limits or Limits())
     evaluator = Evaluator(document)
-    names = Names({uri: prefix for prefix, uri in _declared(pattern, namespaces)})
+    names = QNameFormat({uri: prefix for prefix, uri in _declared(pattern, namespaces)})
     # the canonical form may end elsewhere than the subscriber's text does: speak of the latter
     paths = selection(xpath, namespaces) if pattern.check is None else None
     if pattern.condition == FALSE:
@@ -129,7 +136,7 @@ def _unquoted(
     while waiting:
         node = waiting.pop()
         waiting += children(node)
-        if not isinstance(node, Chain) or node.rank is not Rank.EQUALITY:
+        if not isinstance(node, OperatorChain) or node.precedence is not Precedence.EQUALITY:
             continue
         sides = node.operands if all(isinstance(s, LocationPath) for s in node.operands) else ()
         for side in sides:
@@ -156,10 +163,10 @@ def _selected(condition: Condition, evaluator: Evaluator) -> list[int]:
             return []
 
 
-def _residual(pattern: Pattern, document: Document, xpath: str, names: Names) -> Explanation:
+def _residual(pattern: Pattern, document: Document, xpath: str, names: QNameFormat) -> Explanation:
     """What libxml2 says of an expression whose skeleton holds."""
     assert pattern.residual is not None
-    answer = Check(pattern, xpath).holds(document.tree, document.longest_run)
+    answer = Check(pattern, xpath).holds(document.tree, document.longest_sibling_run)
     if isinstance(answer, EvaluationError):
         return Explanation(False, pattern.text, reasons=(str(answer),))
     small = len(document) <= _SMALL  # here steps are not nested, and libxml2 may merge large sets

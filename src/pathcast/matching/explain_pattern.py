@@ -17,7 +17,7 @@ from pathcast.matching.locations import location_of, quote
 from pathcast.matching.plain.evaluate import Evaluator
 from pathcast.xpath.numbers import number
 from pathcast.xpath.syntax import Axis, Test, TestKind
-from pathcast.xpath.text import Names, condition_text, path_text, test_text
+from pathcast.xpath.text import QNameFormat, condition_text, path_text, test_text
 from pathcast.xpath.tree import (
     And,
     Condition,
@@ -50,7 +50,7 @@ class PatternExplainer:
         self,
         document: Document,
         evaluator: Evaluator,
-        names: Names,
+        names: QNameFormat,
         namespaces: Mapping[str, str],
     ) -> None:
         self._document = document
@@ -89,7 +89,7 @@ class PatternExplainer:
                 self._say(where, f"[{self._text(condition)}] failed, counted {_list(counts)}")
             case First(path=path):
                 firsts = [self._evaluator.select(path, node)[:1] for node in nodes[:_VALUES]]
-                strings = [self._document.string(one[0]) if one else "" for one in firsts]
+                strings = [self._document.string_value(one[0]) if one else "" for one in firsts]
                 shown = _list([quote(text) for text in strings])
                 self._say(where, f"[{self._text(condition)}] failed, found {shown}")
             case Not(part=Exists(path=path)):
@@ -102,7 +102,7 @@ class PatternExplainer:
                 self._say(where, f"[{self._text(condition)}] failed{groups}")
 
     def _hint_at_value(self, value: Value, nodes: list[int]) -> None:
-        texts = [self._document.string(node) for node in nodes[:_VALUES]]
+        texts = [self._document.string_value(node) for node in nodes[:_VALUES]]
         if value.kind is ValueKind.STRING and value.op == "=":
             if any(text.strip() == value.operand for text in texts):
                 self._hints("there is white space around it: compare normalize-space(.)")
@@ -119,7 +119,7 @@ class PatternExplainer:
         for step in path.steps:
             bare = Path(False, (replace(step, conditions=()),))
             there = sorted({hit for node in current for hit in self._evaluator.select(bare, node)})
-            if step.only_deeper:
+            if step.is_double_slash:
                 current, deep = there, True
                 continue
             number += 1
@@ -220,7 +220,7 @@ class PatternExplainer:
 
     def _values(self, nodes: list[int]) -> str:
         shown = [
-            f"{quote(self._document.string(node))} (line {self._document.line(node)})"
+            f"{quote(self._document.string_value(node))} (line {self._document.line(node)})"
             for node in nodes[:_VALUES]
         ]
         return _list(shown) + (f" and {len(nodes) - _VALUES} more" if len(nodes) > _VALUES else "")

@@ -13,9 +13,8 @@ from pathcast.matching.residual import Expression
 from pathcast.xpath import Pattern
 from pathcast.xpath.namespaces import XML_NAMESPACE
 from pathcast.xpath.parser import parse_expression
-from pathcast.xpath.syntax import Chain, LocationPath, Rank
-from pathcast.xpath.syntax import Expression as Syntax
-from pathcast.xpath.text import Names, expression_text
+from pathcast.xpath.syntax import Expr, LocationPath, OperatorChain, Precedence
+from pathcast.xpath.text import QNameFormat, expression_text
 
 __all__ = ["explain_residual"]
 
@@ -28,9 +27,11 @@ def explain_residual(pattern: Pattern, document: Document) -> str | None:
     path = parse_expression(pattern.residual, dict(pattern.namespaces))
     if not isinstance(path, LocationPath):
         return None
-    names = Names({uri: prefix for prefix, uri in (*pattern.namespaces, ("xml", XML_NAMESPACE))})
+    names = QNameFormat(
+        {uri: prefix for prefix, uri in (*pattern.namespaces, ("xml", XML_NAMESPACE))}
+    )
 
-    def select(expression: Syntax, start: Any = document.tree) -> Any:
+    def select(expression: Expr, start: Any = document.tree) -> Any:
         text = expression_text(expression, names)
         try:
             return Expression(text, pattern.namespaces).compile()(start)
@@ -57,9 +58,12 @@ def explain_residual(pattern: Pattern, document: Document) -> str | None:
     return None
 
 
-def _values(predicate: Syntax, nodes: list[Any], select: Any) -> str:
+def _values(predicate: Expr, nodes: list[Any], select: Any) -> str:
     """What the left side of a failed comparison was."""
-    if not isinstance(predicate, Chain) or predicate.rank not in (Rank.EQUALITY, Rank.RELATION):
+    if not isinstance(predicate, OperatorChain) or predicate.precedence not in (
+        Precedence.EQUALITY,
+        Precedence.RELATION,
+    ):
         return ""
     text = expression_text(predicate.first)
     if "position()" in text or "last()" in text:  # they mean something inside the predicate only

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pathcast.documents import ATTRIBUTE, COMMENT, ELEMENT, PI, TEXT, Document
-from pathcast.xpath.text import Names
+from pathcast.xpath.text import QNameFormat
 
 __all__ = ["Location", "location_of", "location_of_result", "quote", "snippet"]
 
@@ -36,7 +36,7 @@ def quote(text: str) -> str:
     return repr(text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "...")
 
 
-def location_of(document: Document, node: int, names: Names) -> Location:
+def location_of(document: Document, node: int, names: QNameFormat) -> Location:
     """The place of a node by its number."""
     parts: list[str] = []
     current = node
@@ -44,10 +44,10 @@ def location_of(document: Document, node: int, names: Names) -> Location:
         parts.append(_written(document, current, names))
         current = document.parent[current]
     path = "/" + "/".join(reversed(parts))
-    return Location(path, document.line(node), snippet(document.string(node)))
+    return Location(path, document.line(node), snippet(document.string_value(node)))
 
 
-def _written(document: Document, node: int, names: Names) -> str:
+def _written(document: Document, node: int, names: QNameFormat) -> str:
     kind, label = document.kind[node], document.label[node]
     if kind == ATTRIBUTE:
         return f"@{_name(label, names)}"
@@ -65,7 +65,7 @@ def _written(document: Document, node: int, names: Names) -> str:
     return written if len(beside) == 1 else f"{written}[{beside.index(node) + 1}]"
 
 
-def _name(label: str, names: Names) -> str:
+def _name(label: str, names: QNameFormat) -> str:
     try:
         return names(label)
     except KeyError:  # a namespace that the subscriber did not declare

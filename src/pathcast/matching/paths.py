@@ -85,7 +85,7 @@ def _follow(
     deep = False
     for step in path.steps:
         if step.axis is Axis.DESCENDANT_OR_SELF:
-            if not step.only_deeper or deep:
+            if not step.is_double_slash or deep:
                 break
             deep = True
             continue
@@ -107,6 +107,6 @@ def _plain(path: Path) -> bool:
         if step.conditions:
             return False
         last = index + 1 == len(path.steps)
-        if step.axis is Axis.DESCENDANT_OR_SELF and (last or not step.only_deeper):
+        if step.axis is Axis.DESCENDANT_OR_SELF and (last or not step.is_double_slash):
             return False
     return True

@@ -138,7 +138,7 @@ def _branch(path: Path) -> Branch | None:
     for index, step in enumerate(path.steps):
         last = index + 1 == len(path.steps)
         if step.axis is Axis.DESCENDANT_OR_SELF:
-            if last or not step.only_deeper:
+            if last or not step.is_double_slash:
                 return None
             deep = True
             continue

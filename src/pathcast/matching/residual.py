@@ -54,11 +54,11 @@ class Runner(Protocol):
 class Check:
     """The residual of a pattern, ready to run."""
 
-    __slots__ = ("_xpath", "expensive", "expression", "fears_long_runs")
+    __slots__ = ("_xpath", "expensive", "expression", "quadratic_on_sibling_runs")
 
     def __init__(self, pattern: Pattern, text: str) -> None:
         assert pattern.check is not None
-        self.fears_long_runs = pattern.fears_long_runs
+        self.quadratic_on_sibling_runs = pattern.quadratic_on_sibling_runs
         self.expensive = pattern.cost is Cost.EXPENSIVE
         self.expression = Expression(pattern.check, pattern.namespaces)
         try:
@@ -74,10 +74,10 @@ class Check:
             ) from None
 
     def holds(
-        self, tree: etree._ElementTree[etree._Element], longest_run: Callable[[], int]
+        self, tree: etree._ElementTree[etree._Element], longest_sibling_run: Callable[[], int]
     ) -> bool | EvaluationError:
-        """Whether the residual is true of a document; `longest_run` is asked only where it matters."""
-        if self.fears_long_runs and longest_run() > _LONGEST_RUN:
+        """Whether the residual is true of a document; `longest_sibling_run` is asked only where it matters."""
+        if self.quadratic_on_sibling_runs and longest_sibling_run() > _LONGEST_RUN:
             return EvaluationError(
                 "document",
                 f"more than {_LONGEST_RUN} comments, processing instructions and texts in a row: "
@@ -127,7 +127,7 @@ class Residuals:
         self,
         checks: Sequence[Check],
         tree: etree._ElementTree[etree._Element],
-        longest_run: Callable[[], int],
+        longest_sibling_run: Callable[[], int],
         body: bytes,
     ) -> list[bool | EvaluationError]:
         """An answer or an error for each of them, in their order."""
@@ -135,7 +135,7 @@ class Residuals:
         expensive = [place for place, check in enumerate(checks) if check.expensive]
         for place, check in enumerate(checks):
             if not check.expensive:
-                answers[place] = check.holds(tree, longest_run)
+                answers[place] = check.holds(tree, longest_sibling_run)
         if expensive:
             assert self._runner is not None
             found = self._runner.run(body, [checks[place].expression for place in expensive])

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import SparkFiles
 
-from pathcast.documents import Limits, parse, summary
+from pathcast.documents import Limits, parse, tag_tree
 from pathcast.errors import DocumentError
 from pathcast.matching import Matcher
 from pathcast.matching.matches import Batch, Matches, collect_batch
@@ -224,6 +224,6 @@ def _is_sampled(id: str, share: float) -> bool:
 
 def _structure_hash(body: bytes, limits: Limits) -> str | None:
     try:
-        return summary(parse(body, limits)).hash
+        return tag_tree(parse(body, limits)).hash
     except DocumentError:
         return None

@@ -211,8 +211,8 @@ def shape(path: Path) -> Path | None:
             return None
         if conditions != step.conditions:
             step = replace(step, conditions=conditions)
-        if steps and steps[-1].only_deeper:
-            if step.only_deeper:
+        if steps and steps[-1].is_double_slash:
+            if step.is_double_slash:
                 continue
             merged = _MERGED.get(step.axis)
             if merged is not None and not step.positional:
@@ -317,8 +317,8 @@ def _grow(step: Step, tail: tuple[Step, ...]) -> tuple[Step, ...]:
             branches.remove(end)
             tail = end.path.steps
         step = replace(step, conditions=(*conditions[:run], *branches))
-    if step.only_deeper:
-        if not tail or tail[0].only_deeper:  # //. finds something wherever its start does
+    if step.is_double_slash:
+        if not tail or tail[0].is_double_slash:  # //. finds something wherever its start does
             return tail
         merged = _MERGED.get(tail[0].axis)
         if merged is not None and not tail[0].positional:

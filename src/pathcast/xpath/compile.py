@@ -1,6 +1,6 @@
 """XPath text -> Pattern: the door of the room.
 
-    text -> tokens -> syntax tree -> condition                   a tree pattern, kept whole
+    text -> tokenize -> syntax tree -> condition                   a tree pattern, kept whole
                                   -> skeleton + residual         the rest of XPath 1.0
 
 >>> parse("/news/item[@lang = 'en']//title").text
@@ -19,26 +19,26 @@ from dataclasses import dataclass, replace
 from pathcast.errors import SubscriptionError
 from pathcast.xpath.canonical import shape
 from pathcast.xpath.cost import Cost, cost_of
-from pathcast.xpath.functions import Type
-from pathcast.xpath.libxml2_form import fears_long_runs, nest
-from pathcast.xpath.lower import lower, rooted, route
+from pathcast.xpath.functions import XPathType
+from pathcast.xpath.libxml2_form import nest, quadratic_on_sibling_runs
+from pathcast.xpath.lower import lower, make_absolute, route
 from pathcast.xpath.namespaces import XML_NAMESPACE
 from pathcast.xpath.parser import MAX_TEXT, parse_expression
 from pathcast.xpath.skeleton import weaken
 from pathcast.xpath.syntax import (
     Call,
-    Chain,
-    Expression,
-    Filter,
+    Expr,
+    FilterExpression,
     LocationPath,
     Negation,
+    OperatorChain,
     Test,
     TestKind,
     Union,
     children,
     type_of,
 )
-from pathcast.xpath.text import Names, condition_text, expression_text
+from pathcast.xpath.text import QNameFormat, condition_text, expression_text
 from pathcast.xpath.tree import Condition, Path, tests_of
 
 __all__ = ["Pattern", "parse", "selection"]
@@ -50,7 +50,7 @@ class Pattern:
 
     `text` and `namespaces` are its canonical form: equal patterns have equal ones, and parsing them gives
     an equal pattern. `condition` decides it, or is its skeleton where `residual` is not None; then
-    `check` is the expression that libxml2 evaluates, and `fears_long_runs` says that it should not do so on
+    `check` is the expression that libxml2 evaluates, and `quadratic_on_sibling_runs` says that it should not do so on
     documents with long runs of siblings that are no elements.
     """
 
@@ -60,7 +60,7 @@ class Pattern:
     residual: str | None
     check: str | None
     cost: Cost
-    fears_long_runs: bool = False
+    quadratic_on_sibling_runs: bool = False
 
 
 def parse(text: str, namespaces: Mapping[str, str] | None = None) -> Pattern:
@@ -86,11 +86,11 @@ def _compiled(text: str, namespaces: Mapping[str, str]) -> Pattern:
     _check_length(residual)
     nested = nest(absolute)
     inner = expression_text(nested, names)
-    if type_of(nested) is not Type.NODES:
+    if type_of(nested) is not XPathType.NODES:
         inner = f"boolean({inner})"
     check = f"boolean(/self::node()[{inner}])"
     skeleton = weaken(expression, top=True)
-    cost, runs = cost_of(nested), fears_long_runs(nested)
+    cost, runs = cost_of(nested), quadratic_on_sibling_runs(nested)
     return Pattern(residual, declared, skeleton, residual, check, cost, runs)
 
 
@@ -101,7 +101,7 @@ def _check_length(written: str) -> None:
         raise SubscriptionError("too-long", message)
 
 
-def _prefixes(tests: Iterable[Test]) -> tuple[Names, tuple[tuple[str, str], ...]]:
+def _prefixes(tests: Iterable[Test]) -> tuple[QNameFormat, tuple[tuple[str, str], ...]]:
     """Canonical prefixes for the namespaces that node tests name."""
     uris: set[str] = set()
     for test in tests:
@@ -111,7 +111,7 @@ def _prefixes(tests: Iterable[Test]) -> tuple[Names, tuple[tuple[str, str], ...]
             uris.add(test.name[1:].rpartition("}")[0])
     prefixes = {uri: f"n{index}" for index, uri in enumerate(sorted(uris - {XML_NAMESPACE}), 1)}
     declared = tuple((prefix, uri) for uri, prefix in prefixes.items())
-    return Names({**prefixes, XML_NAMESPACE: "xml"}), declared
+    return QNameFormat({**prefixes, XML_NAMESPACE: "xml"}), declared
 
 
 def selection(text: str, namespaces: Mapping[str, str] | None = None) -> list[Path] | None:
@@ -134,22 +134,22 @@ def selection(text: str, namespaces: Mapping[str, str] | None = None) -> list[Pa
     return paths
 
 
-def _tests(expression: Expression) -> Iterator[Test]:
+def _tests(expression: Expr) -> Iterator[Test]:
     """The node tests of an expression."""
     waiting = [expression]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, LocationPath | Filter):
+        if isinstance(node, LocationPath | FilterExpression):
             yield from (step.test for step in node.steps)
         waiting += children(node)
 
 
-def _rooted(expression: Expression) -> Expression:
+def _rooted(expression: Expr) -> Expr:
     """The expression with every relative path outside predicates made to start anywhere."""
     match expression:
         case LocationPath():
-            return rooted(expression, True)
-        case Filter(primary=primary):
+            return make_absolute(expression, True)
+        case FilterExpression(primary=primary):
             return replace(expression, primary=_rooted(primary))
         case Call(arguments=arguments):
             return replace(expression, arguments=tuple(_rooted(inner) for inner in arguments))
@@ -157,7 +157,7 @@ def _rooted(expression: Expression) -> Expression:
             return replace(expression, parts=tuple(_rooted(inner) for inner in parts))
         case Negation(operand=operand):
             return replace(expression, operand=_rooted(operand))
-        case Chain(first=first, rest=rest):
+        case OperatorChain(first=first, rest=rest):
             tail = tuple((op, _rooted(operand)) for op, operand in rest)
             return replace(expression, first=_rooted(first), rest=tail)
         case _:

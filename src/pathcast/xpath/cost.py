@@ -22,19 +22,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from pathcast.xpath.functions import Type
+from pathcast.xpath.functions import XPathType
 from pathcast.xpath.syntax import (
     Axis,
     Call,
-    Chain,
-    Expression,
-    Filter,
+    Expr,
+    FilterExpression,
     Literal,
     LocationPath,
     Negation,
     Number,
-    Rank,
-    Step,
+    OperatorChain,
+    Precedence,
+    SyntaxStep,
     TestKind,
     Union,
     type_of,
@@ -68,12 +68,12 @@ _NEAR_PLACES = 16  # [n] up to here makes libxml2 stop early on a sibling axis
 _FEW = 16  # ids looked up at once, texts put together
 
 
-def cost_of(expression: Expression) -> Cost:
+def cost_of(expression: Expr) -> Cost:
     """The class of an expression that is not a tree pattern."""
     return Cost.EXPENSIVE if _truth(expression, once=True) is _Reach.WIDE else Cost.LINEAR
 
 
-def _truth(expression: Expression, *, once: bool, element: bool = False) -> _Reach:
+def _truth(expression: Expr, *, once: bool, element: bool = False) -> _Reach:
     """The reach of asking whether an expression is true.
 
     `once`: it is asked at the document node only. `element`: at elements only.
@@ -81,7 +81,7 @@ def _truth(expression: Expression, *, once: bool, element: bool = False) -> _Rea
     match expression:
         case LocationPath():
             return _walk(expression, once=once, element=element)
-        case Chain(rank=Rank.OR | Rank.AND):
+        case OperatorChain(precedence=Precedence.OR | Precedence.AND):
             return max(_truth(side, once=once, element=element) for side in expression.operands)
         case Call(name="not" | "boolean", arguments=(argument,)):
             return _truth(argument, once=once, element=element)
@@ -89,22 +89,22 @@ def _truth(expression: Expression, *, once: bool, element: bool = False) -> _Rea
             return _value(expression, once=once, element=element)
 
 
-def _value(expression: Expression, *, once: bool, element: bool) -> _Reach:
+def _value(expression: Expr, *, once: bool, element: bool) -> _Reach:
     """The reach of computing the value of an expression."""
     match expression:
         case Number() | Literal():
             return _Reach.POINT
         case LocationPath():
             return _walk(expression, once=once, element=element, reads=True)
-        case Filter():
+        case FilterExpression():
             return _filter(expression) if once else _Reach.WIDE
         case Union(parts=parts):
             if not once or sum(not _single(part) for part in parts) > 1:
                 return _Reach.WIDE
             return max(_value(part, once=once, element=element) for part in parts)
-        case Chain(rank=Rank.OR | Rank.AND):
+        case OperatorChain(precedence=Precedence.OR | Precedence.AND):
             return _truth(expression, once=once, element=element)
-        case Chain():
+        case OperatorChain():
             if _pairs(expression):
                 return _Reach.WIDE
             return max(_value(side, once=once, element=element) for side in expression.operands)
@@ -138,24 +138,24 @@ def _call(call: Call, *, once: bool, element: bool) -> _Reach:
     return max(_value(argument, once=once, element=element) for argument in call.arguments)
 
 
-def _pairs(chain: Chain) -> bool:
+def _pairs(chain: OperatorChain) -> bool:
     """Whether a comparison goes through pairs, or converts a text again for each node."""
-    if chain.rank not in (Rank.EQUALITY, Rank.RELATION):
+    if chain.precedence not in (Precedence.EQUALITY, Precedence.RELATION):
         return False
     sides = chain.operands
-    many = [side for side in sides if type_of(side) is Type.NODES and not _single(side)]
-    texts = [s for s in sides if type_of(s) is Type.STRING and not isinstance(s, Literal)]
+    many = [side for side in sides if type_of(side) is XPathType.NODES and not _single(side)]
+    texts = [s for s in sides if type_of(s) is XPathType.STRING and not isinstance(s, Literal)]
     return len(many) > 1 or bool(many and texts)
 
 
-def _texts(expression: Expression) -> int:
+def _texts(expression: Expr) -> int:
     """How many texts of the document concat() puts together."""
     if isinstance(expression, Call) and expression.name == "concat":
         return sum(_texts(argument) for argument in expression.arguments)
     return 0 if isinstance(expression, Literal | Number) else 1
 
 
-def _filter(expression: Filter) -> _Reach:
+def _filter(expression: FilterExpression) -> _Reach:
     """A set of nodes made once, with predicates, and children of those nodes."""
     reaches = [_value(expression.primary, once=True, element=False)]
     reaches += [_predicate(predicate, element=False) for predicate in expression.predicates]
@@ -167,7 +167,7 @@ def _filter(expression: Filter) -> _Reach:
     return max(reaches)
 
 
-def _predicate(predicate: Expression, *, element: bool) -> _Reach:
+def _predicate(predicate: Expr, *, element: bool) -> _Reach:
     return _truth(predicate, once=False, element=element)
 
 
@@ -182,7 +182,7 @@ class _Walk:
     moved: bool = False  # they are not the start itself
     reach: _Reach = _Reach.POINT
 
-    def step(self, step: Step, root: bool) -> None:
+    def step(self, step: SyntaxStep, root: bool) -> None:
         """Go one step on; `root`: to the root element, of which there is one."""
         axis = step.axis
         if self.reach is _Reach.WIDE or axis is Axis.SELF:
@@ -201,7 +201,7 @@ class _Walk:
             self._look(_Reach.WIDE if self.many else _Reach.BELOW)
             self.many, self.above = axis in _UP, True
         elif axis in _BESIDE and not self.many and _soon(step, self.element):
-            pass  # one more node, near by
+            pass  # one more node, did_you_mean by
         else:  # all siblings, following, preceding, namespaces: only from one node altogether
             self._look(_Reach.WIDE if self.many or not self.once else _Reach.NEAR)
             self.many = self.above = True
@@ -241,15 +241,15 @@ def _walk(path: LocationPath, *, once: bool, element: bool, reads: bool = False)
     return walk.reach
 
 
-def _soon(step: Step, element: bool) -> bool:
+def _soon(step: SyntaxStep, element: bool) -> bool:
     """Whether libxml2 stops after a few siblings: its only predicate is a small place.
 
-    From an element, the next elements are near on the whole, whatever stands between them.
+    From an element, the next elements are did_you_mean on the whole, whatever stands between them.
     """
     first = step.predicates[0] if len(step.predicates) == 1 else None
-    near = step.test.kind is TestKind.NODE or (element and step.test.kind is TestKind.ANY)
+    did_you_mean = step.test.kind is TestKind.NODE or (element and step.test.kind is TestKind.ANY)
     return (
-        near
+        did_you_mean
         and isinstance(first, Number)
         and first.spelling.isdecimal()
         and len(first.spelling) <= 2
@@ -257,7 +257,7 @@ def _soon(step: Step, element: bool) -> bool:
     )
 
 
-def _single(expression: Expression) -> bool:
+def _single(expression: Expr) -> bool:
     """Whether a node-set has at most one node, by its form."""
     return (
         isinstance(expression, LocationPath)

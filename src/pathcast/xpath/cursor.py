@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import NoReturn
 
 from pathcast.errors import SubscriptionError
-from pathcast.xpath.lexer import Token, tokens
+from pathcast.xpath.lexer import Token, tokenize
 
-__all__ = ["Cursor", "near"]
+__all__ = ["TokenCursor", "did_you_mean"]
 
 _WORDS = {
     "and": "operators are written small: and",
@@ -24,12 +24,12 @@ _WORDS = {
 _CLOSERS = {"(": ")", "[": "]"}
 
 
-class Cursor:
+class TokenCursor:
     """The tokens of an expression, one after the other."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._tokens = tokens(text)
+        self._tokens = tokenize(text)
         self._next = 0
 
     @property
@@ -108,7 +108,7 @@ class Cursor:
         )
 
 
-def near(name: str, known: Iterable[str]) -> str | None:
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """A hint at the known name that looks most like this one."""
     found = difflib.get_close_matches(name, known, n=1)
     return f"did you mean {found[0]!r}?" if found else None

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["FUNCTIONS", "NEWER_FUNCTIONS", "Signature", "Type"]
+__all__ = ["FUNCTIONS", "NEWER_FUNCTIONS", "Signature", "XPathType"]
 
 
-class Type(Enum):
+class XPathType(Enum):
     """The four types of XPath 1.0."""
 
     NODES = "node-set"
@@ -25,40 +25,40 @@ class Type(Enum):
 class Signature:
     """What a function takes (`nodes` says that the argument must be a node-set) and gives."""
 
-    result: Type
+    result: XPathType
     least: int
     most: int | None
     nodes: bool = False
 
 
 FUNCTIONS: dict[str, Signature] = {
-    "last": Signature(Type.NUMBER, 0, 0),
-    "position": Signature(Type.NUMBER, 0, 0),
-    "count": Signature(Type.NUMBER, 1, 1, nodes=True),
-    "id": Signature(Type.NODES, 1, 1),
-    "local-name": Signature(Type.STRING, 0, 1, nodes=True),
-    "namespace-uri": Signature(Type.STRING, 0, 1, nodes=True),
-    "name": Signature(Type.STRING, 0, 1, nodes=True),
-    "string": Signature(Type.STRING, 0, 1),
-    "concat": Signature(Type.STRING, 2, None),
-    "starts-with": Signature(Type.BOOLEAN, 2, 2),
-    "contains": Signature(Type.BOOLEAN, 2, 2),
-    "substring-before": Signature(Type.STRING, 2, 2),
-    "substring-after": Signature(Type.STRING, 2, 2),
-    "substring": Signature(Type.STRING, 2, 3),
-    "string-length": Signature(Type.NUMBER, 0, 1),
-    "normalize-space": Signature(Type.STRING, 0, 1),
-    "translate": Signature(Type.STRING, 3, 3),
-    "boolean": Signature(Type.BOOLEAN, 1, 1),
-    "not": Signature(Type.BOOLEAN, 1, 1),
-    "true": Signature(Type.BOOLEAN, 0, 0),
-    "false": Signature(Type.BOOLEAN, 0, 0),
-    "lang": Signature(Type.BOOLEAN, 1, 1),
-    "number": Signature(Type.NUMBER, 0, 1),
-    "sum": Signature(Type.NUMBER, 1, 1, nodes=True),
-    "floor": Signature(Type.NUMBER, 1, 1),
-    "ceiling": Signature(Type.NUMBER, 1, 1),
-    "round": Signature(Type.NUMBER, 1, 1),
+    "last": Signature(XPathType.NUMBER, 0, 0),
+    "position": Signature(XPathType.NUMBER, 0, 0),
+    "count": Signature(XPathType.NUMBER, 1, 1, nodes=True),
+    "id": Signature(XPathType.NODES, 1, 1),
+    "local-name": Signature(XPathType.STRING, 0, 1, nodes=True),
+    "namespace-uri": Signature(XPathType.STRING, 0, 1, nodes=True),
+    "name": Signature(XPathType.STRING, 0, 1, nodes=True),
+    "string": Signature(XPathType.STRING, 0, 1),
+    "concat": Signature(XPathType.STRING, 2, None),
+    "starts-with": Signature(XPathType.BOOLEAN, 2, 2),
+    "contains": Signature(XPathType.BOOLEAN, 2, 2),
+    "substring-before": Signature(XPathType.STRING, 2, 2),
+    "substring-after": Signature(XPathType.STRING, 2, 2),
+    "substring": Signature(XPathType.STRING, 2, 3),
+    "string-length": Signature(XPathType.NUMBER, 0, 1),
+    "normalize-space": Signature(XPathType.STRING, 0, 1),
+    "translate": Signature(XPathType.STRING, 3, 3),
+    "boolean": Signature(XPathType.BOOLEAN, 1, 1),
+    "not": Signature(XPathType.BOOLEAN, 1, 1),
+    "true": Signature(XPathType.BOOLEAN, 0, 0),
+    "false": Signature(XPathType.BOOLEAN, 0, 0),
+    "lang": Signature(XPathType.BOOLEAN, 1, 1),
+    "number": Signature(XPathType.NUMBER, 0, 1),
+    "sum": Signature(XPathType.NUMBER, 1, 1, nodes=True),
+    "floor": Signature(XPathType.NUMBER, 1, 1),
+    "ceiling": Signature(XPathType.NUMBER, 1, 1),
+    "round": Signature(XPathType.NUMBER, 1, 1),
 }
 
 NEWER_FUNCTIONS: dict[str, str] = {

@@ -1,4 +1,4 @@
-"""XPath text -> tokens with positions.
+"""XPath text -> tokenize with positions.
 
 XPath 1.0 cannot be split into tokens by regular expressions alone: `*` is a wildcard or a
 multiplication and `and`, `or`, `div`, `mod` are names or operators, depending on what stands before
@@ -7,7 +7,7 @@ opening parenthesis makes it a function or a node type, two colons make it an ax
 
 Numbers may carry an exponent (`1e6`), as libxml2 reads them; the rest is XPath 1.0 to the letter.
 
->>> [f"{token.kind}:{token.text}" for token in tokens("div div *")]
+>>> [f"{token.kind}:{token.text}" for token in tokenize("div div *")]
 ['name:div', 'operator:div', 'wildcard:*', 'end:']
 """
 
@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from pathcast.errors import SubscriptionError
 
-__all__ = ["NO_CHARACTER", "Token", "is_ncname", "tokens"]
+__all__ = ["FORBIDDEN_CHARACTER", "Token", "is_ncname", "tokenize"]
 
 _START = (
     "A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f"
@@ -34,7 +34,9 @@ _TOKEN = re.compile(
     rf"|(?P<name>{_NCNAME}(?::(?:{_NCNAME}|\*))?(?!:[^:]))"
     r"|(?P<symbol>\.\.|::|//|!=|<=|>=|[()\[\].@,/|+=<>*$-])"
 )
-NO_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0, 2.2
+FORBIDDEN_CHARACTER = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
+)  # XML 1.0, 2.2
 _NCNAME_ONLY = re.compile(rf"{_NCNAME}\Z")
 _OPERATOR_NAMES = frozenset({"and", "or", "div", "mod"})
 _OPERATORS = frozenset({"/", "//", "|", "+", "-", "=", "!=", "<", "<=", ">", ">="})
@@ -73,7 +75,7 @@ def is_ncname(text: str) -> bool:
     return _NCNAME_ONLY.match(text) is not None
 
 
-def tokens(text: str) -> list[Token]:
+def tokenize(text: str) -> list[Token]:
     """All tokens of `text`, closed by one of kind `end`."""
     found: list[Token] = []
     at = 0
@@ -82,7 +84,7 @@ def tokens(text: str) -> list[Token]:
         if hit is None:
             _refuse(text, at)
         kind, lexeme = str(hit.lastgroup), hit.group()
-        if kind == "literal" and (bad := NO_CHARACTER.search(lexeme)) is not None:
+        if kind == "literal" and (bad := FORBIDDEN_CHARACTER.search(lexeme)) is not None:
             raise SubscriptionError(
                 "syntax",
                 f"no document can hold the character U+{ord(bad.group()):04X}",

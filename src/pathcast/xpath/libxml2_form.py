@@ -10,24 +10,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pathcast.xpath.lower import ANYWHERE
+from pathcast.xpath.lower import DESCENDANT_OR_SELF_NODE
 from pathcast.xpath.syntax import (
     Axis,
     Call,
-    Chain,
-    Expression,
-    Filter,
+    Expr,
+    FilterExpression,
     LocationPath,
     Number,
-    Rank,
-    Step,
+    OperatorChain,
+    Precedence,
+    SyntaxStep,
     Test,
     TestKind,
     Union,
     children,
 )
 
-__all__ = ["fears_long_runs", "nest"]
+__all__ = ["nest", "quadratic_on_sibling_runs"]
 
 _STAY = frozenset(Axis) - {
     Axis.ANCESTOR,
@@ -43,15 +43,15 @@ _ONE = frozenset({Axis.SELF, Axis.PARENT})
 _NO_ELEMENTS = frozenset({TestKind.NODE, TestKind.TEXT, TestKind.COMMENT, TestKind.INSTRUCTION})
 
 
-def nest(expression: Expression) -> Expression:
+def nest(expression: Expr) -> Expr:
     """An expression that is true exactly where this one is."""
     match expression:
         case LocationPath(steps=steps):
             return replace(expression, steps=_nested(steps))
         case Union(parts=(first, *rest), at=at):
             others = tuple(("or", nest(part)) for part in rest)
-            return Chain(Rank.OR, nest(first), others, at)
-        case Chain(rank=Rank.OR | Rank.AND, first=first, rest=rest):
+            return OperatorChain(Precedence.OR, nest(first), others, at)
+        case OperatorChain(precedence=Precedence.OR | Precedence.AND, first=first, rest=rest):
             tail = tuple((op, nest(operand)) for op, operand in rest)
             return replace(expression, first=nest(first), rest=tail)
         case Call(name="not" | "boolean", arguments=(argument,)):
@@ -60,11 +60,11 @@ def nest(expression: Expression) -> Expression:
             return expression
 
 
-def _nested(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def _nested(steps: tuple[SyntaxStep, ...]) -> tuple[SyntaxStep, ...]:
     steps = tuple(part for step in steps for part in _stopping_early(step))
-    found: list[Step] = []
+    found: list[SyntaxStep] = []
     for index, step in enumerate(steps):
-        if found and step.axis not in _STAY and found[-1] != ANYWHERE:
+        if found and step.axis not in _STAY and found[-1] != DESCENDANT_OR_SELF_NODE:
             rest = LocationPath(False, _nested(steps[index:]), step.at)
             last = found[-1]
             found[-1] = replace(last, predicates=(*last.predicates, rest))
@@ -74,16 +74,16 @@ def _nested(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     return tuple(found)
 
 
-def _stopping_early(step: Step) -> tuple[Step, ...]:
+def _stopping_early(step: SyntaxStep) -> tuple[SyntaxStep, ...]:
     """The n-th sibling: libxml2 stops at it only if [n] is the last predicate of its step."""
     predicates = step.predicates
     if step.axis in _BESIDE and len(predicates) > 1 and isinstance(predicates[0], Number):
-        here = Step(Axis.SELF, Test(TestKind.NODE), predicates[1:], step.at)
+        here = SyntaxStep(Axis.SELF, Test(TestKind.NODE), predicates[1:], step.at)
         return (replace(step, predicates=predicates[:1]), here)
     return (step,)
 
 
-def fears_long_runs(expression: Expression) -> bool:
+def quadratic_on_sibling_runs(expression: Expr) -> bool:
     """Whether an expression may sort nodes that are no elements.
 
     libxml2 puts such nodes in order by walking back to the element before them, which is quadratic where
@@ -92,10 +92,10 @@ def fears_long_runs(expression: Expression) -> bool:
     waiting = [expression]
     while waiting:
         node = waiting.pop()
-        steps = node.steps if isinstance(node, LocationPath | Filter) else ()
+        steps = node.steps if isinstance(node, LocationPath | FilterExpression) else ()
         for index, step in enumerate(steps):
-            only_deeper = step == ANYWHERE and index + 1 < len(steps)
-            if step.test.kind in _NO_ELEMENTS and step.axis not in _ONE and not only_deeper:
+            is_double_slash = step == DESCENDANT_OR_SELF_NODE and index + 1 < len(steps)
+            if step.test.kind in _NO_ELEMENTS and step.axis not in _ONE and not is_double_slash:
                 return True
         waiting += children(node)
     return False

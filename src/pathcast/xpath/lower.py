@@ -27,26 +27,26 @@ from pathcast.xpath.canonical import (
     position,
     shape,
 )
-from pathcast.xpath.functions import Type
-from pathcast.xpath.numbers import number, spelled
-from pathcast.xpath.parent_predicates import conjuncts, of_parent
+from pathcast.xpath.functions import XPathType
+from pathcast.xpath.numbers import canonical_number, number
+from pathcast.xpath.parent_predicates import rebase_to_parent, split_conjuncts
 from pathcast.xpath.parser import MAX_STEPS
 from pathcast.xpath.syntax import (
     Axis,
     Call,
-    Chain,
-    Expression,
-    Filter,
+    Expr,
+    FilterExpression,
     Literal,
     LocationPath,
     Number,
-    Rank,
+    OperatorChain,
+    Precedence,
+    SyntaxStep,
     Test,
     TestKind,
     Union,
     type_of,
 )
-from pathcast.xpath.syntax import Step as SyntaxStep
 from pathcast.xpath.tree import (
     COMPARISONS,
     Condition,
@@ -58,14 +58,22 @@ from pathcast.xpath.tree import (
     ValueKind,
 )
 
-__all__ = ["ANYWHERE", "Route", "lower", "lower_predicate", "rooted", "route", "selects"]
+__all__ = [
+    "DESCENDANT_OR_SELF_NODE",
+    "PathBuilder",
+    "lower",
+    "lower_predicate",
+    "make_absolute",
+    "route",
+    "selects",
+]
 
-ANYWHERE = SyntaxStep(Axis.DESCENDANT_OR_SELF, Test(TestKind.NODE))
+DESCENDANT_OR_SELF_NODE = SyntaxStep(Axis.DESCENDANT_OR_SELF, Test(TestKind.NODE))
 _FLIPPED = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _DOWN = frozenset({Axis.CHILD, Axis.DESCENDANT, Axis.DESCENDANT_OR_SELF, Axis.ATTRIBUTE})
 
 
-def lower(expression: Expression, *, top: bool = False) -> Condition | None:
+def lower(expression: Expr, *, top: bool = False) -> Condition | None:
     """The condition that the expression is true; `top` outside all predicates, at the document node."""
     match expression:
         case Number(spelling=spelling):
@@ -76,17 +84,21 @@ def lower(expression: Expression, *, top: bool = False) -> Condition | None:
         case LocationPath():
             found = route(expression, top)  # not through selects: deep nesting needs few frames
             return None if found is None else found.exists(top)
-        case Union() | Filter():
+        case Union() | FilterExpression():
             return selects(expression, top)
-        case Chain(rank=Rank.OR | Rank.AND):
+        case OperatorChain(precedence=Precedence.OR | Precedence.AND):
             parts = []
             for operand in expression.operands:
                 part = lower(operand, top=top)
                 if part is None:
                     return None
                 parts.append(part)
-            return disjunction(parts) if expression.rank is Rank.OR else conjunction(parts)
-        case Chain(rank=Rank.EQUALITY | Rank.RELATION, first=left, rest=((op, right),)):
+            return (
+                disjunction(parts) if expression.precedence is Precedence.OR else conjunction(parts)
+            )
+        case OperatorChain(
+            precedence=Precedence.EQUALITY | Precedence.RELATION, first=left, rest=((op, right),)
+        ):
             compared = _compare(left, op, right, top)
             return _compare(right, _FLIPPED[op], left, top) if compared is None else compared
         case Call(name="true"):
@@ -109,7 +121,7 @@ def lower(expression: Expression, *, top: bool = False) -> Condition | None:
             return None
 
 
-def lower_predicate(expression: Expression) -> Condition | None:
+def lower_predicate(expression: Expr) -> Condition | None:
     """The condition of a predicate: a number is a place, anything else is true or false."""
     match expression:
         case Number(spelling=spelling):
@@ -121,7 +133,7 @@ def lower_predicate(expression: Expression) -> Condition | None:
         case LocationPath():
             found = route(expression, False)
             return None if found is None else found.exists(False)
-        case _ if type_of(expression) is Type.NUMBER:
+        case _ if type_of(expression) is XPathType.NUMBER:
             return None
         case _:
             return lower(expression)
@@ -130,15 +142,18 @@ def lower_predicate(expression: Expression) -> Condition | None:
 # comparisons
 
 
-def _compare(left: Expression, op: str, right: Expression, top: bool) -> Condition | None:
+def _compare(left: Expr, op: str, right: Expr, top: bool) -> Condition | None:
     """`left op right` where the right side is a constant; None where no rule fits."""
     match left, right:
         case Number() | Literal(), Number() | Literal():
             return _constant(left, op, right)
-        case ((LocationPath() | Union() | Filter()), (Number() | Literal())):
+        case ((LocationPath() | Union() | FilterExpression()), (Number() | Literal())):
             value = _value(op, right, left.at)
             return FALSE if value is None else selects(left, top, value)
-        case ((LocationPath() | Union() | Filter()), Call(name="true" | "false" as truth)):
+        case (
+            (LocationPath() | Union() | FilterExpression()),
+            Call(name="true" | "false" as truth),
+        ):
             found = selects(left, top)
             if found is None or op not in ("=", "!="):
                 return None
@@ -183,7 +198,7 @@ def _value(op: str, constant: Number | Literal, at: int, *, numeric: bool = Fals
             return Value(ValueKind.STRING, op, constant.value, at)
         if math.isnan(number(constant.value)):
             return None
-        return Value(ValueKind.NUMBER, op, spelled(constant.value.strip(" \t\r\n")), at)
+        return Value(ValueKind.NUMBER, op, canonical_number(constant.value.strip(" \t\r\n")), at)
     return Value(ValueKind.NUMBER, op, constant.spelling, at)
 
 
@@ -192,7 +207,7 @@ def _place(left: str, op: str, right: str, top: bool) -> Condition:
     return fold_positions(found) if top else found
 
 
-def _on_string(where: Expression | None, value: Value, top: bool) -> Condition | None:
+def _on_string(where: Expr | None, value: Value, top: bool) -> Condition | None:
     """The test on XPath's string() of something: of its first node, or of no text at all."""
     match where:
         case None:
@@ -225,7 +240,7 @@ def _single(step: Step) -> bool:
 
 
 @dataclass(slots=True)
-class Route:
+class PathBuilder:
     """A path on its way to become one: `here` are conditions on the node where it starts."""
 
     absolute: bool
@@ -239,7 +254,7 @@ class Route:
         """The path without what it demands of its start."""
         return Path(self.absolute, tuple(self.steps), self.at)
 
-    def ending(self, condition: Condition) -> Route:
+    def ending(self, condition: Condition) -> PathBuilder:
         """Demand one more thing of the nodes at its end."""
         if self.steps:
             last = self.steps[-1]
@@ -263,7 +278,7 @@ class Route:
         return conjunction([here, exists(self.path)])
 
 
-def selects(expression: Expression, top: bool, value: Value | None = None) -> Condition | None:
+def selects(expression: Expr, top: bool, value: Value | None = None) -> Condition | None:
     """Whether a node-set has a node, or one that passes the value test."""
     match expression:
         case LocationPath():
@@ -279,33 +294,33 @@ def selects(expression: Expression, top: bool, value: Value | None = None) -> Co
                     return None
                 conditions.append(condition)
             return disjunction(conditions)
-        case Filter(primary=LocationPath() as start, predicates=(), steps=steps):
+        case FilterExpression(primary=LocationPath() as start, predicates=(), steps=steps):
             return selects(replace(start, steps=(*start.steps, *steps)), top, value)
-        case Filter(primary=Union(parts=parts), predicates=(), steps=steps):
+        case FilterExpression(primary=Union(parts=parts), predicates=(), steps=steps):
             if len(parts) * len(steps) > MAX_STEPS or any(step.predicates for step in steps):
                 return None  # written out for each part it would be too large
-            spread = tuple(Filter(part, (), steps, part.at) for part in parts)
+            spread = tuple(FilterExpression(part, (), steps, part.at) for part in parts)
             return selects(Union(spread, expression.at), top, value)
         case _:
             return None
 
 
-def rooted(path: LocationPath, top: bool) -> LocationPath:
+def make_absolute(path: LocationPath, top: bool) -> LocationPath:
     """The path with the rule for relative ones applied: outside predicates they start anywhere."""
     if path.absolute or not top:
         return path
-    return LocationPath(True, (replace(ANYWHERE, at=path.at), *path.steps), path.at)
+    return LocationPath(True, (replace(DESCENDANT_OR_SELF_NODE, at=path.at), *path.steps), path.at)
 
 
-def route(path: LocationPath, top: bool) -> Route | None:
+def route(path: LocationPath, top: bool) -> PathBuilder | None:
     """The steps of a path as pattern steps; None if one of them has no such form."""
-    path = rooted(path, top)
-    found = Route(path.absolute, path.at)
+    path = make_absolute(path, top)
+    found = PathBuilder(path.absolute, path.at)
     for step in path.steps:
         conditions = []
         if step.predicates:
-            for predicate, movable in conjuncts(step):
-                about = of_parent(predicate) if movable else None
+            for predicate, movable in split_conjuncts(step):
+                about = rebase_to_parent(predicate) if movable else None
                 condition = lower_predicate(predicate if about is None else about)
                 if condition is None:
                     return None
@@ -318,7 +333,7 @@ def route(path: LocationPath, top: bool) -> Route | None:
     return found
 
 
-def extend(found: Route, step: SyntaxStep, conditions: list[Condition]) -> bool:
+def extend(found: PathBuilder, step: SyntaxStep, conditions: list[Condition]) -> bool:
     """One more step on a route; False, and nothing done, if it has no such form."""
     axis, test = step.axis, step.test
     at_attribute = bool(found.steps) and found.steps[-1].axis is Axis.ATTRIBUTE
@@ -349,7 +364,7 @@ def extend(found: Route, step: SyntaxStep, conditions: list[Condition]) -> bool:
     return True
 
 
-def _climb(found: Route) -> bool:
+def _climb(found: PathBuilder) -> bool:
     """Go where a route came from: `a/b/..` is `a[b]`; False if its last step may skip generations."""
     if not found.steps or found.steps[-1].axis not in (Axis.CHILD, Axis.ATTRIBUTE):
         return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathcast.errors import SubscriptionError
-from pathcast.xpath.lexer import NO_CHARACTER, is_ncname
+from pathcast.xpath.lexer import FORBIDDEN_CHARACTER, is_ncname
 
 __all__ = ["XML_NAMESPACE", "check_namespace"]
 
@@ -21,7 +21,7 @@ def check_namespace(prefix: object, uri: object) -> None:
     if not isinstance(uri, str) or not uri:
         message = f"prefix {prefix!r} needs a namespace, not {uri!r}"
         raise SubscriptionError("namespace", message)
-    if (bad := NO_CHARACTER.search(uri)) is not None:
+    if (bad := FORBIDDEN_CHARACTER.search(uri)) is not None:
         message = f"no namespace can hold the character U+{ord(bad.group()):04X}"
         raise SubscriptionError("namespace", message)
     if (prefix == "xml") is not (uri == XML_NAMESPACE):

@@ -6,7 +6,7 @@ divided by a power of ten) and accepts an exponent. The result may differ from P
 
 >>> number(" -12.50 "), number("1e3"), number("twelve")
 (-12.5, 1000.0, nan)
->>> spelled("007.50"), spelled("1e3")
+>>> canonical_number("007.50"), canonical_number("1e3")
 ('7.5', '1000')
 """
 
@@ -16,7 +16,7 @@ import math
 import re
 from decimal import Decimal
 
-__all__ = ["number", "spelled"]
+__all__ = ["canonical_number", "number"]
 
 # Possessive throughout: what comes from documents must not make an expression try again and again.
 _NUMBER = re.compile(
@@ -67,7 +67,7 @@ def _power_of_ten(exponent: int) -> float:
     return math.pow(10.0, exponent)
 
 
-def spelled(lexeme: str) -> str:
+def canonical_number(lexeme: str) -> str:
     """The canonical spelling of a number: the shortest one that reads back as the same value."""
     value = number(lexeme)
     if math.isfinite(value):

@@ -10,39 +10,43 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pathcast.xpath.functions import Type
+from pathcast.xpath.functions import XPathType
 from pathcast.xpath.syntax import (
     Axis,
     Call,
-    Chain,
-    Expression,
-    Filter,
+    Expr,
+    FilterExpression,
     Literal,
     LocationPath,
     Negation,
     Number,
-    Rank,
-    Step,
+    OperatorChain,
+    Precedence,
+    SyntaxStep,
     Test,
     TestKind,
     Union,
     type_of,
 )
 
-__all__ = ["conjuncts", "of_parent", "of_siblings"]
+__all__ = ["rebase_to_parent", "split_conjuncts", "weaken_to_parent"]
 
 _SIBLINGS = (Axis.FOLLOWING_SIBLING, Axis.PRECEDING_SIBLING)
-_HERE = Step(Axis.SELF, Test(TestKind.NODE))
+_HERE = SyntaxStep(Axis.SELF, Test(TestKind.NODE))
 
 
-def conjuncts(step: Step) -> Iterator[tuple[Expression, bool]]:
+def split_conjuncts(step: SyntaxStep) -> Iterator[tuple[Expr, bool]]:
     """The predicates of a step, split at `and`; True with those that may move to the parent."""
     movable = step.axis in (Axis.CHILD, Axis.ATTRIBUTE)
     for predicate in step.predicates:
-        if isinstance(predicate, Chain) and predicate.rank is Rank.AND and movable:
+        if (
+            isinstance(predicate, OperatorChain)
+            and predicate.precedence is Precedence.AND
+            and movable
+        ):
             stay = []
             for operand in predicate.operands:
-                if of_parent(operand) is None:
+                if rebase_to_parent(operand) is None:
                     stay.append(operand)
                 else:
                     yield operand, True
@@ -52,18 +56,18 @@ def conjuncts(step: Step) -> Iterator[tuple[Expression, bool]]:
                 alone = Call("boolean", (stay[0],), stay[0].at)
                 yield (replace(predicate, first=stay[0], rest=rest) if rest else alone), False
         else:
-            yield predicate, movable and of_parent(predicate) is not None
+            yield predicate, movable and rebase_to_parent(predicate) is not None
 
 
-def of_parent(expression: Expression) -> Expression | None:
+def rebase_to_parent(expression: Expr) -> Expr | None:
     """The same question asked at the parent; None if it is not about the parent alone."""
-    if type_of(expression) is Type.NUMBER:  # a place
+    if type_of(expression) is XPathType.NUMBER:  # a place
         return None
     found = _moved(expression)
     return found if found is not expression else None
 
 
-def _moved(expression: Expression) -> Expression | None:
+def _moved(expression: Expr) -> Expr | None:
     """Every path from here that starts with `..` made to start at the parent; itself if there is none."""
     match expression:
         case Number() | Literal():
@@ -87,7 +91,7 @@ def _moved(expression: Expression) -> Expression | None:
         case Negation(operand=operand):
             one = _moved(operand)
             return None if one is None else _same(expression, replace(expression, operand=one))
-        case Chain():
+        case OperatorChain():
             moved = _all(expression.operands)
             if moved is None:
                 return None
@@ -96,12 +100,12 @@ def _moved(expression: Expression) -> Expression | None:
                 expression, first=moved[0], rest=tuple((op, new) for (op, _), new in pairs)
             )
             return _same(expression, chain)
-        case Filter(primary=primary):
+        case FilterExpression(primary=primary):
             one = _moved(primary)
             return None if one is None else _same(expression, replace(expression, primary=one))
 
 
-def _all(expressions: tuple[Expression, ...]) -> tuple[Expression, ...] | None:
+def _all(expressions: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
     moved = []
     for expression in expressions:
         one = _moved(expression)
@@ -111,23 +115,23 @@ def _all(expressions: tuple[Expression, ...]) -> tuple[Expression, ...] | None:
     return tuple(moved)
 
 
-def _same(before: Expression, after: Expression) -> Expression:
+def _same(before: Expr, after: Expr) -> Expr:
     return before if before == after else after
 
 
-def of_siblings(expression: Expression) -> Expression | None:
+def weaken_to_parent(expression: Expr) -> Expr | None:
     """What a path to a sibling needs of the parent: a child like it. Weaker than the expression."""
     match expression:
         case LocationPath(absolute=False, steps=(first, *rest)) if first.axis in _SIBLINGS:
             # without its predicates: places among siblings are not places among children
             child = replace(first, axis=Axis.CHILD, predicates=())
             return replace(expression, steps=(_HERE, child, *rest))
-        case Chain(
-            rank=Rank.EQUALITY | Rank.RELATION,
+        case OperatorChain(
+            precedence=Precedence.EQUALITY | Precedence.RELATION,
             first=LocationPath() as path,
             rest=((_, Number() | Literal()),),
         ):
-            moved = of_siblings(path)
+            moved = weaken_to_parent(path)
             return None if moved is None else replace(expression, first=moved)
         case _:
             return None

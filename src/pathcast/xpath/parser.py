@@ -16,24 +16,24 @@ from collections.abc import Generator, Mapping
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from pathcast.errors import SubscriptionError
-from pathcast.xpath.cursor import Cursor, near
-from pathcast.xpath.functions import FUNCTIONS, NEWER_FUNCTIONS, Type
+from pathcast.xpath.cursor import TokenCursor, did_you_mean
+from pathcast.xpath.functions import FUNCTIONS, NEWER_FUNCTIONS, XPathType
 from pathcast.xpath.lexer import Token
 from pathcast.xpath.namespaces import XML_NAMESPACE, check_namespace
-from pathcast.xpath.numbers import spelled
+from pathcast.xpath.numbers import canonical_number
 from pathcast.xpath.syntax import (
     NO_TARGET,
     Axis,
     Call,
-    Chain,
-    Expression,
-    Filter,
+    Expr,
+    FilterExpression,
     Literal,
     LocationPath,
     Negation,
     Number,
-    Rank,
-    Step,
+    OperatorChain,
+    Precedence,
+    SyntaxStep,
     Test,
     TestKind,
     Union,
@@ -49,19 +49,19 @@ MAX_NESTING = 200
 
 _AXES = {axis.value: axis for axis in Axis}
 _RANKS = {
-    "or": Rank.OR,
-    "and": Rank.AND,
-    "=": Rank.EQUALITY,
-    "!=": Rank.EQUALITY,
-    "<": Rank.RELATION,
-    "<=": Rank.RELATION,
-    ">": Rank.RELATION,
-    ">=": Rank.RELATION,
-    "+": Rank.SUM,
-    "-": Rank.SUM,
-    "*": Rank.PRODUCT,
-    "div": Rank.PRODUCT,
-    "mod": Rank.PRODUCT,
+    "or": Precedence.OR,
+    "and": Precedence.AND,
+    "=": Precedence.EQUALITY,
+    "!=": Precedence.EQUALITY,
+    "<": Precedence.RELATION,
+    "<=": Precedence.RELATION,
+    ">": Precedence.RELATION,
+    ">=": Precedence.RELATION,
+    "+": Precedence.SUM,
+    "-": Precedence.SUM,
+    "*": Precedence.PRODUCT,
+    "div": Precedence.PRODUCT,
+    "mod": Precedence.PRODUCT,
 }
 _NODE_TYPES = {
     "node": TestKind.NODE,
@@ -72,12 +72,12 @@ _NODE_TYPES = {
 
 _T = TypeVar("_T")
 # yields what to parse next, is sent what came of it, returns its own part of the tree
-_Part: TypeAlias = Generator["_Part[Expression]", Expression, _T]
+_Part: TypeAlias = Generator["_Part[Expr]", Expr, _T]
 
 _ANY_STEP = (Axis.DESCENDANT_OR_SELF, Test(TestKind.NODE))
 
 
-def parse_expression(text: str, namespaces: Mapping[str, str]) -> Expression:
+def parse_expression(text: str, namespaces: Mapping[str, str]) -> Expr:
     """The syntax tree of `text`; raises SubscriptionError."""
     _check_type(text)
     if len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT:
@@ -92,7 +92,7 @@ def _check_type(text: object) -> None:
         raise TypeError(f"an expression is a str, not {type(text).__name__}")
 
 
-class _Parser(Cursor):
+class _Parser(TokenCursor):
     def __init__(self, text: str, namespaces: Mapping[str, str]) -> None:
         super().__init__(text)
         self._namespaces = {"xml": XML_NAMESPACE, **namespaces}
@@ -101,18 +101,20 @@ class _Parser(Cursor):
         self._open_predicates = 0
         self._steps = 0
 
-    def parse(self) -> Expression:
+    def parse(self) -> Expr:
         if self.peek.kind == "end":
             self.fail("an empty expression", expected="a path, e.g. /news//title")
-        expression = self._run(self._expression(Rank.OR.value))
+        expression = self._run(self._expression(Precedence.OR.value))
         if self.peek.kind != "end":
             self.unexpected()
-        if self._deepest * len(Rank) > MAX_NESTING // 2:  # a few brackets cannot hold a deep tree
+        if (
+            self._deepest * len(Precedence) > MAX_NESTING // 2
+        ):  # a few brackets cannot hold a deep tree
             self._check_depth(expression)
         return expression
 
     @staticmethod
-    def _run(part: _Part[Expression]) -> Expression:
+    def _run(part: _Part[Expr]) -> Expr:
         stack = [part]
         value: Any = None  # None starts a generator; after that, the expression it waits for
         while True:
@@ -127,7 +129,7 @@ class _Parser(Cursor):
 
     # expressions, loosest operators first
 
-    def _expression(self, rank: int) -> _Part[Expression]:
+    def _expression(self, rank: int) -> _Part[Expr]:
         first = yield from self._unary()
         while True:
             found = _RANKS.get(self.peek.text) if self.peek.kind == "operator" else None
@@ -137,9 +139,9 @@ class _Parser(Cursor):
             while self.peek.kind == "operator" and _RANKS.get(self.peek.text) is found:
                 operator = self.take().text
                 rest.append((operator, (yield from self._expression(found.value + 1))))
-            first = Chain(found, first, tuple(rest), first.at)
+            first = OperatorChain(found, first, tuple(rest), first.at)
 
-    def _unary(self) -> _Part[Expression]:
+    def _unary(self) -> _Part[Expr]:
         at = self.peek.at
         minuses = 0
         while self.at("-"):
@@ -154,7 +156,7 @@ class _Parser(Cursor):
             return operand
         return Negation(operand, at) if minuses % 2 else Negation(Negation(operand, at), at)
 
-    def _union(self) -> _Part[Expression]:
+    def _union(self) -> _Part[Expr]:
         first = yield from self._path()
         if not self.at("|"):
             return first
@@ -166,7 +168,7 @@ class _Parser(Cursor):
             self._need_nodes(part, "a union joins paths")
         return Union(tuple(parts), first.at)
 
-    def _path(self) -> _Part[Expression]:
+    def _path(self) -> _Part[Expr]:
         token = self.peek
         if token.kind in ("number", "literal") or self.at("("):
             return (yield from self._filter())
@@ -186,15 +188,15 @@ class _Parser(Cursor):
             return LocationPath(True, (yield from self._tail()), token.at)
         if self._starts_step():
             if not self._open_predicates:  # it will start with //, which is a step
-                self._count(Step(*_ANY_STEP, at=token.at))
+                self._count(SyntaxStep(*_ANY_STEP, at=token.at))
             return LocationPath(False, (yield from self._relative()), token.at)
         return self.unexpected()
 
-    def _filter(self) -> _Part[Expression]:
+    def _filter(self) -> _Part[Expr]:
         token = self.take()
-        primary: Expression
+        primary: Expr
         if token.kind == "number":
-            primary = Number(spelled(token.text), token.at)
+            primary = Number(canonical_number(token.text), token.at)
         elif token.kind == "literal":
             primary = Literal(token.text[1:-1], token.at)
         elif token.kind == "function":
@@ -207,14 +209,14 @@ class _Parser(Cursor):
         if not predicates and not steps:
             return primary
         self._need_nodes(primary, "only a node-set has predicates or a path that goes on")
-        return Filter(primary, predicates, steps, token.at)
+        return FilterExpression(primary, predicates, steps, token.at)
 
     def _call(self, name: Token) -> _Part[Call]:
         signature = FUNCTIONS.get(name.text)
         if signature is None:
             self._unknown_function(name)
         opening = self.take()
-        arguments: list[Expression] = []
+        arguments: list[Expr] = []
         if not self.at(")"):
             arguments.append((yield from self._bracketed(opening)))
             while self.at(","):
@@ -249,16 +251,16 @@ class _Parser(Cursor):
             or self.at(".", "..", "@")
         )
 
-    def _relative(self) -> _Part[tuple[Step, ...]]:
+    def _relative(self) -> _Part[tuple[SyntaxStep, ...]]:
         first = yield from self._step()
         return (first, *(yield from self._tail()))
 
-    def _tail(self) -> _Part[tuple[Step, ...]]:
-        steps: list[Step] = []
+    def _tail(self) -> _Part[tuple[SyntaxStep, ...]]:
+        steps: list[SyntaxStep] = []
         while self.at("/", "//"):
             token = self.take()
             if token.text == "//":
-                steps.append(self._count(Step(*_ANY_STEP, at=token.at)))
+                steps.append(self._count(SyntaxStep(*_ANY_STEP, at=token.at)))
             if not self._starts_step():
                 self.fail(
                     f"a path does not end with {token.text}"
@@ -270,7 +272,7 @@ class _Parser(Cursor):
             steps.append((yield from self._step()))
         return tuple(steps)
 
-    def _step(self) -> _Part[Step]:
+    def _step(self) -> _Part[SyntaxStep]:
         token = self.take()
         if token.kind == "symbol" and token.text in (".", ".."):
             axis = Axis.SELF if token.text == "." else Axis.PARENT
@@ -279,7 +281,7 @@ class _Parser(Cursor):
                     f"{token.text} takes no predicate",
                     hint=f"write {axis.value}::node()[...]",
                 )
-            return self._count(Step(axis, Test(TestKind.NODE), at=token.at))
+            return self._count(SyntaxStep(axis, Test(TestKind.NODE), at=token.at))
         axis = Axis.CHILD
         named = token
         if token.kind == "axis":
@@ -290,13 +292,15 @@ class _Parser(Cursor):
             axis = Axis.ATTRIBUTE
             named = self.take()
         test = self._test(named)
-        return self._count(Step(axis, test, (yield from self._predicates()), token.at))
+        return self._count(SyntaxStep(axis, test, (yield from self._predicates()), token.at))
 
     def _axis(self, token: Token) -> Axis:
         axis = _AXES.get(token.text)
         if axis is None:
             self.fail(
-                f"no axis is called {token.text!r}", at=token.at, hint=near(token.text, _AXES)
+                f"no axis is called {token.text!r}",
+                at=token.at,
+                hint=did_you_mean(token.text, _AXES),
             )
         return axis
 
@@ -322,14 +326,14 @@ class _Parser(Cursor):
                 f"prefix {prefix!r} is not declared",
                 kind="undeclared-prefix",
                 at=token.at,
-                hint=near(prefix, self._namespaces)
+                hint=did_you_mean(prefix, self._namespaces)
                 or f"give its namespace, e.g. {{{prefix!r}: 'http://...'}} or --namespace {prefix}=uri",
             )
         if local == "*":
             return Test(TestKind.ANY_IN, uri)
         return Test(TestKind.NAME, f"{{{uri}}}{local}")
 
-    def _predicates(self) -> _Part[tuple[Expression, ...]]:
+    def _predicates(self) -> _Part[tuple[Expr, ...]]:
         predicates = []
         while self.at("["):
             opening = self.take()
@@ -341,16 +345,16 @@ class _Parser(Cursor):
 
     # brackets and limits
 
-    def _bracketed(self, opening: Token) -> _Part[Expression]:
+    def _bracketed(self, opening: Token) -> _Part[Expr]:
         self._nesting += 1
         self._deepest = max(self._deepest, self._nesting)
         if self._nesting > MAX_NESTING:
             self._too_deep(opening.at)
-        expression = yield self._expression(Rank.OR.value)
+        expression = yield self._expression(Precedence.OR.value)
         self._nesting -= 1
         return expression
 
-    def _check_depth(self, expression: Expression) -> None:
+    def _check_depth(self, expression: Expr) -> None:
         """Refuse a tree that operators make deeper than its brackets allow; see the limits above."""
         waiting = [(expression, 1)]
         while waiting:
@@ -363,7 +367,7 @@ class _Parser(Cursor):
         message = f"brackets and operators may be nested {MAX_NESTING} deep"
         self.fail(message, kind="too-deep", at=at)
 
-    def _count(self, step: Step) -> Step:
+    def _count(self, step: SyntaxStep) -> SyntaxStep:
         self._steps += 1
         if self._steps > MAX_STEPS:
             self.fail(
@@ -373,14 +377,14 @@ class _Parser(Cursor):
 
     # errors
 
-    def _need_nodes(self, expression: Expression, rule: str) -> None:
+    def _need_nodes(self, expression: Expr, rule: str) -> None:
         found = type_of(expression)
-        if found is not Type.NODES:
+        if found is not XPathType.NODES:
             self.fail(f"{rule}, not a {found.value}", kind="type", at=expression.at)
 
     def _unknown_function(self, name: Token) -> NoReturn:
         prefix, colon, _ = name.text.partition(":")
-        hint = NEWER_FUNCTIONS.get(name.text) or near(name.text, FUNCTIONS)
+        hint = NEWER_FUNCTIONS.get(name.text) or did_you_mean(name.text, FUNCTIONS)
         if colon:
             hint = f"there are no extension functions, so nothing in {prefix!r} can be called"
         self.fail(

@@ -17,32 +17,32 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pathcast.xpath.canonical import FALSE, TRUE, conjunction, disjunction, negation
-from pathcast.xpath.functions import Type
+from pathcast.xpath.functions import XPathType
 from pathcast.xpath.lower import (
-    ANYWHERE,
-    Route,
+    DESCENDANT_OR_SELF_NODE,
+    PathBuilder,
     extend,
     lower,
     lower_predicate,
-    rooted,
+    make_absolute,
     route,
     selects,
 )
 from pathcast.xpath.namespaces import XML_NAMESPACE
-from pathcast.xpath.parent_predicates import conjuncts, of_parent, of_siblings
+from pathcast.xpath.parent_predicates import rebase_to_parent, split_conjuncts, weaken_to_parent
 from pathcast.xpath.parser import MAX_STEPS
 from pathcast.xpath.syntax import (
     Axis,
     Call,
-    Chain,
-    Expression,
-    Filter,
+    Expr,
+    FilterExpression,
     Literal,
     LocationPath,
     Negation,
     Number,
-    Rank,
-    Step,
+    OperatorChain,
+    Precedence,
+    SyntaxStep,
     Test,
     TestKind,
     Union,
@@ -54,7 +54,11 @@ __all__ = ["strengthen", "weaken"]
 
 _SIBLINGS = (Axis.FOLLOWING_SIBLING, Axis.PRECEDING_SIBLING)
 _LANGUAGE = LocationPath(
-    True, (ANYWHERE, Step(Axis.ATTRIBUTE, Test(TestKind.NAME, f"{{{XML_NAMESPACE}}}lang")))
+    True,
+    (
+        DESCENDANT_OR_SELF_NODE,
+        SyntaxStep(Axis.ATTRIBUTE, Test(TestKind.NAME, f"{{{XML_NAMESPACE}}}lang")),
+    ),
 )
 # string functions that give '' when their first argument is ''
 _KEEP_EMPTY = frozenset(
@@ -64,7 +68,7 @@ _NAMES = frozenset({"name", "local-name", "namespace-uri"})
 _STRICT = frozenset({"number", "floor", "ceiling", "round"})
 
 
-def weaken(expression: Expression, *, top: bool = False) -> Condition:
+def weaken(expression: Expr, *, top: bool = False) -> Condition:
     """A condition that holds wherever the expression is true."""
     exact = lower(expression, top=top)
     if exact is not None:
@@ -72,11 +76,13 @@ def weaken(expression: Expression, *, top: bool = False) -> Condition:
     match expression:
         case LocationPath():
             return _weak_path(expression, top)
-        case Chain(rank=Rank.OR):
+        case OperatorChain(precedence=Precedence.OR):
             return disjunction([weaken(part, top=top) for part in expression.operands])
-        case Chain(rank=Rank.AND):
+        case OperatorChain(precedence=Precedence.AND):
             return conjunction([weaken(part, top=top) for part in expression.operands])
-        case Chain(rank=Rank.EQUALITY | Rank.RELATION, first=left, rest=((op, right),)):
+        case OperatorChain(
+            precedence=Precedence.EQUALITY | Precedence.RELATION, first=left, rest=((op, right),)
+        ):
             return conjunction([_compared(left, op, right, top), _compared(right, op, left, top)])
         case Call(name="not", arguments=(argument,)):
             return negation(strengthen(argument, top=top))
@@ -86,25 +92,25 @@ def weaken(expression: Expression, *, top: bool = False) -> Condition:
             return _text(where, top)
         case Call(name="lang"):
             return selects(_LANGUAGE, True) or TRUE
-        case _ if type_of(expression) is Type.NODES:
+        case _ if type_of(expression) is XPathType.NODES:
             return _nodes(expression, top)
-        case _ if type_of(expression) is Type.NUMBER:
+        case _ if type_of(expression) is XPathType.NUMBER:
             return _number(expression, top)
-        case _ if type_of(expression) is Type.STRING:
+        case _ if type_of(expression) is XPathType.STRING:
             return _text(expression, top)
         case _:
             return TRUE
 
 
-def strengthen(expression: Expression, *, top: bool = False) -> Condition:
+def strengthen(expression: Expr, *, top: bool = False) -> Condition:
     """A condition that holds only where the expression is true."""
     exact = lower(expression, top=top)
     if exact is not None:
         return exact
     match expression:
-        case Chain(rank=Rank.OR):
+        case OperatorChain(precedence=Precedence.OR):
             return disjunction([strengthen(part, top=top) for part in expression.operands])
-        case Chain(rank=Rank.AND):
+        case OperatorChain(precedence=Precedence.AND):
             return conjunction([strengthen(part, top=top) for part in expression.operands])
         case Call(name="not", arguments=(argument,)):
             return negation(weaken(argument, top=top))
@@ -121,23 +127,23 @@ def strengthen(expression: Expression, *, top: bool = False) -> Condition:
 # what a value needs
 
 
-def _compared(side: Expression, op: str, other: Expression, top: bool) -> Condition:
+def _compared(side: Expr, op: str, other: Expr, top: bool) -> Condition:
     """What a comparison needs of one of its sides."""
     match type_of(side):
-        case Type.NODES if type_of(other) is not Type.BOOLEAN:
+        case XPathType.NODES if type_of(other) is not XPathType.BOOLEAN:
             return _nodes(side, top)
-        case Type.NUMBER if op != "!=" and type_of(other) is not Type.BOOLEAN:
+        case XPathType.NUMBER if op != "!=" and type_of(other) is not XPathType.BOOLEAN:
             return _not_nan(side, top)
-        case Type.STRING if op not in ("=", "!="):
+        case XPathType.STRING if op not in ("=", "!="):
             return _text(side, top)
-        case Type.STRING if op == "=":
+        case XPathType.STRING if op == "=":
             filled = isinstance(other, Literal) and other.value
-            if filled or type_of(other) is Type.NUMBER:
+            if filled or type_of(other) is XPathType.NUMBER:
                 return _text(side, top)
     return TRUE
 
 
-def _number(expression: Expression, top: bool) -> Condition:
+def _number(expression: Expr, top: bool) -> Condition:
     """What a number needs to count as true: neither zero nor NaN."""
     match expression:
         case Call(name="count" | "sum", arguments=(path,)):
@@ -148,9 +154,9 @@ def _number(expression: Expression, top: bool) -> Condition:
             return _not_nan(expression, top)
 
 
-def _not_nan(expression: Expression, top: bool) -> Condition:
+def _not_nan(expression: Expr, top: bool) -> Condition:
     match expression:
-        case Chain(rank=Rank.SUM | Rank.PRODUCT):
+        case OperatorChain(precedence=Precedence.SUM | Precedence.PRODUCT):
             return conjunction([_not_nan(operand, top) for operand in expression.operands])
         case Negation(operand=operand):
             return _not_nan(operand, top)
@@ -158,15 +164,15 @@ def _not_nan(expression: Expression, top: bool) -> Condition:
             return _not_nan(argument, top)
         case Number():
             return TRUE
-        case _ if type_of(expression) is Type.NODES:
+        case _ if type_of(expression) is XPathType.NODES:
             return _nodes(expression, top)
-        case _ if type_of(expression) is Type.STRING:
+        case _ if type_of(expression) is XPathType.STRING:
             return _text(expression, top)
         case _:
             return TRUE
 
 
-def _text(expression: Expression, top: bool) -> Condition:
+def _text(expression: Expr, top: bool) -> Condition:
     """What a string needs to have any character."""
     match expression:
         case Call(name=name, arguments=(argument, *_)) if name in _KEEP_EMPTY:
@@ -177,7 +183,7 @@ def _text(expression: Expression, top: bool) -> Condition:
             return disjunction([_text(argument, top) for argument in arguments])
         case Literal(value=value):
             return TRUE if value else FALSE
-        case _ if type_of(expression) is Type.NODES:
+        case _ if type_of(expression) is XPathType.NODES:
             return _nodes(expression, top)
         case _:
             return TRUE
@@ -186,44 +192,44 @@ def _text(expression: Expression, top: bool) -> Condition:
 # paths
 
 
-def _nodes(expression: Expression, top: bool) -> Condition:
+def _nodes(expression: Expr, top: bool) -> Condition:
     """What a node-set needs to have any node."""
     match expression:
         case LocationPath():
             return _weak_path(expression, top)
         case Union(parts=parts):
             return disjunction([_nodes(part, top) for part in parts])
-        case Filter(primary=LocationPath() as start, predicates=predicates, steps=steps):
-            start = rooted(start, top)
+        case FilterExpression(primary=LocationPath() as start, predicates=predicates, steps=steps):
+            start = make_absolute(start, top)
             if start.steps:
                 safe = tuple(inner for inner in predicates if _any_place(inner))
                 last = replace(start.steps[-1], predicates=(*start.steps[-1].predicates, *safe))
                 start = replace(start, steps=(*start.steps[:-1], last))
             return _weak_path(replace(start, steps=(*start.steps, *steps)), top)
-        case Filter(primary=Union(parts=parts), steps=steps):
+        case FilterExpression(primary=Union(parts=parts), steps=steps):
             # without predicates: written out for each part, nested ones would grow without bound
             bare = tuple(replace(step, predicates=()) for step in steps)
             if len(parts) * len(bare) > MAX_STEPS:
                 bare = ()
-            return disjunction([_nodes(Filter(part, (), bare), top) for part in parts])
-        case Filter(primary=primary, steps=()):
+            return disjunction([_nodes(FilterExpression(part, (), bare), top) for part in parts])
+        case FilterExpression(primary=primary, steps=()):
             return _nodes(primary, top)
-        case Filter(primary=primary, steps=steps):
-            tail = LocationPath(True, (ANYWHERE, *steps), expression.at)
+        case FilterExpression(primary=primary, steps=steps):
+            tail = LocationPath(True, (DESCENDANT_OR_SELF_NODE, *steps), expression.at)
             return conjunction([_nodes(primary, top), _weak_path(tail, top)])
         case _:
             return TRUE
 
 
-def _any_place(predicate: Expression) -> bool:
+def _any_place(predicate: Expr) -> bool:
     """Whether a predicate means the same however many nodes it is asked of."""
     condition = lower_predicate(predicate)
     return condition is not None and not condition.positional
 
 
 def _weak_path(path: LocationPath, top: bool) -> Condition:
-    path = rooted(path, top)
-    found = Route(path.absolute, path.at)
+    path = make_absolute(path, top)
+    found = PathBuilder(path.absolute, path.at)
     demands: list[Condition] = []
     for step in path.steps:
         above, conditions = _weak_predicates(step)
@@ -238,7 +244,9 @@ def _weak_path(path: LocationPath, top: bool) -> Condition:
     return conjunction([*demands, found.exists(top) or TRUE])
 
 
-def _elsewhere(found: Route, step: Step, conditions: list[Condition]) -> Route | None:
+def _elsewhere(
+    found: PathBuilder, step: SyntaxStep, conditions: list[Condition]
+) -> PathBuilder | None:
     """Where a step along another axis may lead; None if nowhere in the tree of elements."""
     if step.axis is Axis.NAMESPACE:
         return None
@@ -248,12 +256,12 @@ def _elsewhere(found: Route, step: Step, conditions: list[Condition]) -> Route |
         beside = replace(found, steps=found.steps[:-1])
         extend(beside, replace(step, axis=Axis.CHILD), conditions)
         return beside
-    start = Route(True, step.at)
+    start = PathBuilder(True, step.at)
     extend(start, replace(step, axis=Axis.DESCENDANT_OR_SELF), conditions)
     return start
 
 
-def _weak_predicates(step: Step) -> tuple[list[Condition], list[Condition]]:
+def _weak_predicates(step: SyntaxStep) -> tuple[list[Condition], list[Condition]]:
     """What the predicates of a step need of its parent, and of the node itself.
 
     Places are only asked while all predicates before are exact.
@@ -261,13 +269,13 @@ def _weak_predicates(step: Step) -> tuple[list[Condition], list[Condition]]:
     above: list[Condition] = []
     found: list[Condition] = []
     exact = True
-    for predicate, movable in conjuncts(step):
+    for predicate, movable in split_conjuncts(step):
         if movable:
-            about = of_parent(predicate)
+            about = rebase_to_parent(predicate)
             assert about is not None
             above.append(weaken(about))
             continue
-        beside = of_siblings(predicate) if step.axis is Axis.CHILD else None
+        beside = weaken_to_parent(predicate) if step.axis is Axis.CHILD else None
         if beside is not None:
             above.append(weaken(beside))
             exact = False
@@ -275,7 +283,7 @@ def _weak_predicates(step: Step) -> tuple[list[Condition], list[Condition]]:
         condition = lower_predicate(predicate)
         known = condition is not None
         if condition is None:
-            condition = TRUE if type_of(predicate) is Type.NUMBER else weaken(predicate)
+            condition = TRUE if type_of(predicate) is XPathType.NUMBER else weaken(predicate)
         if exact or not condition.positional:
             found.append(condition)
         exact = exact and known
@@ -288,8 +296,8 @@ def _strong_path(path: LocationPath, top: bool) -> Condition:
         is None
     ):
         return FALSE
-    path = rooted(path, top)
-    found = Route(path.absolute, path.at)
+    path = make_absolute(path, top)
+    found = PathBuilder(path.absolute, path.at)
     for step in path.steps:
         conditions = _strong_predicates(step.predicates)
         if conditions is None or not extend(found, step, conditions):
@@ -297,13 +305,13 @@ def _strong_path(path: LocationPath, top: bool) -> Condition:
     return found.exists(top) or FALSE
 
 
-def _strong_predicates(predicates: tuple[Expression, ...]) -> list[Condition] | None:
+def _strong_predicates(predicates: tuple[Expr, ...]) -> list[Condition] | None:
     """Stronger predicates; None where a place is asked after one that is not exact."""
     found: list[Condition] = []
     exact = True
     for predicate in predicates:
         condition = lower_predicate(predicate)
-        if condition is None and type_of(predicate) is Type.NUMBER:
+        if condition is None and type_of(predicate) is XPathType.NUMBER:
             return None
         known = condition is not None
         if condition is None:

@@ -11,21 +11,21 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
-from pathcast.xpath.functions import FUNCTIONS, Type
+from pathcast.xpath.functions import FUNCTIONS, XPathType
 
 __all__ = [
     "NO_TARGET",
     "Axis",
     "Call",
-    "Chain",
-    "Expression",
-    "Filter",
+    "Expr",
+    "FilterExpression",
     "Literal",
     "LocationPath",
     "Negation",
     "Number",
-    "Rank",
-    "Step",
+    "OperatorChain",
+    "Precedence",
+    "SyntaxStep",
     "Test",
     "TestKind",
     "Union",
@@ -84,7 +84,7 @@ class Test:
     name: str = ""
 
 
-class Rank(Enum):
+class Precedence(Enum):
     """The ranks of binary operators, loosest first."""
 
     __hash__ = object.__hash__  # members are single: by identity, and quicker than by name
@@ -118,17 +118,17 @@ class Call:
     """A call of a core function."""
 
     name: str
-    arguments: tuple[Expression, ...]
+    arguments: tuple[Expr, ...]
     at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SyntaxStep:
     """A location step: axis::test[predicate]..."""
 
     axis: Axis
     test: Test
-    predicates: tuple[Expression, ...] = ()
+    predicates: tuple[Expr, ...] = ()
     at: int = field(default=0, compare=False)
 
 
@@ -137,17 +137,17 @@ class LocationPath:
     """A path that starts at the document (absolute) or at the context node."""
 
     absolute: bool
-    steps: tuple[Step, ...]
+    steps: tuple[SyntaxStep, ...]
     at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class FilterExpression:
     """A primary expression with predicates, and the path that goes on from it: (//a)[2]/b."""
 
-    primary: Expression
-    predicates: tuple[Expression, ...]
-    steps: tuple[Step, ...]
+    primary: Expr
+    predicates: tuple[Expr, ...]
+    steps: tuple[SyntaxStep, ...]
     at: int = field(default=0, compare=False)
 
 
@@ -155,7 +155,7 @@ class Filter:
 class Union:
     """The union of node-sets: a | b."""
 
-    parts: tuple[Expression, ...]
+    parts: tuple[Expr, ...]
     at: int = field(default=0, compare=False)
 
 
@@ -163,44 +163,50 @@ class Union:
 class Negation:
     """Unary minus."""
 
-    operand: Expression
+    operand: Expr
     at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class OperatorChain:
     """Operators of one rank, applied from the left: first op operand op operand ..."""
 
-    rank: Rank
-    first: Expression
-    rest: tuple[tuple[str, Expression], ...]
+    precedence: Precedence
+    first: Expr
+    rest: tuple[tuple[str, Expr], ...]
     at: int = field(default=0, compare=False)
 
     @property
-    def operands(self) -> tuple[Expression, ...]:
+    def operands(self) -> tuple[Expr, ...]:
         """All operands, left to right."""
         return (self.first, *(operand for _, operand in self.rest))
 
 
-Expression: TypeAlias = Number | Literal | Call | LocationPath | Filter | Union | Negation | Chain
+Expr: TypeAlias = (
+    Number | Literal | Call | LocationPath | FilterExpression | Union | Negation | OperatorChain
+)
 
 
-def type_of(expression: Expression) -> Type:
+def type_of(expression: Expr) -> XPathType:
     """The static type of an expression."""
     match expression:
-        case LocationPath() | Filter() | Union():
-            return Type.NODES
+        case LocationPath() | FilterExpression() | Union():
+            return XPathType.NODES
         case Number() | Negation():
-            return Type.NUMBER
+            return XPathType.NUMBER
         case Literal():
-            return Type.STRING
+            return XPathType.STRING
         case Call(name=name):
             return FUNCTIONS[name].result
-        case Chain(rank=rank):
-            return Type.NUMBER if rank in (Rank.SUM, Rank.PRODUCT) else Type.BOOLEAN
+        case OperatorChain(precedence=rank):
+            return (
+                XPathType.NUMBER
+                if rank in (Precedence.SUM, Precedence.PRODUCT)
+                else XPathType.BOOLEAN
+            )
 
 
-def children(expression: Expression) -> list[Expression]:
+def children(expression: Expr) -> list[Expr]:
     """The expressions directly inside an expression, those in predicates included."""
     match expression:
         case Number() | Literal():
@@ -209,12 +215,12 @@ def children(expression: Expression) -> list[Expression]:
             return list(arguments)
         case LocationPath(steps=steps):
             return [inner for step in steps for inner in step.predicates]
-        case Filter(primary=primary, predicates=predicates, steps=steps):
+        case FilterExpression(primary=primary, predicates=predicates, steps=steps):
             tail = [inner for step in steps for inner in step.predicates]
             return [primary, *predicates, *tail]
         case Union(parts=parts):
             return list(parts)
         case Negation(operand=operand):
             return [operand]
-        case Chain():
+        case OperatorChain():
             return list(expression.operands)

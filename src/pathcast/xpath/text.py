@@ -1,7 +1,7 @@
 """Conditions and syntax trees -> XPath text that reads back as the same value.
 
 One text for each pattern: abbreviated where that says the same, one space around operators, single quotes
-unless the string has one. `Names` chooses how a Clark name is written; the canonical order of conditions
+unless the string has one. `QNameFormat` chooses how a Clark name is written; the canonical order of conditions
 is made with CLARK, which does not depend on anybody's prefixes.
 """
 
@@ -13,19 +13,19 @@ from pathcast.xpath.syntax import (
     NO_TARGET,
     Axis,
     Call,
-    Chain,
-    Expression,
-    Filter,
+    Expr,
+    FilterExpression,
     Literal,
     LocationPath,
     Negation,
     Number,
-    Rank,
+    OperatorChain,
+    Precedence,
+    SyntaxStep,
     Test,
     TestKind,
     Union,
 )
-from pathcast.xpath.syntax import Step as SyntaxStep
 from pathcast.xpath.tree import (
     Always,
     And,
@@ -43,12 +43,12 @@ from pathcast.xpath.tree import (
     ValueKind,
 )
 
-__all__ = ["CLARK", "Names", "condition_text", "expression_text", "path_text", "test_text"]
+__all__ = ["CLARK", "QNameFormat", "condition_text", "expression_text", "path_text", "test_text"]
 
 _ANY = Test(TestKind.NODE)
 
 
-class Names:
+class QNameFormat:
     """How names are written: by the prefix that `prefixes` gives for their namespace."""
 
     def __init__(self, prefixes: Mapping[str, str] | None) -> None:
@@ -61,15 +61,15 @@ class Names:
         return f"{self._prefixes[uri]}:{local}"
 
 
-CLARK = Names(None)
+CLARK = QNameFormat(None)
 
 
-def quoted(value: str) -> str:
+def quote(value: str) -> str:
     """A string as XPath writes it."""
     return f'"{value}"' if "'" in value else f"'{value}'"
 
 
-def test_text(test: Test, names: Names) -> str:
+def test_text(test: Test, names: QNameFormat) -> str:
     """A node test."""
     match test.kind:
         case TestKind.NAME:
@@ -78,7 +78,7 @@ def test_text(test: Test, names: Names) -> str:
             return names(f"{{{test.name}}}*")
         case TestKind.INSTRUCTION if test.name:
             target = "" if test.name == NO_TARGET else test.name
-            return f"processing-instruction({quoted(target)})"
+            return f"processing-instruction({quote(target)})"
         case _:
             return str(test.kind.value)
 
@@ -86,7 +86,7 @@ def test_text(test: Test, names: Names) -> str:
 # conditions
 
 
-def condition_text(condition: Condition, names: Names = CLARK, *, top: bool = False) -> str:
+def condition_text(condition: Condition, names: QNameFormat = CLARK, *, top: bool = False) -> str:
     """A condition as it stands in a predicate or, with `top`, as a whole subscription."""
     match condition:
         case Exists(path=path):
@@ -129,21 +129,21 @@ def _value(value: Value, string: str, numeric: str) -> str:
         case ValueKind.NUMBER:
             return f"{numeric} {value.op} {value.operand}"
         case ValueKind.STRING:
-            return f"{string} {value.op} {quoted(value.operand)}"
+            return f"{string} {value.op} {quote(value.operand)}"
         case ValueKind.LENGTH:
             inner = "" if string in (".", "string()") else string
             return f"string-length({inner}) {value.op} {value.operand}"
         case _:
-            return f"{value.kind.value}({string}, {quoted(value.operand)})"
+            return f"{value.kind.value}({string}, {quote(value.operand)})"
 
 
-def path_text(path: Path, names: Names = CLARK) -> str:
+def path_text(path: Path, names: QNameFormat = CLARK) -> str:
     """A path, with // where it says the same as the axis."""
     written = ""
     deep = False  # a bare descendant-or-self::node() waits to become //
     steps = path.steps
     for index, step in enumerate(steps):
-        if step.only_deeper and index + 1 < len(steps) and _abbreviates(steps[index + 1]):
+        if step.is_double_slash and index + 1 < len(steps) and _abbreviates(steps[index + 1]):
             deep = True
             continue
         name = test_text(step.test, names)
@@ -155,7 +155,7 @@ def path_text(path: Path, names: Names = CLARK) -> str:
             text, deep = name, True
         else:
             text = f"{step.axis.value}::{name}"
-        first = index == 0 or (deep and index == 1 and steps[0].only_deeper)
+        first = index == 0 or (deep and index == 1 and steps[0].is_double_slash)
         if deep:
             lead = "//" if path.absolute or not first else ".//"
         else:
@@ -171,7 +171,7 @@ def _abbreviates(step: Step) -> bool:
     return step.axis is Axis.ATTRIBUTE or (step.axis is Axis.CHILD and step.positional)
 
 
-def _predicate(condition: Condition, names: Names) -> str:
+def _predicate(condition: Condition, names: QNameFormat) -> str:
     if isinstance(condition, Position) and (condition.left, condition.op) == ("position", "="):
         return "last()" if condition.right == "last" else condition.right
     return condition_text(condition, names)
@@ -180,15 +180,15 @@ def _predicate(condition: Condition, names: Names) -> str:
 # syntax trees
 
 
-def expression_text(expression: Expression, names: Names = CLARK) -> str:
+def expression_text(expression: Expr, names: QNameFormat = CLARK) -> str:
     """A syntax tree as text."""
     match expression:
         case Number(spelling=spelling):
             return spelling
         case Literal(value=value):
-            return quoted(value)
+            return quote(value)
         case Negation(operand=operand):
-            return "-" + _operand(operand, names, isinstance(operand, Chain))
+            return "-" + _operand(operand, names, isinstance(operand, OperatorChain))
         case Call(name=name, arguments=arguments):
             texts = [expression_text(argument, names) for argument in arguments]
             return f"{name}({', '.join(texts)})"
@@ -197,28 +197,28 @@ def expression_text(expression: Expression, names: Names = CLARK) -> str:
             for part in parts:
                 texts.append(_operand(part, names, isinstance(part, Union)))
             return " | ".join(texts)
-        case Chain(rank=rank):
+        case OperatorChain(precedence=rank):
             return _chain(expression, rank, names)
         case LocationPath(absolute=absolute, steps=steps):
             if not steps:
                 return "(/)"  # without brackets, a name after it would be a step
             return _steps(steps, names, "/" if absolute else "")
-        case Filter(primary=primary, predicates=predicates, steps=steps):
+        case FilterExpression(primary=primary, predicates=predicates, steps=steps):
             written = _operand(primary, names, not isinstance(primary, Call))
             for predicate in predicates:
                 written += f"[{expression_text(predicate, names)}]"
             return written + (_steps(steps, names, "/") if steps else "")
 
 
-def _operand(expression: Expression, names: Names, brackets: bool) -> str:
+def _operand(expression: Expr, names: QNameFormat, brackets: bool) -> str:
     text = expression_text(expression, names)
     return f"({text})" if brackets else text
 
 
-def _chain(chain: Chain, rank: Rank, names: Names) -> str:
-    def looser(operand: Expression) -> bool:
+def _chain(chain: OperatorChain, rank: Precedence, names: QNameFormat) -> str:
+    def looser(operand: Expr) -> bool:
         # a chain takes in all operands of its rank: one of equal rank inside it came in brackets
-        return isinstance(operand, Chain) and operand.rank.value <= rank.value
+        return isinstance(operand, OperatorChain) and operand.precedence.value <= rank.value
 
     written = _operand(chain.first, names, looser(chain.first))
     for op, operand in chain.rest:
@@ -226,7 +226,7 @@ def _chain(chain: Chain, rank: Rank, names: Names) -> str:
     return written
 
 
-def _steps(steps: tuple[SyntaxStep, ...], names: Names, lead: str) -> str:
+def _steps(steps: tuple[SyntaxStep, ...], names: QNameFormat, lead: str) -> str:
     written = ""
     for index, step in enumerate(steps):
         bare = step.axis is Axis.DESCENDANT_OR_SELF and step.test == _ANY and not step.predicates

@@ -123,7 +123,7 @@ class Step(_Digested):
         return self._seal()[1]
 
     @property
-    def only_deeper(self) -> bool:
+    def is_double_slash(self) -> bool:
         """Whether it is the // before another step: descendant-or-self::node(), and nothing asked."""
         any_node = self.test.kind is TestKind.NODE and not self.conditions
         return any_node and self.axis is Axis.DESCENDANT_OR_SELF

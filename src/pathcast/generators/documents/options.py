@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pathcast.documents.limits import DEEPEST, Limits
+from pathcast.documents.limits import MAX_DEPTH, Limits
 from pathcast.errors import WorkloadError
 from pathcast.generators.values import ValueDomain
 
@@ -37,7 +37,7 @@ class DocumentOptions:
     values: ValueDomain = field(default_factory=ValueDomain)
 
     def __post_init__(self) -> None:
-        _check("max_depth", self.max_depth, 1, DEEPEST, "that many levels our parser takes")
+        _check("max_depth", self.max_depth, 1, MAX_DEPTH, "that many levels our parser takes")
         _check("repetition", self.repetition, 1, None)
         _check("optional", self.optional, 0, 1, "a probability")
         _check("recursion", self.recursion, 1, None, "1: never inside itself")

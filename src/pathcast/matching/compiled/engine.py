@@ -24,7 +24,7 @@ from typing import Final, Literal
 
 from lxml import etree
 
-from pathcast.documents import Limits, Tree, parse_tree
+from pathcast.documents import Limits, ParsedTree, parse_tree
 from pathcast.documents import parse as parse_document
 from pathcast.errors import EvaluationError
 from pathcast.matching.compiled.core.evaluator.evaluate import Conditions, Evaluation
@@ -257,7 +257,9 @@ class CompiledEngine:
             self._made.append(run)
         errors: Mapping[Id, EvaluationError] = {}
         try:
-            run.open(parsed.root, not parsed.few_attributes and self._crowded(parsed, body))
+            run.open(
+                parsed.root, not parsed.attributes_within_limit and self._crowded(parsed, body)
+            )
             self._check_limits(run, body)
             alive, version = generation.alive, self._version_of(generation)
             pending = run.match(generation.automata, alive, version, hops, generation.fresh)
@@ -281,10 +283,10 @@ class CompiledEngine:
         version = self._version  # first: if the bits are still these, they were when it was read
         return version if generation.alive is self._alive else next(self._once) & _LAST_VERSION
 
-    def _crowded(self, parsed: Tree, body: bytes) -> bool:
+    def _crowded(self, parsed: ParsedTree, body: bytes) -> bool:
         """Whether attributes must be counted: one element may have all that there are."""
         few = min(self._limits.attributes, self._limits.attributes_total)
-        return not parsed.plain or occurrences(body, ord("=")) > few
+        return not parsed.every_attribute_has_equals or occurrences(body, ord("=")) > few
 
     def _check_limits(self, run: Run, body: bytes) -> None:
         """Let the plain way say what is wrong, and where, if something is."""
@@ -334,7 +336,7 @@ class CompiledEngine:
     ) -> Mapping[Id, EvaluationError]:
         """What residuals say of entries whose skeletons hold; an entry is asked once, however often it is named."""
         checks = {id(entry): check for _, _, entry, check in asked}
-        tree, runs = root.getroottree(), run.walk.longest_run
+        tree, runs = root.getroottree(), run.walk.longest_sibling_run
         answers = self._residuals.decide(list(checks.values()), tree, runs, bytes(body))
         known = dict(zip(checks, answers, strict=True))
         errors: dict[Id, EvaluationError] = {}

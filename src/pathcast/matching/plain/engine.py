@@ -210,7 +210,7 @@ class PlainEngine:
         errors: dict[Id, EvaluationError] = {}
         if asked:
             checks = [check for _, check in asked]
-            tree, runs = document.tree, document.longest_run
+            tree, runs = document.tree, document.longest_sibling_run
             answers = self._residuals.decide(checks, tree, runs, bytes(body))
             for (entry, _), answer in zip(asked, answers, strict=True):
                 if isinstance(answer, EvaluationError):

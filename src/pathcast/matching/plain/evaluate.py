@@ -139,7 +139,7 @@ class Evaluator:
             case Exists(path=path):
                 return self._lead(path, nodes)
             case Value():
-                string = self._document.string
+                string = self._document.string_value
                 return [n for n in nodes if condition.holds(string(n))]
             case And(parts=parts):
                 found = nodes
@@ -214,7 +214,7 @@ class Evaluator:
 
     def _first_string(self, path: Path, node: int) -> str:
         selected = self.select(path, node)
-        return self._document.string(selected[0]) if selected else ""
+        return self._document.string_value(selected[0]) if selected else ""
 
     # paths
 

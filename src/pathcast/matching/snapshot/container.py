@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from pathcast.errors import FormatError
-from pathcast.files.atomic_write import file_draft
+from pathcast.files.atomic_write import atomic_file
 
 __all__ = ["read_sections", "write_sections"]
 
@@ -35,7 +35,7 @@ def write_sections(sections: Sequence[memoryview], place: Path) -> None:
     """Write all sections or nothing; FormatError if they cannot be written."""
     start = _START.pack(_MAGIC, _VERSION) + _LENGTHS.pack(*map(len, sections))
     checksum = hashlib.blake2b(start, digest_size=_CHECKSUM)
-    with file_draft(place) as stream:
+    with atomic_file(place) as stream:
         stream.write(start)
         for section in sections:
             checksum.update(section)

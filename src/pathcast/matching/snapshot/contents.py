@@ -121,7 +121,7 @@ def patterns_to_json(patterns: Sequence[SavedPattern]) -> tuple[list[Any], ...]:
     return (
         [one.text for one in patterns],
         [one.check for one in patterns],
-        [one.fears_long_runs for one in patterns],
+        [one.quadratic_on_sibling_runs for one in patterns],
         [one.expensive for one in patterns],
         [spaces.setdefault(one.namespaces, len(spaces)) for one in patterns],
         list(spaces),

@@ -32,7 +32,7 @@ class SavedPattern:
     namespaces: tuple[tuple[str, str], ...]
     check: str | None
     """The expression of its residual."""
-    fears_long_runs: bool
+    quadratic_on_sibling_runs: bool
     expensive: bool
     alternatives: Alternatives
     """As `PlanEncoder.encode_plan` gives them."""
@@ -69,7 +69,7 @@ def to_saved_pattern(
         text,
         namespaces,
         None if check is None else check.expression.xpath,
-        check is not None and check.fears_long_runs,
+        check is not None and check.quadratic_on_sibling_runs,
         check is not None and check.expensive,
         tuple(alternatives),
     )

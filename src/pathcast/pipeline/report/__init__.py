@@ -13,7 +13,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from pathcast.errors import FormatError, PipelineError
-from pathcast.files.atomic_write import file_draft
+from pathcast.files.atomic_write import atomic_file
 from pathcast.pipeline.report.content import read_content
 from pathcast.pipeline.report.page import render_page
 from pathcast.pipeline.report.plots import require_matplotlib
@@ -28,7 +28,7 @@ def write_report(session: SparkSession, out: str, path: Path) -> Path:
     content = read_content(session, read_statistics(session, out))
     page = render_page(content, out)
     try:
-        with file_draft(path) as file:
+        with atomic_file(path) as file:
             file.write(page.encode())
     except FormatError as error:
         raise PipelineError("report", error.message, hint=error.hint) from None

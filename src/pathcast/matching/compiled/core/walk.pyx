@@ -64,7 +64,7 @@ cdef class Walk:
         self.root = None
         self.size = 0
 
-    def longest_run(self):
+    def longest_sibling_run(self):
         """How many siblings in a row are texts, comments or processing instructions, at most."""
         cdef tree.xmlNode *node
         cdef Py_ssize_t spot, run, longest = 0
