@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pathcast.broker import Broker, Keep, Saved, Send, Start, Submit
+from pathcast.broker import Broker, DocumentSubmitted, MemoryStorage, PersistDocument
 from pathcast.broker.broker import Settings
 from pathcast.broker.effects import Accepted
-from pathcast.broker.inputs import Ask, ClientsKnown
+from pathcast.broker.inputs import ClientRequest, ClientsKnown
+from pathcast.node import Send, Start
 from pathcast.routing.advertisement import ANYTHING
 from pathcast.routing.matcher_backend import MatcherBackend
 from pathcast.routing.messages import Publication
@@ -20,73 +21,75 @@ from pathcast.xpath import parse
 KEEPING = Settings(keep_tables=True)
 
 
-def alone(saved: Saved, settings: Settings = KEEPING) -> Broker:
-    return Broker("b1", (), MatcherBackend(settings.strategy), settings, saved)
+def alone(storage: MemoryStorage, settings: Settings = KEEPING) -> Broker:
+    return Broker("b1", (), MatcherBackend(settings.strategy), settings, storage)
 
 
-def feed(broker: Broker, saved: Saved, *inputs: object) -> list[object]:
+def feed(broker: Broker, storage: MemoryStorage, *inputs: object) -> list[object]:
     found: list[object] = []
     for one in inputs:
         for effect in broker.receive(one, 0.0):  # type: ignore[arg-type]
-            saved.perform(effect)
+            storage.perform(effect)
             found.append(effect)
     return found
 
 
 def test_facts_are_added_and_removed() -> None:
-    saved = Saved()
-    broker = alone(saved)
+    storage = MemoryStorage()
+    broker = alone(storage)
     register, announce = Register("s1", parse("/a"), "ann"), Announce("P", ANYTHING)
-    feed(broker, saved, Start(), Ask(register), Ask(announce))
-    assert [note.fact for note in saved.facts.values()] == [register, announce]
-    feed(broker, saved, Ask(Cancel("s1")), Ask(Retract("P")))
-    assert saved.facts == {}
+    feed(broker, storage, Start(), ClientRequest(register), ClientRequest(announce))
+    assert [note.fact for note in storage.facts.values()] == [register, announce]
+    feed(broker, storage, ClientRequest(Cancel("s1")), ClientRequest(Retract("P")))
+    assert storage.facts == {}
 
 
 def test_a_document_is_kept_before_it_is_accepted_and_forgotten_when_all_have_it() -> None:
-    saved = Saved()
+    storage = MemoryStorage()
     flooding = Strategy(advertisements=False)
-    broker = Broker("b1", ("b2",), MatcherBackend(flooding), Settings(flooding), saved)
+    broker = Broker("b1", ("b2",), MatcherBackend(flooding), Settings(flooding), storage)
     document = Publication("d1", "b1", "P", b"<a/>")
-    effects = broker.receive(Submit(document), 0.0)
+    effects = broker.receive(DocumentSubmitted(document), 0.0)
     kinds = [type(one) for one in effects]
-    assert kinds.index(Keep) < kinds.index(Accepted) < kinds.index(Send)
+    assert kinds.index(PersistDocument) < kinds.index(Accepted) < kinds.index(Send)
     for effect in effects:
-        saved.perform(effect)
-    assert (saved.documents, list(saved.seen)) == ({}, ["d1"])  # nobody wants it
-    again = broker.receive(Submit(document), 0.0)
+        storage.perform(effect)
+    assert (storage.documents, list(storage.seen_ids)) == ({}, ["d1"])  # nobody wants it
+    again = broker.receive(DocumentSubmitted(document), 0.0)
     assert [type(one) for one in again if not isinstance(one, Send)] == [Accepted]
-    assert broker.counts.doubled == 1
+    assert broker.counters.duplicates == 1
 
 
 def test_tables_that_were_lost_are_no_tables_until_all_is_known_again() -> None:
-    saved = Saved()
-    feed(alone(saved), saved, Start(), Ask(Register("s1", parse("/a"), "ann")))
-    saved.lose_tables()
-    broker = alone(saved)
-    feed(broker, saved, Start(), Ask(Register("s2", parse("/b"), "bob")))
-    assert saved.whole is False
+    storage = MemoryStorage()
+    feed(alone(storage), storage, Start(), ClientRequest(Register("s1", parse("/a"), "ann")))
+    storage.lose_tables()
+    broker = alone(storage)
+    feed(broker, storage, Start(), ClientRequest(Register("s2", parse("/b"), "bob")))
+    assert storage.tables_complete is False
     # It dies before its clients have told it all: what is written down is not all.
-    broker = alone(saved)
-    assert not saved.facts
+    broker = alone(storage)
+    assert not storage.facts
     document = Publication("d1", "b1", "P", b"<a/>")
-    effects = feed(broker, saved, Start(), Submit(document))
-    assert saved.documents
+    effects = feed(broker, storage, Start(), DocumentSubmitted(document))
+    assert storage.documents
     assert not any(isinstance(one, Deliver) for one in effects)
-    effects = feed(broker, saved, Ask(Register("s1", parse("/a"), "ann")), ClientsKnown())
+    effects = feed(
+        broker, storage, ClientRequest(Register("s1", parse("/a"), "ann")), ClientsKnown()
+    )
     assert [one.subscriber for one in effects if isinstance(one, Deliver)] == ["ann"]
-    assert bool(saved.whole)
-    assert not saved.documents
-    assert alone(saved).router.recovery.knows("", "b1")
-    assert len(saved.facts) == 1
+    assert bool(storage.tables_complete)
+    assert not storage.documents
+    assert alone(storage).router.recovery.knows("", "b1")
+    assert len(storage.facts) == 1
 
 
 def test_ids_are_remembered_up_to_a_number() -> None:
-    saved = Saved(memory=2)
-    broker = alone(saved, Settings(memory=2))
+    storage = MemoryStorage(max_seen_ids=2)
+    broker = alone(storage, Settings(max_seen_ids=2))
     for number in range(4):
-        feed(broker, saved, Submit(Publication(f"d{number}", "b1", "P", b"<a/>")))
-    assert list(saved.seen) == ["d2", "d3"]
+        feed(broker, storage, DocumentSubmitted(Publication(f"d{number}", "b1", "P", b"<a/>")))
+    assert list(storage.seen_ids) == ["d2", "d3"]
 
 
 def test_a_client_that_wants_something_else_after_the_restart() -> None:
@@ -95,15 +98,15 @@ def test_a_client_that_wants_something_else_after_the_restart() -> None:
     run = Simulation(line(2), settings, MatcherBackend(settings.strategy))
     run.announce("b1", "P", ANYTHING)
     run.subscribe("b2", "s1", "/a")
-    assert run.quiet()
+    assert run.run_until_idle()
     run.crash("b2")
     run.cancel("s1")
     run.subscribe("b2", "s1", "/b")
     run.restart("b2")
-    assert run.quiet()
+    assert run.run_until_idle()
     run.publish("b1", "P", "d1", b"<a/>")
     run.publish("b1", "P", "d2", b"<b/>")
-    assert run.quiet()
+    assert run.run_until_idle()
     assert [one.document for one in run.metrics.deliveries] == ["d2"]
 
 
@@ -132,20 +135,22 @@ expect d1 crosses b1-b2 b2-b3
 
 def test_a_kept_document_that_nobody_can_read() -> None:
     """A disk may have changed it; the broker does without it rather than not at all."""
-    saved = Saved()
-    feed(alone(saved), saved, Start(), Ask(Register("s1", parse("/a"), "ann")))
-    saved.perform(Keep(Publication("d1", "b1", "P", b"<a>"), ""))
-    saved.perform(Keep(Publication("d2", "b1", "P", b"<a/>"), ""))
-    broker = alone(saved)
-    effects = feed(broker, saved, Start())
+    storage = MemoryStorage()
+    feed(alone(storage), storage, Start(), ClientRequest(Register("s1", parse("/a"), "ann")))
+    storage.perform(PersistDocument(Publication("d1", "b1", "P", b"<a>"), ""))
+    storage.perform(PersistDocument(Publication("d2", "b1", "P", b"<a/>"), ""))
+    broker = alone(storage)
+    effects = feed(broker, storage, Start())
     assert [one.document.id for one in effects if isinstance(one, Deliver)] == ["d2"]
-    assert (broker.counts.unreadable, saved.documents) == (1, {})
+    assert (broker.counters.unreadable, storage.documents) == (1, {})
     # The same where it is not known yet who wants it.
-    saved.lose_tables()
-    saved.perform(Keep(Publication("d3", "b1", "P", b"<a>"), ""))
-    broker = alone(saved)
-    feed(broker, saved, Start(), Ask(Register("s1", parse("/a"), "ann")), ClientsKnown())
-    assert (broker.counts.unreadable, saved.documents) == (1, {})
+    storage.lose_tables()
+    storage.perform(PersistDocument(Publication("d3", "b1", "P", b"<a>"), ""))
+    broker = alone(storage)
+    feed(
+        broker, storage, Start(), ClientRequest(Register("s1", parse("/a"), "ann")), ClientsKnown()
+    )
+    assert (broker.counters.unreadable, storage.documents) == (1, {})
 
 
 def test_a_ring_that_has_lost_all_comes_to_rely_on_what_it_writes_down() -> None:
@@ -157,15 +162,15 @@ def test_a_ring_that_has_lost_all_comes_to_rely_on_what_it_writes_down() -> None
     )
     run.announce("b1", "P", ANYTHING)
     run.subscribe("b3", "s", "/a")
-    assert run.quiet()
+    assert run.run_until_idle()
     for name in run.hosts:
         run.crash(name)
     for name in run.hosts:
         run.restart(name, tables=False)
-    assert run.quiet()
-    assert all(host.saved.whole for host in run.hosts.values())
+    assert run.run_until_idle()
+    assert all(host.storage.tables_complete for host in run.hosts.values())
     run.subscribe("b2", "s2", "/b")
-    assert run.quiet()
+    assert run.run_until_idle()
     before = {
         name: host.broker and host.broker.router.entry_count() for name, host in run.hosts.items()
     }
@@ -177,10 +182,10 @@ def test_a_ring_that_has_lost_all_comes_to_rely_on_what_it_writes_down() -> None
         name: host.broker and host.broker.router.entry_count() for name, host in run.hosts.items()
     }
     assert after == before
-    assert run.quiet()
+    assert run.run_until_idle()
     run.publish("b1", "P", "d1", b"<a/>")
     run.publish("b1", "P", "d2", b"<b/>")
-    assert run.quiet()
+    assert run.run_until_idle()
     assert [(one.document, one.subscriber) for one in run.metrics.deliveries] == [
         ("d1", "s"),
         ("d2", "s2"),

@@ -163,7 +163,7 @@ def overlay() -> Simulation:
         run.subscribe(rng.choice(run.topology.brokers[1:]), f"s{number}", rng.choice(PATTERNS))
     run.subscribe(EDGE, "own-1", "//c[. = '1']", "ann")
     run.subscribe(EDGE, "own-2", "/a[b/c]/b[d]", "bob")
-    run.quiet()
+    run.run_until_idle()
     return run
 
 
@@ -266,7 +266,7 @@ def test_a_stream_whose_table_changes(
     for id in ("s0", "s3", "s5", "own-1"):
         run.cancel(id)
     run.subscribe("b4", "new", "/a[not(b)]")
-    run.quiet()
+    run.run_until_idle()
     assert table(run, tmp_path) == source.path
     stream()
     assert delivered(spark, tmp_path / "out") == before

@@ -204,7 +204,7 @@ def simulated(seed: int) -> Simulation:
         run.announce(rng.choice(run.topology.brokers), publisher, rng.choice(OFFERS))
     for number in range(15):
         run.subscribe(rng.choice(run.topology.brokers), f"s{number}", rng.choice(PATTERNS))
-    run.quiet()
+    run.run_until_idle()
     return run
 
 
@@ -235,5 +235,5 @@ def test_tables_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(RoutingError, match=f"{down} does not know yet"):
         write_tables(run, tmp_path / "none")
     assert not (tmp_path / "none").exists()
-    run.quiet()
+    run.run_until_idle()
     assert write_tables(run, tmp_path / "all").keys() == run.hosts.keys()

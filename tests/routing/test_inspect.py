@@ -61,7 +61,7 @@ def random_network(rng: Random, name: str) -> Network:
     many = rng.randint(3, 7)
     extra = rng.randint(0, min(3, (many - 1) * (many - 2) // 2))
     graph = random_graph(many, extra, rng.randrange(1 << 30))
-    network = Network([(one.one, one.other) for one in graph.links], chosen, lambda: backend)
+    network = Network([(one.left, one.right) for one in graph.links], chosen, lambda: backend)
     homes: dict[str, str] = {}
     publishers: dict[str, str] = {}
     for number in range(rng.randint(5, 40)):
@@ -147,7 +147,7 @@ def test_what_is_not_known_yet_is_undecided(deep: bool) -> None:
             run.announce(rng.choice(brokers), publisher, rng.choice(OFFERS))
         for number in range(8):
             run.subscribe(rng.choice(brokers), f"s{number}", rng.choice(PATTERNS))
-        run.quiet()
+        run.run_until_idle()
         for broker in rng.sample(brokers, 3):
             run.crash(broker)
         for broker in brokers:
@@ -162,7 +162,7 @@ def test_what_is_not_known_yet_is_undecided(deep: bool) -> None:
                 seen += agrees(router, document, rng.choice((LOCAL, *router.neighbours)))
                 unconfirmed += sum(row.unconfirmed for row in prt(router))
                 offers += sum("unconfirmed" in row.state for row in srt(router))
-        run.quiet()
+        run.run_until_idle()
         for host in run.hosts.values():
             assert host.broker is not None
             assert not any(row.unconfirmed for row in prt(host.broker.router))

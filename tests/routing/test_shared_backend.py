@@ -132,11 +132,11 @@ def test_an_overlay_delivers_the_same(
         run.announce("b4", "Q", ANYTHING)
         for number, (home, text) in enumerate(subscriptions):
             run.subscribe(f"b{home}", f"s{number}", text)
-        assert run.quiet()
+        assert run.run_until_idle()
         for number, body in enumerate(BODIES):
             run.publish("b1", "P", f"p{number}", body)
             run.publish("b4", "Q", f"q{number}", body)
-        assert run.quiet()
+        assert run.run_until_idle()
         delivered = sorted((one.document, one.subscriber) for one in run.metrics.deliveries)
         found.append((delivered, run.metrics.crossings))
     assert found[0] == found[1]

@@ -34,7 +34,7 @@ def disaster(seed: int) -> Scenario:
     name = NAMES[seed // 2 % len(NAMES)]
     head: list[header.Setup] = [header.Seed(seed), header.StrategyOf(name)]
     head += [
-        header.LinkOf(one.one, one.other, round(one.latency * 1_000_000)) for one in overlay.links
+        header.LinkOf(one.left, one.right, round(one.latency * 1_000_000)) for one in overlay.links
     ]
     head.append(header.PatienceOf(50_000, 1_000_000, chance.choice((2, 8, 64))))
     if chance.random() < 0.4:
@@ -43,7 +43,7 @@ def disaster(seed: int) -> Scenario:
         head.append(header.RefuseOutside())
     head += [header.SchemaOf("small", SCHEMA), header.MergersByDtd("small")]
     head += [header.Sample(f"x{number}", body) for number, body in enumerate(SAMPLES)]
-    links = [(one.one, one.other) for one in overlay.links]
+    links = [(one.left, one.right) for one in overlay.links]
     made = _Making(chance, list(overlay.brokers), links, MERGED if "PM" in name else XPATHS)
     return Scenario(tuple(head), tuple(made.body()))
 

@@ -20,7 +20,7 @@ from pathcast.sim.drawing.graphs import by_stress, crossings, pushed, untwisted
 from pathcast.sim.drawing.labels import Room
 from pathcast.sim.drawing.places import BOX, CIRCLE, DOT, places
 from pathcast.sim.drawing.trees import middle, on_rings, spanning
-from pathcast.sim.metrics import Summary
+from pathcast.sim.metrics import RunSummary
 from pathcast.sim.topology import Link, binary, cao_2, line, random_graph, star, topology
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -35,19 +35,19 @@ def used(overlay: Topology, faults: bool = True) -> Simulation:
     brokers = overlay.brokers
     for publisher in "pq":
         run.announce(rng.choice(brokers), publisher, parse_advertisement("/a(/b)+/c"))
-    run.quiet()
+    run.run_until_idle()
     patterns = ("/a/b/c", "//b/b", "/a[b/c]", "//c[.='<&']", "/a/*/c")
     for number in range(2 * len(brokers)):
         run.subscribe(rng.choice(brokers), f"s{number}", rng.choice(patterns))
-    run.quiet()
+    run.run_until_idle()
     homes = {name: one for one, host in run.hosts.items() for name in host.clients.publishers}
     for number in range(6):
         publisher = rng.choice("pq")
         run.publish(homes[publisher], publisher, f"d{number}", b"<a><b><b><c/></b></b></a>")
-    run.quiet()
+    run.run_until_idle()
     if faults and overlay.links:
         cut = rng.choice(overlay.links)
-        run.cut(cut.one, cut.other)
+        run.cut(cut.left, cut.right)
         run.crash(rng.choice(brokers))
     return run
 
@@ -69,7 +69,7 @@ def texts(group: etree._Element, sort: str) -> list[str]:
 @pytest.mark.parametrize("words", SHAPES)
 def test_everything_is_there_once_with_its_numbers(words: str) -> None:
     run = used(topology(words.split(), 3))
-    summary = Summary.of(run)
+    summary = RunSummary.of(run)
     picture = etree.fromstring(draw(run).encode())
     brokers, links = by_data(picture, "data-broker"), by_data(picture, "data-link")
     assert set(brokers) == set(run.topology.brokers)
@@ -103,7 +103,7 @@ def test_everything_is_there_once_with_its_numbers(words: str) -> None:
     labels = by_data(picture, "data-bytes")
     assert labels.keys() <= links.keys()
     carried = {
-        str(link): run.wires[link.one, link.other].bytes + run.wires[link.other, link.one].bytes
+        str(link): run.wires[link.left, link.right].bytes + run.wires[link.right, link.left].bytes
         for link in run.topology.links
     }
     assert sum(carried.values()) == summary.bytes
@@ -157,7 +157,7 @@ def test_a_thousand_brokers() -> None:
 
 
 def pairs(overlay: Topology) -> list[tuple[str, str]]:
-    return [(link.one, link.other) for link in overlay.links]
+    return [(link.left, link.right) for link in overlay.links]
 
 
 def bushy(seed: int) -> Topology:

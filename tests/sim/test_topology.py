@@ -25,7 +25,7 @@ from pathcast.sim.topology import (
 def graph(one: Topology) -> nx.Graph[str]:
     found: nx.Graph[str] = nx.Graph()
     found.add_nodes_from(one.brokers)
-    found.add_edges_from((link.one, link.other) for link in one.links)
+    found.add_edges_from((link.left, link.right) for link in one.links)
     return found
 
 

@@ -33,8 +33,8 @@ def test_a_cut_wire_carries_nothing() -> None:
 
 def test_certain_faults() -> None:
     assert wire(lose=1.0).carry(1, 0.0) == []
-    assert wire(double=1.0).carry(1, 0.0) == [0.01, 0.01]
-    (late,) = wire(delay=1.0, longer=2.0).carry(1, 0.0)
+    assert wire(duplicate=1.0).carry(1, 0.0) == [0.01, 0.01]
+    (late,) = wire(delay=1.0, max_delay=2.0).carry(1, 0.0)
     assert 0.01 < late <= 2.01
     (later,) = wire(reorder=1.0).carry(1, 0.0)
     assert 0.01 < later <= 0.04
@@ -52,7 +52,7 @@ def test_without_faults_the_order_is_kept(sent: list[tuple[float, int]]) -> None
 
 
 def test_what_was_on_its_way_when_faults_end_does_not_make_the_order_worse() -> None:
-    one = wire(delay=1.0, longer=1.0)
+    one = wire(delay=1.0, max_delay=1.0)
     one.carry(1, 0.0)
     one.faults = Faults()
     assert one.carry(1, 0.0) == [0.01]
@@ -67,7 +67,7 @@ def test_shares_are_as_asked() -> None:
 
 def test_the_same_chance_gives_the_same_fate() -> None:
     def fates() -> list[list[float]]:
-        one = wire(lose=0.2, double=0.2, reorder=0.2, delay=0.2)
+        one = wire(lose=0.2, duplicate=0.2, reorder=0.2, delay=0.2)
         return [one.carry(1, float(number)) for number in range(100)]
 
     assert fates() == fates()

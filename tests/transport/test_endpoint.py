@@ -9,9 +9,17 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathcast.transport import Arrived, Confirmed, Direct, Endpoint, Frame, Met, Patience
+from pathcast.transport import (
+    Arrived,
+    Confirmed,
+    Endpoint,
+    Frame,
+    LosslessEndpoint,
+    PeerSessionChanged,
+    RetryPolicy,
+)
 
-PATIENCE = Patience(first=1.0, most=4.0, window=3, again=2)
+RETRY = RetryPolicy(initial_delay=1.0, max_delay=4.0, window=3, burst=2)
 Message = tuple[str, int, int]  # who says it, in which life, and the how manieth there
 
 MOVES = st.one_of(
@@ -42,7 +50,7 @@ class Pair:
 
     def _end(self, who: int) -> Endpoint[Message]:
         life = self.lives[who]
-        return Endpoint(life, fresh=life == 1, patience=PATIENCE)
+        return Endpoint(life, fresh=life == 1, retry=RETRY)
 
     def _push(self, who: int) -> None:
         self.flying += [(1 - who, frame) for frame in self.ends[who].frames(self.now)]
@@ -62,7 +70,7 @@ class Pair:
             case "wait":
                 self.now += number
                 for who in (0, 1):
-                    alarm = self.ends[who].alarm
+                    alarm = self.ends[who].deadline
                     if alarm is not None and alarm <= self.now:
                         self._push(who)
             case "restart":
@@ -75,7 +83,7 @@ class Pair:
         before = self.ends[who].peer
         for event in self.ends[who].receive(frame):
             match event:
-                case Met(fresh=fresh):
+                case PeerSessionChanged(fresh=fresh):
                     assert frame.session > before
                     assert fresh == (frame.session == 1)
                     self.met[who].setdefault(self.lives[who], []).append(frame.session)
@@ -93,7 +101,7 @@ class Pair:
         for _ in range(1_000):
             while self.flying:
                 self._take(*self.flying.pop(0))
-            alarms = [end.alarm for end in self.ends if end.alarm is not None]
+            alarms = [end.deadline for end in self.ends if end.deadline is not None]
             if not alarms:
                 return
             self.now = max(self.now, min(alarms))
@@ -123,7 +131,7 @@ def test_once_and_in_order_between_two_lives(moves: list[tuple[str, int]]) -> No
     for who in (0, 1):
         assert pair.ends[who].peer == pair.lives[1 - who]
         assert pair.ends[who].backlog == 0
-        assert not pair.ends[who]._early  # what came twice is not kept
+        assert not pair.ends[who]._out_of_order  # what came twice is not kept
         assert all(met == sorted(set(met)) for met in pair.met[who].values())
         # What was said since the two met has been heard to the end: the rest was dropped when they met, and that is the owners' affair.
         heard = pair.heard[1 - who].get((pair.lives[1 - who], pair.lives[who]), [])
@@ -143,7 +151,7 @@ def test_a_link_that_is_cut_and_heals_loses_nothing_and_nobody_is_met_again() ->
     pair.calm()
     assert pair.heard[1] == {(1, 1): [1, 2, 3, 4, 5, 6]}
     assert (pair.met[0], pair.met[1]) == ({1: [1]}, {1: [1]})
-    assert pair.ends[0].resent
+    assert pair.ends[0].retransmissions
 
 
 def test_a_new_life_is_met_and_what_was_meant_for_the_old_one_is_dropped() -> None:
@@ -160,24 +168,24 @@ def test_a_new_life_is_met_and_what_was_meant_for_the_old_one_is_dropped() -> No
 
 
 def test_pauses_grow_and_progress_makes_them_short_again() -> None:
-    one: Endpoint[str] = Endpoint(1, fresh=True, patience=PATIENCE)
-    other: Endpoint[str] = Endpoint(1, fresh=True, patience=PATIENCE)
+    one: Endpoint[str] = Endpoint(1, fresh=True, retry=RETRY)
+    other: Endpoint[str] = Endpoint(1, fresh=True, retry=RETRY)
     other.receive(one.frames(0.0)[0])
     one.receive(other.frames(0.0)[0])
     one.send("a")
     (frame,) = one.frames(0.0)
     alarms = []
     for _ in range(4):
-        assert one.alarm is not None
-        alarms.append(one.alarm)
-        assert one.frames(one.alarm) == [frame]
+        assert one.deadline is not None
+        alarms.append(one.deadline)
+        assert one.frames(one.deadline) == [frame]
     assert alarms == [1.0, 3.0, 7.0, 11.0]
     other.receive(frame)
     assert one.receive(other.frames(12.0)[0]) == [Confirmed("a")]
-    assert one.alarm is None
+    assert one.deadline is None
     one.send("b")
     one.frames(12.0)
-    assert one.alarm == 13.0
+    assert one.deadline == 13.0
 
 
 def test_only_so_many_are_on_their_way() -> None:
@@ -185,14 +193,18 @@ def test_only_so_many_are_on_their_way() -> None:
     pair.calm()
     for _ in range(5):
         pair.act("send", 0)
-    assert [frame.number for who, frame in pair.flying if who == 1 and frame.number] == [1, 2, 3]
+    assert [frame.sequence for who, frame in pair.flying if who == 1 and frame.sequence] == [
+        1,
+        2,
+        3,
+    ]
     assert pair.ends[0].backlog == 5
     pair.calm()
     assert pair.heard[1][1, 1] == [1, 2, 3, 4, 5]
 
 
 def test_direct_ends_hand_on_what_they_get() -> None:
-    end: Direct[str] = Direct()
+    end: LosslessEndpoint[str] = LosslessEndpoint()
     end.send("a")
     end.send("b")
     frames = end.frames(0.0)

@@ -1,15 +1,23 @@
-"""Broker: routing tables, links to neighbours, and a log of documents, driven by inputs and the time.
+"""Broker: routing tables, links to neighbours and a log of documents, as a node without I/O.
 
-    FrameIn -> endpoint -> message -> router -> messages -> endpoints -> Send
-                        -> document -> Keep -> decision -> endpoints -> Send; Deliver; when all have it, Forget
-    Submit  ---------------^ Accepted
+    FrameReceived      -> endpoint -> message  -> router -> messages -> endpoints -> Send
+                                   -> document -> PersistDocument -> decision
+    DocumentSubmitted  --------------^                                  |
+    Accepted          <-----------------------------------------------  v
+                                        endpoints -> Send; Deliver; once all confirmed: DropDocument
 
-**A document is accepted once**, by its id; it is kept before it is acknowledged, and until every neighbour it was sent to has confirmed it. After a crash what is
-kept is decided again by the tables of the new life: a neighbour that had it already drops it by its id. A document is kept back for those of whom it is not known
-what they want (see `recovery`), and decided for them when it is known.
+**A document is accepted once**, by its id. The broker persists it before it acknowledges it, and
+keeps it until every neighbour that it was sent to has confirmed it. After a crash the broker decides
+every stored document again, by the tables of the new session; a neighbour that has the document
+drops the copy by its id. While the broker does not know the interests of a neighbour, or of its own
+clients, it defers the decision for that receiver (see `pathcast.routing.recovery`).
 
-**Which documents a subscriber gets.** All that match, if its subscription had reached the brokers on the way when the document passed, and stays; none that does not match; none that
-reaches its broker before it subscribes or after it cancels. docs/decisions/0013 tells when a subscription has arrived.
+**Which documents a subscriber gets.** All that match, if the subscription had reached the brokers on
+the way when the document passed them, and is not cancelled. None that does not match. None that
+reaches the subscriber's broker before it subscribes or after it cancels. docs/decisions/0013 defines
+when a subscription has arrived.
+
+**Cost.** One matching run a document, and one pass over the endpoints an input.
 """
 
 from __future__ import annotations
@@ -19,18 +27,17 @@ from dataclasses import dataclass, field
 
 from pathcast.broker.effects import (
     Accepted,
+    DropDocument,
     Effect,
-    Forget,
-    Keep,
-    Note,
-    Remember,
-    Send,
-    Wake,
-    Whole,
+    PersistDocument,
+    PersistFact,
+    PersistParent,
+    TablesRecovered,
 )
-from pathcast.broker.inputs import Alarm, Ask, ClientsKnown, FrameIn, Input, Start, Submit
-from pathcast.broker.saved import Saved, oldest
+from pathcast.broker.inputs import ClientRequest, ClientsKnown, DocumentSubmitted, Input
+from pathcast.broker.storage import MemoryStorage, oldest
 from pathcast.errors import DocumentError
+from pathcast.node import FrameReceived, Node, Send, SetTimer, Start, TimerFired
 from pathcast.routing.backend import Backend
 from pathcast.routing.interests import LOCAL
 from pathcast.routing.messages import Complete, Message, Publication, Publish, Recall, Unsubscribe
@@ -38,33 +45,45 @@ from pathcast.routing.outputs import Decision, Deliver, DropStale, Refuse, Route
 from pathcast.routing.requests import Request, RequestBatch
 from pathcast.routing.router import Router
 from pathcast.routing.strategy import Strategy
-from pathcast.transport import Arrived, Confirmed, Direct, Endpoint, Met, Patience
+from pathcast.transport import (
+    Arrived,
+    Confirmed,
+    Endpoint,
+    LosslessEndpoint,
+    PeerSessionChanged,
+    RetryPolicy,
+)
 
-__all__ = ["Broker", "Counts", "Settings"]
+__all__ = ["Broker", "BrokerCounters", "Settings"]
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`memory`: so many ids of documents are remembered. `keep_tables`: they are written down, and outlive the broker."""
+    """The settings that all brokers of an overlay share.
+
+    `max_seen_ids` bounds the document ids that a broker keeps to drop duplicates. With `keep_tables`
+    a broker persists its tables. `reliable=False` replaces the transport by one without
+    acknowledgements, for overlays in which neither links nor brokers fail.
+    """
 
     strategy: Strategy = field(default_factory=Strategy)
     refuse_outside: bool = False
-    patience: Patience = field(default_factory=Patience)
-    memory: int = 100_000
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    max_seen_ids: int = 100_000
     keep_tables: bool = False
-    reliable: bool = True  # False: neither links nor brokers ever fail, and nobody need care
+    reliable: bool = True
 
 
 @dataclass(slots=True)
-class Counts:
-    """What has come to a broker more often than it should, or should not have come."""
+class BrokerCounters:
+    """Documents that a broker dropped: it had them already, or its parser rejects them."""
 
-    doubled: int = 0
+    duplicates: int = 0
     unreadable: int = 0
 
 
-class Broker:
-    """One life of a broker. `saved` is what earlier lives have left."""
+class Broker(Node[Input, Effect]):
+    """One session of a broker. `storage` holds the durable state of the sessions before."""
 
     def __init__(
         self,
@@ -72,214 +91,223 @@ class Broker:
         neighbours: Iterable[str],
         backend: Backend,
         settings: Settings,
-        saved: Saved,
+        storage: MemoryStorage,
     ) -> None:
         names = tuple(neighbours)
-        session = saved.begin()
+        session = storage.begin_session()
         fresh = session == 1
-        if not settings.keep_tables or not saved.whole:
-            saved.lose_tables()
-        lost = not fresh and not saved.whole
+        if not settings.keep_tables or not storage.tables_complete:
+            storage.lose_tables()
+        recovering = not fresh and not storage.tables_complete
         self.name = name
-        self.counts = Counts()
+        self.counters = BrokerCounters()
         self.router = Router(
             name,
             names,
             settings.strategy,
             backend,
             refuse_outside=settings.refuse_outside,
-            recovering=lost,
+            recovering=recovering,
         )
-        self.router.trees.expected_parents = dict(saved.parents)
-        self.endpoints: dict[str, Endpoint[Message] | Direct[Message]] = {
-            one: Endpoint(session, fresh=fresh, patience=settings.patience)
+        self.router.trees.expected_parents = dict(storage.parents)
+        self.endpoints: dict[str, Endpoint[Message] | LosslessEndpoint[Message]] = {
+            neighbour: Endpoint(session, fresh=fresh, retry=settings.retry)
             if settings.reliable
-            else Direct()
-            for one in names
+            else LosslessEndpoint()
+            for neighbour in names
         }
         self._fresh = fresh
         self._settings = settings
-        self._kept = dict(saved.documents)
-        self._seen = dict(saved.seen)
-        self._owed: dict[str, set[str]] = {}  # of each kept document, who has yet to confirm it
-        self._undecided: dict[str, dict[str, None]] = {}  # of each who is unknown, the documents
-        self._parents = dict(saved.parents)
-        self._facts = list(saved.facts.values())
-        self._lost = lost
-        self._doubtful: set[str] | None = None  # kept when all was known again, if it is
-        self._wake: float | None = None
+        self._stored = dict(storage.documents)
+        self._seen_ids = dict(storage.seen_ids)
+        self._unconfirmed: dict[str, set[str]] = {}  # receivers, by stored document
+        self._deferred: dict[str, dict[str, None]] = {}  # documents without a decision, by receiver
+        self._parents = dict(storage.parents)
+        self._facts = list(storage.facts.values())
+        self._recovering = recovering
+        # Documents stored when the tables were complete again: decided without all tables.
+        self._decided_early: set[str] | None = None
+        self._timer: float | None = None
 
     @property
     def backlog(self) -> int:
-        """Documents that not everybody has who should."""
-        return len(self._kept)
+        """The number of documents that some receiver has not confirmed."""
+        return len(self._stored)
 
     def receive(self, input: Input, now: float) -> list[Effect]:
+        """Handle one input; `pathcast.broker` states how to perform the effects."""
         effects: list[Effect] = []
         match input:
             case Start():
-                self._start(effects)
-            case FrameIn(neighbour=neighbour, frame=frame):
+                self._on_start(effects)
+            case FrameReceived(sender=neighbour, frame=frame):
                 for event in self.endpoints[neighbour].receive(frame):
-                    self._happened(neighbour, event, effects)
-            case Ask(request=request):
-                self._tell(self.router.request(request), effects)
-                self._note(LOCAL, request, effects)
+                    self._on_endpoint_event(neighbour, event, effects)
+            case ClientRequest(request=request):
+                self._apply(self.router.request(request), effects)
+                self._persist_fact(LOCAL, request, effects)
             case ClientsKnown():
-                self._tell(self.router.recovery.on_clients_known(), effects)
-            case Submit(document=document):
-                self._submitted(document, effects)
-            case Alarm():
-                self._wake = None
-        self._decide_late(effects)
-        self._remember(effects)
-        self._finish(now, effects)
+                self._apply(self.router.recovery.on_clients_known(), effects)
+            case DocumentSubmitted(document=document):
+                self._on_submit(document, effects)
+            case TimerFired():
+                self._timer = None
+        self._decide_deferred(effects)
+        self._persist_parents(effects)
+        if self._recovering:
+            self._check_recovery(effects)
+        self._flush(now, effects)
         return effects
 
-    def _start(self, effects: list[Effect]) -> None:
-        self._tell(self.router.start(), effects)
-        for note in self._facts:
-            if note.source == LOCAL:
-                self.router.request(note.fact)  # type: ignore[arg-type]  # clients make requests
+    def _on_start(self, effects: list[Effect]) -> None:
+        self._apply(self.router.start(), effects)
+        for entry in self._facts:
+            if entry.source == LOCAL:
+                self.router.request(entry.fact)  # type: ignore[arg-type]  # of a client
             else:
-                self.router.on_message(note.source, note.fact)  # type: ignore[arg-type]  # neighbours send messages
+                self.router.on_message(entry.source, entry.fact)  # type: ignore[arg-type]  # a message
         self._facts.clear()
-        for id, keep in list(self._kept.items()):
+        for id, stored in list(self._stored.items()):
             try:
-                decision = self.router.decide(keep.document, keep.came_from)
-            except DocumentError:  # it was kept by another version, or the disk has changed it
-                self.counts.unreadable += 1
-                del self._kept[id]
-                effects.append(Forget(id))
+                decision = self.router.decide(stored.document, stored.came_from)
+            except DocumentError:  # stored by another version, or damaged on disk
+                self.counters.unreadable += 1
+                del self._stored[id]
+                effects.append(DropDocument(id))
             else:
-                self._route(keep.document, decision, effects)
+                self._route(stored.document, decision, effects)
 
-    def _happened(
+    def _on_endpoint_event(
         self,
         neighbour: str,
-        event: Met | Arrived[Message] | Confirmed[Message],
+        event: PeerSessionChanged | Arrived[Message] | Confirmed[Message],
         effects: list[Effect],
     ) -> None:
         match event:
-            case Met(fresh=fresh):
-                told = self.router.recovery.on_peer_restart(neighbour, fresh and self._fresh)
-                waiting = self._undecided.get(neighbour, {})
-                for id, owed in self._owed.items():
-                    if neighbour in owed and id not in waiting:
-                        self.endpoints[neighbour].send(Publish(self._kept[id].document))
-                self._tell(told, effects)
+            case PeerSessionChanged(fresh=fresh):
+                outputs = self.router.recovery.on_peer_restart(neighbour, fresh and self._fresh)
+                deferred = self._deferred.get(neighbour, {})
+                for id, receivers in self._unconfirmed.items():
+                    if neighbour in receivers and id not in deferred:
+                        self.endpoints[neighbour].send(Publish(self._stored[id].document))
+                self._apply(outputs, effects)
             case Arrived(message=Publish(document=document)):
                 try:
-                    self._taken(document, neighbour, effects)
+                    self._accept(document, neighbour, effects)
                 except DocumentError:
-                    self.counts.unreadable += 1  # the sender takes more than we do
+                    self.counters.unreadable += 1  # the limits of the sender's parser are wider
             case Arrived(message=message):
-                told = self.router.on_message(neighbour, message)
-                if not self._hearsay(neighbour, message):
-                    self._note(neighbour, message, effects)
-                self._tell(told, effects)
+                outputs = self.router.on_message(neighbour, message)
+                if not self._leaves_facts_unchanged(neighbour, message):
+                    self._persist_fact(neighbour, message, effects)
+                self._apply(outputs, effects)
             case Confirmed(message=Publish(document=document)):
-                self._settle(document.id, neighbour, effects)
+                self._on_confirmation(document.id, neighbour, effects)
             case Confirmed():
                 pass
 
-    # documents
+    # --- documents ----------------------------------------------------------------------------
 
-    def _submitted(self, document: Publication, effects: list[Effect]) -> None:
-        if document.id in self._seen:
-            self.counts.doubled += 1
+    def _on_submit(self, document: Publication, effects: list[Effect]) -> None:
+        if document.id in self._seen_ids:
+            self.counters.duplicates += 1
             effects.append(Accepted(document.id))
             return
         try:
-            admitted, told = self.router.admit(document)
+            admitted, outputs = self.router.admit(document)
             if isinstance(admitted, Refuse):
                 effects.append(admitted)
                 return
-            self._tell(told, effects)
-            self._taken(admitted, LOCAL, effects)
+            self._apply(outputs, effects)
+            self._accept(admitted, LOCAL, effects)
         except DocumentError as error:
             effects.append(Refuse(document, str(error)))
         else:
             effects.append(Accepted(document.id))
 
-    def _taken(self, document: Publication, came_from: str, effects: list[Effect]) -> None:
-        if document.id in self._seen:
-            self.counts.doubled += 1
+    def _accept(self, document: Publication, came_from: str, effects: list[Effect]) -> None:
+        """Persist and route a document; raise DocumentError, before any change, if malformed."""
+        if document.id in self._seen_ids:
+            self.counters.duplicates += 1
             return
-        decision = self.router.decide(document, came_from)  # may refuse it: then it is not kept
-        self._seen[document.id] = None
-        self._trim()
-        keep = self._kept[document.id] = Keep(document, came_from)
-        effects.append(keep)
+        decision = self.router.decide(document, came_from)
+        self._seen_ids[document.id] = None
+        self._trim_seen_ids()
+        entry = self._stored[document.id] = PersistDocument(document, came_from)
+        effects.append(entry)
         self._route(document, decision, effects)
 
     def _route(self, document: Publication, decision: Decision, effects: list[Effect]) -> None:
-        self._owed[document.id] = set(decision.undecided)
-        for one in decision.undecided:
-            self._undecided.setdefault(one, {})[document.id] = None
-        self._carry_out(document, decision, effects)
-        self._settle(document.id, None, effects)
+        self._unconfirmed[document.id] = set(decision.undecided)
+        for receiver in decision.undecided:
+            self._deferred.setdefault(receiver, {})[document.id] = None
+        self._dispatch(document, decision, effects)
+        self._drop_if_confirmed(document.id, effects)
 
-    def _carry_out(self, document: Publication, decision: Decision, effects: list[Effect]) -> None:
+    def _dispatch(self, document: Publication, decision: Decision, effects: list[Effect]) -> None:
         for neighbour in decision.neighbours:
             endpoint = self.endpoints[neighbour]
             if endpoint.confirms:
-                self._owed[document.id].add(neighbour)
+                self._unconfirmed[document.id].add(neighbour)
             endpoint.send(Publish(document))
         effects += decision.deliveries
 
-    def _decide_late(self, effects: list[Effect]) -> None:
-        """Documents that were kept back for somebody who has become known."""
-        if not self._undecided:
+    def _decide_deferred(self, effects: list[Effect]) -> None:
+        """Decide the deferred documents of each receiver whose interests have become known."""
+        if not self._deferred:
             return
-        for whom, ids in list(self._undecided.items()):
+        for receiver, ids in list(self._deferred.items()):
             for id in list(ids):
-                document = self._kept[id].document
-                if self.router.can_decide(document, whom):
+                document = self._stored[id].document
+                if self.router.can_decide(document, receiver):
                     del ids[id]
-                    self._owed[id].discard(whom)
+                    self._unconfirmed[id].discard(receiver)
                     try:
-                        decision = self.router.decide_for(document, whom)
+                        decision = self.router.decide_for(document, receiver)
                     except DocumentError:
-                        self.counts.unreadable += 1
+                        self.counters.unreadable += 1
                     else:
-                        self._carry_out(document, decision, effects)
-                    self._settle(id, None, effects)
+                        self._dispatch(document, decision, effects)
+                    self._drop_if_confirmed(id, effects)
             if not ids:
-                del self._undecided[whom]
+                del self._deferred[receiver]
 
-    def _settle(self, id: str, neighbour: str | None, effects: list[Effect]) -> None:
-        """One more has it; if that was the last, forget it."""
-        owed = self._owed.get(id)
-        if owed is None:
-            return
-        if neighbour is not None and id not in self._undecided.get(neighbour, ()):
-            owed.discard(neighbour)
-        if not owed:
-            del self._owed[id], self._kept[id]
-            effects.append(Forget(id))
+    def _on_confirmation(self, id: str, neighbour: str, effects: list[Effect]) -> None:
+        """Record that a neighbour has a document, unless a new decision for it is deferred."""
+        receivers = self._unconfirmed.get(id)
+        if receivers is not None and id not in self._deferred.get(neighbour, ()):
+            receivers.discard(neighbour)
+        self._drop_if_confirmed(id, effects)
 
-    def _trim(self) -> None:
-        for id in oldest(self._seen, len(self._seen) - self._settings.memory):
-            if id not in self._kept:
-                del self._seen[id]
+    def _drop_if_confirmed(self, id: str, effects: list[Effect]) -> None:
+        if id in self._unconfirmed and not self._unconfirmed[id]:
+            del self._unconfirmed[id], self._stored[id]
+            effects.append(DropDocument(id))
 
-    # the rest
+    def _trim_seen_ids(self) -> None:
+        for id in oldest(self._seen_ids, len(self._seen_ids) - self._settings.max_seen_ids):
+            if id not in self._stored:
+                del self._seen_ids[id]
 
-    def _tell(self, told: Iterable[RouterOutput], effects: list[Effect]) -> None:
-        """Documents first: word of what their publishers send from now on must not overtake them."""
-        self._decide_late(effects)
-        for effect in told:
-            match effect:
+    # --- tables -------------------------------------------------------------------------------
+
+    def _apply(self, outputs: Iterable[RouterOutput], effects: list[Effect]) -> None:
+        """Perform the outputs of the router.
+
+        Deferred documents go first: a changed advertisement must not overtake the documents that
+        its publisher sent before.
+        """
+        self._decide_deferred(effects)
+        for output in outputs:
+            match output:
                 case SendMessage(neighbour=neighbour, message=message):
                     self.endpoints[neighbour].send(message)
                 case DropStale(neighbour=neighbour, message=message):
-                    self._note(neighbour, message, effects)
+                    self._persist_fact(neighbour, message, effects)
                 case Deliver() | Refuse():
-                    effects.append(effect)
+                    effects.append(output)
 
-    def _hearsay(self, neighbour: str, message: Message) -> bool:
-        """Whether a message changes nothing that is written down."""
+    def _leaves_facts_unchanged(self, neighbour: str, message: Message) -> bool:
         match message:
             case Recall() | Complete():
                 return True
@@ -287,47 +315,51 @@ class Broker:
                 return self.router.has_entry(neighbour, interest, except_origins)
         return False
 
-    def _note(self, source: str, fact: Message | Request, effects: list[Effect]) -> None:
+    def _persist_fact(self, source: str, fact: Message | Request, effects: list[Effect]) -> None:
         if self._settings.keep_tables:
             facts = fact.requests if isinstance(fact, RequestBatch) else [fact]
-            effects += [Note(source, one) for one in facts]
+            effects += [PersistFact(source, part) for part in facts]
 
-    def _remember(self, effects: list[Effect]) -> None:
-        """Parents that have changed; those of origins that are not known again yet stay."""
+    def _persist_parents(self, effects: list[Effect]) -> None:
+        """Persist changed parents, except of origins that recovery has not found again yet."""
         trees = self.router.trees
         for origin in trees.changed_parents:
             parent = trees.parent.get(origin)
             if self._parents.get(origin) != parent and (
                 parent or origin not in trees.expected_parents
             ):
-                effects.append(Remember(origin, parent))
+                effects.append(PersistParent(origin, parent))
                 if parent is None:
                     del self._parents[origin]
                 else:
                     self._parents[origin] = parent
         trees.changed_parents.clear()
-        if self._lost:
-            self._recovered(effects)
 
-    def _recovered(self, effects: list[Effect]) -> None:
-        """If all is known again, the tables may be relied on as soon as no document is left that was decided without them."""
+    def _check_recovery(self, effects: list[Effect]) -> None:
+        """Return `TablesRecovered` once the tables are complete and used for every document.
+
+        A document that the broker decided with incomplete tables must be decided again after
+        another crash, so the stored tables are not valid before it is confirmed.
+        """
         if not self.router.recovery.complete:
-            self._doubtful = None
+            self._decided_early = None
             return
-        doubtful = self._kept.keys() if self._doubtful is None else self._doubtful
-        self._doubtful = {id for id in doubtful if id in self._kept}
-        if not self._doubtful:
-            self._lost = False
-            effects.append(Whole())
+        candidates = self._stored.keys() if self._decided_early is None else self._decided_early
+        self._decided_early = {id for id in candidates if id in self._stored}
+        if not self._decided_early:
+            self._recovering = False
+            effects.append(TablesRecovered())
 
-    def _finish(self, now: float, effects: list[Effect]) -> None:
-        """Frames for whoever has something to hear, and the next alarm."""
-        alarms = []
+    # --- links --------------------------------------------------------------------------------
+
+    def _flush(self, now: float, effects: list[Effect]) -> None:
+        """Send the frames that are due, and set the timer to the earliest retransmission."""
+        deadlines = []
         for neighbour, endpoint in self.endpoints.items():
             effects += [Send(neighbour, frame) for frame in endpoint.frames(now)]
-            if endpoint.alarm is not None:
-                alarms.append(endpoint.alarm)
-        due = min(alarms, default=None)
-        if due is not None and due != self._wake:
-            self._wake = due
-            effects.append(Wake(due))
+            if endpoint.deadline is not None:
+                deadlines.append(endpoint.deadline)
+        due = min(deadlines, default=None)
+        if due is not None and due != self._timer:
+            self._timer = due
+            effects.append(SetTimer(due))

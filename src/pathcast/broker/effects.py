@@ -1,6 +1,6 @@
-"""What a broker asks its driver to do, in this order and none before those in front of it.
+"""Effects of a broker: those of every node (`pathcast.node`), persistence, and answers to clients.
 
-`Keep` must be on disk before anything behind it is done: an acknowledgement says that the document is safe.
+The driver's contract in `pathcast.broker` says how to perform them.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from pathcast.node import Send, SetTimer
 from pathcast.routing.messages import Message, Publication
 from pathcast.routing.outputs import Deliver, Refuse
 from pathcast.routing.requests import Request
@@ -15,73 +16,71 @@ from pathcast.transport import Frame
 
 __all__ = [
     "Accepted",
+    "DropDocument",
     "Effect",
-    "Forget",
-    "Keep",
-    "Note",
-    "Remember",
-    "Send",
-    "Wake",
-    "Whole",
+    "PersistDocument",
+    "PersistFact",
+    "PersistParent",
+    "TablesRecovered",
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class Send:
-    neighbour: str
-    frame: Frame[Message]
-
-
-@dataclass(frozen=True, slots=True)
-class Wake:
-    """Call again at this time at the latest; a later `Wake` replaces it."""
-
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
-class Keep:
-    """A document that has been accepted: on disk, until it is forgotten."""
+class PersistDocument:
+    """Store an accepted document and its id; `came_from` is a neighbour, or `LOCAL`."""
 
     document: Publication
     came_from: str
 
 
 @dataclass(frozen=True, slots=True)
-class Forget:
-    """Everybody who should have the document has it. Its id is remembered for a while all the same."""
+class DropDocument:
+    """Delete a stored document: every receiver has confirmed it. Its id stays stored."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
-class Remember:
-    """By which neighbour the documents of an origin come; None: by none any more."""
+class PersistParent:
+    """Store the neighbour from which the documents of an origin come; None deletes the entry."""
 
     origin: str
     neighbour: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """A fact of the tables, for a broker that keeps them: what a neighbour said (or `LOCAL`, one of our clients asked for)."""
+class PersistFact:
+    """Store a table entry: a neighbour's message, or with the source `LOCAL` a client's request.
+
+    A message or request that removes an entry deletes the stored one. The broker returns this
+    effect only if its settings say `keep_tables`.
+    """
 
     source: str
     fact: Message | Request
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
-    """The tables that were lost are there again: from now on the notes are all of them."""
+class TablesRecovered:
+    """The lost tables are complete again: from now on the stored facts are all table entries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Tell the publisher that its document is safe."""
+    """Confirm to the publisher that the broker has stored its document."""
 
     id: str
 
 
 Effect: TypeAlias = (
-    Send | Wake | Keep | Forget | Remember | Note | Whole | Accepted | Deliver | Refuse
+    Send[Frame[Message]]
+    | SetTimer
+    | PersistDocument
+    | DropDocument
+    | PersistParent
+    | PersistFact
+    | TablesRecovered
+    | Accepted
+    | Deliver
+    | Refuse
 )

@@ -1,30 +1,20 @@
-"""What can happen to a broker."""
+"""Inputs of a broker: those of every node (`pathcast.node`), and the requests of its clients."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from pathcast.node import FrameReceived, Start, TimerFired
 from pathcast.routing.messages import Message, Publication
 from pathcast.routing.requests import Request
 from pathcast.transport import Frame
 
-__all__ = ["Alarm", "Ask", "ClientsKnown", "FrameIn", "Input", "Start", "Submit"]
+__all__ = ["ClientRequest", "ClientsKnown", "DocumentSubmitted", "Input"]
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
-    """It lives."""
-
-
-@dataclass(frozen=True, slots=True)
-class FrameIn:
-    neighbour: str
-    frame: Frame[Message]
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
+class ClientRequest:
     """A client subscribes, cancels, announces or retracts."""
 
     request: Request
@@ -32,19 +22,21 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class ClientsKnown:
-    """After a restart: all clients that are still there have asked again for what they had asked for."""
+    """After a restart, every client that is still connected has repeated its requests."""
 
 
 @dataclass(frozen=True, slots=True)
-class Submit:
-    """A publisher sends a document."""
+class DocumentSubmitted:
+    """A publisher submits a document; the broker answers with `Accepted` or `Refuse`."""
 
     document: Publication
 
 
-@dataclass(frozen=True, slots=True)
-class Alarm:
-    """The time that `Wake` named has come."""
-
-
-Input: TypeAlias = Start | FrameIn | Ask | ClientsKnown | Submit | Alarm
+Input: TypeAlias = (
+    Start
+    | FrameReceived[Frame[Message]]
+    | TimerFired
+    | ClientRequest
+    | ClientsKnown
+    | DocumentSubmitted
+)

@@ -61,7 +61,7 @@ def _seen(run: Simulation, document: str) -> Iterator[tuple[str, str]]:
     if found is None:
         raise RoutingError("unknown", f"no document {document} has been published")
     yield found.origin, ""
-    for sender, receiver in (run.metrics.journeys or {}).get(document, {}):
+    for sender, receiver in (run.metrics.links_by_document or {}).get(document, {}):
         yield receiver, sender
 
 

@@ -1,6 +1,7 @@
-"""The clients of an overlay: they know what they want, and say it again to a broker that has forgotten it.
+"""The clients of one broker, as the simulation keeps them.
 
-A subscriber drops what it has already. A publisher sends a document again until its broker says that it has been accepted.
+Clients outlive their broker and repeat their requests after it restarts. A publisher submits a
+document again until its broker accepts or refuses it. A subscriber drops a document that it has.
 """
 
 from __future__ import annotations
@@ -16,15 +17,19 @@ __all__ = ["Clients", "Delivery"]
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A document that a subscriber has got for the first time."""
+    """A document that a subscriber received for the first time.
+
+    `delay` is in seconds since it was published. `hops` counts the links between the origin and the
+    subscriber's broker; None if the broker does not know the origin.
+    """
 
     document: str
     subscriber: str
     subscriptions: tuple[Hashable, ...]
-    at: float
-    after: float  # seconds since it was published
+    time: float
+    delay: float
     broker: str = ""
-    hops: int | None = None  # links that it came by, if the tree of its origin is known
+    hops: int | None = None
 
 
 @dataclass(slots=True)
@@ -34,8 +39,9 @@ class Clients:
     subscriptions: dict[Hashable, Register] = field(default_factory=dict)
     publishers: dict[str, Announce] = field(default_factory=dict)
     unaccepted: dict[str, Publication] = field(default_factory=dict)
+    received: dict[tuple[str, str], None] = field(default_factory=dict)  # (document, subscriber)
 
     def requests(self) -> Iterator[Request]:
-        """All that they want of their broker."""
+        """Yield every request that is in force."""
         yield from self.publishers.values()
         yield from self.subscriptions.values()

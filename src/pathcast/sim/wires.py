@@ -1,10 +1,11 @@
-"""Wires: what happens to a frame on its way from one broker to the next.
+"""Wires: the latency, bandwidth and faults of one direction of a link.
 
-A frame takes the latency of the wire, and the time that its bytes need where a bandwidth is given, one after the other. Faults are chances for each frame: to be lost,
-doubled, delayed, or to be overtaken by the next (`reorder`: it takes up to three latencies more). A wire that is cut loses everything that
-is on it or sent into it.
+A frame takes the latency of the wire. With a bandwidth, frames leave one after the other, each after
+the time that its bytes take. Faults are probabilities for each frame: to be lost, duplicated,
+delayed, or reordered (a random extra delay of up to three latencies, so that later frames can
+overtake it). A wire that is cut loses the frames in flight and those sent into it.
 
-Without faults a wire keeps the order; with `reorder` or `delay` it does not.
+Without `reorder` and `delay` a wire keeps the order of frames.
 """
 
 from __future__ import annotations
@@ -15,60 +16,62 @@ from pathcast.rng import SeededRandom
 
 __all__ = ["Faults", "Wire"]
 
+_MAX_REORDER_LATENCIES = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """Chances between 0 and 1; `longer` are the seconds that a delayed frame takes at most besides."""
+    """Probabilities from 0 to 1; a delayed frame takes up to `max_delay` seconds longer."""
 
     lose: float = 0.0
-    double: float = 0.0
+    duplicate: float = 0.0
     reorder: float = 0.0
     delay: float = 0.0
-    longer: float = 1.0
+    max_delay: float = 1.0
 
     def __bool__(self) -> bool:
-        return bool(self.lose or self.double or self.reorder or self.delay)
+        return bool(self.lose or self.duplicate or self.reorder or self.delay)
 
 
 class Wire:
-    """One direction of a link."""
+    """One direction of a link, with its counters."""
 
-    def __init__(self, latency: float, bandwidth: float | None, rng: SeededRandom) -> None:
+    def __init__(self, latency: float, bandwidth: float | None, random: SeededRandom) -> None:
         self.latency = latency
         self.faults = Faults()
         self.cut = False
-        self.cuts = 0  # what was sent before the last cut does not arrive after it
+        self.cuts = 0  # frames sent before the last cut do not arrive after it
         self.frames = 0
         self.bytes = 0
         self.lost = 0
         self._bandwidth = bandwidth
-        self._rng = rng
-        self._free = 0.0
-        self._last = 0.0
+        self._random = random
+        self._busy_until = 0.0
+        self._last_arrival = 0.0
 
     def carry(self, size: int, now: float) -> list[float]:
-        """When a frame that is sent now arrives: once, twice or never."""
+        """Send a frame of `size` bytes; return the arrival times of its copies, none if lost."""
         self.frames += 1
         self.bytes += size
         if self.cut:
             self.lost += 1
             return []
-        sent = now
+        departure = now
         if self._bandwidth is not None:
-            sent = self._free = max(now, self._free) + size / self._bandwidth
+            departure = self._busy_until = max(now, self._busy_until) + size / self._bandwidth
         if not self.faults:
-            self._last = max(self._last, sent + self.latency)
-            return [self._last]
-        found = []
-        faults, uniform = self.faults, self._rng.random
-        for _ in range(2 if uniform() < faults.double else 1):
-            if uniform() < faults.lose:
+            self._last_arrival = max(self._last_arrival, departure + self.latency)
+            return [self._last_arrival]
+        arrivals = []
+        faults, random = self.faults, self._random.random
+        for _ in range(2 if random() < faults.duplicate else 1):
+            if random() < faults.lose:
                 self.lost += 1
                 continue
-            arrives = sent + self.latency
-            if uniform() < faults.reorder:
-                arrives += 3 * self.latency * uniform()
-            if uniform() < faults.delay:
-                arrives += faults.longer * uniform()
-            found.append(arrives)
-        return found
+            arrival = departure + self.latency
+            if random() < faults.reorder:
+                arrival += _MAX_REORDER_LATENCIES * self.latency * random()
+            if random() < faults.delay:
+                arrival += faults.max_delay * random()
+            arrivals.append(arrival)
+        return arrivals

@@ -1,6 +1,25 @@
-"""What makes two nodes reliable over a link that loses, doubles, delays and reorders: `Endpoint`, one at each end."""
+"""Reliable message streams between two nodes, over links that lose, duplicate and reorder frames.
 
-from pathcast.transport.endpoint import Arrived, Confirmed, Endpoint, Frame, Met, Patience
-from pathcast.transport.lossless import Direct
+endpoint   `Endpoint`: one end of a link; sequence numbers, acknowledgements, retransmission
+lossless   `LosslessEndpoint`: the same interface for links and nodes that never fail
+"""
 
-__all__ = ["Arrived", "Confirmed", "Direct", "Endpoint", "Frame", "Met", "Patience"]
+from pathcast.transport.endpoint import (
+    Arrived,
+    Confirmed,
+    Endpoint,
+    Frame,
+    PeerSessionChanged,
+    RetryPolicy,
+)
+from pathcast.transport.lossless import LosslessEndpoint
+
+__all__ = [
+    "Arrived",
+    "Confirmed",
+    "Endpoint",
+    "Frame",
+    "LosslessEndpoint",
+    "PeerSessionChanged",
+    "RetryPolicy",
+]

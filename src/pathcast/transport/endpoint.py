@@ -1,23 +1,30 @@
-"""One end of a link: what is sent arrives once and in order, as long as both ends live.
+"""Endpoint: one end of a reliable, ordered message stream over an unreliable link.
 
-Each life of a node has a *session* number, larger than that of any life before. What one life sends to one life of the other end is a stream, numbered from 1.
-A frame names both sessions, so what belongs to an earlier life on either side is known and dropped. A frame carries the last number that has arrived in
-order (`ack`) and at most one message; what is not acknowledged in time is sent again, at growing intervals, for ever: a link that is cut heals or is taken
-away by somebody else.
+Messages arrive once and in order as long as neither end restarts.
 
-When the other end turns out to live in another session, whatever has not been acknowledged is dropped and `Met` is returned: the stream begins anew, and
-what has to be said is known to the owner. A link that is cut and heals between two lives that go on is not such a case, and loses nothing.
+**Sessions.** Each incarnation of a node has a session epoch, larger than that of any earlier one.
+The messages from one session to one session of the peer form a stream, numbered from 1. A frame
+names both sessions, so an endpoint recognises and drops frames of earlier sessions of either side.
 
-The owner must not let a frame go out before it has kept what the frame acknowledges.
+**Acknowledgement and retransmission.** A frame carries the last sequence number that arrived in
+order (`ack`) and at most one message. An endpoint retransmits unacknowledged messages with
+exponential backoff up to `RetryPolicy.max_delay`, without end. A link that is cut heals, or its
+owner removes the endpoint.
 
->>> one, other = Endpoint(1, fresh=True), Endpoint(1, fresh=True)
->>> hello = one.frames(0.0)
->>> other.receive(hello[0])
-[Met(fresh=True)]
->>> [event for frame in other.frames(0.1) for event in one.receive(frame)]
-[Met(fresh=True)]
->>> one.send("news")
->>> [event for frame in one.frames(0.2) for event in other.receive(frame)]
+**Restart of the peer.** When a frame names a later session of the peer, the endpoint drops all
+unacknowledged messages, starts new streams and returns `PeerSessionChanged`. The owner decides what
+to send again. A link that is cut and heals between two running sessions loses nothing.
+
+The owner must persist what a frame acknowledges before it sends the frame.
+
+>>> a, b = Endpoint(1, fresh=True), Endpoint(1, fresh=True)
+>>> hello = a.frames(0.0)
+>>> b.receive(hello[0])
+[PeerSessionChanged(fresh=True)]
+>>> [event for frame in b.frames(0.1) for event in a.receive(frame)]
+[PeerSessionChanged(fresh=True)]
+>>> a.send("news")
+>>> [event for frame in a.frames(0.2) for event in b.receive(frame)]
 [Arrived(message='news')]
 """
 
@@ -27,164 +34,176 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
-__all__ = ["Arrived", "Confirmed", "Endpoint", "Event", "Frame", "Met", "Patience"]
+__all__ = [
+    "Arrived",
+    "Confirmed",
+    "Endpoint",
+    "EndpointEvent",
+    "Frame",
+    "PeerSessionChanged",
+    "RetryPolicy",
+]
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Frame(Generic[T]):
-    """`to` is the session of the receiver, 0 while it is not known; `number` 0 carries no message."""
+    """The unit of transmission: an acknowledgement and at most one message.
+
+    `session` and `fresh` are of the sender; `fresh` says that it is the sender's first session.
+    `peer_session` is 0 while the sender does not know the receiver's. A frame with the sequence
+    number 0 carries no message.
+    """
 
     session: int
     fresh: bool
-    to: int
+    peer_session: int
     ack: int
-    number: int = 0
+    sequence: int = 0
     message: T | None = None
 
     def __str__(self) -> str:
-        said = f" {self.number} {self.message}" if self.number else ""
-        return f"[{self.session}>{self.to} ack {self.ack}]{said}"
+        payload = f" {self.sequence} {self.message}" if self.sequence else ""
+        return f"[{self.session}>{self.peer_session} ack {self.ack}]{payload}"
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
-    """The other end lives in a session that was not known; `fresh`: in its first."""
+class PeerSessionChanged:
+    """The peer runs in a session that was unknown so far; `fresh` if it is the peer's first."""
 
     fresh: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Arrived(Generic[T]):
+    """A message of the peer arrived, in order."""
+
     message: T
 
 
 @dataclass(frozen=True, slots=True)
 class Confirmed(Generic[T]):
-    """The other end has this message."""
+    """The peer acknowledged this message."""
 
     message: T
 
 
-Event: TypeAlias = Met | Arrived[T] | Confirmed[T]
+EndpointEvent: TypeAlias = PeerSessionChanged | Arrived[T] | Confirmed[T]
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """Seconds until something is sent again, at first and at most; how many messages may be on their way."""
+class RetryPolicy:
+    """When and how much to retransmit. Delays are in seconds, the other limits in messages."""
 
-    first: float = 0.5
-    most: float = 8.0
-    window: int = 256
-    again: int = 16  # messages that are sent again at a time
+    initial_delay: float = 0.5
+    max_delay: float = 8.0
+    window: int = 256  # sent and not acknowledged
+    burst: int = 16  # retransmitted at one deadline
 
 
 class Endpoint(Generic[T]):
-    """The state of one end. Ask for `frames` after whatever has happened, and at `alarm`."""
+    """The state of one end. Call `frames` after every other call, and at the `deadline`."""
 
     confirms = True
 
-    def __init__(self, session: int, *, fresh: bool, patience: Patience | None = None) -> None:
+    def __init__(self, session: int, *, fresh: bool, retry: RetryPolicy | None = None) -> None:
         self.session = session
         self.peer = 0
-        self.resent = 0
-        self.doubled = 0
+        self.retransmissions = 0
+        self.duplicates = 0
         self._fresh = fresh
-        self._patience = patience or Patience()
-        self._pause = self._patience.first
-        self._alarm: float | None = None
-        self._greeting = (
-            True  # whether the other end should hear from us though there is nothing to say
-        )
-        self._begin()
+        self._retry = retry or RetryPolicy()
+        self._delay = self._retry.initial_delay
+        self._deadline: float | None = None
+        self._bare_frame_due = True  # a hello or an acknowledgement, even without a message
+        self._reset_streams()
 
-    def _begin(self) -> None:
-        self._waiting: deque[T] = deque()  # not sent yet
-        self._flying: deque[T] = (
-            deque()
-        )  # sent and not confirmed; the first has number _confirmed + 1
-        self._confirmed = 0
+    def _reset_streams(self) -> None:
+        self._queue: deque[T] = deque()  # not sent yet
+        self._in_flight: deque[T] = deque()  # sent; the first has sequence number _acked + 1
+        self._acked = 0
         self._arrived = 0
-        self._early: dict[int, T] = {}
+        self._out_of_order: dict[int, T] = {}
 
     @property
-    def alarm(self) -> float | None:
-        """When `frames` should be asked again, whatever happens."""
-        return self._alarm
+    def deadline(self) -> float | None:
+        """The time at which the owner must call `frames` again, if nothing happens before."""
+        return self._deadline
 
     @property
     def backlog(self) -> int:
-        """Messages that the other end has not confirmed."""
-        return len(self._waiting) + len(self._flying)
+        """The number of messages that the peer has not acknowledged."""
+        return len(self._queue) + len(self._in_flight)
 
     def send(self, message: T) -> None:
-        self._waiting.append(message)
+        """Queue a message; `frames` returns its frame."""
+        self._queue.append(message)
 
-    def receive(self, frame: Frame[T]) -> list[Event[T]]:
-        """What a frame means to the owner."""
-        events: list[Event[T]] = []
+    def receive(self, frame: Frame[T]) -> list[EndpointEvent[T]]:
+        """Process a frame of the peer and return the events that it causes."""
+        events: list[EndpointEvent[T]] = []
         if frame.session < self.peer:
             return events
         if frame.session > self.peer:
             self.peer = frame.session
-            self._begin()
-            self._greeting = True
-            self._calm()
-            events.append(Met(frame.fresh))
-        if frame.to != self.session:
-            self._greeting = True
+            self._reset_streams()
+            self._bare_frame_due = True
+            self._reset_backoff()
+            events.append(PeerSessionChanged(frame.fresh))
+        if frame.peer_session != self.session:
+            self._bare_frame_due = True
             return events
-        self._confirm(frame.ack, events)
-        if frame.number:
-            self._greeting = True
-            self._arrive(frame.number, frame.message, events)
+        self._on_ack(frame.ack, events)
+        if frame.sequence:
+            self._bare_frame_due = True
+            self._on_message(frame.sequence, frame.message, events)
         return events
 
-    def _confirm(self, ack: int, events: list[Event[T]]) -> None:
-        if not self._confirmed < ack <= self._confirmed + len(self._flying):
+    def _on_ack(self, ack: int, events: list[EndpointEvent[T]]) -> None:
+        if not self._acked < ack <= self._acked + len(self._in_flight):
             return
-        events += [Confirmed(self._flying.popleft()) for _ in range(ack - self._confirmed)]
-        self._confirmed = ack
-        self._calm()
+        events += [Confirmed(self._in_flight.popleft()) for _ in range(ack - self._acked)]
+        self._acked = ack
+        self._reset_backoff()
 
-    def _arrive(self, number: int, message: T | None, events: list[Event[T]]) -> None:
-        if number <= self._arrived or number in self._early:
-            self.doubled += 1
+    def _on_message(self, sequence: int, message: T | None, events: list[EndpointEvent[T]]) -> None:
+        if sequence <= self._arrived or sequence in self._out_of_order:
+            self.duplicates += 1
             return
-        if number > self._arrived + self._patience.window:
+        if sequence > self._arrived + self._retry.window:
             return
-        self._early[number] = message  # type: ignore[assignment]  # a frame with a number has a message
-        while self._arrived + 1 in self._early:
+        # A frame with a sequence number has a message.
+        self._out_of_order[sequence] = message  # type: ignore[assignment]
+        while self._arrived + 1 in self._out_of_order:
             self._arrived += 1
-            events.append(Arrived(self._early.pop(self._arrived)))
+            events.append(Arrived(self._out_of_order.pop(self._arrived)))
 
-    def _calm(self) -> None:
-        """There is progress: be as quick as at first."""
-        self._pause = self._patience.first
-        self._alarm = None
+    def _reset_backoff(self) -> None:
+        self._delay = self._retry.initial_delay
+        self._deadline = None
 
     def frames(self, now: float) -> list[Frame[T]]:
-        """What is to be sent now."""
-        found: list[Frame[T]] = []
-        if self._alarm is not None and now >= self._alarm:
-            self._alarm = None
-            self._pause = min(2 * self._pause, self._patience.most)
+        """Return the frames to send now: retransmissions, queued messages, or a bare frame."""
+        frames: list[Frame[T]] = []
+        if self._deadline is not None and now >= self._deadline:
+            self._deadline = None
+            self._delay = min(2 * self._delay, self._retry.max_delay)
             if not self.peer:
-                self._greeting = True
-            for place in range(min(len(self._flying), self._patience.again)):
-                self.resent += 1
-                found.append(self._frame(self._confirmed + 1 + place, self._flying[place]))
+                self._bare_frame_due = True
+            for offset in range(min(len(self._in_flight), self._retry.burst)):
+                self.retransmissions += 1
+                frames.append(self._frame(self._acked + 1 + offset, self._in_flight[offset]))
         if self.peer:
-            while self._waiting and len(self._flying) < self._patience.window:
-                self._flying.append(self._waiting.popleft())
-                found.append(self._frame(self._confirmed + len(self._flying), self._flying[-1]))
-        if self._greeting and not found:
-            found.append(self._frame())
-        self._greeting = False
-        if self._alarm is None and (self._flying or not self.peer):
-            self._alarm = now + self._pause
-        return found
+            while self._queue and len(self._in_flight) < self._retry.window:
+                self._in_flight.append(self._queue.popleft())
+                frames.append(self._frame(self._acked + len(self._in_flight), self._in_flight[-1]))
+        if self._bare_frame_due and not frames:
+            frames.append(self._frame())
+        self._bare_frame_due = False
+        if self._deadline is None and (self._in_flight or not self.peer):
+            self._deadline = now + self._delay
+        return frames
 
-    def _frame(self, number: int = 0, message: T | None = None) -> Frame[T]:
-        return Frame(self.session, self._fresh, self.peer, self._arrived, number, message)
+    def _frame(self, sequence: int = 0, message: T | None = None) -> Frame[T]:
+        return Frame(self.session, self._fresh, self.peer, self._arrived, sequence, message)

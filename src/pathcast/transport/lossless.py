@@ -1,7 +1,7 @@
-"""An end of a link that needs no care: it loses nothing and keeps the order, and neither side ever dies.
+"""LosslessEndpoint: an endpoint without acknowledgements, for links and nodes that never fail.
 
-For simulations without faults, which would spend most of their time on acknowledgements. It is used like an `Endpoint`; a
-frame is the message alone, and nothing is ever confirmed.
+Simulations without faults would spend most of their time on acknowledgements. The interface is that
+of `Endpoint`. A frame is the message alone, and no message is ever confirmed.
 """
 
 from __future__ import annotations
@@ -10,30 +10,33 @@ from typing import Generic, TypeVar
 
 from pathcast.transport.endpoint import Arrived, Frame
 
-__all__ = ["Direct"]
+__all__ = ["LosslessEndpoint"]
 
 T = TypeVar("T")
 
 
-class Direct(Generic[T]):
-    alarm = None
+class LosslessEndpoint(Generic[T]):
+    """One end of a link that delivers every frame once and in order."""
+
+    deadline = None
     backlog = 0
-    resent = 0
+    retransmissions = 0
     confirms = False
 
     def __init__(self) -> None:
-        self._waiting: list[T] = []
+        self._queue: list[T] = []
 
     def send(self, message: T) -> None:
-        self._waiting.append(message)
+        self._queue.append(message)
 
     def receive(self, frame: Frame[T]) -> list[Arrived[T]]:
         assert frame.message is not None
         return [Arrived(frame.message)]
 
-    def frames(self, now: float) -> list[Frame[T]]:  # noqa: ARG002 -- asked like an endpoint
-        if not self._waiting:
+    def frames(self, now: float) -> list[Frame[T]]:  # noqa: ARG002 -- the interface of Endpoint
+        """Return the frames to send now, and empty the queue."""
+        if not self._queue:
             return []
-        found = [Frame(1, True, 1, 0, 1, message) for message in self._waiting]
-        self._waiting = []
-        return found
+        frames = [Frame(1, True, 1, 0, 1, message) for message in self._queue]
+        self._queue = []
+        return frames

@@ -14,7 +14,7 @@ from pathcast.routing.advertisement import Advertisement
 from pathcast.routing.shared_backend import SharedBackend
 from pathcast.routing.strategy import strategy
 from pathcast.sim import Simulation
-from pathcast.sim.metrics import Summary
+from pathcast.sim.metrics import RunSummary
 from pathcast.sim.topology import transit_stub
 
 __all__ = ["large"]
@@ -34,14 +34,14 @@ def large(transits: int, stubs: int, size: int, subscriptions: int) -> dict[str,
     news = Advertisement.of(bundled_schema("news"))
     for number, home in enumerate(homes):
         run.announce(edges[home], f"P{number}", news)
-    run.quiet()
+    run.run_until_idle()
     texts = list(islice(PRESETS["li2008-a"].texts(seed=1, count=subscriptions), subscriptions))
     by_home: dict[str, dict[str, str]] = {}
     for number, place_of in enumerate(place_clients(len(texts), range(len(edges)), seed=2)):
         by_home.setdefault(edges[place_of], {})[f"s{number}"] = texts[number]
     for edge, each in by_home.items():
         run.subscribe_all(edge, edge, each)
-    run.quiet()
+    run.run_until_idle()
     set_up = time.process_time() - start
     options = DocumentOptions(max_depth=10, size=7_000)
     for number, body in enumerate(
@@ -49,14 +49,14 @@ def large(transits: int, stubs: int, size: int, subscriptions: int) -> dict[str,
     ):
         which = number % _PUBLISHERS
         run.publish(edges[homes[which]], f"P{which}", f"d{number}", body)
-    run.quiet()
-    summary = Summary.of(run)
+    run.run_until_idle()
+    summary = RunSummary.of(run)
     return {
         "brokers": len(topology.brokers),
         "links": len(topology.links),
         "traffic": summary.traffic,
         "deliveries": summary.deliveries,
-        "vain": summary.vain,
+        "vain": summary.wasted,
         "entries": sum(summary.entries.values()),
         "set up": set_up,
         "seconds": time.process_time() - start,

@@ -23,7 +23,7 @@ from pathcast.routing.shared_backend import SharedBackend
 from pathcast.routing.strategy import STRATEGIES, strategy
 from pathcast.sim import Simulation
 from pathcast.sim.costs import Costs
-from pathcast.sim.metrics import Summary
+from pathcast.sim.metrics import RunSummary
 from pathcast.sim.topology import binary
 
 __all__ = ["PUBLISHED", "Run", "inversions", "runs"]
@@ -81,12 +81,12 @@ def runs(reading: Reading, published: list[Publications], costs: dict[str, Costs
         backend = SharedBackend(chosen, distribution)
         run = Simulation(topology, Settings(chosen, reliable=False), backend)
         run.announce("b1", "P", advertisement)
-        run.quiet()
+        run.run_until_idle()
         for leaf, each in texts.items():
             for number, text in enumerate(each):
                 run.subscribe(leaf, f"{leaf}.{number}", text, leaf)
-            run.quiet()
-        control = Summary.of(run).traffic
+            run.run_until_idle()
+        control = RunSummary.of(run).traffic
         publications, delay = {}, {}
         for what in published:
             for whose, one in costs.items():
@@ -94,17 +94,17 @@ def runs(reading: Reading, published: list[Publications], costs: dict[str, Costs
                 before, delivered = run.metrics.received["publish"], len(run.metrics.deliveries)
                 for id, body in what.bodies:
                     run.publish("b1", "P", f"{whose}.{id}", body)
-                    run.quiet()
+                    run.run_until_idle()
                 publications[what.name] = run.metrics.received["publish"] - before
-                after = [one.after for one in run.metrics.deliveries[delivered:]]
+                after = [one.delay for one in run.metrics.deliveries[delivered:]]
                 delay[what.name, whose] = 1e3 * sum(after) / max(len(after), 1)
-        summary = Summary.of(run)
+        summary = RunSummary.of(run)
         entries = sum(
             one.broker.router.uncovered_count() for one in run.hosts.values() if one.broker
         )
         again = len(texts) * reading.each
         again *= reading.levels - 1 if chosen.advertisements else len(topology.brokers) - 1
-        yield Run(name, control, publications, delay, summary.vain, entries, again)
+        yield Run(name, control, publications, delay, summary.wasted, entries, again)
 
 
 def inversions(ours: dict[str, float], theirs: dict[str, float], tolerance: float = 0.02) -> int:

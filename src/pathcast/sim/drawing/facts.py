@@ -8,8 +8,8 @@ from itertools import islice
 
 from pathcast.routing.inspect.text import format_origins, summarize
 from pathcast.routing.router import Router
-from pathcast.sim.metrics import Summary
-from pathcast.sim.simulation import Host, Simulation
+from pathcast.sim.metrics import RunSummary
+from pathcast.sim.simulation import BrokerHost, Simulation
 from pathcast.sim.wires import Wire
 
 __all__ = ["BrokerFacts", "LinkFacts", "amount", "brokers", "heading", "links", "many"]
@@ -54,7 +54,7 @@ def brokers(run: Simulation) -> list[BrokerFacts]:
     return [_broker(name, run.hosts[name]) for name in run.topology.brokers]
 
 
-def _broker(name: str, host: Host) -> BrokerFacts:
+def _broker(name: str, host: BrokerHost) -> BrokerFacts:
     router = host.broker.router if host.broker is not None else None
     publishers, subscriptions = len(host.clients.publishers), len(host.clients.subscriptions)
     clients = f"{many(publishers, 'publisher')}, {many(subscriptions, 'subscription')}"
@@ -96,7 +96,7 @@ def _cut(text: str) -> str:
 def links(run: Simulation) -> list[LinkFacts]:
     found = []
     for link in run.topology.links:
-        ways = [(link.one, link.other), (link.other, link.one)]
+        ways = [(link.left, link.right), (link.right, link.left)]
         wires = [run.wires[way] for way in ways]
         crossed = [run.metrics.crossings[way] for way in ways]
         cut = any(wire.cut for wire in wires)
@@ -106,7 +106,7 @@ def links(run: Simulation) -> list[LinkFacts]:
             for (sender, receiver), wire, documents in zip(ways, wires, crossed, strict=True)
         ]
         carried = sum(wire.bytes for wire in wires)
-        found.append(LinkFacts(link.one, link.other, carried, sum(crossed), cut, "\n".join(lines)))
+        found.append(LinkFacts(link.left, link.right, carried, sum(crossed), cut, "\n".join(lines)))
     return found
 
 
@@ -119,7 +119,7 @@ def _traffic(wire: Wire, documents: int) -> str:
 
 def heading(run: Simulation) -> tuple[str, list[str]]:
     """A title, and lines with totals."""
-    summary = Summary.of(run)
+    summary = RunSummary.of(run)
     topology = run.topology
     size = f"{many(len(topology.brokers), 'broker')}, {many(len(topology.links), 'link')}"
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in summary.received.items())
@@ -127,11 +127,11 @@ def heading(run: Simulation) -> tuple[str, list[str]]:
         f"{many(sum(summary.received.values()), 'message')} received by brokers ({kinds or 'none'}), {amount(summary.bytes)} on the links",
         (
             f"{many(summary.accepted, 'document')} accepted, {summary.deliveries:,} deliveries, {summary.delay * 1000:.3g} ms on average,"
-            f" {summary.vain:,} in vain, at {summary.time:.6g} s"
+            f" {summary.wasted:,} in vain, at {summary.time:.6g} s"
         ),
     ]
     down = sum(host.broker is None for host in run.hosts.values())
-    cut = sum(run.wires[link.one, link.other].cut for link in topology.links)
+    cut = sum(run.wires[link.left, link.right].cut for link in topology.links)
     if down or cut:
         lines.append(f"{many(down, 'broker')} down, {many(cut, 'link')} cut")
     return f"{topology.name}: {size}; {run.settings.strategy}", lines

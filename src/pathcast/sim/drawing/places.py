@@ -66,7 +66,7 @@ def places(topology: Topology) -> Places:
     many = len(topology.brokers)
     look = BOX if many <= _LARGE else CIRCLE if many <= _SMALL else DOT
     near = topology.neighbours()
-    links = [(link.one, link.other) for link in topology.links]
+    links = [(link.left, link.right) for link in topology.links]
     if topology.acyclic:
         found = _of_tree(near, topology.brokers[0], look)
     elif many <= _MOST_STRESS:

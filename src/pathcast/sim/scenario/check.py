@@ -10,7 +10,7 @@ from pathcast.broker import Broker
 from pathcast.errors import RoutingError
 from pathcast.routing.messages import Advertise
 from pathcast.routing.router import Router
-from pathcast.sim.metrics import Summary
+from pathcast.sim.metrics import RunSummary
 from pathcast.sim.scenario import checks
 from pathcast.sim.scenario.actions import Pair
 from pathcast.sim.simulation import Simulation
@@ -60,8 +60,8 @@ def disagreement(check: checks.Check, run: Simulation, namespaces: Mapping[str, 
             found = run.metrics.received[kind]
             return None if found == number else f"there were {found}"
         case checks.Count(what=what, number=number):
-            summary = Summary.of(run)
-            found = summary.vain if what is checks.Counted.VAIN else summary.doubled
+            summary = RunSummary.of(run)
+            found = summary.wasted if what is checks.Counted.VAIN else summary.duplicates
             return None if found == number else f"there were {found}"
         case checks.TablesEmpty():
             return _leftovers(run)
@@ -104,12 +104,12 @@ def _leftovers(run: Simulation) -> str | None:
         left = host.broker.router.leftovers()
         if left:
             return f"{name} has {', '.join(left)}"
-        if host.saved.documents:
-            return f"{name} keeps {', '.join(host.saved.documents)}"
-        parents = host.saved.parents if run.settings.strategy.advertisements else {}
+        if host.storage.documents:
+            return f"{name} keeps {', '.join(host.storage.documents)}"
+        parents = host.storage.parents if run.settings.strategy.advertisements else {}
         if parents:
             return f"{name} remembers the way to {', '.join(parents)}"
-        facts = sum(not _presence(one.fact) for one in host.saved.facts.values())
+        facts = sum(not _presence(one.fact) for one in host.storage.facts.values())
         if facts:
             return f"{name} has {facts} facts written down"
     return None
@@ -122,8 +122,8 @@ def _presence(fact: object) -> bool:
 
 def _journey(run: Simulation, document: str) -> Iterable[Pair]:
     _known(run, document)
-    assert run.metrics.journeys is not None
-    return run.metrics.journeys.get(document, {})
+    assert run.metrics.links_by_document is not None
+    return run.metrics.links_by_document.get(document, {})
 
 
 def _known(run: Simulation, document: str) -> None:

@@ -36,7 +36,7 @@ from pathcast.errors import (
 from pathcast.routing.matcher_backend import MatcherBackend
 from pathcast.routing.strategy import Strategy, strategy
 from pathcast.sim.costs import Costs, read_costs
-from pathcast.sim.metrics import Summary
+from pathcast.sim.metrics import RunSummary
 from pathcast.sim.scenario import actions, header
 from pathcast.sim.scenario.actions import Action
 from pathcast.sim.scenario.check import Failure, disagreement
@@ -48,7 +48,7 @@ from pathcast.sim.scenario.units import MILLION
 from pathcast.sim.simulation import Simulation
 from pathcast.sim.topology import Link, Topology, topology
 from pathcast.sim.wires import Faults
-from pathcast.transport import Patience
+from pathcast.transport import RetryPolicy
 
 __all__ = ["Changes", "Outcome", "run_scenario"]
 
@@ -76,7 +76,7 @@ class Outcome:
 
     scenario: Scenario
     trace: tuple[str, ...]
-    summary: Summary
+    summary: RunSummary
     failures: tuple[Failure, ...]
     simulation: Simulation
     seed: int
@@ -108,7 +108,7 @@ def run_scenario(
     run = _Run(scenario, folder or Path(), changes or Changes(), traced)
     for statement in scenario.body:
         run.perform(statement)
-    summary = Summary.of(run.simulation)
+    summary = RunSummary.of(run.simulation)
     return Outcome(
         scenario, tuple(run.trace), summary, tuple(run.failures), run.simulation, run.seed
     )
@@ -132,7 +132,7 @@ class _Run:
         for one in scenario.all(header.SchemaOf):
             _told(one, partial(self._resources.schema, one.name))
         self.simulation = self._prepared(changes)
-        self.simulation.metrics.journeys = {}
+        self.simulation.metrics.links_by_document = {}
 
     # the head
 
@@ -176,15 +176,15 @@ class _Run:
 
     def _settings(self, chosen: Strategy) -> Settings:
         scenario = self._scenario
-        patience = Patience()
+        retry = RetryPolicy()
         said = scenario.one(header.PatienceOf)
         if said is not None:
-            window = patience.window if said.window is None else said.window
-            patience = Patience(said.first / MILLION, said.most / MILLION, window)
+            window = retry.window if said.window is None else said.window
+            retry = RetryPolicy(said.first / MILLION, said.most / MILLION, window)
         return Settings(
             chosen,
             refuse_outside=scenario.one(header.RefuseOutside) is not None,
-            patience=patience,
+            retry=retry,
             keep_tables=scenario.one(header.KeepTables) is not None,
             reliable=scenario.one(header.PerfectLinks) is None,
         )
@@ -253,8 +253,8 @@ class _Run:
             case actions.After(time=time):
                 simulation.run(simulation.now + time / MILLION)
             case actions.Quiet():
-                if not simulation.quiet(_SILENCE):
-                    waiting = "; ".join(simulation.waiting())
+                if not simulation.run_until_idle(_SILENCE):
+                    waiting = "; ".join(simulation.blockers())
                     return f"something is still going on after {_SILENCE:g} s" + (
                         f": {waiting}" if waiting else ""
                     )
@@ -288,7 +288,7 @@ class _Run:
             body = self._resources.body(statement.body, number)
             send = partial(self.simulation.publish, home, statement.publisher, id, body)
             if every and place:
-                self.simulation.at(self.simulation.now + place * every, send)
+                self.simulation.schedule(self.simulation.now + place * every, send)
             else:
                 send()
 
@@ -297,7 +297,7 @@ class _Run:
     ) -> None:
         self._faulty()
         simulation = self.simulation
-        everywhere = [(link.one, link.other) for link in simulation.topology.links]
+        everywhere = [(link.left, link.right) for link in simulation.topology.links]
         for link in everywhere if statement.link is None else [statement.link]:
             match statement:
                 case actions.Cut():
@@ -307,12 +307,12 @@ class _Run:
                     if wire is None or wire.cut:
                         simulation.heal(*link)
                 case actions.Calm():
-                    simulation.disturb(Faults(), *link)
+                    simulation.set_faults(Faults(), *link)
                     self._faults.pop(_same(link), None)
                 case actions.Disturb():
                     before = self._faults.get(_same(link), Faults())
                     after = _with(before, statement)
-                    simulation.disturb(after, *link)
+                    simulation.set_faults(after, *link)
                     self._faults[_same(link)] = after
 
     def _faulty(self) -> None:
@@ -339,12 +339,12 @@ def _with(faults: Faults, change: actions.Disturb) -> Faults:
         case actions.Fault.LOSE:
             return replace(faults, lose=chance)
         case actions.Fault.DOUBLE:
-            return replace(faults, double=chance)
+            return replace(faults, duplicate=chance)
         case actions.Fault.REORDER:
             return replace(faults, reorder=chance)
         case actions.Fault.DELAY:
-            longer = faults.longer if change.longer is None else change.longer / MILLION
-            return replace(faults, delay=chance, longer=longer)
+            longer = faults.max_delay if change.longer is None else change.longer / MILLION
+            return replace(faults, delay=chance, max_delay=longer)
 
 
 def _at(statement: Statement, error: PathcastError) -> ScenarioError:
