@@ -24,7 +24,7 @@ from pathcast.covering.indexes import (
 )
 from pathcast.covering.published_indexes.factorization_search import FactorizationIndex
 from pathcast.covering.published_indexes.subscription_tree import SubscriptionTree
-from pathcast.covering.to_twigs import twigs as written
+from pathcast.covering.to_twigs import to_twigs
 from pathcast.covering.twig import Twig, TwigNode
 from pathcast.errors import SubscriptionError
 from pathcast.xpath import Pattern, parse
@@ -37,15 +37,15 @@ Made = Callable[[LabelTable], CoveringIndex]
 
 def pure_walk(labels: LabelTable) -> CoveringIndex:
     """Without asking anybody one by one: small sets would be asked and nothing else."""
-    return factorization_index(labels, few=0)
+    return factorization_index(labels, scan_limit=0)
 
 
 def pure_regions(labels: LabelTable) -> CoveringIndex:
-    return region_index(labels, few=0)
+    return region_index(labels, scan_limit=0)
 
 
 def mixed_regions(labels: LabelTable) -> CoveringIndex:
-    return region_index(labels, few=2)
+    return region_index(labels, scan_limit=2)
 
 
 INDEXES: list[Made] = [
@@ -62,7 +62,7 @@ everyone = pytest.mark.parametrize("index", INDEXES, ids=lambda made: made.__nam
 def covers(wide: Pattern, narrow: Pattern) -> bool:
     """The relation that all of them have, straight from its definition."""
     above, below = (
-        [relax_trailing_wildcards(one) for one in written(pattern)] for pattern in (wide, narrow)
+        [relax_trailing_wildcards(one) for one in to_twigs(pattern)] for pattern in (wide, narrow)
     )
     return all(any(has_homomorphism(top, bottom) for top in above) for bottom in below)
 
@@ -323,7 +323,7 @@ def test_the_short_way_to_a_twig_leads_where_the_long_one_does(text: str) -> Non
     for pattern in parsed([text]):
         if pattern.residual is None:
             long = [Twig.of(top) for top in _or_nothing(pattern)]
-            short = written(pattern)
+            short = to_twigs(pattern)
             if long:
                 assert len(short) == len(long)
                 for one, other in zip(short, long, strict=True):

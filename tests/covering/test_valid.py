@@ -19,7 +19,7 @@ from lxml import etree
 
 from pathcast.covering import Verdict, covers
 from pathcast.covering.labels import LabelKind, NameLabel
-from pathcast.covering.to_twigs import twigs as twigs_of
+from pathcast.covering.to_twigs import to_twigs
 from pathcast.covering.twig import Twig
 from pathcast.covering.under_dtd import ValidWitnessChecker, chase, minimize_valid
 from pathcast.schema import Schema, parse_dtd
@@ -146,7 +146,7 @@ def test_what_is_implied_is_bounded() -> None:
     """Each element needs two of the next: a tree of 2**30 nodes."""
     lines = [f"<!ELEMENT e{n} (e{n + 1}, f{n + 1})> <!ELEMENT f{n} (e{n + 1})>" for n in range(30)]
     schema = parse_dtd("".join(lines) + "<!ELEMENT e30 EMPTY> <!ELEMENT f30 EMPTY>", root="e0")
-    (twig,) = twigs_of(parse("/e0"))
+    (twig,) = to_twigs(parse("/e0"))
     found = chase(twig, schema, 40)
     assert found is not None
     assert len(found) < 200
@@ -376,7 +376,7 @@ def test_twigs_with_values(dtd: Dtd, wide: str, narrow: str, rng: Random) -> Non
 
 @given(dtds, twigs(), chance)
 def test_what_is_implied_is_there(dtd: Dtd, narrow: str, rng: Random) -> None:
-    (twig,) = twigs_of(parse(narrow))
+    (twig,) = to_twigs(parse(narrow))
     found = chase(twig, dtd.schema, 3)
     question = oracle.expression(narrow)
     answer = None if found is None else oracle.expression(_asked(found))

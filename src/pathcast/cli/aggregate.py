@@ -188,7 +188,7 @@ def _below(table: Aggregate[Id], texts: dict[Id, str]) -> dict[Id, list[Id]]:
     """For each subscription those that it keeps, in the order of the file."""
     found: dict[Id, list[Id]] = {}
     for id in texts:
-        keeper = table.keeper_of(id)
+        keeper = table.parent_of(id)
         if keeper is not None:
             found.setdefault(keeper, []).append(id)
     return found

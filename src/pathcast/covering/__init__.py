@@ -1,11 +1,27 @@
-"""Which subscription stands for which.
+"""Containment of patterns, and tables of subscriptions reduced by it.
 
-reading, alternatives    a pattern as alternatives, each a twig
-twig, labels, values     a twig is a tree of labels; which label subsumes which
-containment              does one pattern cover another? yes, no with a witness, or neither        `covers`
-indexes, core            of many patterns, those that one covers and those that cover it
-missed                   what exact containment would add to that
-aggregate                the patterns that stand for all the others, while they come and go        `Aggregate`
+Pattern A *covers* pattern B when every document that matches B matches A.
+
+One pair of patterns:
+
+    containment          `covers`: yes, no with a witness, or undecided with a reason
+    twig, labels, values tree patterns over labels; subsumption of labels; entailment of values
+    to_twigs             a pattern as alternative twigs, by `alternatives`
+    homomorphism         the fast, sound test; the wildcard rule
+    canonical_models     the complete test for twigs with numbers and equalities
+    negation_witnesses   likely counterexamples to a pattern with negations
+    witness              counterexamples as documents, checked by libxml2 and minimised
+    under_dtd            containment among the valid documents of a DTD
+
+Tables of patterns:
+
+    aggregate            `Aggregate`: the covering roots of a table that changes
+    change               `Change`: the entries that an update exposes and hides
+    indexes              the search for covering and covered patterns, by name in `INDEXES`
+    encode, core         twigs as integers; the compiled homomorphism test and feature index
+    published_indexes    indexes from the literature, for comparison
+    exactness_gap        the roots that homomorphisms miss
+    merging              tables of linear paths reduced further, by merging
 """
 
 from pathcast.covering.aggregate import Aggregate

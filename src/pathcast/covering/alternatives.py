@@ -1,15 +1,16 @@
-"""A condition written out as alternatives of what is asked at a node, each a branch.
+"""Expansion of a condition into disjunctive normal form, each alternative a tree of labels.
 
-    condition -> what is asked at a node (`_Asked`), alternative by alternative -> branches
+    condition -> requirements at one node (`_Requirement`), per alternative -> `TwigNode`
 
-Choices (`or`, unions, descendant-or-self with a name) are written out, up to `MOST` alternatives; denials are moved inwards, and what
-is left of them is a leaf.
+Disjunctions (`or`, unions, descendant-or-self with a name test) are expanded into at most
+`MAX_ALTERNATIVES` alternatives. Negations are pushed inwards; one that remains is an opaque leaf.
 
-Three things are brought together, because a document has only one of them: the root element, an attribute of a given name,
-a node's string-value. So `/a/b and /a/c` is `/a[b][c]`, and `@x > 1 and @x < 5` one value.
+Requirements on things that a document has only once are unified: the root element, an attribute
+of a given name, a node's string-value. So `/a/b and /a/c` becomes `/a[b][c]`, and `@x > 1 and
+@x < 5` one value label.
 
-An alternative that no document can have is dropped. Where a condition is kept whole as a leaf (`ConditionLabel`, `PositionLabel`), what entails from
-it is kept as well: `a[count(b) > 2]` has a child b.
+Unsatisfiable alternatives are dropped. Where a condition becomes an opaque leaf (`ConditionLabel`,
+`PositionLabel`), its consequences are added beside it: `a[count(b) > 2]` has a child `b`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from dataclasses import dataclass, replace
 from pathcast.covering.labels import (
     ROOT,
     ConditionLabel,
-    Label,
     LabelKind,
     NameLabel,
     PositionLabel,
@@ -46,244 +46,252 @@ from pathcast.xpath.tree import (
     Value,
 )
 
-__all__ = ["MOST", "NotExpandable", "expand_alternatives"]
+__all__ = ["MAX_ALTERNATIVES", "NotExpandable", "expand_alternatives"]
 
-MOST = 32
+MAX_ALTERNATIVES = 32
 _NEGATED = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 class NotExpandable(Exception):
-    """The condition cannot be written out: it has too many alternatives, or looks at the document from inside."""
+    """The condition has too many alternatives, or an absolute path at an inner node."""
 
 
 def expand_alternatives(condition: Condition, start: NameLabel = ROOT) -> list[TwigNode]:
-    """The alternatives of a condition at the document node or, said without regard to the document, at another."""
-    found: dict[TwigNode, None] = {}
-    for asked in _ask(condition):
-        if asked.at_root and start is not ROOT:
+    """Return the alternatives of a condition at the document node, or at a node with a label.
+
+    Raises NotExpandable.
+    """
+    tops: dict[TwigNode, None] = {}
+    for requirement in _expand(condition):
+        if requirement.at_root and start is not ROOT:
             raise NotExpandable
-        whole = replace(asked, branches=asked.branches | asked.at_root)
-        top = _seal(whole, start, False)
+        children = requirement.children | requirement.at_root
+        top = _to_node(replace(requirement, children=children), start, False)
         if top is not None:
-            found[top] = None
-    return list(found)
+            tops[top] = None
+    return list(tops)
 
 
-# what is asked at a node
+# requirements at one node
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """One alternative: tests that the node passes, its value, what hangs below it and, from anywhere, below the document."""
+class _Requirement:
+    """One alternative at a node: its tests, its value, and subtrees below it.
+
+    `at_root` are subtrees below the document node, from absolute paths.
+    """
 
     tests: tuple[Test, ...] = ()
     literals: frozenset[ValueLiteral] = frozenset()
-    branches: frozenset[TwigNode] = frozenset()
+    children: frozenset[TwigNode] = frozenset()
     at_root: frozenset[TwigNode] = frozenset()
 
-    def __add__(self, other: _Asked) -> _Asked:
-        return _Asked(
+    def __add__(self, other: _Requirement) -> _Requirement:
+        return _Requirement(
             self.tests + other.tests,
             self.literals | other.literals,
-            self.branches | other.branches,
+            self.children | other.children,
             self.at_root | other.at_root,
         )
 
 
-_NOTHING = _Asked()
+_NO_REQUIREMENT = _Requirement()
 
 
-def _ask(condition: Condition) -> list[_Asked]:
+def _expand(condition: Condition) -> list[_Requirement]:
     match condition:
         case Always(holds=holds):
-            return [_NOTHING] if holds else []
+            return [_NO_REQUIREMENT] if holds else []
         case And(parts=parts):
-            return _all(_ask(part) for part in parts)
+            return _conjunction(_expand(part) for part in parts)
         case Or(parts=parts):
-            return _any(_ask(part) for part in parts)
+            return _disjunction(_expand(part) for part in parts)
         case Value():
-            return [_Asked(literals=frozenset([ValueLiteral(condition)]))]
+            return [_Requirement(literals=frozenset([ValueLiteral(condition)]))]
         case Is(test=test):
-            return [_Asked(tests=(test,))]
+            return [_Requirement(tests=(test,))]
         case Exists(path=path):
-            return _path(path)
+            return _expand_path(path)
         case First(path=path, value=value):
-            kept = _kept(condition, path)
+            opaque = _opaque_leaf(condition, path)
             if value.holds("") or not path.steps:
-                return [kept]
+                return [opaque]
             last = path.steps[-1]
-            ending = replace(last, conditions=(*last.conditions, value))
-            return _all([[kept], _path(replace(path, steps=(*path.steps[:-1], ending)))])
+            last = replace(last, conditions=(*last.conditions, value))
+            return _conjunction(
+                [[opaque], _expand_path(replace(path, steps=(*path.steps[:-1], last)))]
+            )
         case Count(path=path):
-            kept = _kept(condition, path)
-            return [kept] if condition.holds(0) else _all([[kept], _path(path)])
+            opaque = _opaque_leaf(condition, path)
+            return [opaque] if condition.holds(0) else _conjunction([[opaque], _expand_path(path)])
         case Not(part=part):
-            return _deny(part)
-        case Position():  # of a node that stands alone: folded before, or part of a step
-            return [_Asked(branches=frozenset([TwigNode(ConditionLabel(condition))]))]
+            return _expand_negation(part)
+        case Position():  # other positions were folded, or belong to a step
+            return [_Requirement(children=frozenset([TwigNode(ConditionLabel(condition))]))]
     raise AssertionError(condition)
 
 
-def _deny(part: Condition) -> list[_Asked]:
+def _expand_negation(part: Condition) -> list[_Requirement]:
     match part:
         case Always(holds=holds):
-            return [] if holds else [_NOTHING]
+            return [] if holds else [_NO_REQUIREMENT]
         case Not(part=inner):
-            return _ask(inner)
+            return _expand(inner)
         case And(parts=parts):
-            return _any(_deny(one) for one in parts)
+            return _disjunction(_expand_negation(part) for part in parts)
         case Or(parts=parts):
-            return _all(_deny(one) for one in parts)
+            return _conjunction(_expand_negation(part) for part in parts)
         case Value():
-            return [_Asked(literals=frozenset([ValueLiteral(part, False)]))]
+            return [_Requirement(literals=frozenset([ValueLiteral(part, False)]))]
         case Count(path=path, op=op, operand=operand):
-            return _ask(Count(path, _NEGATED[op], operand))
+            return _expand(Count(path, _NEGATED[op], operand))
         case Exists(path=path) | First(path=path):
-            return [_kept(Not(part), path)]
+            return [_opaque_leaf(Not(part), path)]
         case _:
-            return [_Asked(branches=frozenset([TwigNode(ConditionLabel(Not(part)))]))]
+            return [_Requirement(children=frozenset([TwigNode(ConditionLabel(Not(part)))]))]
 
 
-def _kept(condition: Condition, path: Path) -> _Asked:
-    """A condition kept whole, at the document if that is where its path starts."""
+def _opaque_leaf(condition: Condition, path: Path) -> _Requirement:
+    """Return a leaf for a condition that is not expanded, below the node where its path starts."""
     leaf = frozenset([TwigNode(ConditionLabel(condition))])
-    return _Asked(at_root=leaf) if path.absolute else _Asked(branches=leaf)
+    return _Requirement(at_root=leaf) if path.absolute else _Requirement(children=leaf)
 
 
-def _any(choices: Iterable[list[_Asked]]) -> list[_Asked]:
-    found = list(dict.fromkeys(one for choice in choices for one in choice))
-    if len(found) > MOST:
+def _disjunction(choices: Iterable[list[_Requirement]]) -> list[_Requirement]:
+    alternatives = list(dict.fromkeys(alternative for choice in choices for alternative in choice))
+    if len(alternatives) > MAX_ALTERNATIVES:
         raise NotExpandable
-    return found
+    return alternatives
 
 
-def _all(parts: Iterable[list[_Asked]]) -> list[_Asked]:
-    found = [_NOTHING]
+def _conjunction(parts: Iterable[list[_Requirement]]) -> list[_Requirement]:
+    alternatives = [_NO_REQUIREMENT]
     for choices in parts:
-        found = _any([one + other for other in choices] for one in found)
-    return found
+        alternatives = _disjunction([left + right for right in choices] for left in alternatives)
+    return alternatives
 
 
 # paths
 
 
-def _path(path: Path) -> list[_Asked]:
-    found = _steps(path.steps)
+def _expand_path(path: Path) -> list[_Requirement]:
+    requirements = _expand_steps(path.steps)
     if not path.absolute:
-        return found
-    moved = []
-    for asked in found:
-        if asked.tests or asked.literals:  # the document itself: no test passes it but node()
-            if any(test.kind is not TestKind.NODE for test in asked.tests):
+        return requirements
+    at_root = []
+    for requirement in requirements:
+        if requirement.tests or requirement.literals:  # at the document node itself
+            if any(test.kind is not TestKind.NODE for test in requirement.tests):
                 continue
-            value = ValueLabel(asked.literals)
-            asked = replace(asked, branches=asked.branches | {TwigNode(value)})
-        moved.append(_Asked(at_root=asked.branches | asked.at_root))
-    return moved
+            value = TwigNode(ValueLabel(requirement.literals))
+            requirement = replace(requirement, children=requirement.children | {value})
+        at_root.append(_Requirement(at_root=requirement.children | requirement.at_root))
+    return at_root
 
 
-def _steps(steps: tuple[Step, ...]) -> list[_Asked]:
-    """What is asked at a node so that the steps lead somewhere from it."""
-    after = [_NOTHING]
+def _expand_steps(steps: tuple[Step, ...]) -> list[_Requirement]:
+    """Return the requirements at a node from which the steps select something."""
+    after = [_NO_REQUIREMENT]
     for index in range(len(steps) - 1, -1, -1):
         step = steps[index]
-        lead = index and steps[index - 1].is_double_slash and step.axis in _FROM_ANY
-        if step.is_double_slash and index + 1 < len(steps) and steps[index + 1].axis in _FROM_ANY:
-            continue  # it is in the step after it
+        after_slashes = index and steps[index - 1].is_double_slash and step.axis in _DOWNWARD
+        if step.is_double_slash and index + 1 < len(steps) and steps[index + 1].axis in _DOWNWARD:
+            continue  # the next step has a descendant edge instead
         if step.axis is Axis.DESCENDANT_OR_SELF:
-            after = _any([_here(step, after), _down(step, True, after)])
+            after = _disjunction([_at_self(step, after), _below(step, True, after)])
         else:
-            after = _down(step, bool(lead) or step.axis is Axis.DESCENDANT, after)
+            after = _below(step, bool(after_slashes) or step.axis is Axis.DESCENDANT, after)
         if step.positional and step.axis is not Axis.CHILD:
-            # its places are counted from where it starts, so what entails is kept whole as well
-            whole = Exists(Path(False, steps[index - 1 if lead else index :]))
-            after = [one + _kept(whole, whole.path) for one in after]
+            # Its positions are counted from its start, so the remaining path is a leaf as well.
+            remaining = Path(False, steps[index - 1 if after_slashes else index :])
+            leaf = _opaque_leaf(Exists(remaining), remaining)
+            after = [requirement + leaf for requirement in after]
     return after
 
 
-_FROM_ANY = (Axis.CHILD, Axis.DESCENDANT, Axis.ATTRIBUTE)
+_DOWNWARD = (Axis.CHILD, Axis.DESCENDANT, Axis.ATTRIBUTE)
 
 
-def _down(step: Step, descendant: bool, after: list[_Asked]) -> list[_Asked]:
-    """What is asked above a step, one level or (`descendant`) any number of them."""
+def _below(step: Step, descendant: bool, after: list[_Requirement]) -> list[_Requirement]:
+    """Return the requirements above a step that is reached by a child or descendant edge."""
     leaves: frozenset[TwigNode] = frozenset()
     if step.positional and step.axis is Axis.CHILD:
-        leaves = frozenset(TwigNode(place) for place in _places(step))
+        leaves = frozenset(TwigNode(label) for label in _position_labels(step))
     kind = LabelKind.ATTRIBUTE if step.axis is Axis.ATTRIBUTE else LabelKind.NODE
-    found = []
-    for asked in _at_end(step, after):
-        whole = replace(asked, branches=asked.branches | leaves, tests=(step.test, *asked.tests))
-        top = _seal(whole, NameLabel(kind), descendant)
-        if top is not None:
-            found.append(_Asked(branches=frozenset([top]), at_root=asked.at_root))
-    return _any([found])
+    above = []
+    for requirement in _with_predicates(step, after):
+        tests = (step.test, *requirement.tests)
+        at_step = replace(requirement, children=requirement.children | leaves, tests=tests)
+        node = _to_node(at_step, NameLabel(kind), descendant)
+        if node is not None:
+            above.append(_Requirement(children=frozenset([node]), at_root=requirement.at_root))
+    return _disjunction([above])
 
 
-def _here(step: Step, after: list[_Asked]) -> list[_Asked]:
-    """What is asked where a descendant-or-self step stays."""
+def _at_self(step: Step, after: list[_Requirement]) -> list[_Requirement]:
+    """Return the requirements where a descendant-or-self step selects the node itself."""
     tests = () if step.test.kind is TestKind.NODE else (step.test,)
-    return [replace(one, tests=(*tests, *one.tests)) for one in _at_end(step, after)]
+    return [
+        replace(requirement, tests=(*tests, *requirement.tests))
+        for requirement in _with_predicates(step, after)
+    ]
 
 
-def _at_end(step: Step, after: list[_Asked]) -> list[_Asked]:
+def _with_predicates(step: Step, after: list[_Requirement]) -> list[_Requirement]:
     plain = [condition for condition in step.conditions if not condition.positional]
-    return _all([*(_ask(condition) for condition in plain), after])
+    return _conjunction([*(_expand(condition) for condition in plain), after])
 
 
-def _places(step: Step) -> Iterator[PositionLabel]:
+def _position_labels(step: Step) -> Iterator[PositionLabel]:
     for index, condition in enumerate(step.conditions):
         if condition.positional:
             yield PositionLabel(step.test, step.conditions[:index], condition)
 
 
-def _seal(asked: _Asked, label: NameLabel, descendant: bool) -> TwigNode | None:
-    """The branch of a node that is asked all this; None if there is no such node."""
-    for test in asked.tests:
-        found = intersect(label, test)
-        if found is None:
+def _to_node(requirement: _Requirement, label: NameLabel, descendant: bool) -> TwigNode | None:
+    """Return the node that meets a requirement and a label; None if there is no such node."""
+    for test in requirement.tests:
+        narrowed = intersect(label, test)
+        if narrowed is None:
             return None
-        label = found
-    if label.kind is LabelKind.NODE and any(_of_element(branch.label) for branch in asked.branches):
+        label = narrowed
+    has_named_children = any(isinstance(child.label, NameLabel) for child in requirement.children)
+    if label.kind is LabelKind.NODE and has_named_children:
         label = NameLabel(LabelKind.ELEMENT)
-    if label.kind not in (LabelKind.ELEMENT, LabelKind.ROOT) and any(
-        _of_element(branch.label) for branch in asked.branches
-    ):
+    if label.kind not in (LabelKind.ELEMENT, LabelKind.ROOT) and has_named_children:
         return None
-    branches = set(asked.branches)
-    if asked.literals:
-        branches.add(TwigNode(ValueLabel(asked.literals)))
-    merged = _merged(branches, label)
-    return None if merged is None else TwigNode(label, descendant, merged)
+    children = set(requirement.children)
+    if requirement.literals:
+        children.add(TwigNode(ValueLabel(requirement.literals)))
+    unified = _unify_children(children, label)
+    return None if unified is None else TwigNode(label, descendant, unified)
 
 
-def _of_element(label: Label) -> bool:
-    return isinstance(label, NameLabel)
-
-
-def _merged(branches: set[TwigNode], label: NameLabel) -> frozenset[TwigNode] | None:
-    """The branches with those brought together of which a node has one only; None if they do not agree."""
+def _unify_children(children: set[TwigNode], label: NameLabel) -> frozenset[TwigNode] | None:
+    """Unify the children that stand for the same document node; None if they contradict."""
     groups: dict[object, list[TwigNode]] = {}
-    for branch in branches:
-        groups.setdefault(_group(branch, label), []).append(branch)
-    found: set[TwigNode] = set(groups.pop(None, []))
-    for together in groups.values():
-        one = together[0]
-        for other in together[1:]:
-            joined = _join(one, other)
-            if joined is None:
+    for child in children:
+        groups.setdefault(_identity(child, label), []).append(child)
+    unified: set[TwigNode] = set(groups.pop(None, []))
+    for group in groups.values():
+        node = group[0]
+        for other in group[1:]:
+            both = _unify(node, other)
+            if both is None:
                 return None
-            one = joined
-        if isinstance(one.label, ValueLabel) and not is_satisfiable(one.label.literals):
+            node = both
+        if isinstance(node.label, ValueLabel) and not is_satisfiable(node.label.literals):
             return None
-        found.add(one)
-    return frozenset(found)
+        unified.add(node)
+    return frozenset(unified)
 
 
-def _group(branch: TwigNode, above: NameLabel) -> object:
-    """What only one of can stand there; None for all that may be many."""
-    if branch.descendant:
+def _identity(node: TwigNode, above: NameLabel) -> object:
+    """Return a key of the document node if there can be only one; None otherwise."""
+    if node.descendant:
         return None
-    match branch.label:
+    match node.label:
         case ValueLabel():
             return ValueLabel
         case NameLabel(kind=LabelKind.ATTRIBUTE, name=name) if name:
@@ -294,19 +302,19 @@ def _group(branch: TwigNode, above: NameLabel) -> object:
             return None
 
 
-def _join(one: TwigNode, other: TwigNode) -> TwigNode | None:
-    if isinstance(one.label, ValueLabel) and isinstance(other.label, ValueLabel):
-        return TwigNode(ValueLabel(one.label.literals | other.label.literals))
-    assert isinstance(one.label, NameLabel)
-    assert isinstance(other.label, NameLabel)
-    label = intersect(one.label, _test(other.label))
+def _unify(left: TwigNode, right: TwigNode) -> TwigNode | None:
+    if isinstance(left.label, ValueLabel) and isinstance(right.label, ValueLabel):
+        return TwigNode(ValueLabel(left.label.literals | right.label.literals))
+    assert isinstance(left.label, NameLabel)
+    assert isinstance(right.label, NameLabel)
+    label = intersect(left.label, _node_test(right.label))
     if label is None:
         return None
-    merged = _merged({*one.branches, *other.branches}, label)
-    return None if merged is None else TwigNode(label, False, merged)
+    unified = _unify_children({*left.children, *right.children}, label)
+    return None if unified is None else TwigNode(label, False, unified)
 
 
-def _test(label: NameLabel) -> Test:
+def _node_test(label: NameLabel) -> Test:
     if label.name:
         return Test(TestKind.NAME, label.name)
     return Test(TestKind.ANY_IN, label.space) if label.space else Test(TestKind.ANY)

@@ -1,23 +1,24 @@
-"""Does one pattern cover another? The door: `covers(a, b)`.
+"""Containment of two patterns: `covers(wide, narrow)` returns a `Verdict`.
 
-    texts -> patterns -> twigs -> a mapping?             yes
-                               -> models, one by one     yes, if every one is matched and no others need to be looked at
-                                                         no, with the one that is not, cut down and judged by libxml2
-                               -> neither                gave up, and why
+    texts -> patterns -> twigs -> homomorphism?         yes
+                               -> canonical models      yes, if they are complete and all match
+                                                        no, with one that does not, minimised
+                               -> otherwise             undecided, with the reason
 
-A yes is always right, and so is a no. Both are found for all paths of `/ // *`, and for twigs with attributes, numbers and equalities as long
-as there are no more than `effort` models; the question is coNP-complete. What is beyond (denials, places, counts, other tests of
-strings, expressions that only libxml2 decides) gets a yes where a mapping shows it, a no where a likely document shows it (or one
-that has what the wide pattern denies: `denials`), and else neither.
+Yes and no are always right; a no has a witness that libxml2 has checked. Linear paths over `/ // *`
+are always decided. So are twigs with attributes, numbers and equalities, as long as they have at
+most `effort` models: the problem is coNP-complete. Beyond that fragment (negations, positions,
+counts, other string tests, residuals) a homomorphism proves a yes, and a likely document disproves
+it, or one that contains what the wide pattern negates (`negation_witnesses`).
 
-With a `dtd` only its valid documents count (`covering/valid`), and the witness is one of them:
+With a `dtd` only its valid documents count (`under_dtd`), and the witness is one of them:
 
-    a mapping, from the twigs as they are or from what the DTD makes of them              yes
-    the DTD without the documents of the wide pattern -> none of the narrow one is left   yes
-                                                      -> one is left                      no, if it is judged so
-    models, without regard to the DTD                                                     yes, if they say so; else neither
+    homomorphism onto the twigs, or onto their chase by the DTD              yes
+    DTD minus the wide pattern's documents: the narrow pattern unsatisfiable yes
+                                            satisfiable                      no, if a document passes
+    canonical models, regardless of the DTD                                  yes, else undecided
 
-That decides all pairs of paths, and of twigs of elements and attributes up to bounds of work that are far away.
+This decides all pairs of linear paths, and twigs of elements and attributes up to large bounds.
 
 >>> covers("//a", "/x/a[b]").answer
 True
@@ -25,11 +26,12 @@ True
 >>> verdict.answer, verdict.witness
 (False, b'<a/>')
 >>> from pathcast.schema import parse_dtd
->>> book = parse_dtd("<!ELEMENT book (title, author)> <!ELEMENT title (#PCDATA)> <!ELEMENT author (#PCDATA)>")
+>>> book = parse_dtd('''<!ELEMENT book (title, author)> <!ELEMENT title (#PCDATA)>
+...     <!ELEMENT author (#PCDATA)>''')
 >>> covers("/book/title", "//author", dtd=book).answer
 True
 >>> covers("//a[string-length(.) > 2]", "//a[lang('en')]").reason
-'no mapping shows it, and no likely document speaks graft_negations it'
+'no mapping shows it, and no likely document speaks against it'
 """
 
 from __future__ import annotations
@@ -38,10 +40,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from pathcast.covering.canonical_models import Models
+from pathcast.covering.canonical_models import CanonicalModels
 from pathcast.covering.homomorphism import has_homomorphism, relax_wildcards
 from pathcast.covering.negation_witnesses import graft_negations
-from pathcast.covering.to_twigs import twigs
+from pathcast.covering.to_twigs import to_twigs
 from pathcast.covering.twig import Twig
 from pathcast.covering.under_dtd import (
     ValidWitnessChecker,
@@ -58,13 +60,16 @@ from pathcast.xpath import Pattern, parse
 
 __all__ = ["EFFORT", "Verdict", "covers"]
 
-EFFORT = 2_000  # models looked at before giving up
-_LIKELY = 50  # of each pattern that has what the other denies
+EFFORT = 2_000  # canonical models to check before giving up
+_GRAFTED_MODELS = 50  # models to check of each twig with a grafted negation
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """True only on a proven yes. `answer` is True, False (then there is a witness) or None (then `reason` says why)."""
+    """The answer to a containment question; true only on a proven yes.
+
+    `answer` is True, False (then `witness` is a document) or None (then `reason` says why).
+    """
 
     answer: bool | None
     witness: bytes | None = None
@@ -82,86 +87,91 @@ def covers(
     dtd: Schema | None = None,
     effort: int = EFFORT,
 ) -> Verdict:
-    """Whether every document (valid under the DTD, if there is one) that matches `narrow` matches `wide`.
+    """Return whether every document that matches `narrow` matches `wide`.
 
-    Raises SubscriptionError.
+    With a `dtd`, only documents that are valid under it count. Raises SubscriptionError.
     """
     above, below = (
-        one if isinstance(one, Pattern) else parse(one, namespaces) for one in (wide, narrow)
+        text if isinstance(text, Pattern) else parse(text, namespaces) for text in (wide, narrow)
     )
-    wider, narrower = twigs(above), twigs(below)
-    loose = [relax_wildcards(one) for one in wider]
-    left = [one for one in narrower if not any(has_homomorphism(other, one) for other in loose)]
-    if not left:
+    wide_twigs = to_twigs(above)
+    relaxed = [relax_wildcards(twig) for twig in wide_twigs]
+    open_twigs = [
+        twig
+        for twig in to_twigs(below)
+        if not any(has_homomorphism(other, twig) for other in relaxed)
+    ]
+    if not open_twigs:
         return Verdict(True)
     if dtd is not None:
-        return _among_valid(dtd, above, below, wider, left, effort)
-    return _by_models(above, below, wider, left, effort)
+        return _among_valid(dtd, above, below, wide_twigs, open_twigs, effort)
+    return _by_models(above, below, wide_twigs, open_twigs, effort)
 
 
 def _among_valid(
     schema: Schema,
     above: Pattern,
     below: Pattern,
-    wider: tuple[Twig, ...],
-    left: list[Twig],
+    wide_twigs: tuple[Twig, ...],
+    open_twigs: list[Twig],
     effort: int,
 ) -> Verdict:
-    loose = [relax_wildcards(one) for one in wider]
-    levels = max((len(one) for one in wider), default=0)
-    known = [chase(one, schema, levels) for one in left]
-    if all(one is None or any(has_homomorphism(other, one) for other in loose) for one in known):
+    relaxed = [relax_wildcards(twig) for twig in wide_twigs]
+    levels = max((len(twig) for twig in wide_twigs), default=0)
+    chased = [chase(twig, schema, levels) for twig in open_twigs]
+    if all(twig is None or any(has_homomorphism(o, twig) for o in relaxed) for twig in chased):
         return Verdict(True)
-    reason = "no mapping shows it, and no likely document that is valid speaks graft_negations it"
+    reason = "no mapping shows it, and no likely document that is valid speaks against it"
     try:
-        found = examples(below, dtd_difference(schema, loose))
+        bodies = examples(below, dtd_difference(schema, relaxed))
     except SearchLimitExceeded as error:
         reason = str(error)
         plain = satisfiable(below, schema)
-        found = None if plain.answer is False else iter([plain.example] if plain.example else [])
-    if found is None:
+        bodies = None if plain.answer is False else iter([plain.example] if plain.example else [])
+    if bodies is None:
         return Verdict(True)
-    judge = ValidWitnessChecker(schema, above, below)
+    checker = ValidWitnessChecker(schema, above, below)
     tried = []
-    for body in found:
-        witness = minimize_valid(body, judge)
+    for body in bodies:
+        witness = minimize_valid(body, checker)
         if witness is not None:
             return Verdict(False, witness)
         tried.append(body)
-    anyhow = _by_models(above, below, wider, left, effort)
-    if anyhow.witness is not None:  # perhaps it has the value that makes the difference
-        for body in (other for one in tried for other in substitute_values(one, anyhow.witness)):
-            witness = minimize_valid(body, judge)
-            if witness is not None:
-                return Verdict(False, witness)
-    return anyhow or Verdict(None, reason=reason)
+    without_dtd = _by_models(above, below, wide_twigs, open_twigs, effort)
+    if without_dtd.witness is not None:  # it may contain the value that makes the difference
+        for body in tried:
+            for substituted in substitute_values(body, without_dtd.witness):
+                witness = minimize_valid(substituted, checker)
+                if witness is not None:
+                    return Verdict(False, witness)
+    return without_dtd or Verdict(None, reason=reason)
 
 
 def _by_models(
-    above: Pattern, below: Pattern, wider: tuple[Twig, ...], left: list[Twig], effort: int
+    above: Pattern,
+    below: Pattern,
+    wide_twigs: tuple[Twig, ...],
+    open_twigs: list[Twig],
+    effort: int,
 ) -> Verdict:
-    judge = WitnessChecker(above, below)
+    checker = WitnessChecker(above, below)
     reason = ""
-    for twig in left:
-        models = Models(twig, wider)
+    for twig in open_twigs:
+        models = CanonicalModels(twig, wide_twigs)
         for model in islice(models, effort):
-            if models.all and any(has_homomorphism(one, model.twig()) for one in wider):
+            if models.complete and any(has_homomorphism(o, model.twig()) for o in wide_twigs):
                 continue
             root = build_document(model)
-            witness = None if root is None else minimize(root, judge)
+            witness = None if root is None else minimize(root, checker)
             if witness is not None:
                 return Verdict(False, witness)
-            if (
-                models.all
-            ):  # it speaks graft_negations it, but libxml2 does not read it, or not like that
-                reason = "a document that speaks graft_negations it cannot be written"
-        if not models.all:
-            witness = _by_denials(twig, wider, judge)
+            if models.complete:  # libxml2 cannot read the counterexample, or reads it differently
+                reason = "a document that speaks against it cannot be written"
+        if not models.complete:
+            witness = _by_negations(twig, wide_twigs, checker)
             if witness is not None:
                 return Verdict(False, witness)
-            reason = (
-                reason or "no mapping shows it, and no likely document speaks graft_negations it"
-            )
+            reason = reason or "no mapping shows it, and no likely document speaks against it"
         elif models.count > effort:
             reason = (
                 reason or f"there are {models.count:,} documents to look at, more than {effort:,}"
@@ -169,12 +179,14 @@ def _by_models(
     return Verdict(None, reason=reason) if reason else Verdict(True)
 
 
-def _by_denials(twig: Twig, wider: tuple[Twig, ...], judge: WitnessChecker) -> bytes | None:
-    """A witness that has what the wide pattern denies, if a likely document is one."""
-    for one in graft_negations(twig, wider):
-        for model in islice(Models(one, wider), _LIKELY):
+def _by_negations(
+    twig: Twig, wide_twigs: tuple[Twig, ...], checker: WitnessChecker
+) -> bytes | None:
+    """Return a witness that contains what the wide pattern negates, if a likely document is one."""
+    for grafted in graft_negations(twig, wide_twigs):
+        for model in islice(CanonicalModels(grafted, wide_twigs), _GRAFTED_MODELS):
             root = build_document(model)
-            witness = None if root is None else minimize(root, judge)
+            witness = None if root is None else minimize(root, checker)
             if witness is not None:
                 return witness
     return None

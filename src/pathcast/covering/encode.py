@@ -1,4 +1,4 @@
-"""TwigScan as numbers, the form that the compiled part takes.
+"""Twigs as arrays of integers, the input of the compiled core.
 
 >>> from pathcast.xpath import parse
 >>> encoder = TwigEncoder()
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from pathcast.covering.core.labels import LabelTable
-from pathcast.covering.homomorphism import implies, relax_trailing_wildcards
+from pathcast.covering.homomorphism import condition_implies, relax_trailing_wildcards
 from pathcast.covering.labels import (
     Label,
     LabelKind,
@@ -21,61 +21,61 @@ from pathcast.covering.labels import (
     ValueLabel,
     subsumes,
 )
-from pathcast.covering.to_twigs import twigs
+from pathcast.covering.to_twigs import to_twigs
 from pathcast.covering.twig import Twig
 from pathcast.covering.values import equality_constant
 from pathcast.xpath import Pattern
 
 __all__ = ["EncodedTwig", "TwigEncoder"]
 
+# Label ids, parents (-1 for the root) and descendant edges, in preorder.
 EncodedTwig: TypeAlias = tuple[Sequence[int], Sequence[int], Sequence[bool]]
 
-_ELEMENT, _STAR, _RULES = 1, 2, 4  # as in core/labels.pxd
+_ELEMENT, _STAR, _BY_RULE = 1, 2, 4  # as in core/labels.pxd
 
 
 class TwigEncoder:
-    """Gives labels their numbers; whatever is to be compared goes through the same one."""
+    """Assigns ids to labels. Twigs are comparable only if the same encoder encoded them."""
 
     def __init__(self) -> None:
-        self.labels = LabelTable(_rule)
-        self._numbers: dict[Label, int] = {}
+        self.labels = LabelTable(_subsumes)
+        self._ids: dict[Label, int] = {}
 
     def encode(self, pattern: Pattern) -> list[EncodedTwig]:
-        """The alternatives of a pattern."""
-        return [self.twig(relax_trailing_wildcards(one)) for one in twigs(pattern)]
+        """Encode the alternatives of a pattern, with relaxed trailing wildcards."""
+        return [self.encode_twig(relax_trailing_wildcards(twig)) for twig in to_twigs(pattern)]
 
-    def twig(self, twig: Twig) -> EncodedTwig:
-        return [self._number(label) for label in twig.labels], twig.parents, twig.descendant
+    def encode_twig(self, twig: Twig) -> EncodedTwig:
+        return [self._label_id(label) for label in twig.labels], twig.parents, twig.descendant
 
-    def _number(self, label: Label) -> int:
-        known = self._numbers.get(label)
-        if known is None:
-            known = self.labels.number(label, _kind(label), _name(label))
-            self._numbers[label] = known
-        return known
-
-
-def _rule(wide: Label, narrow: Label) -> bool:
-    return subsumes(wide, narrow, implies)
+    def _label_id(self, label: Label) -> int:
+        id = self._ids.get(label)
+        if id is None:
+            id = self._ids[label] = self.labels.intern(label, _kind(label), _feature(label))
+        return id
 
 
-def _name(label: Label) -> Label | str | None:
-    """What a label shares with all that it subsumes: a name, or the value that an equality pins down."""
+def _subsumes(wide: Label, narrow: Label) -> bool:
+    return subsumes(wide, narrow, condition_implies)
+
+
+def _feature(label: Label) -> Label | str | None:
+    """Return a key that all labels have that this one subsumes: a name, an equality's constant."""
     if isinstance(label, ValueLabel):
         text = equality_constant(label.literals)
         return None if text is None else f"={text}"
-    return None if _kind(label) & (_STAR | _RULES) else label
+    return None if _kind(label) & (_STAR | _BY_RULE) else label
 
 
 def _kind(label: Label) -> int:
     match label:
         case NameLabel(kind=LabelKind.ELEMENT, name=name, space=space):
-            return _ELEMENT if name else _ELEMENT | (_RULES if space else _STAR)
+            return _ELEMENT if name else _ELEMENT | (_BY_RULE if space else _STAR)
         case NameLabel(kind=LabelKind.ATTRIBUTE | LabelKind.INSTRUCTION, name=name):
-            return 0 if name else _RULES
+            return 0 if name else _BY_RULE
         case NameLabel(kind=LabelKind.NODE):
-            return _RULES
+            return _BY_RULE
         case NameLabel() | ResidualLabel():
             return 0
         case _:
-            return _RULES
+            return _BY_RULE

@@ -1,12 +1,32 @@
-"""Mappings between twigs: if the nodes of one can be laid on nodes of another, every document of the other is one of the first.
+"""Homomorphisms between twigs: sound proofs of containment.
 
-A node goes to a node whose label it subsumes, a child edge to a child edge, a descendant edge to any way down. That is sound for all twigs, and
-decided in time |a| x |b| from the leaves up: for every node of `a` the set of nodes of `b` that it may lie on, as bits.
+A homomorphism maps the nodes of a wide twig to nodes of a narrow one: the root to the root, a node
+to a node whose label it subsumes, a child edge to a child edge, a descendant edge to any downward
+path. If there is one, the wide twig covers the narrow one. The test takes time |wide| x |narrow|,
+bottom-up: for every wide node it computes the set of narrow nodes that its subtree maps to.
 
-It does not find all: `/a/*/*` has no mapping into `/a//b/c`, which it covers. Of those that are missed, `relax_wildcards` recovers what has to do with
-lone wildcards: between two nodes of a path it does not matter which of the edges are descendant edges if one of them is, nor
-does it at the end of a path. With that, mappings decide paths of `/ // *` exactly (Miklau and Suciu's "adorned" paths; the
-argument is in docs/decisions/0010-what-covers-what.md).
+The wildcard rule
+-----------------
+
+Homomorphisms are incomplete: `/a/*` covers `/a//b`, and `/a/*//*/d` covers `/a//b/c/d`, but
+neither maps. The gap on linear paths comes from *bare* wildcards, those without predicates and
+with at most one child. In a run of bare wildcards and the step behind it, only two facts have a
+meaning: the number of steps, and whether some edge is a descendant edge.
+
+- *Between two names*, the position of the `//` in a run does not matter: `/a/*//b`, `/a//*/b` and
+  `/a//*//b` are equivalent.
+- *At the end of a path*, a `//` does not matter at all: `/a/*` and `/a//*` both ask for an element
+  below `a`.
+
+`relax_wildcards` makes every edge of such a run a descendant edge where the rule allows it. With
+the wide side relaxed, homomorphisms decide containment of linear paths exactly (Miklau and Suciu
+2004 call such paths adorned; docs/decisions/0010-what-covers-what.md has the proof). The narrow
+side must stay as it is: `/a/*[.//b][.//c]` maps to `/a/*//b/c` over a child edge that relaxing the
+latter would lose. Indexes compare all twigs in one form, so they relax trailing wildcards only
+(`relax_trailing_wildcards`), which loses no homomorphism on either side.
+
+The compiled test (`core.twigs`), the paths of `merging.linear` and the covering rate of
+`pathcast.generators.subscriptions.covering` apply the same rule to their own representations.
 """
 
 from __future__ import annotations
@@ -18,61 +38,66 @@ from pathcast.covering.labels import Label, LabelKind, NameLabel, subsumes
 from pathcast.covering.twig import Twig
 from pathcast.xpath.tree import Condition
 
-__all__ = ["has_homomorphism", "implies", "relax_trailing_wildcards", "relax_wildcards"]
+__all__ = [
+    "condition_implies",
+    "has_homomorphism",
+    "relax_trailing_wildcards",
+    "relax_wildcards",
+]
 
 _STAR = NameLabel(LabelKind.ELEMENT)
 _ANY = NameLabel(LabelKind.NODE)
 
 
 def has_homomorphism(wide: Twig, narrow: Twig) -> bool:
-    """Whether the wide twig can be laid on the narrow one, start on start."""
-    found = [0] * len(wide)  # the nodes of `narrow` that each node of `wide` may lie on
-    kids, below = narrow.kids, narrow.below
+    """Return whether there is a homomorphism from the wide twig to the narrow one."""
+    images = [0] * len(wide)  # for each wide node the narrow nodes that its subtree maps to
+    child_bits, descendant_bits = narrow.child_bits, narrow.descendant_bits
     for node in range(len(wide) - 1, -1, -1):
-        places = _places(wide.labels[node], narrow)
+        candidates = _subsumed_nodes(wide.labels[node], narrow)
         if not node:
-            places &= 1
+            candidates &= 1
         for child in wide.children[node]:
-            reach = below if wide.descendant[child] else kids
-            there = found[child]
+            reach = descendant_bits if wide.descendant[child] else child_bits
+            child_images = images[child]
             kept = 0
-            while places:
-                lowest = places & -places
-                places ^= lowest
-                if reach[lowest.bit_length() - 1] & there:
+            while candidates:
+                lowest = candidates & -candidates
+                candidates ^= lowest
+                if reach[lowest.bit_length() - 1] & child_images:
                     kept |= lowest
-            places = kept
-        if not places:
+            candidates = kept
+        if not candidates:
             return False
-        found[node] = places
+        images[node] = candidates
     return True
 
 
-def _places(label: Label, narrow: Twig) -> int:
-    places = 0
+def _subsumed_nodes(label: Label, narrow: Twig) -> int:
+    bits = 0
     for node, other in enumerate(narrow.labels):
-        if subsumes(label, other, implies):
-            places |= 1 << node
-    return places
+        if subsumes(label, other, condition_implies):
+            bits |= 1 << node
+    return bits
 
 
-def implies(one: Condition, other: Condition) -> bool:
-    """Whether a condition implies another at whatever node intersect are asked; never wrongly yes."""
+def condition_implies(premise: Condition, conclusion: Condition) -> bool:
+    """Return True only if the premise implies the conclusion at every node."""
     try:
-        narrow, wide = (expand_alternatives(condition, _ANY) for condition in (one, other))
+        narrow, wide = (expand_alternatives(condition, _ANY) for condition in (premise, conclusion))
     except NotExpandable:
         return False
-    wider = [relax_wildcards(Twig.of(top)) for top in wide]
-    return all(any(has_homomorphism(top, Twig.of(bottom)) for top in wider) for bottom in narrow)
+    relaxed = [relax_wildcards(Twig.of(top)) for top in wide]
+    return all(any(has_homomorphism(twig, Twig.of(top)) for twig in relaxed) for top in narrow)
 
 
 def relax_wildcards(twig: Twig) -> Twig:
-    """The same twig with every edge a descendant edge that may as well be one."""
+    """Return an equivalent twig with the most descendant edges, by the wildcard rule."""
     return _relax(twig, between=True)
 
 
 def relax_trailing_wildcards(twig: Twig) -> Twig:
-    """The same twig with descendant edges down to the wildcards at its ends: the rest is left as it is, which no other twig minds."""
+    """Return an equivalent twig with descendant edges down to its trailing wildcards."""
     return _relax(twig, between=False)
 
 
@@ -87,15 +112,15 @@ def _relax(twig: Twig, between: bool) -> Twig:
         while _is_bare_wildcard(twig, run[-1]) and twig.children[run[-1]]:
             run += twig.children[run[-1]]
         if _is_bare_wildcard(twig, run[-1]) or (
-            between and any(twig.descendant[one] for one in run)
+            between and any(twig.descendant[member] for member in run)
         ):
-            for one in run:
-                descendant[one] = True
+            for member in run:
+                descendant[member] = True
     return replace(twig, descendant=tuple(descendant))
 
 
 def _is_bare_wildcard(twig: Twig, node: int) -> bool:
-    """Whether a node asks for an element and no more, and at most one thing is asked below it."""
+    """Return whether a node is `*` without predicates and with at most one child."""
     if twig.labels[node] != _STAR or len(twig.children[node]) > 1:
         return False
     return all(isinstance(twig.labels[child], NameLabel) for child in twig.children[node])

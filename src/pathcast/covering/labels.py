@@ -1,10 +1,13 @@
-"""LabelTable: what a node of a twig asks of one node of a document, and which label subsumes which.
+"""Labels of twig nodes, and subsumption between them.
 
-A twig has nodes for elements and attributes, and also, as leaves, for what is asked of a node besides its name: its value, its place among
-its siblings, anything denied, anything counted. So a mapping between twigs needs one rule only: a node goes to a node whose
-label it subsumes. `subsumes(wide, narrow)` is that rule, and it is sound: whatever passes the narrow label passes the wide one.
+Elements and attributes are nodes of a twig. Every other requirement on a node is a leaf below it
+with a label of its own: its value, its position among its siblings, a negation, a count. A
+homomorphism therefore needs a single rule: a node maps to a node whose label its own label
+subsumes. `subsumes(wide, narrow)` is that rule. It is sound, not complete: if it holds, every
+document node that satisfies the narrow label satisfies the wide one.
 
->>> subsumes(NameLabel(LabelKind.ELEMENT), NameLabel(LabelKind.ELEMENT, "a")), subsumes(NameLabel(LabelKind.ELEMENT, "a"), NameLabel(LabelKind.ELEMENT))
+>>> star, a = NameLabel(LabelKind.ELEMENT), NameLabel(LabelKind.ELEMENT, "a")
+>>> subsumes(star, a), subsumes(a, star)
 (True, False)
 """
 
@@ -35,9 +38,9 @@ __all__ = [
 
 
 class LabelKind(Enum):
-    """What sort of node a label with a name stands for."""
+    """The kind of document node that a `NameLabel` stands for."""
 
-    __hash__ = object.__hash__  # members are single: by identity, and quicker than by name
+    __hash__ = object.__hash__  # members are singletons; faster than Enum's hash of the name
 
     ROOT = "/"
     ELEMENT = "element"
@@ -50,7 +53,7 @@ class LabelKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class NameLabel:
-    """A node of a kind; with a name (Clark's), or in a namespace, or any."""
+    """A node of a kind: with this name (in Clark notation), in this namespace, or any."""
 
     kind: LabelKind
     name: str = ""
@@ -59,14 +62,14 @@ class NameLabel:
 
 @dataclass(frozen=True, slots=True)
 class ValueLabel:
-    """A string-value that passes every literal."""
+    """The parent's string-value satisfies every literal."""
 
     literals: frozenset[ValueLiteral]
 
 
 @dataclass(frozen=True, slots=True)
 class PositionLabel:
-    """A place among the siblings that pass the test and the conditions before."""
+    """The parent's position among the siblings that pass the test and the preceding predicates."""
 
     test: Test
     before: tuple[Condition, ...]
@@ -75,14 +78,14 @@ class PositionLabel:
 
 @dataclass(frozen=True, slots=True)
 class ConditionLabel:
-    """A condition at this node that is kept whole: a denial, a count, a first node."""
+    """A condition at the parent that is not expanded: a negation, a count, a first node."""
 
     condition: Condition
 
 
 @dataclass(frozen=True, slots=True)
 class ResidualLabel:
-    """An expression that only libxml2 decides."""
+    """An expression outside tree patterns, which libxml2 evaluates."""
 
     text: str
     namespaces: tuple[tuple[str, str], ...]
@@ -97,84 +100,83 @@ _CHILDREN = (
     LabelKind.INSTRUCTION,
     LabelKind.NODE,
 )
-Denials: TypeAlias = Callable[[Condition, Condition], bool]
+Implication: TypeAlias = Callable[[Condition, Condition], bool]
 
 
-def subsumes(wide: Label, narrow: Label, implies: Denials | None = None) -> bool:
-    """Whether all that passes the narrow label passes the wide one.
+def subsumes(wide: Label, narrow: Label, implies: Implication | None = None) -> bool:
+    """Return whether every node that satisfies the narrow label satisfies the wide one.
 
-    `implies(one, other)` decides whether a condition at a node implies another, for denials.
+    `implies(a, b)` decides whether condition `a` at a node implies `b`; negations need it.
     """
     if wide == narrow:
         return True
     match wide, narrow:
         case NameLabel(), NameLabel():
-            return _named(wide, narrow)
-        case ValueLabel(literals=asked), ValueLabel(literals=given):
-            return all(entails(given, one) for one in asked)
+            return _name_subsumes(wide, narrow)
+        case ValueLabel(literals=required), ValueLabel(literals=given):
+            return all(entails(given, literal) for literal in required)
         case PositionLabel(), PositionLabel() if (wide.test, wide.before) == (
             narrow.test,
             narrow.before,
         ):
-            return _place(wide.position, narrow.position)
-        case ConditionLabel(condition=asked_), ConditionLabel(condition=given_):
-            return _demand(asked_, given_, implies)
+            return _position_subsumes(wide.position, narrow.position)
+        case ConditionLabel(condition=required_), ConditionLabel(condition=given_):
+            return _condition_subsumes(required_, given_, implies)
         case _:
             return False
 
 
-def _named(wide: NameLabel, narrow: NameLabel) -> bool:
+def _name_subsumes(wide: NameLabel, narrow: NameLabel) -> bool:
     if wide.kind is not narrow.kind:
         return wide.kind is LabelKind.NODE and narrow.kind in _CHILDREN
     if wide.name:
         return False  # they are not equal
-    return not wide.space or wide.space in (narrow.space, _space(narrow.name))
+    return not wide.space or wide.space in (narrow.space, _namespace(narrow.name))
 
 
-def _space(name: str) -> str:
+def _namespace(name: str) -> str:
     return name[1:].rpartition("}")[0] if name.startswith("{") else ""
 
 
-def intersect(one: NameLabel, test: Test) -> NameLabel | None:
-    """The label of nodes that pass a label and a node test; None if there are none."""
+def intersect(label: NameLabel, test: Test) -> NameLabel | None:
+    """Return the label of the nodes that satisfy a label and a node test; None if there are none."""
     match test.kind:
         case TestKind.NODE:
-            return one
+            return label
         case TestKind.ANY | TestKind.ANY_IN | TestKind.NAME:
-            kind = LabelKind.ELEMENT if one.kind is LabelKind.NODE else one.kind
+            kind = LabelKind.ELEMENT if label.kind is LabelKind.NODE else label.kind
             if kind not in (LabelKind.ELEMENT, LabelKind.ATTRIBUTE):
                 return None
             if test.kind is TestKind.ANY:
-                return NameLabel(kind, one.name, one.space)
+                return NameLabel(kind, label.name, label.space)
             name = test.name if test.kind is TestKind.NAME else ""
-            other = NameLabel(kind, name, "" if name else test.name)
-            mine = NameLabel(kind, one.name, one.space)
+            tested = NameLabel(kind, name, "" if name else test.name)
+            own = NameLabel(kind, label.name, label.space)
         case TestKind.INSTRUCTION:
-            other = NameLabel(LabelKind.INSTRUCTION, test.name)
-            mine = other if one.kind is LabelKind.NODE else one
-            if mine.kind is LabelKind.INSTRUCTION and not mine.name:
-                mine = other
+            tested = NameLabel(LabelKind.INSTRUCTION, test.name)
+            own = tested if label.kind is LabelKind.NODE else label
+            if own.kind is LabelKind.INSTRUCTION and not own.name:
+                own = tested
         case _:
-            other = NameLabel(LabelKind(test.kind.value))
-            mine = other if one.kind is LabelKind.NODE else one
-    if mine == other or subsumes(mine, other):
-        return other
-    return mine if subsumes(other, mine) else None
+            tested = NameLabel(LabelKind(test.kind.value))
+            own = tested if label.kind is LabelKind.NODE else label
+    if own == tested or subsumes(own, tested):
+        return tested
+    return own if subsumes(tested, own) else None
 
 
-def _place(wide: Condition, narrow: Condition) -> bool:
+def _position_subsumes(wide: Condition, narrow: Condition) -> bool:
     match wide, narrow:
         case Position(left=left, right=right), Position() if left == narrow.left:
             if right == "last" or narrow.right == "last":
-                return _of_last(wide, narrow)
-            one, other = (_places(condition) for condition in (narrow, wide))
-            return one.within(other)
+                return _last_subsumes(wide, narrow)
+            return _positions(narrow).issubset(_positions(wide))
         case _:
             return False
 
 
-def _of_last(wide: Position, narrow: Position) -> bool:
-    """`position() = last()` subsumes nothing else; what is before the last is also not it."""
+def _last_subsumes(wide: Position, narrow: Position) -> bool:
+    """Return whether a comparison with last() implies another; no position exceeds last()."""
     return (wide.right, narrow.right) == ("last", "last") and (wide.op, narrow.op) in (
         ("!=", "<"),
         ("<", "!="),
@@ -183,24 +185,24 @@ def _of_last(wide: Position, narrow: Position) -> bool:
     )
 
 
-def _places(position: Position) -> NumberSet:
-    found = NumberSet.naturals()
-    found.narrow(">=", 1)
-    found.narrow(position.op, number(position.right))
-    return found
+def _positions(position: Position) -> NumberSet:
+    positions = NumberSet.naturals()
+    positions.narrow(">=", 1)
+    positions.narrow(position.op, number(position.right))
+    return positions
 
 
-def _demand(wide: Condition, narrow: Condition, implies: Denials | None) -> bool:
+def _condition_subsumes(wide: Condition, narrow: Condition, implies: Implication | None) -> bool:
     match wide, narrow:
         case Count(path=path), Count(path=other) if path == other:
-            one, two = (NumberSet.naturals() for _ in range(2))
-            one.narrow(narrow.op, number(narrow.operand))
-            two.narrow(wide.op, number(wide.operand))
-            return one.within(two)
-        case First(path=path, value=asked), First(path=other, value=given) if path == other:
-            return entails([ValueLiteral(given)], ValueLiteral(asked))
-        case Not(part=denied), Not(part=given_):
-            # not(narrow) is asked, so wide entails where what it denies is implies still
-            return implies is not None and implies(denied, given_)
+            given_counts, required_counts = NumberSet.naturals(), NumberSet.naturals()
+            given_counts.narrow(narrow.op, number(narrow.operand))
+            required_counts.narrow(wide.op, number(wide.operand))
+            return given_counts.issubset(required_counts)
+        case First(path=path, value=required), First(path=other, value=given) if path == other:
+            return entails([ValueLiteral(given)], ValueLiteral(required))
+        case Not(part=wide_part), Not(part=narrow_part):
+            # contraposition: not(narrow_part) implies not(wide_part)
+            return implies is not None and implies(wide_part, narrow_part)
         case _:
             return False

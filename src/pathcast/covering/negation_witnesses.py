@@ -1,6 +1,7 @@
-"""What a wide pattern denies, put into a narrow one: the documents of that are likely to speak graft_negations the wide one.
+"""Candidates for witnesses against a wide pattern with negations.
 
-`//a` has one model, `<a/>`, and `//a[not(b)]` matches it. `//a[b]` has one that `//a` matches and the other does not.
+The canonical model of `//a` is `<a/>`, which `//a[not(b)]` matches too. Grafting the negated part
+onto the narrow twig gives `//a[b]`, whose model `<a><b/></a>` is a witness.
 """
 
 from __future__ import annotations
@@ -14,20 +15,20 @@ from pathcast.xpath.tree import Not
 
 __all__ = ["graft_negations"]
 
-_Grafts = dict[int, frozenset[TwigNode]]
+_Grafts = dict[int, frozenset[TwigNode]]  # node of the narrow twig -> subtrees to add
 
 
 def graft_negations(narrow: Twig, wide: Sequence[Twig]) -> Iterator[Twig]:
-    """The narrow twig with all that is denied where a wide one would look for it, then with each of that alone."""
-    grafts = [graft for one in wide for graft in _grafts(narrow, one)]
+    """Yield the narrow twig with all parts that the wide twigs negate, then with each alone."""
+    grafts = [graft for twig in wide for graft in _grafts(narrow, twig)]
     if len(grafts) > 1:
-        every: _Grafts = {}
+        union: _Grafts = {}
         for graft in grafts:
-            for node, branches in graft.items():
-                every[node] = every.get(node, frozenset()) | branches
-        yield Twig.of(_grown(narrow, 0, every))
+            for node, subtrees in graft.items():
+                union[node] = union.get(node, frozenset()) | subtrees
+        yield Twig.of(_graft(narrow, 0, union))
     for graft in grafts:
-        yield Twig.of(_grown(narrow, 0, graft))
+        yield Twig.of(_graft(narrow, 0, graft))
 
 
 def _grafts(narrow: Twig, wide: Twig) -> Iterator[_Grafts]:
@@ -36,23 +37,23 @@ def _grafts(narrow: Twig, wide: Twig) -> Iterator[_Grafts]:
             continue
         owner = wide.labels[wide.parents[node]]
         assert isinstance(owner, NameLabel)
-        places = [at for at, one in enumerate(narrow.labels) if subsumes(owner, one)]
+        places = [at for at, other in enumerate(narrow.labels) if subsumes(owner, other)]
         try:
             alternatives = expand_alternatives(label.condition.part, owner)
         except NotExpandable:
             continue
         for top in alternatives:
-            branches = top.branches
-            if (
-                owner.kind is LabelKind.ROOT
-            ):  # there is one element below the document: look further down
+            subtrees = top.children
+            if owner.kind is LabelKind.ROOT:
+                # The document node has one child element: graft descendants below that one.
                 places = [
                     at for at in narrow.children[0] if isinstance(narrow.labels[at], NameLabel)
                 ]
-                branches = frozenset(one for one in branches if one.descendant)
-            yield dict.fromkeys(places, branches)
+                subtrees = frozenset(subtree for subtree in subtrees if subtree.descendant)
+            yield dict.fromkeys(places, subtrees)
 
 
-def _grown(twig: Twig, node: int, grafts: Mapping[int, frozenset[TwigNode]]) -> TwigNode:
-    below = frozenset(_grown(twig, child, grafts) for child in twig.children[node])
-    return TwigNode(twig.labels[node], twig.descendant[node], below | grafts.get(node, frozenset()))
+def _graft(twig: Twig, node: int, grafts: Mapping[int, frozenset[TwigNode]]) -> TwigNode:
+    children = frozenset(_graft(twig, child, grafts) for child in twig.children[node])
+    grafted = children | grafts.get(node, frozenset())
+    return TwigNode(twig.labels[node], twig.descendant[node], grafted)

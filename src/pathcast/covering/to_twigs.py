@@ -1,10 +1,10 @@
-"""A pattern as twigs: alternatives, of which a document has to have one.
+"""Conversion of a pattern into twigs: alternatives, of which a matching document satisfies one.
 
-    pattern -> condition -> alternatives -> twigs      the long way (`alternatives`)
-            -> path -> twig                            the short way, for a path with branches and values and nothing to choose
+    pattern -> condition -> alternatives -> twigs   in general, by `alternatives`
+    pattern -> path -> twig                         fast path, without disjunctions to expand
 
 >>> from pathcast.xpath import parse
->>> [len(twig) for twig in twigs(parse("//a[b or c]/d"))]
+>>> [len(twig) for twig in to_twigs(parse("//a[b or c]/d"))]
 [4, 4]
 """
 
@@ -29,54 +29,58 @@ from pathcast.xpath import Pattern
 from pathcast.xpath.syntax import Axis, TestKind
 from pathcast.xpath.tree import Exists, Path, Step, Value
 
-__all__ = ["twigs"]
+__all__ = ["to_twigs"]
 
 
-def twigs(pattern: Pattern) -> tuple[Twig, ...]:
-    """The alternatives of a pattern, in a fixed order; none if no document can match it."""
+def to_twigs(pattern: Pattern) -> tuple[Twig, ...]:
+    """Return the alternatives of a pattern in a fixed order; none if it is unsatisfiable.
+
+    A condition that cannot be expanded becomes one leaf below the root.
+    """
     if pattern.residual is None and isinstance(pattern.condition, Exists):
-        plain = _plain(pattern.condition.path)
-        if plain is not None:
-            return (plain,)
+        twig = _simple_twig(pattern.condition.path)
+        if twig is not None:
+            return (twig,)
     extra = []
     if pattern.residual is not None:
         extra = [TwigNode(ResidualLabel(pattern.text, pattern.namespaces))]
     try:
-        return _laid_out(expand_alternatives(pattern.condition), extra)
+        return _lay_out(expand_alternatives(pattern.condition), extra)
     except NotExpandable:
         if pattern.residual is None:
             extra = [TwigNode(ConditionLabel(pattern.condition))]
-        return _laid_out([TwigNode(ROOT)], extra)
+        return _lay_out([TwigNode(ROOT)], extra)
 
 
-def _plain(path: Path) -> Twig | None:
-    """The twig of a path without alternatives and without anything to bring together, in one go; None if it is not that plain.
+def _simple_twig(path: Path) -> Twig | None:
+    """Return the twig of a path without disjunctions or nodes to unify, in one pass; else None.
 
-    Nearly all subscriptions are. What comes out is what the long way makes of them, but for the order of siblings.
+    Nearly all subscriptions are of this form. The result equals that of the general way up to the
+    order of siblings.
     """
     labels: list[Label] = [ROOT]
     descendant = [False]
     parents = [-1]
     waiting: list[tuple[tuple[Step, ...], int]] = [(path.steps, 0)]
-    seen: set[tuple[int, Label]] = set()
+    attributes: set[tuple[int, Label]] = set()
     while waiting:
         steps, above = waiting.pop()
-        deep = False
+        after_slashes = False
         for step in steps:
             if step.is_double_slash:
-                deep = True
+                after_slashes = True
                 continue
-            label = _named(step)
+            label = _name_label(step)
             if label is None:
                 return None
             if label.kind is LabelKind.ATTRIBUTE:
-                if (above, label) in seen:
+                if (above, label) in attributes:
                     return None
-                seen.add((above, label))
+                attributes.add((above, label))
             here = len(labels)
             labels.append(label)
             parents.append(above)
-            descendant.append(deep or step.axis is Axis.DESCENDANT)
+            descendant.append(after_slashes or step.axis is Axis.DESCENDANT)
             literals = []
             for condition in step.conditions:
                 if isinstance(condition, Exists) and not condition.path.absolute:
@@ -91,43 +95,43 @@ def _plain(path: Path) -> Twig | None:
                 labels.append(ValueLabel(frozenset(literals)))
                 parents.append(here)
                 descendant.append(False)
-            above, deep = here, False
-        if deep:
+            above, after_slashes = here, False
+        if after_slashes:
             return None
     return _in_preorder(labels, descendant, parents)
 
 
 def _in_preorder(labels: list[Label], descendant: list[bool], parents: list[int]) -> Twig:
-    """The twig of nodes of which each stands behind its parent, but perhaps not next to what belongs together."""
+    """Return the twig of nodes in any order in which parents precede their children."""
     if all(parent == node - 1 for node, parent in enumerate(parents)):
         return Twig(tuple(labels), tuple(descendant), tuple(parents))
     children: list[list[int]] = [[] for _ in labels]
     for node in range(len(labels) - 1, 0, -1):
         children[parents[node]].append(node)
     order: list[int] = []
-    places = [-1] * len(labels)
+    new_ids = [-1] * len(labels)
     waiting = [0]
     while waiting:
         node = waiting.pop()
-        places[node] = len(order)
+        new_ids[node] = len(order)
         order.append(node)
         waiting += children[node]
     return Twig(
         tuple([labels[node] for node in order]),
         tuple([descendant[node] for node in order]),
-        (-1, *(places[parents[node]] for node in order[1:])),
+        (-1, *(new_ids[parents[node]] for node in order[1:])),
     )
 
 
-_DOWN = {
+_KIND_OF_AXIS = {
     Axis.CHILD: LabelKind.ELEMENT,
     Axis.DESCENDANT: LabelKind.ELEMENT,
     Axis.ATTRIBUTE: LabelKind.ATTRIBUTE,
 }
 
 
-def _named(step: Step) -> NameLabel | None:
-    kind = _DOWN.get(step.axis)
+def _name_label(step: Step) -> NameLabel | None:
+    kind = _KIND_OF_AXIS.get(step.axis)
     test = step.test
     if kind is None:
         return None
@@ -138,6 +142,6 @@ def _named(step: Step) -> NameLabel | None:
     return NameLabel(kind, "", test.name) if test.kind is TestKind.ANY_IN else None
 
 
-def _laid_out(tops: Iterable[TwigNode], extra: list[TwigNode]) -> tuple[Twig, ...]:
-    grown = [replace(top, branches=top.branches | frozenset(extra)) for top in tops]
-    return tuple(Twig.of(top) for top in grown)
+def _lay_out(tops: Iterable[TwigNode], extra: list[TwigNode]) -> tuple[Twig, ...]:
+    extended = [replace(top, children=top.children | frozenset(extra)) for top in tops]
+    return tuple(Twig.of(top) for top in extended)

@@ -1,10 +1,12 @@
-"""TwigScan: trees of labels whose nodes must all be found in a document.
+"""Twigs: tree patterns over labels, the form in which containment is decided.
 
-A twig's node stands for a node of the document, an edge for child or (`descendant`) for descendant. Attributes are children here, so `a//@x` is an
-`a` with an @x somewhere below. What is asked of a node besides its name hangs below it as leaves (see `labels`). While a twig is being made it
-is a `TwigNode` with branches, a value that can be compared and brought together with others; then it is laid out as a `Twig`.
+A document matches a twig if every node of the twig can be mapped to a document node with its label,
+such that every edge holds. An edge is a child edge or (`descendant`) a descendant edge. Attributes
+are nodes too, so `a//@x` is a node `a` with a node `@x` below it on a descendant edge. All other
+requirements on a node (values, positions, negations) are leaves below it, see `labels`.
 
-`reading` makes them of patterns.
+A twig is built as a `TwigNode`, an immutable tree that can be compared and unified with others,
+and then laid out in preorder as a `Twig`. `to_twigs` converts patterns.
 """
 
 from __future__ import annotations
@@ -19,15 +21,15 @@ __all__ = ["Twig", "TwigNode"]
 
 @dataclass(frozen=True)
 class TwigNode:
-    """A node with all that hangs below it; `descendant` says how it hangs itself."""
+    """A node with its subtree; `descendant` is the kind of the edge above it."""
 
     label: Label
     descendant: bool = False
-    branches: frozenset[TwigNode] = frozenset()
+    children: frozenset[TwigNode] = frozenset()
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.label, self.descendant, self.branches))
+        return hash((self.label, self.descendant, self.children))
 
     def __hash__(self) -> int:
         return self._hash
@@ -35,23 +37,24 @@ class TwigNode:
 
 @dataclass(frozen=True)
 class Twig:
-    """A tree laid out in preorder: node 0 is where it starts. `below` are sets of nodes, as bits."""
+    """A twig in preorder, as parallel arrays; node 0 is the root."""
 
     labels: tuple[Label, ...]
-    descendant: tuple[bool, ...]
-    parents: tuple[int, ...]
+    descendant: tuple[bool, ...]  # the kind of the edge above each node
+    parents: tuple[int, ...]  # -1 for the root
 
     @classmethod
     def of(cls, top: TwigNode) -> Twig:
+        """Lay out a tree; siblings are ordered by edge and label."""
         labels: list[Label] = []
         descendant: list[bool] = []
         parents: list[int] = []
         waiting = [(top, -1)]
         while waiting:
-            branch, parent = waiting.pop()
-            waiting += [(one, len(labels)) for one in sorted(branch.branches, key=_order)]
-            labels.append(branch.label)
-            descendant.append(branch.descendant)
+            node, parent = waiting.pop()
+            waiting += [(child, len(labels)) for child in sorted(node.children, key=_order)]
+            labels.append(node.label)
+            descendant.append(node.descendant)
             parents.append(parent)
         return cls(tuple(labels), tuple(descendant), tuple(parents))
 
@@ -60,29 +63,30 @@ class Twig:
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        found: list[list[int]] = [[] for _ in self.labels]
+        """The children of each node, over either kind of edge."""
+        children: list[list[int]] = [[] for _ in self.labels]
         for node, parent in enumerate(self.parents):
             if parent >= 0:
-                found[parent].append(node)
-        return tuple(tuple(one) for one in found)
+                children[parent].append(node)
+        return tuple(map(tuple, children))
 
     @cached_property
-    def kids(self) -> tuple[int, ...]:
-        """For each node the children that hang on it as children, as bits."""
-        found = [0] * len(self)
+    def child_bits(self) -> tuple[int, ...]:
+        """For each node the set of its children on child edges, as bits."""
+        bits = [0] * len(self)
         for node, parent in enumerate(self.parents):
             if parent >= 0 and not self.descendant[node]:
-                found[parent] |= 1 << node
-        return tuple(found)
+                bits[parent] |= 1 << node
+        return tuple(bits)
 
     @cached_property
-    def below(self) -> tuple[int, ...]:
-        """For each node all nodes below it, as bits."""
-        found = [0] * len(self)
+    def descendant_bits(self) -> tuple[int, ...]:
+        """For each node the set of all nodes below it, as bits."""
+        bits = [0] * len(self)
         for node in range(len(self) - 1, 0, -1):
-            found[self.parents[node]] |= found[node] | 1 << node
-        return tuple(found)
+            bits[self.parents[node]] |= bits[node] | 1 << node
+        return tuple(bits)
 
 
-def _order(branch: TwigNode) -> tuple[bool, str]:
-    return branch.descendant, repr(branch.label)
+def _order(node: TwigNode) -> tuple[bool, str]:
+    return node.descendant, repr(node.label)

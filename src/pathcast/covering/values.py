@@ -1,15 +1,17 @@
-"""What tests of a string-value say about each other: is there a string that passes, does one test follow from others?
+"""Entailment and satisfiability of tests on a string-value.
 
-A literal is a value test or its denial, and a set of literals asks for strings that pass them all. Two questions are answered, intersect
-soundly and neither in full: `entails` says yes only if every string that passes the given literals passes the asked one, and
-`is_satisfiable` says no only if no string passes. An equality pins the string down, and then intersect are exact.
+A literal is a value test or its negation; a set of literals is their conjunction. `entails` and
+`is_satisfiable` are sound and incomplete: `entails` is True only if every string that satisfies
+the given literals satisfies the required one, and `is_satisfiable` is False only if no string
+satisfies them all. If an equality fixes the string, both are exact.
 
-Otherwise three views are kept apart: the number that the string reads as (an interval with holes, and whether it may be no number at all),
-its length (likewise), and what it starts with, contains, and does not. A number with an unlucky prefix, say, is not found out.
+Otherwise three abstractions of the string are kept apart: its number value (an interval with holes,
+and whether it may be NaN), its length (likewise), and its prefix and substrings. Contradictions
+between them, say a number with an impossible prefix, are not detected.
 
 >>> from pathcast.xpath.tree import Value, ValueKind
->>> more, most = (ValueLiteral(Value(ValueKind.NUMBER, ">", bound)) for bound in ("15", "20"))
->>> entails({most}, more), entails({more}, most)
+>>> above_15, above_20 = (ValueLiteral(Value(ValueKind.NUMBER, ">", n)) for n in ("15", "20"))
+>>> entails({above_20}, above_15), entails({above_15}, above_20)
 (True, False)
 """
 
@@ -25,11 +27,12 @@ from pathcast.xpath.tree import Value, ValueKind
 __all__ = ["NumberSet", "ValueLiteral", "entails", "equality_constant", "is_satisfiable"]
 
 _NUMERIC = frozenset("0123456789+-.eE \t\r\n")
+_NEGATED = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 @dataclass(frozen=True, slots=True)
 class ValueLiteral:
-    """A value test, or that it fails."""
+    """A value test (`wanted`) or its negation."""
 
     value: Value
     wanted: bool = True
@@ -40,48 +43,48 @@ class ValueLiteral:
 
 @dataclass(slots=True)
 class NumberSet:
-    """NumberSet between two bounds (themselves included if closed) without some of them; perhaps also what is no number."""
+    """A set of numbers: an interval without some points, and possibly NaN."""
 
     low: float = -math.inf
     high: float = math.inf
     low_open: bool = False
     high_open: bool = False
     holes: set[float] = field(default_factory=set)
-    other: bool = True
-    whole: bool = False  # only whole numbers from 0 up are meant
+    has_nan: bool = True
+    integral: bool = False  # only non-negative integers; the bounds are then tight
 
     @classmethod
     def naturals(cls) -> NumberSet:
-        """Lengths, counts and places."""
-        return cls(low=0, other=False, whole=True)
+        """Return the set of all lengths, counts and positions."""
+        return cls(low=0, has_nan=False, integral=True)
 
     def narrow(self, op: str, bound: float, wanted: bool = True) -> None:
-        """Leave only what passes a comparison, or only what fails it; no number passes `!=` alone."""
-        self.other = self.other and wanted is (op == "!=")
+        """Keep the numbers for which the comparison is `wanted`; NaN passes `!=` only."""
+        self.has_nan = self.has_nan and wanted is (op == "!=")
         if not wanted:
-            op = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}[op]
+            op = _NEGATED[op]
         match op:
             case "=":
-                self._above(bound, False)
-                self._below(bound, False)
+                self._raise_low(bound, False)
+                self._lower_high(bound, False)
             case "!=":
                 self.holes.add(bound)
             case "<" | "<=":
-                self._below(bound, op == "<")
+                self._lower_high(bound, op == "<")
             case _:
-                self._above(bound, op == ">")
-        if self.whole:
-            self._to_whole()
+                self._raise_low(bound, op == ">")
+        if self.integral:
+            self._tighten_to_integers()
 
-    def _above(self, bound: float, open_: bool) -> None:
-        if (bound, open_) > (self.low, self.low_open):
-            self.low, self.low_open = bound, open_
+    def _raise_low(self, bound: float, is_open: bool) -> None:
+        if (bound, is_open) > (self.low, self.low_open):
+            self.low, self.low_open = bound, is_open
 
-    def _below(self, bound: float, open_: bool) -> None:
-        if (bound, not open_) < (self.high, not self.high_open):
-            self.high, self.high_open = bound, open_
+    def _lower_high(self, bound: float, is_open: bool) -> None:
+        if (bound, not is_open) < (self.high, not self.high_open):
+            self.high, self.high_open = bound, is_open
 
-    def _to_whole(self) -> None:
+    def _tighten_to_integers(self) -> None:
         if math.isfinite(self.low):
             up = math.ceil(self.low)
             self.low = float(up + 1 if self.low_open and up == self.low else up)
@@ -96,19 +99,18 @@ class NumberSet:
             self.high -= 1
 
     @property
-    def none(self) -> bool:
-        """Whether it is sure that no number is left."""
+    def is_empty(self) -> bool:
+        """Whether the set certainly contains no number; NaN is not counted."""
         if self.low > self.high:
             return True
         if self.low == self.high:
             return self.low_open or self.high_open or self.low in self.holes
         return False
 
-    def within(self, other: NumberSet) -> bool:
-        """Whether all that is left here is left there."""
-        if self.other and not other.other:
+    def issubset(self, other: NumberSet) -> bool:
+        if self.has_nan and not other.has_nan:
             return False
-        if self.none:
+        if self.is_empty:
             return True
         if (self.low, self.low_open) < (other.low, other.low_open):
             return False
@@ -119,112 +121,119 @@ class NumberSet:
     def _spans(self, value: float) -> bool:
         above = value > self.low or (value == self.low and not self.low_open)
         below = value < self.high or (value == self.high and not self.high_open)
-        return above and below and (not self.whole or value == math.floor(value))
+        return above and below and (not self.integral or value == math.floor(value))
 
 
 def is_satisfiable(given: Collection[ValueLiteral]) -> bool:
-    """Whether some string may pass them all; never wrongly no."""
+    """Return False only if no string satisfies all literals."""
     text = equality_constant(given)
     if text is not None:
-        return all(one.holds(text) for one in given)
-    return not _Facts.of(given).impossible
+        return all(literal.holds(text) for literal in given)
+    return not _StringFacts.of(given).contradictory
 
 
-def entails(given: Collection[ValueLiteral], asked: ValueLiteral) -> bool:
-    """Whether every string that passes all the given passes the asked one; never wrongly yes."""
-    if asked in given:
+def entails(given: Collection[ValueLiteral], required: ValueLiteral) -> bool:
+    """Return True only if every string that satisfies the given literals satisfies the other."""
+    if required in given:
         return True
     text = equality_constant(given)
     if text is not None:
-        return asked.holds(text)
-    value = asked.value
+        return required.holds(text)
+    value = required.value
     if value.kind is ValueKind.STRING:
-        if asked.wanted is (value.op == "="):
+        if required.wanted is (value.op == "="):
             return False
-        return not all(one.holds(value.operand) for one in given)
-    facts = _Facts.of(given)
-    if facts.impossible:
+        return not all(literal.holds(value.operand) for literal in given)
+    facts = _StringFacts.of(given)
+    if facts.contradictory:
         return True
+    wanted, operand = required.wanted, value.operand
     match value.kind:
         case ValueKind.NUMBER:
-            return facts.numbers.within(_numbers([asked], ValueKind.NUMBER))
+            return facts.numbers.issubset(_number_set([required], ValueKind.NUMBER))
         case ValueKind.LENGTH:
-            return facts.lengths.within(_numbers([asked], ValueKind.LENGTH))
+            return facts.lengths.issubset(_number_set([required], ValueKind.LENGTH))
         case ValueKind.CONTAINS:
-            return facts.has(value.operand) if asked.wanted else facts.lacks(value.operand)
+            return facts.contains(operand) if wanted else facts.excludes(operand)
         case _:
-            return facts.starts(value.operand) if asked.wanted else facts.starts_not(value.operand)
+            return facts.starts_with(operand) if wanted else facts.never_starts_with(operand)
 
 
 def equality_constant(given: Iterable[ValueLiteral]) -> str | None:
-    """The only string that can pass, if an equality says so."""
-    for one in given:
-        if one.value.kind is ValueKind.STRING and one.wanted is (one.value.op == "="):
-            return one.value.operand
+    """Return the only string that can satisfy the literals, if an equality fixes it."""
+    for literal in given:
+        value = literal.value
+        if value.kind is ValueKind.STRING and literal.wanted is (value.op == "="):
+            return value.operand
     return None
 
 
-def _numbers(literals: Iterable[ValueLiteral], kind: ValueKind) -> NumberSet:
-    found = NumberSet() if kind is ValueKind.NUMBER else NumberSet.naturals()
-    for one in literals:
-        if one.value.kind is kind:
-            found.narrow(one.value.op, number(one.value.operand), one.wanted)
-    return found
+def _number_set(literals: Iterable[ValueLiteral], kind: ValueKind) -> NumberSet:
+    numbers = NumberSet() if kind is ValueKind.NUMBER else NumberSet.naturals()
+    for literal in literals:
+        if literal.value.kind is kind:
+            numbers.narrow(literal.value.op, number(literal.value.operand), literal.wanted)
+    return numbers
 
 
 @dataclass(slots=True)
-class _Facts:
-    """What literals without an equality say, view by view."""
+class _StringFacts:
+    """Facts about a string that follow from literals without an equality."""
 
-    start: str
-    parts: list[str]
-    no_starts: list[str]
-    no_parts: list[str]
+    prefix: str
+    substrings: list[str]
+    excluded_prefixes: list[str]
+    excluded_substrings: list[str]
     numbers: NumberSet
     lengths: NumberSet
     clash: bool = False
 
     @classmethod
-    def of(cls, given: Collection[ValueLiteral]) -> _Facts:
+    def of(cls, given: Collection[ValueLiteral]) -> _StringFacts:
         texts: dict[tuple[ValueKind, bool], list[str]] = {}
-        for one in given:
-            texts.setdefault((one.value.kind, one.wanted), []).append(one.value.operand)
-        starts = texts.get((ValueKind.STARTS_WITH, True), [])
+        for literal in given:
+            key = (literal.value.kind, literal.wanted)
+            texts.setdefault(key, []).append(literal.value.operand)
+        prefixes = texts.get((ValueKind.STARTS_WITH, True), [])
         facts = cls(
-            start=max(starts, key=len, default=""),
-            parts=texts.get((ValueKind.CONTAINS, True), []),
-            no_starts=texts.get((ValueKind.STARTS_WITH, False), []),
-            no_parts=texts.get((ValueKind.CONTAINS, False), []),
-            numbers=_numbers(given, ValueKind.NUMBER),
-            lengths=_numbers(given, ValueKind.LENGTH),
+            prefix=max(prefixes, key=len, default=""),
+            substrings=texts.get((ValueKind.CONTAINS, True), []),
+            excluded_prefixes=texts.get((ValueKind.STARTS_WITH, False), []),
+            excluded_substrings=texts.get((ValueKind.CONTAINS, False), []),
+            numbers=_number_set(given, ValueKind.NUMBER),
+            lengths=_number_set(given, ValueKind.LENGTH),
         )
-        least = max((len(one) for one in (facts.start, *facts.parts)), default=0)
-        facts.lengths.narrow(">=", least if facts.numbers.other else max(least, 1))
-        seen = (facts.start, *facts.parts)
-        if any(not _NUMERIC.issuperset(one) for one in seen):
+        parts = (facts.prefix, *facts.substrings)
+        min_length = max(len(part) for part in parts)
+        if not facts.numbers.has_nan:  # the empty string is NaN
+            min_length = max(min_length, 1)
+        facts.lengths.narrow(">=", min_length)
+        if any(not _NUMERIC.issuperset(part) for part in parts):
             facts.numbers.low, facts.numbers.high = math.inf, -math.inf
         facts.clash = (
-            any(not facts.start.startswith(one) for one in starts)
-            or any(facts.start.startswith(one) for one in facts.no_starts)
-            or any(no in one for no in facts.no_parts for one in seen)
-            or facts.lengths.none
+            any(not facts.prefix.startswith(prefix) for prefix in prefixes)
+            or any(facts.prefix.startswith(prefix) for prefix in facts.excluded_prefixes)
+            or any(excluded in part for excluded in facts.excluded_substrings for part in parts)
+            or facts.lengths.is_empty
         )
         return facts
 
     @property
-    def impossible(self) -> bool:
-        return self.clash or (self.numbers.none and not self.numbers.other)
+    def contradictory(self) -> bool:
+        return self.clash or (self.numbers.is_empty and not self.numbers.has_nan)
 
-    def has(self, part: str) -> bool:
-        return part in self.start or any(part in one for one in self.parts)
+    def contains(self, text: str) -> bool:
+        return text in self.prefix or any(text in part for part in self.substrings)
 
-    def lacks(self, part: str) -> bool:
-        return any(no in part for no in self.no_parts)
+    def excludes(self, text: str) -> bool:
+        return any(excluded in text for excluded in self.excluded_substrings)
 
-    def starts(self, text: str) -> bool:
-        return self.start.startswith(text)
+    def starts_with(self, text: str) -> bool:
+        return self.prefix.startswith(text)
 
-    def starts_not(self, text: str) -> bool:
-        if self.lacks(text) or any(text.startswith(no) for no in self.no_starts):
+    def never_starts_with(self, text: str) -> bool:
+        if self.excludes(text):
             return True
-        return not (self.start.startswith(text) or text.startswith(self.start))
+        if any(text.startswith(excluded) for excluded in self.excluded_prefixes):
+            return True
+        return not (self.prefix.startswith(text) or text.startswith(self.prefix))

@@ -1,9 +1,11 @@
-"""Witnesses: documents that match one pattern and not another, judged by libxml2, from which nothing can be taken away:
-no node, no value, and no character of a value of up to 40; longer ones are cut by halves.
+"""Witnesses: documents that match the narrow pattern and not the wide one, minimised.
+
+libxml2 evaluates both patterns. A minimal witness has no node, no value and no character that can
+be removed; a value of more than 40 characters is only halved.
 
 >>> from pathcast.xpath import parse
->>> judge = WitnessChecker(parse("//b/c"), parse("//b"))
->>> minimize(etree.fromstring("<a x='1'><b><d/></b><b/>text</a>"), judge)
+>>> checker = WitnessChecker(parse("//b/c"), parse("//b"))
+>>> minimize(etree.fromstring("<a x='1'><b><d/></b><b/>text</a>"), checker)
 b'<b/>'
 """
 
@@ -15,51 +17,51 @@ from copy import deepcopy
 
 from lxml import etree
 
-from pathcast.covering.canonical_models import Model, ModelNode
+from pathcast.covering.canonical_models import CanonicalModel, ModelNode
 from pathcast.covering.labels import LabelKind
 from pathcast.xpath import Pattern
 
 __all__ = ["WitnessChecker", "build_document", "minimize"]
 
-_FEW = 40  # characters of a value that are looked at one by one
-_XML = "{http://www.w3.org/XML/1998/namespace}"  # needs no declaration
+MAX_CHARACTERWISE = 40  # longer values are halved, not cut by single characters
+_XML_NAMESPACE = "{http://www.w3.org/XML/1998/namespace}"  # needs no declaration
 
 
 class WitnessChecker:
-    """Whether a document matches the narrow pattern and not the wide one."""
+    """Checks whether a document matches the narrow pattern and not the wide one."""
 
     def __init__(self, wide: Pattern, narrow: Pattern) -> None:
-        self._wide, self._narrow = (_compiled(pattern) for pattern in (wide, narrow))
+        self._wide, self._narrow = (_compile(pattern) for pattern in (wide, narrow))
 
     def is_witness(self, root: etree._Element) -> bool:
         document = root.getroottree()
         return bool(self._narrow(document)) and not self._wide(document)
 
 
-def _compiled(pattern: Pattern) -> etree.XPath:
+def _compile(pattern: Pattern) -> etree.XPath:
     check = pattern.check or f"boolean(/self::node()[boolean({pattern.text})])"
     return etree.XPath(check, namespaces=dict(pattern.namespaces), regexp=False)
 
 
-def build_document(model: Model) -> etree._Element | None:
-    """The document of a model; None where it cannot be written as XML."""
-    # One prefix for each namespace, all on top: lxml gives elements that are put together later prefixes that clash.
-    spaces = sorted(dict.fromkeys(_spaces(model.root)))
-    prefixes = {f"n{index}": space for index, space in enumerate(spaces)}
+def build_document(model: CanonicalModel) -> etree._Element | None:
+    """Return the document of a model; None if it cannot be written as XML."""
+    # Declare all prefixes at the root: lxml invents clashing ones for nodes that are joined later.
+    namespaces = sorted(dict.fromkeys(_namespaces(model.root)))
+    prefixes = {f"n{index}": uri for index, uri in enumerate(namespaces)}
     try:
         root = etree.Element(model.root.label.name, nsmap=prefixes)
         _fill(root, model.root)
-    except ValueError:  # a value with characters that XML does not have
+    except ValueError:  # a value with characters that XML does not allow
         return None
     return root
 
 
-def _spaces(node: ModelNode) -> Iterator[str]:
+def _namespaces(node: ModelNode) -> Iterator[str]:
     name = node.label.name
-    if name.startswith("{") and not name.startswith(_XML):
+    if name.startswith("{") and not name.startswith(_XML_NAMESPACE):
         yield name[1:].rpartition("}")[0]
     for child in node.children:
-        yield from _spaces(child)
+        yield from _namespaces(child)
 
 
 def _fill(element: etree._Element, node: ModelNode) -> None:
@@ -85,27 +87,30 @@ def _fill(element: etree._Element, node: ModelNode) -> None:
                 _fill(last, child)
 
 
-def minimize(root: etree._Element, judge: WitnessChecker) -> bytes | None:
-    """The document with all taken away that may be, as long as it still is_witness the patterns apart; None if it never did."""
+def minimize(root: etree._Element, checker: WitnessChecker) -> bytes | None:
+    """Remove from a witness all that can be removed; None if the document is no witness.
+
+    The search is greedy: it takes the first smaller witness and starts again from it.
+    """
     body = etree.tostring(root)
-    current = _read(body)
-    if current is None or not judge.is_witness(current):
+    current = _parse(body)
+    if current is None or not checker.is_witness(current):
         return None
     while True:
         for smaller in _smaller(current):
-            if not judge.is_witness(smaller):
+            if not checker.is_witness(smaller):
                 continue
             written = etree.tostring(smaller)
-            read = _read(written)  # what is written counts, not what stood in memory
-            if read is not None and judge.is_witness(read):
-                body, current = written, read
+            parsed = _parse(written)  # check the bytes, not the tree in memory
+            if parsed is not None and checker.is_witness(parsed):
+                body, current = written, parsed
                 break
         else:
             return body
 
 
-def _read(body: bytes) -> etree._Element | None:
-    """The document as whoever gets it reads it; None if it would be refused (an xml:id that is a number, say)."""
+def _parse(body: bytes) -> etree._Element | None:
+    """Parse the bytes as a receiver does; None if it would reject them (a numeric xml:id, say)."""
     try:
         return etree.fromstring(body, etree.XMLParser(no_network=True, resolve_entities=False))
     except etree.XMLSyntaxError:
@@ -113,39 +118,39 @@ def _read(body: bytes) -> etree._Element | None:
 
 
 def _smaller(root: etree._Element) -> Iterator[etree._Element]:
-    """The documents with one node less, with or without all below it, one value less, or a shorter one."""
+    """Yield the documents without one node or subtree, without a value, or with a shorter one."""
     for index, node in enumerate(root.iter()):
         if index:
-            smaller, twin = _copied(root, index)
-            _cut(twin)
+            smaller, copied = _copy(root, index)
+            _remove(copied)
             yield smaller
             if len(node):
-                smaller, twin = _copied(root, index)
-                _open(twin)
+                smaller, copied = _copy(root, index)
+                _replace_by_children(copied)
                 yield smaller
         elif len(node) == 1 and isinstance(node[0].tag, str):
             yield deepcopy(node[0])
         if isinstance(node.tag, str):
             for name in node.attrib:
-                smaller, twin = _copied(root, index)
-                del twin.attrib[name]
+                smaller, copied = _copy(root, index)
+                del copied.attrib[name]
                 yield smaller
             for name, value in node.attrib.items():
                 for shorter in _shorter(value):
-                    smaller, twin = _copied(root, index)
-                    twin.set(name, shorter)
+                    smaller, copied = _copy(root, index)
+                    copied.set(name, shorter)
                     yield smaller
         for name in ("text", "tail"):
             if value := getattr(node, name):
-                for less in (None, *_shorter(value)):
-                    smaller, twin = _copied(root, index)
-                    setattr(twin, name, less)
+                for shorter_text in (None, *_shorter(value)):
+                    smaller, copied = _copy(root, index)
+                    setattr(copied, name, shorter_text)
                     yield smaller
 
 
 def _shorter(value: str) -> Iterator[str]:
-    """The value by half, or without one of its characters if they are few."""
-    if len(value) > _FEW:
+    """Yield the halves of a long value, or a short value without one of its characters."""
+    if len(value) > MAX_CHARACTERWISE:
         yield value[: len(value) // 2]
         yield value[len(value) // 2 :]
     else:
@@ -153,23 +158,23 @@ def _shorter(value: str) -> Iterator[str]:
             yield value[:at] + value[at + 1 :]
 
 
-def _copied(root: etree._Element, index: int) -> tuple[etree._Element, etree._Element]:
-    """A copy of the document, and its node of this number."""
+def _copy(root: etree._Element, index: int) -> tuple[etree._Element, etree._Element]:
+    """Return a copy of the document, and its node with this index."""
     copy = deepcopy(root)
     return copy, next(itertools.islice(copy.iter(), index, None))
 
 
-def _open(node: etree._Element) -> None:
-    """Put what an element holds in its place."""
+def _replace_by_children(node: etree._Element) -> None:
+    """Replace an element by its child elements."""
     parent = node.getparent()
     assert parent is not None
     index = parent.index(node)
     parent[index:index] = [deepcopy(child) for child in node]
-    _cut(node)
+    _remove(node)
 
 
-def _cut(node: etree._Element) -> None:
-    """Take a node out; the text behind it stays."""
+def _remove(node: etree._Element) -> None:
+    """Remove a node and keep its tail."""
     parent, before = node.getparent(), node.getprevious()
     assert parent is not None
     if node.tail:

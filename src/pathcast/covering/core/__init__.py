@@ -1,10 +1,8 @@
-"""The compiled part: twigs as numbers, one at a time or many in a tree.
+"""The compiled core: twigs as integers, alone or in an index.
 
-    labels   labels as numbers, and which allows which
-    twigs    a twig in flat arrays; is there a mapping? one against many
-    shape    many twigs in one tree of shared beginnings, with region codes
-    tree     the same, searched in both directions, by walking it or by its regions
-    features twigs in lists by what they cannot do without, searched in both directions
+    labels     labels as ids, and subsumption between them
+    twigs      twigs as flat arrays, the homomorphism test, and a linear scan of many twigs
+    features   the feature index of many twigs
 
-`pathcast.covering.indexes` is who uses them.
+`pathcast.covering.indexes` wraps the stores of twigs as indexes of patterns.
 """

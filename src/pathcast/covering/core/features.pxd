@@ -7,7 +7,7 @@ from pathcast.vectors cimport IntMap, IntVector
 
 cdef struct Posting:
     uint64_t signature
-    int32_t number
+    int32_t id
 
 
 cdef struct Postings:
@@ -18,31 +18,36 @@ cdef struct Postings:
 
 cdef struct IndexedTwig:
     FlatTwig twig
-    uint64_t signature  # of its features
+    uint64_t signature  # a bit for each feature
     int32_t count  # of its features
     int32_t *features
-    int32_t *places  # where it stands in the list of each
-    int32_t key  # its rarest feature when it came
-    int32_t place  # and where it stands among those
+    int32_t *places  # its place in the postings of each feature
+    int32_t key  # its rarest feature when it was added, or 0
+    int32_t key_place  # its place in the postings of that key
 
 
 cdef class FeatureIndex:
     cdef readonly LabelTable labels
-    cdef readonly int64_t looked_at
+    cdef readonly int64_t looked_at  # postings read so far
     cdef HomomorphismTest _homomorphism
-    cdef IntMap _numbers  # features by their two labels
+    cdef IntMap _feature_ids  # a name, or two packed names -> feature
     cdef int32_t _feature_count
-    cdef Postings *_having  # of each feature the twigs that have it
-    cdef Postings *_keyed  # of each feature the twigs that have it as the rarest; the last ones have none
+    cdef Postings *_by_feature  # feature -> the twigs that have it
+    cdef Postings *_by_key  # feature -> the twigs whose rarest it is; 0: twigs without features
     cdef int32_t _feature_room
-    cdef IndexedTwig *known
+    cdef IndexedTwig *twigs
     cdef int32_t size
     cdef int32_t _room
     cdef IntVector _free
     cdef IndexedTwig _query
-    cdef IntVector _scratch
 
-    cdef int32_t _feature(self, int32_t above, int32_t label, bint new) except -2
-    cdef int _describe(self, IndexedTwig *one, bint new) except -1
-    cdef int _post(self, Postings *postings, uint64_t signature, int32_t number) except -1
-    cdef int _asked(self, const Postings *postings, bint wide, const unsigned char[::1] wanted, object found) except -1
+    cdef int32_t _feature_id(self, int32_t above, int32_t label, bint create) except -2
+    cdef int _extract_features(self, IndexedTwig *entry, bint create) except -1
+    cdef int _append(self, Postings *postings, uint64_t signature, int32_t id) except -1
+    cdef int _test(
+        self,
+        const Postings *postings,
+        bint query_is_wide,
+        const unsigned char[::1] wanted,
+        object ids,
+    ) except -1

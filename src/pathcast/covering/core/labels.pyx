@@ -1,7 +1,7 @@
-"""LabelTable as numbers, and which subsumes which.
+"""Labels as ids, and subsumption between them.
 
-Names allow themselves and a wildcard any element: that is decided here. All else (values, places, denials) is a rule in Python, asked
-once for each pair and remembered.
+A name subsumes itself, and a wildcard subsumes every element; both are decided here. For all other
+labels (values, positions, negations) a rule in Python decides, once for each pair.
 """
 
 from libc.stdint cimport int32_t
@@ -10,41 +10,47 @@ from pathcast.vectors cimport find, free_map, free_vector, insert, pack_key, pus
 
 
 cdef class LabelTable:
-    """`rule(wide, narrow)` decides for labels that are no names."""
+    """Interned labels. `rule(wide, narrow)` decides subsumption for labels that are not names."""
 
     def __init__(self, rule):
-        self._numbers = {}
-        self._names = {}
+        self._ids = {}
+        self._feature_ids = {}
         self.labels = []
         self._rule = rule
         self.star = -1
 
     def __dealloc__(self):
         free_vector(&self.kinds)
-        free_vector(&self.names)
-        free_map(&self._known)
+        free_vector(&self.features)
+        free_map(&self._rule_results)
 
     def __len__(self):
         return len(self.labels)
 
-    def number(self, label, int32_t kind, name=None):
-        """The number of a label; `kind` says how it is compared.
+    def intern(self, label, int32_t kind, feature=None):
+        """Return the id of a label; `kind` says how it is compared.
 
-        `name`, if not None, is something that every label which this one subsumes has as its name, too.
+        `feature`, if not None, is a key that every label has which this one subsumes.
         """
-        found = self._numbers.get(label)
-        if found is None:
-            found = self._numbers[label] = len(self.labels)
+        id = self._ids.get(label)
+        if id is None:
+            id = self._ids[label] = len(self.labels)
             self.labels.append(label)
             push(&self.kinds, kind)
-            push(&self.names, -1 if name is None else self._names.setdefault(name, len(self._names)))
+            if feature is None:
+                push(&self.features, -1)
+            else:
+                push(
+                    &self.features,
+                    self._feature_ids.setdefault(feature, len(self._feature_ids)),
+                )
             if kind & STAR:
-                self.star = found
-        return found
+                self.star = id
+        return id
 
-    cdef bint _asked(self, int32_t wide, int32_t narrow) except -1:
-        cdef int32_t known = find(&self._known, pack_key(wide, narrow))
-        if known < 0:
-            known = bool(self._rule(self.labels[wide], self.labels[narrow]))
-            insert(&self._known, pack_key(wide, narrow), known)
-        return known
+    cdef bint _subsumes_by_rule(self, int32_t wide, int32_t narrow) except -1:
+        cdef int32_t result = find(&self._rule_results, pack_key(wide, narrow))
+        if result < 0:
+            result = bool(self._rule(self.labels[wide], self.labels[narrow]))
+            insert(&self._rule_results, pack_key(wide, narrow), result)
+        return result

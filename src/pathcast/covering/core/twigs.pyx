@@ -1,8 +1,10 @@
-"""TwigScan in flat arrays: is there a mapping from one to another, and the plain search that asks each of many.
+"""Twigs as flat arrays, the homomorphism test between two of them, and a linear scan of many.
 
-A twig is given as three sequences in preorder: the numbers of its labels, its parents (-1 for the start), and whether a node hangs descendant
-than one level below its parent. A mapping is found from the leaves up: for every node of the wide twig a row of bits says on which nodes of the
-narrow one it may lie.
+A twig is passed as three sequences in preorder: its label ids, its parents (-1 for the root), and
+whether the edge above each node is a descendant edge. The test is that of
+`pathcast.covering.homomorphism`, bottom-up: for every node of the wide twig, a row of bits holds
+the nodes of the narrow twig that its subtree maps to. Wildcards are relaxed before twigs come here,
+by the wildcard rule of that module.
 """
 
 from cpython cimport array
@@ -12,12 +14,12 @@ from libc.string cimport memset
 
 import array as _array
 
-from pathcast.covering.core.labels cimport RULES, STAR, LabelTable
+from pathcast.covering.core.labels cimport BY_RULE, STAR, LabelTable
 
 
 cdef int fill(FlatTwig *twig, labels, parents, descendant) except -1:
-    """Put a twig into room of its own."""
-    cdef int32_t size = <int32_t>len(labels), node, end
+    """Copy a twig into a new allocation."""
+    cdef int32_t size = <int32_t>len(labels), node, parent
     cdef int32_t *room = <int32_t *>malloc(<size_t>size * 5 * sizeof(int32_t))
     if room == NULL:
         raise MemoryError
@@ -34,10 +36,10 @@ cdef int fill(FlatTwig *twig, labels, parents, descendant) except -1:
         twig.ends[node] = node + 1
         twig.degrees[node] = 0
     for node in range(size - 1, 0, -1):
-        end = twig.parents[node]
-        twig.degrees[end] += 1
-        if twig.ends[node] > twig.ends[end]:
-            twig.ends[end] = twig.ends[node]
+        parent = twig.parents[node]
+        twig.degrees[parent] += 1
+        if twig.ends[node] > twig.ends[parent]:
+            twig.ends[parent] = twig.ends[node]
     return 0
 
 
@@ -48,7 +50,7 @@ cdef void release(FlatTwig *twig) noexcept:
 
 
 cdef class HomomorphismTest:
-    """Looks for mappings; keeps the room that this takes."""
+    """Tests pairs of twigs for a homomorphism; keeps its scratch memory between tests."""
 
     def __init__(self, LabelTable labels not None):
         self.labels = labels
@@ -58,89 +60,88 @@ cdef class HomomorphismTest:
         free(self._rows)
 
     def covers(self, wide, narrow):
-        """Whether every one of the narrow alternatives has a wide one that can be laid on it."""
-        cdef FlatTwig above, below
-        cdef bint found
+        """Return whether a wide alternative maps to every narrow alternative."""
+        cdef FlatTwig wide_twig, narrow_twig
+        cdef bint covered
         for labels, parents, descendant in narrow:
-            fill(&below, labels, parents, descendant)
-            found = False
+            fill(&narrow_twig, labels, parents, descendant)
+            covered = False
             try:
-                for other in wide:
-                    fill(&above, other[0], other[1], other[2])
+                for alternative in wide:
+                    fill(&wide_twig, alternative[0], alternative[1], alternative[2])
                     try:
-                        found = self.exists(&above, &below)
+                        covered = self.exists(&wide_twig, &narrow_twig)
                     finally:
-                        release(&above)
-                    if found:
+                        release(&wide_twig)
+                    if covered:
                         break
             finally:
-                release(&below)
-            if not found:
+                release(&narrow_twig)
+            if not covered:
                 return False
         return True
 
     cdef bint exists(self, const FlatTwig *wide, const FlatTwig *narrow) except -1:
-        """Whether the wide twig can be laid on the narrow one, start on start."""
-        cdef int32_t words = (narrow.size + 63) >> 6, node, word, place, above, label, kind
+        """Return whether there is a homomorphism from the wide twig to the narrow one."""
+        cdef int32_t words = (narrow.size + 63) >> 6, node, word, image, above, label, kind
         cdef const int32_t *kinds
-        cdef Py_ssize_t wanted = <Py_ssize_t>(wide.size + 1) * words
-        cdef uint64_t bits, kept
-        cdef uint64_t *row
-        cdef uint64_t *up
-        cdef uint64_t *over
-        cdef bint found
-        if wanted > self._room:
-            row = <uint64_t *>realloc(self._rows, <size_t>wanted * sizeof(uint64_t))
-            if row == NULL:
+        cdef Py_ssize_t needed = <Py_ssize_t>(wide.size + 1) * words
+        cdef uint64_t *images  # of the node's subtree
+        cdef uint64_t *parents  # the nodes from which an edge leads to an image
+        cdef uint64_t *parent_images
+        cdef bint has_image
+        if needed > self._room:
+            images = <uint64_t *>realloc(self._rows, <size_t>needed * sizeof(uint64_t))
+            if images == NULL:
                 raise MemoryError
-            self._rows = row
-            self._room = wanted
-        memset(self._rows, 255, <size_t>wanted * sizeof(uint64_t))
-        up = self._rows + <Py_ssize_t>wide.size * words
+            self._rows = images
+            self._room = needed
+        memset(self._rows, 255, <size_t>needed * sizeof(uint64_t))
+        parents = self._rows + <Py_ssize_t>wide.size * words
         kinds = self.labels.kinds.at
         for node in range(wide.size - 1, 0, -1):
-            row = self._rows + <Py_ssize_t>node * words
+            images = self._rows + <Py_ssize_t>node * words
             label = wide.labels[node]
             kind = kinds[label]
-            memset(up, 0, <size_t>words * sizeof(uint64_t))
-            found = False
-            for place in range(1, narrow.size):
-                if narrow.labels[place] != label:
-                    if not kind & (STAR | RULES):
+            memset(parents, 0, <size_t>words * sizeof(uint64_t))
+            has_image = False
+            for image in range(1, narrow.size):
+                if narrow.labels[image] != label:
+                    if not kind & (STAR | BY_RULE):
                         continue
-                    if not self.labels.subsumes(label, narrow.labels[place]):
+                    if not self.labels.subsumes(label, narrow.labels[image]):
                         continue
-                if not (row[place >> 6] >> (place & 63)) & 1:
+                if not (images[image >> 6] >> (image & 63)) & 1:
                     continue
-                above = narrow.parents[place]
+                above = narrow.parents[image]
                 if wide.descendant[node]:
-                    while above >= 0 and not (up[above >> 6] >> (above & 63)) & 1:
-                        up[above >> 6] |= <uint64_t>1 << (above & 63)
+                    while above >= 0 and not (parents[above >> 6] >> (above & 63)) & 1:
+                        parents[above >> 6] |= <uint64_t>1 << (above & 63)
                         above = narrow.parents[above]
-                elif narrow.descendant[place]:
+                elif narrow.descendant[image]:
                     continue
                 else:
-                    up[above >> 6] |= <uint64_t>1 << (above & 63)
-                found = True
-            if not found:
+                    parents[above >> 6] |= <uint64_t>1 << (above & 63)
+                has_image = True
+            if not has_image:
                 return False
-            over = self._rows + <Py_ssize_t>wide.parents[node] * words
+            parent_images = self._rows + <Py_ssize_t>wide.parents[node] * words
             for word in range(words):
-                over[word] &= up[word]
+                parent_images[word] &= parents[word]
         return self._rows[0] & 1
 
 
 cdef class TwigScan:
-    """Many twigs, each by its number, and the search that asks each of them."""
+    """Twigs by id, searched by testing each of them."""
 
     def __init__(self, HomomorphismTest homomorphism not None):
         self.homomorphism = homomorphism
         self._free = []
 
     def __dealloc__(self):
-        cdef Py_ssize_t number
-        for number in range(self.size):
-            release(&self.twigs[number])
+        cdef Py_ssize_t id
+        for id in range(self.size):
+            release(&self.twigs[id])
         free(self.twigs)
         release(&self._query)
 
@@ -148,11 +149,11 @@ cdef class TwigScan:
         return self.size - len(self._free)
 
     def add(self, labels, parents, descendant):
-        """Take a twig in; its number."""
+        """Add a twig and return its id."""
         cdef FlatTwig *moved
-        cdef Py_ssize_t number
+        cdef Py_ssize_t id
         if self._free:
-            number = self._free.pop()
+            id = self._free.pop()
         else:
             if self.size == self._room:
                 self._room = self._room * 2 if self._room else 64
@@ -160,47 +161,43 @@ cdef class TwigScan:
                 if moved == NULL:
                     raise MemoryError
                 self.twigs = moved
-            number = self.size
-            memset(&self.twigs[number], 0, sizeof(FlatTwig))
+            id = self.size
+            memset(&self.twigs[id], 0, sizeof(FlatTwig))
             self.size += 1
-        fill(&self.twigs[number], labels, parents, descendant)
-        return number
+        fill(&self.twigs[id], labels, parents, descendant)
+        return id
 
-    def remove(self, Py_ssize_t number):
-        """Forget a twig; its number may be given again."""
-        if not 0 <= number < self.size or self.twigs[number].labels == NULL:
-            raise KeyError(number)
-        release(&self.twigs[number])
-        self._free.append(number)
-
-    def exists(self, Py_ssize_t wide, Py_ssize_t narrow):
-        """Whether one of them can be laid on another."""
-        return self.homomorphism.exists(&self.twigs[wide], &self.twigs[narrow])
+    def remove(self, Py_ssize_t id):
+        """Remove a twig. Its id is reused. Raises KeyError."""
+        if not 0 <= id < self.size or self.twigs[id].labels == NULL:
+            raise KeyError(id)
+        release(&self.twigs[id])
+        self._free.append(id)
 
     def covered_by(self, labels, parents, descendant, flags=None):
-        """The numbers of those onto which a twig can be laid; with `flags` (bytes), only those whose byte is set."""
-        return self._asked(labels, parents, descendant, flags, True)
+        """Return the ids of the twigs that a twig maps to, of those flagged if `flags` is given."""
+        return self._scan(labels, parents, descendant, flags, True)
 
     def covering(self, labels, parents, descendant, flags=None):
-        """The numbers of those that can be laid on a twig; with `flags` (bytes), only those whose byte is set."""
-        return self._asked(labels, parents, descendant, flags, False)
+        """Return the ids of the twigs that map to a twig, of those flagged if `flags` is given."""
+        return self._scan(labels, parents, descendant, flags, False)
 
-    def _asked(self, labels, parents, descendant, flags, bint wide):
-        cdef Py_ssize_t number
-        cdef bint found
+    def _scan(self, labels, parents, descendant, flags, bint query_is_wide):
+        cdef Py_ssize_t id
+        cdef bint matches
         cdef const unsigned char[::1] wanted
-        cdef array.array numbers = _array.array("i")
+        cdef array.array ids = _array.array("i")
         release(&self._query)
         fill(&self._query, labels, parents, descendant)
         if flags is not None:
             wanted = flags
-        for number in range(self.size):
-            if self.twigs[number].labels == NULL or (flags is not None and not wanted[number]):
+        for id in range(self.size):
+            if self.twigs[id].labels == NULL or (flags is not None and not wanted[id]):
                 continue
-            if wide:
-                found = self.homomorphism.exists(&self._query, &self.twigs[number])
+            if query_is_wide:
+                matches = self.homomorphism.exists(&self._query, &self.twigs[id])
             else:
-                found = self.homomorphism.exists(&self.twigs[number], &self._query)
-            if found:
-                numbers.append(number)
-        return numbers
+                matches = self.homomorphism.exists(&self.twigs[id], &self._query)
+            if matches:
+                ids.append(id)
+        return ids

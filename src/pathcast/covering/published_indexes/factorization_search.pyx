@@ -1,24 +1,35 @@
-"""The tree of twigs (`shape`) searched for those that a twig covers and those that cover it.
+"""Searches of a factorization tree for the twigs that a query covers and those that cover it.
 
-Both searches find mappings, so they agree with asking each twig (`twigs`).
+Both searches find homomorphisms, so their results equal those of a linear scan.
 
-*Covered by s* (XSearch in covered mode, containee): the nodes of `s` are laid on the tree from the start down. What a node of `s` finds at a node
-of the tree is the set of twigs there that have all it asks for below: at a leaf of `s` all of them, where `s` branches what all branches find. The
-set belongs to the pair of both nodes (kept on the node of `s` alone it would mix places, as Cao's algorithm 9 does), and is found once.
+*Covered by the query*: XSearch in covered mode (Chand 2004, section 4), containee (Cao 2012,
+section 4.2.3). The search maps the nodes of the query to tree nodes, from the root down. The result
+for a pair of a query node and a tree node is the set of twigs there whose subtrees the query's
+subtree maps to: for a leaf all of them, for a branching node the intersection over its children.
+Each pair is computed once. (Cao's algorithm 9 keeps the set by query node alone, which mixes up
+tree nodes and is wrong.)
 
-*Covering s* (cover mode, container): the tree is laid on `s`. Going down only where `s` has something to lie on, the twigs that end are collected; where a twig
-branches in the tree, all its branches must come back. The papers collect those that fail, which are nearly all.
+*Covering the query*: XSearch in cover mode, container (Cao 2012, section 4.2.4). The search maps
+tree nodes to query nodes, descends only where the query has an image, and collects the twigs that
+end. A twig that branches is pack_key: the search must find all its branches. The papers collect the
+twigs that fail, which are nearly all.
 
-Two ways to move. `regions=False` walks: over all children, and for // over all below, which is XSearch. `regions=True` looks children up by
-label and edge, and for // takes the list of the nodes with that label and cuts out those inside the region of the node at hand. A `*` has no list: `//*/a` takes the
-list of the `a` and looks at their parents, other wildcards are walked.
+There are two ways to move in the tree. With `regions=False`, a search walks over all children, and
+for a descendant edge over all nodes below: XSearch. With `regions=True`, it looks up children by
+label and edge. For a descendant edge it takes the list of the label's nodes and cuts out those
+within the region of the current node. A `*` has no list: `//*/a` takes the list of `a` and visits
+their parents, and other wildcards are walked.
 
-Three things keep searches short, however they move. Where the query lacks a name that all twigs at a node have nothing covers it, and where one
-that it needs is not among those that some have it covers nothing. Where only a scan_limit twigs are left (`scan_limit`) these are asked one by one, for good, instead of
-following their ends that nobody shares; whoever was asked is left out of the sets. And where all that is asked below a node of the query may lie anywhere below it, the
-topmost places for it are enough: whatever a lower one finds, the one above it finds as well.
+Three measures keep searches short, in either way:
 
-A search holds on to nothing but numbers; the sets are views of the tree's own arrays, or lie in blocks that the next search uses again.
+- Bloom filters. If the query lacks a name that all twigs at a node have, none of them covers it. If
+  a name that the query requires is in no twig at a node, the query covers none of them.
+- Direct tests. A subtree with at most `scan_limit` twigs is not searched; its twigs are tested one
+  by one, once per search, and then left out of the sets.
+- Topmost images. If all edges below a query node are descendant edges, an image below another image
+  adds nothing, so only the topmost ones are visited.
+
+A set is a span of one of the tree's arrays, or lies in a block that the next search reuses.
 """
 
 from cpython cimport array
@@ -28,9 +39,14 @@ from libc.string cimport memcpy, memset
 
 import array as _array
 
-from pathcast.covering.core.labels cimport RULES, STAR, LabelTable
-from pathcast.covering.published_indexes.factorization_tree cimport FactoredTwig, FactorNode, FactorizationTree, child_key
-from pathcast.covering.core.twigs cimport TwigBloom, fill, lacks, mark, release
+from pathcast.covering.core.labels cimport BY_RULE, STAR, LabelTable
+from pathcast.covering.core.twigs cimport TwigBloom, add_node, fill, lacks, release
+from pathcast.covering.published_indexes.factorization_tree cimport (
+    FactoredTwig,
+    FactorizationTree,
+    FactorNode,
+    child_key,
+)
 from pathcast.vectors cimport (
     IntVector,
     clear_map,
@@ -43,27 +59,30 @@ from pathcast.vectors cimport (
 )
 
 cdef enum:
-    BLOCK = 1 << 16  # numbers in a block of results
-    WALKED = 6  # children that are rather walked over than looked up
-    MEMO = 1 << 14  # a larger memo is not kept for the next search
+    BLOCK = 1 << 16  # ids in a block of results
+    MAX_WALKED_CHILDREN = 6  # with more children, look them up
+    MAX_KEPT_MEMO = 1 << 14  # slots; a larger memo is freed before the next search
 
 
-cdef int _push_view(IdSpans *views, const int32_t *at, Py_ssize_t size) except -1:
+cdef int _push_span(IdSpans *spans, const int32_t *at, Py_ssize_t size) except -1:
     cdef IdSpan *moved
-    if views.size == views.room:
-        views.room = views.room * 2 if views.room else 64
-        moved = <IdSpan *>realloc(views.at, <size_t>views.room * sizeof(IdSpan))
+    if spans.size == spans.room:
+        spans.room = spans.room * 2 if spans.room else 64
+        moved = <IdSpan *>realloc(spans.at, <size_t>spans.room * sizeof(IdSpan))
         if moved == NULL:
             raise MemoryError
-        views.at = moved
-    views.at[views.size].at = at
-    views.at[views.size].size = size
-    views.size += 1
+        spans.at = moved
+    spans.at[spans.size].at = at
+    spans.at[spans.size].size = size
+    spans.size += 1
     return 0
 
 
 cdef class FactorizationIndex(FactorizationTree):
-    """TwigScan by number. `regions` says how a search moves, `scan_limit` how many twigs are rather asked one by one."""
+    """Twigs by id in a searchable factorization tree.
+
+    `regions` selects how a search moves, `scan_limit` the size of subtrees that are scanned.
+    """
 
     def __init__(self, LabelTable labels not None, bint regions=False, int32_t scan_limit=8):
         FactorizationTree.__init__(self, labels, regions)
@@ -71,8 +90,8 @@ cdef class FactorizationIndex(FactorizationTree):
 
     def __dealloc__(self):
         cdef int32_t index
-        free(self._asked_in)
-        free_vector(&self._direct)
+        free(self._scanned_in)
+        free_vector(&self._scan_hits)
         for index in range(self._block_count):
             free(self._blocks[index])
         free(self._blocks)
@@ -81,65 +100,69 @@ cdef class FactorizationIndex(FactorizationTree):
         free(self._counts)
         free(self._results.at)
         free(self._pending.at)
-        free(self._needs)
+        free(self._required)
         free(self._topmost)
         release(&self._query)
 
     def covered_by(self, labels, parents, descendant, flags=None):
-        """The numbers of those onto which a twig can be laid; with `flags` (bytes), only those whose byte is set."""
-        cdef IdSpan found = IdSpan(self.cold[0].twigs.at, self.cold[0].twigs.size)
+        """Return the ids of the twigs that a twig maps to, of those flagged if `flags` is given."""
+        cdef IdSpan ids = IdSpan(self.cold[0].twigs.at, self.cold[0].twigs.size)
         self._prepare(labels, parents, descendant, flags, True)
         if self._query.degrees[0]:
-            self._branches(0, 0, &found)
-        return self._answer(&found)
+            self._covered_with_children(0, 0, &ids)
+        return self._to_array(&ids)
 
     def covering(self, labels, parents, descendant, flags=None):
-        """The numbers of those that can be laid on a twig; with `flags` (bytes), only those whose byte is set."""
-        cdef IdSpan found
+        """Return the ids of the twigs that map to a twig, of those flagged if `flags` is given."""
+        cdef IdSpan ids
         self._prepare(labels, parents, descendant, flags, False)
-        self._above(0, 0, &found)
-        return self._answer(&found)
+        self._covering_at(0, 0, &ids)
+        return self._to_array(&ids)
 
-    cdef object _answer(self, const IdSpan *found):
-        """What was found and wanted: the sets, but for those that were asked, and of these the ones that said yes."""
-        cdef array.array numbers = array.clone(_TEMPLATE, found.size + self._direct.size, zero=False)
-        cdef Py_ssize_t index, size = self._direct.size
-        cdef int32_t number
+    cdef object _to_array(self, const IdSpan *ids):
+        """Return the wanted ids of a set, with the hits of direct tests in place of tested ids."""
+        cdef Py_ssize_t index, size = self._scan_hits.size
+        cdef array.array result = array.clone(_TEMPLATE, ids.size + size, zero=False)
+        cdef int32_t id
         if size:
-            memcpy(numbers.data.as_ints, self._direct.at, <size_t>size * sizeof(int32_t))
-        for index in range(found.size):
-            number = found.at[index]
-            if self._asked_in[number] != self._search and (self._wanted == NULL or self._wanted[number]):
-                numbers.data.as_ints[size] = number
+            memcpy(result.data.as_ints, self._scan_hits.at, <size_t>size * sizeof(int32_t))
+        for index in range(ids.size):
+            id = ids.at[index]
+            if self._scanned_in[id] == self._search_id:
+                continue
+            if self._wanted == NULL or self._wanted[id]:
+                result.data.as_ints[size] = id
                 size += 1
-        array.resize(numbers, size)
-        return numbers
+        array.resize(result, size)
+        return result
 
-    cdef int _ask(self, int32_t node) except -1:
-        """Ask the scan_limit twigs at a node of the tree, unless they were asked before."""
+    cdef int _scan_twigs(self, int32_t node) except -1:
+        """Test the twigs at a tree node directly, unless this search has tested them."""
         cdef const IntVector *twigs = &self.cold[node].twigs
         cdef Py_ssize_t index
-        cdef int32_t number
+        cdef int32_t id
         cdef FactoredTwig *entry
-        cdef bint found
+        cdef bint passes
         for index in range(twigs.size):
-            number = twigs.at[index]
-            if self._asked_in[number] == self._search:
+            id = twigs.at[index]
+            if self._scanned_in[id] == self._search_id:
                 continue
-            self._asked_in[number] = self._search
-            if self._wanted != NULL and not self._wanted[number]:
+            self._scanned_in[id] = self._search_id
+            if self._wanted != NULL and not self._wanted[id]:
                 continue
-            entry = &self.entries[number]
+            entry = &self.entries[id]
             self.looked_at += 1
-            if self._downwards:
-                found = not lacks(&entry.marks, &self._needs[0]) and self._homomorphism.exists(&self._query, &entry.twig)
+            if self._query_is_wide:
+                passes = not lacks(&entry.bloom, &self._required[0])
+                passes = passes and self._homomorphism.exists(&self._query, &entry.twig)
             else:
-                found = not lacks(&self._needs[0], &entry.marks) and self._homomorphism.exists(&entry.twig, &self._query)
-            if found:
-                push(&self._direct, number)
+                passes = not lacks(&self._required[0], &entry.bloom)
+                passes = passes and self._homomorphism.exists(&entry.twig, &self._query)
+            if passes:
+                push(&self._scan_hits, id)
         return 0
 
-    cdef int _prepare(self, labels, parents, descendant, flags, bint downwards) except -1:
+    cdef int _prepare(self, labels, parents, descendant, flags, bint query_is_wide) except -1:
         cdef int32_t room, node
         cdef void *moved
         cdef const unsigned char[::1] wanted
@@ -147,18 +170,18 @@ cdef class FactorizationIndex(FactorizationTree):
         if flags is not None:
             wanted = flags
             self._wanted = &wanted[0] if wanted.shape[0] else NULL
-        self._downwards = downwards
+        self._query_is_wide = query_is_wide
         release(&self._query)
         fill(&self._query, labels, parents, descendant)
-        moved = realloc(self._needs, <size_t>self._query.size * sizeof(TwigBloom))
+        moved = realloc(self._required, <size_t>self._query.size * sizeof(TwigBloom))
         if moved == NULL:
             raise MemoryError
-        self._needs = <TwigBloom *>moved
-        memset(self._needs, 0, <size_t>self._query.size * sizeof(TwigBloom))
+        self._required = <TwigBloom *>moved
+        memset(self._required, 0, <size_t>self._query.size * sizeof(TwigBloom))
         for node in range(self._query.size - 1, 0, -1):
-            mark(&self._query, node, self.labels, &self._needs[node])
-            self._needs[self._query.parents[node]].names |= self._needs[node].names
-            self._needs[self._query.parents[node]].pairs |= self._needs[node].pairs
+            add_node(&self._required[node], &self._query, node, self.labels)
+            self._required[self._query.parents[node]].names |= self._required[node].names
+            self._required[self._query.parents[node]].pairs |= self._required[node].pairs
         moved = realloc(self._topmost, <size_t>self._query.size)
         if moved == NULL:
             raise MemoryError
@@ -167,7 +190,7 @@ cdef class FactorizationIndex(FactorizationTree):
         for node in range(1, self._query.size):
             if not self._query.descendant[node]:
                 self._topmost[self._query.parents[node]] = 0
-        self._direct.size = 0
+        self._scan_hits.size = 0
         if self.entry_count > self._stamp_room:
             room = self._entry_room
             moved = realloc(self._stamps, <size_t>room * sizeof(uint32_t))
@@ -178,21 +201,21 @@ cdef class FactorizationIndex(FactorizationTree):
             if moved == NULL:
                 raise MemoryError
             self._counts = <int32_t *>moved
-            moved = realloc(self._asked_in, <size_t>room * sizeof(uint32_t))
+            moved = realloc(self._scanned_in, <size_t>room * sizeof(uint32_t))
             if moved == NULL:
                 raise MemoryError
-            self._asked_in = <uint32_t *>moved
-            self._search = <uint32_t>-1
+            self._scanned_in = <uint32_t *>moved
+            self._search_id = <uint32_t>-1
             self._stamp_room = room
             self._stamp = <uint32_t>-1
-        self._search += 1
-        if self._search == 0:
-            memset(self._asked_in, 0, <size_t>self._stamp_room * sizeof(uint32_t))
-            self._search = 1
+        self._search_id += 1
+        if self._search_id == 0:
+            memset(self._scanned_in, 0, <size_t>self._stamp_room * sizeof(uint32_t))
+            self._search_id = 1
         if self._stamp > <uint32_t>1 << 31:
             memset(self._stamps, 0, <size_t>self._stamp_room * sizeof(uint32_t))
             self._stamp = 0
-        if self._memo.mask > MEMO:
+        if self._memo.mask > MAX_KEPT_MEMO:
             free_map(&self._memo)
         else:
             clear_map(&self._memo)
@@ -207,8 +230,8 @@ cdef class FactorizationIndex(FactorizationTree):
         self._star = self.labels.star
         return 0
 
-    cdef int32_t *_take(self, Py_ssize_t count) except NULL:
-        """Room for so many numbers until the next search."""
+    cdef int32_t *_allocate(self, Py_ssize_t count) except NULL:
+        """Return memory for some ids until the next search."""
         cdef void **moved
         cdef Py_ssize_t size
         cdef int32_t *taken
@@ -229,137 +252,142 @@ cdef class FactorizationIndex(FactorizationTree):
         self._block_left -= count
         return taken
 
-    cdef int _merge(self, Py_ssize_t start, IdSpan *out) except -1:
-        """All that lies in the pending views from `start` on, each number once; the views are taken away."""
+    cdef int _union(self, Py_ssize_t start, IdSpan *out) except -1:
+        """Pop the pending sets from `start` on and return their union."""
         cdef Py_ssize_t index, at, size = 0, total = 0
         cdef int32_t *room
-        cdef int32_t number
-        cdef IdSpan *view
+        cdef int32_t id
+        cdef IdSpan *span
         if self._pending.size - start == 1:
             out[0] = self._pending.at[start]
             self._pending.size = start
             return 0
         for index in range(start, self._pending.size):
             total += self._pending.at[index].size
-        room = self._take(max(total, 1))
+        room = self._allocate(max(total, 1))
         self._stamp += 1
         for index in range(start, self._pending.size):
-            view = &self._pending.at[index]
-            for at in range(view.size):
-                number = view.at[at]
-                if self._stamps[number] != self._stamp:
-                    self._stamps[number] = self._stamp
-                    room[size] = number
+            span = &self._pending.at[index]
+            for at in range(span.size):
+                id = span.at[at]
+                if self._stamps[id] != self._stamp:
+                    self._stamps[id] = self._stamp
+                    room[size] = id
                     size += 1
         self._pending.size = start
         out.at = room
         out.size = size
         return 0
 
-    # those that the query covers
+    # covered by the query
 
-    cdef int _below(self, int32_t node, int32_t asked, IdSpan *out) except -1:
-        """The twigs that have, below a node of the tree, what a node of the query asks for."""
+    cdef int _covered_below(self, int32_t node, int32_t query_node, IdSpan *out) except -1:
+        """Return the twigs with an image of a query node's subtree below a tree node."""
         cdef Py_ssize_t start = self._pending.size
-        cdef int32_t label = self._query.labels[asked], child
-        cdef const TwigBloom *need = &self._needs[asked]
-        cdef bint by_name = self.regions and not self.labels.kinds.at[label] & (STAR | RULES)
-        if self._query.descendant[asked]:
-            child = self._named_child(asked) if self.regions and not by_name else -1
+        cdef int32_t label = self._query.labels[query_node], child
+        cdef const TwigBloom *required = &self._required[query_node]
+        cdef bint by_name = self.regions and not self.labels.kinds.at[label] & (STAR | BY_RULE)
+        if self._query.descendant[query_node]:
+            child = self._named_child(query_node) if self.regions and not by_name else -1
             if by_name:
-                self._jump(node, asked)
+                self._jump_to_label(node, query_node)
             elif child >= 0:
-                self._jump_above(node, asked, child)
+                self._jump_to_parents(node, query_node, child)
             else:
-                self._descend(node, asked)
+                self._walk_descendants(node, query_node)
         elif by_name:
-            child = find(&self._children, child_key(node, label, 0))
+            child = find(&self._child_lookup, child_key(node, label, 0))
             while child >= 0:
                 self.looked_at += 1
-                if not lacks(&self.nodes[child].some, need):
-                    self._at(child, asked)
+                if not lacks(&self.nodes[child].in_any, required):
+                    self._push_matches(child, query_node)
                 child = self.nodes[child].twin
         else:
-            child = self.nodes[node].first
+            child = self.nodes[node].first_child
             while child >= 0:
                 self.looked_at += 1
                 if (
                     not self.nodes[child].descendant
-                    and not lacks(&self.nodes[child].some, need)
+                    and not lacks(&self.nodes[child].in_any, required)
                     and self.labels.subsumes(label, self.nodes[child].label)
                 ):
-                    self._at(child, asked)
-                child = self.nodes[child].next
-        return self._merge(start, out)
+                    self._push_matches(child, query_node)
+                child = self.nodes[child].next_sibling
+        return self._union(start, out)
 
-    cdef int _descend(self, int32_t node, int32_t asked) except -1:
-        """All nodes below that the query's node subsumes, by walking."""
-        cdef int32_t here = self.nodes[node].first, label = self._query.labels[asked]
-        cdef bint topmost = self._topmost[asked], inside
-        cdef const TwigBloom *need = &self._needs[asked]
+    cdef int _walk_descendants(self, int32_t node, int32_t query_node) except -1:
+        """Push the results of all nodes below that the query node subsumes, by walking."""
+        cdef int32_t here = self.nodes[node].first_child, label = self._query.labels[query_node]
+        cdef bint topmost = self._topmost[query_node], inside
+        cdef const TwigBloom *required = &self._required[query_node]
         while here >= 0:
             self.looked_at += 1
-            inside = not lacks(&self.nodes[here].some, need)
+            inside = not lacks(&self.nodes[here].in_any, required)
             if inside and self.labels.subsumes(label, self.nodes[here].label):
-                self._at(here, asked)
-                inside = not topmost  # whoever is found below is found here as well
-            if inside and self.nodes[here].first >= 0:
-                here = self.nodes[here].first
+                self._push_matches(here, query_node)
+                inside = not topmost  # images below this one add nothing
+            if inside and self.nodes[here].first_child >= 0:
+                here = self.nodes[here].first_child
                 continue
-            while here != node and self.nodes[here].next < 0:
+            while here != node and self.nodes[here].next_sibling < 0:
                 here = self.cold[here].parent
             if here == node:
                 break
-            here = self.nodes[here].next
+            here = self.nodes[here].next_sibling
         return 0
 
-    cdef int _jump(self, int32_t node, int32_t asked) except -1:
-        """All nodes below with the label of the query's node, by their list."""
-        cdef int32_t label = self._query.labels[asked], here
-        cdef bint topmost = self._topmost[asked]
+    cdef int _jump_to_label(self, int32_t node, int32_t query_node) except -1:
+        """Push the results of all nodes below with the query node's label, from its list."""
+        cdef int32_t label = self._query.labels[query_node], here
+        cdef bint topmost = self._topmost[query_node]
         cdef int64_t right = self.cold[node].right, behind = 0
-        cdef const TwigBloom *need = &self._needs[asked]
+        cdef const TwigBloom *required = &self._required[query_node]
         cdef const IntVector *nodes
         cdef Py_ssize_t at
-        if label >= self._list_count:
+        if label >= self._label_list_count:
             return 0
-        nodes = &self._lists[label]
-        at = self._from(nodes, self.cold[node].left + 1)
+        nodes = &self._label_lists[label]
+        at = self._first_from(nodes, self.cold[node].left + 1)
         while at < nodes.size:
             here = nodes.at[at]
             at += 1
             if self.cold[here].left >= right:
                 break
             self.looked_at += 1
-            if lacks(&self.nodes[here].some, need):
+            if lacks(&self.nodes[here].in_any, required):
                 continue
             if topmost:
                 if self.cold[here].left < behind:
                     continue
                 behind = self.cold[here].right
-            self._at(here, asked)
+            self._push_matches(here, query_node)
         return 0
 
-    cdef int32_t _named_child(self, int32_t asked) noexcept:
-        """A child of a node of the query that has a name and hangs right below it, or -1."""
-        cdef int32_t child = asked + 1
-        while child < self._query.ends[asked]:
-            if not self._query.descendant[child] and not self.labels.kinds.at[self._query.labels[child]] & (STAR | RULES):
+    cdef int32_t _named_child(self, int32_t query_node) noexcept:
+        """Return a child of a query node with a name and a child edge, or -1."""
+        cdef int32_t child = query_node + 1, kind
+        while child < self._query.ends[query_node]:
+            kind = self.labels.kinds.at[self._query.labels[child]]
+            if not self._query.descendant[child] and not kind & (STAR | BY_RULE):
                 return child
             child = self._query.ends[child]
         return -1
 
-    cdef int _jump_above(self, int32_t node, int32_t asked, int32_t child) except -1:
-        """All nodes below that the query's node subsumes and that have something for a child of it with a name: the parents of those in the list of that name."""
+    cdef int _jump_to_parents(self, int32_t node, int32_t query_node, int32_t child) except -1:
+        """Push the results of all nodes below that the query node subsumes, from a child's list.
+
+        The query node has no list, but its child has: the parents of the nodes in that list.
+        """
         cdef int32_t label = self._query.labels[child], here, above, last = -1
+        cdef int32_t own_label = self._query.labels[query_node]
         cdef int64_t left = self.cold[node].left, right = self.cold[node].right
-        cdef const TwigBloom *need = &self._needs[asked]
+        cdef const TwigBloom *required = &self._required[query_node]
         cdef const IntVector *nodes
         cdef Py_ssize_t at
-        if label >= self._list_count:
+        if label >= self._label_list_count:
             return 0
-        nodes = &self._lists[label]
-        at = self._from(nodes, left + 1)
+        nodes = &self._label_lists[label]
+        at = self._first_from(nodes, left + 1)
         while at < nodes.size:
             here = nodes.at[at]
             at += 1
@@ -370,130 +398,136 @@ cdef class FactorizationIndex(FactorizationTree):
             if above == last or above == node or self.nodes[here].descendant:
                 continue
             last = above
-            if not lacks(&self.nodes[above].some, need) and self.labels.subsumes(self._query.labels[asked], self.nodes[above].label):
-                self._at(above, asked)
+            if lacks(&self.nodes[above].in_any, required):
+                continue
+            if self.labels.subsumes(own_label, self.nodes[above].label):
+                self._push_matches(above, query_node)
         return 0
 
-    cdef int _at(self, int32_t node, int32_t asked) except -1:
-        """Leave on the pile the twigs at a node of the tree that have all that the query asks below its own."""
-        cdef IdSpan found
+    cdef int _push_matches(self, int32_t node, int32_t query_node) except -1:
+        """Push the twigs at a tree node that a query node maps to, with its subtree."""
+        cdef IdSpan ids
         cdef uint64_t key
-        cdef int32_t known
-        if self._query.degrees[asked] == 0:
-            return _push_view(&self._pending, self.cold[node].twigs.at, self.cold[node].twigs.size)
-        if self.nodes[node].count <= self.scan_limit:
-            return self._ask(node)
-        key = pack_key(node, asked)
-        known = find(&self._memo, key)
-        if known < 0:
-            self._branches(node, asked, &found)
+        cdef int32_t memo_id
+        if self._query.degrees[query_node] == 0:
+            return _push_span(&self._pending, self.cold[node].twigs.at, self.cold[node].twigs.size)
+        if self.nodes[node].twig_count <= self.scan_limit:
+            return self._scan_twigs(node)
+        key = pack_key(node, query_node)
+        memo_id = find(&self._memo, key)
+        if memo_id < 0:
+            self._covered_with_children(node, query_node, &ids)
             insert(&self._memo, key, <int32_t>self._results.size)
-            _push_view(&self._results, found.at, found.size)
+            _push_span(&self._results, ids.at, ids.size)
         else:
-            found = self._results.at[known]
-        if found.size:
-            _push_view(&self._pending, found.at, found.size)
+            ids = self._results.at[memo_id]
+        if ids.size:
+            _push_span(&self._pending, ids.at, ids.size)
         return 0
 
-    cdef int _branches(self, int32_t node, int32_t asked, IdSpan *out) except -1:
-        """The twigs at a node of the tree that have something for every child of the query's node."""
+    cdef int _covered_with_children(self, int32_t node, int32_t query_node, IdSpan *out) except -1:
+        """Return the twigs at a tree node with images of all children of a query node."""
         cdef Py_ssize_t start = self._pending.size, index, at, size
-        cdef int32_t child = asked + 1, count = self._query.degrees[asked]
-        cdef IdSpan *view
-        cdef IdSpan found
+        cdef int32_t child = query_node + 1, count = self._query.degrees[query_node]
+        cdef IdSpan *span
+        cdef IdSpan ids
         cdef int32_t *room
         cdef uint32_t base
         out.at, out.size = NULL, 0
-        while child < self._query.ends[asked]:
-            self._below(node, child, &found)
-            if not found.size:
+        while child < self._query.ends[query_node]:
+            self._covered_below(node, child, &ids)
+            if not ids.size:
                 self._pending.size = start
                 return 0
-            _push_view(&self._pending, found.at, found.size)
+            _push_span(&self._pending, ids.at, ids.size)
             child = self._query.ends[child]
         if count == 1:
             self._pending.size = start
-            out[0] = found
+            out[0] = ids
             return 0
         base = self._stamp + 1
         self._stamp += count
         for index in range(count - 1):
-            view = &self._pending.at[start + index]
-            for at in range(view.size):
-                if index == 0 or self._stamps[view.at[at]] == base + index - 1:
-                    self._stamps[view.at[at]] = base + <uint32_t>index
-        view = &self._pending.at[start + count - 1]
-        room = self._take(max(view.size, 1))
+            span = &self._pending.at[start + index]
+            for at in range(span.size):
+                if index == 0 or self._stamps[span.at[at]] == base + index - 1:
+                    self._stamps[span.at[at]] = base + <uint32_t>index
+        span = &self._pending.at[start + count - 1]
+        room = self._allocate(max(span.size, 1))
         size = 0
-        for at in range(view.size):
-            if self._stamps[view.at[at]] == base + count - 2:
-                room[size] = view.at[at]
+        for at in range(span.size):
+            if self._stamps[span.at[at]] == base + count - 2:
+                room[size] = span.at[at]
                 size += 1
         self._pending.size = start
         out.at, out.size = room, size
         return 0
 
-    # those that cover the query
+    # covering the query
 
-    cdef int _above(self, int32_t node, int32_t place, IdSpan *out) except -1:
-        """The twigs at a node of the tree whose part from there on can be laid on the query from `place` on."""
-        cdef uint64_t key = pack_key(node, place)
-        cdef int32_t known = find(&self._memo, key), child, other, label, kind, end = self._query.ends[place]
+    cdef int _covering_at(self, int32_t node, int32_t query_node, IdSpan *out) except -1:
+        """Return the twigs at a tree node whose subtree there maps to a query node's subtree."""
+        cdef uint64_t key = pack_key(node, query_node)
+        cdef int32_t memo_id = find(&self._memo, key), child, other, label, kind
+        cdef int32_t end = self._query.ends[query_node]
         cdef Py_ssize_t start = self._pending.size
-        if self.nodes[node].first < 0:
-            out.at, out.size = self.cold[node].ends.at, self.cold[node].ends.size
+        if self.nodes[node].first_child < 0:
+            out.at, out.size = self.cold[node].leaves.at, self.cold[node].leaves.size
             return 0
-        if known >= 0:
-            out[0] = self._results.at[known]
+        if memo_id >= 0:
+            out[0] = self._results.at[memo_id]
             return 0
-        if not self.regions or self.cold[node].children <= WALKED:
-            child = self.nodes[node].first
+        if not self.regions or self.cold[node].child_count <= MAX_WALKED_CHILDREN:
+            child = self.nodes[node].first_child
             while child >= 0:
-                self._child_at(child, place, -1)
-                child = self.nodes[child].next
+                self._push_covering(child, query_node, -1)
+                child = self.nodes[child].next_sibling
         else:
-            for other in range(place + 1, end):
+            for other in range(query_node + 1, end):
                 label = self._query.labels[other]
                 kind = self.labels.kinds.at[label]
-                if kind & (STAR | RULES):
+                if kind & (STAR | BY_RULE):
                     continue
-                for child in range(place + 1, other):
+                for child in range(query_node + 1, other):
                     if self._query.labels[child] == label:
                         break
                 else:
                     for kind in range(2):
-                        child = find(&self._children, child_key(node, label, kind))
+                        child = find(&self._child_lookup, child_key(node, label, kind))
                         while child >= 0:
-                            self._child_at(child, place, label)
+                            self._push_covering(child, query_node, label)
                             child = self.nodes[child].twin
             if self._star >= 0:
                 for kind in range(2):
-                    child = find(&self._children, child_key(node, self._star, kind))
+                    child = find(&self._child_lookup, child_key(node, self._star, kind))
                     while child >= 0:
-                        self._child_at(child, place, -1)
+                        self._push_covering(child, query_node, -1)
                         child = self.nodes[child].twin
-            if self.nodes[node].ruled:
-                child = self.nodes[node].first
+            if self.nodes[node].rule_children:
+                child = self.nodes[node].first_child
                 while child >= 0:
-                    if self.labels.kinds.at[self.nodes[child].label] & RULES:
-                        self._child_at(child, place, -1)
-                    child = self.nodes[child].next
-        self._join(node, start, out)
+                    if self.labels.kinds.at[self.nodes[child].label] & BY_RULE:
+                        self._push_covering(child, query_node, -1)
+                    child = self.nodes[child].next_sibling
+        self._join_branches(node, start, out)
         insert(&self._memo, key, <int32_t>self._results.size)
-        _push_view(&self._results, out.at, out.size)
+        _push_span(&self._results, out.at, out.size)
         return 0
 
-    cdef int _child_at(self, int32_t child, int32_t place, int32_t label) except -1:
-        """Leave on the pile the twigs whose part from a child on can be laid on the query somewhere below `place`; `label`, if known, is the child's."""
+    cdef int _push_covering(self, int32_t child, int32_t query_node, int32_t label) except -1:
+        """Push the twigs whose subtree at a tree node maps to a node below a query node.
+
+        `label` is the tree node's label if it is compared by equality, else -1.
+        """
         cdef Py_ssize_t start = self._pending.size
         cdef int32_t other
-        cdef IdSpan found
+        cdef IdSpan ids
         self.looked_at += 1
-        if lacks(&self._needs[0], &self.nodes[child].every):
+        if lacks(&self._required[0], &self.nodes[child].in_all):
             return 0
-        if self.nodes[child].count <= self.scan_limit:
-            return self._ask(child)
-        for other in range(place + 1, self._query.ends[place]):
+        if self.nodes[child].twig_count <= self.scan_limit:
+            return self._scan_twigs(child)
+        for other in range(query_node + 1, self._query.ends[query_node]):
             self.looked_at += 1
             if label >= 0:
                 if self._query.labels[other] != label:
@@ -501,25 +535,28 @@ cdef class FactorizationIndex(FactorizationTree):
             elif not self.labels.subsumes(self.nodes[child].label, self._query.labels[other]):
                 continue
             if not self.nodes[child].descendant and (
-                self._query.parents[other] != place or self._query.descendant[other]
+                self._query.parents[other] != query_node or self._query.descendant[other]
             ):
                 continue
-            self._above(child, other, &found)
-            if found.size:
-                _push_view(&self._pending, found.at, found.size)
+            self._covering_at(child, other, &ids)
+            if ids.size:
+                _push_span(&self._pending, ids.at, ids.size)
         if self._pending.size > start + 1:
-            self._merge(start, &found)
-            _push_view(&self._pending, found.at, found.size)
+            self._union(start, &ids)
+            _push_span(&self._pending, ids.at, ids.size)
         return 0
 
-    cdef int _join(self, int32_t node, Py_ssize_t start, IdSpan *out) except -1:
-        """Those that end at a node, and of those that came back from its children the ones of which all branches did."""
+    cdef int _join_branches(self, int32_t node, Py_ssize_t start, IdSpan *out) except -1:
+        """Pop the results of a node's children and return the twigs with all branches matched.
+
+        Twigs that end at the node have no branches there.
+        """
         cdef FactorNode *here = &self.nodes[node]
-        cdef const IntVector *ends = &self.cold[node].ends
+        cdef const IntVector *ends = &self.cold[node].leaves
         cdef Py_ssize_t index, at, size = 0, total = ends.size
-        cdef int32_t number
+        cdef int32_t id
         cdef int32_t *room
-        cdef IdSpan *view
+        cdef IdSpan *span
         if not here.branching:
             if self._pending.size == start:
                 out.at, out.size = ends.at, ends.size
@@ -530,33 +567,33 @@ cdef class FactorizationIndex(FactorizationTree):
                 return 0
         for index in range(start, self._pending.size):
             total += self._pending.at[index].size
-        room = self._take(max(total, 1))
+        room = self._allocate(max(total, 1))
         if ends.size:
             memcpy(room, ends.at, <size_t>ends.size * sizeof(int32_t))
             size = ends.size
         self._stamp += 1
         for index in range(start, self._pending.size):
-            view = &self._pending.at[index]
+            span = &self._pending.at[index]
             if not here.branching:
-                memcpy(room + size, view.at, <size_t>view.size * sizeof(int32_t))
-                size += view.size
+                memcpy(room + size, span.at, <size_t>span.size * sizeof(int32_t))
+                size += span.size
                 continue
-            for at in range(view.size):
-                number = view.at[at]
-                if self._stamps[number] != self._stamp:
-                    self._stamps[number] = self._stamp
-                    self._counts[number] = self._degree(number, node)
-                self._counts[number] -= 1
-                if self._counts[number] == 0:
-                    room[size] = number
+            for at in range(span.size):
+                id = span.at[at]
+                if self._stamps[id] != self._stamp:
+                    self._stamps[id] = self._stamp
+                    self._counts[id] = self._degree_at(id, node)
+                self._counts[id] -= 1
+                if self._counts[id] == 0:
+                    room[size] = id
                     size += 1
         self._pending.size = start
         out.at, out.size = room, size
         return 0
 
-    cdef int32_t _degree(self, int32_t number, int32_t node) noexcept:
-        """How many children a twig has at a node of the tree."""
-        cdef FactoredTwig *entry = &self.entries[number]
+    cdef int32_t _degree_at(self, int32_t id, int32_t node) noexcept:
+        """Return how many children a twig has at a tree node."""
+        cdef FactoredTwig *entry = &self.entries[id]
         cdef int32_t at = 0
         while entry.nodes[at] != node:
             at += 1

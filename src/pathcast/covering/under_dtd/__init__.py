@@ -1,9 +1,9 @@
-"""Covering among the documents that are valid under a DTD.
+"""Containment among the documents that are valid under a DTD.
 
-dtd_difference    the DTD without the documents that match the wide pattern: a DTD again             `dtd_difference`
-examples    documents of it that match the narrow pattern, or the certainty that there are none   `examples`
-chase     a twig with all that the DTD says about the documents that match it                 `chase`
-judging     a judge who looks at valid documents only, and the minimize of them                 `ValidWitnessChecker`, `minimize_valid`
+chase            `chase`: a twig extended by all nodes that the DTD implies
+dtd_difference   `dtd_difference`: the DTD of the valid documents that a pattern does not match
+examples         `examples`: documents of that DTD that match the narrow pattern, if any
+valid_witness    `ValidWitnessChecker`, `minimize_valid`: valid witnesses, minimised
 """
 
 from pathcast.covering.under_dtd.chase import chase

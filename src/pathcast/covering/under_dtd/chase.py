@@ -1,19 +1,21 @@
-"""A twig with all that a DTD says about the valid documents that match it, as far as another twig can be laid on it.
+"""The chase of a twig by a DTD: the twig extended by all nodes that valid documents imply.
 
-    names    which elements each node can be at all; where there is one, a wildcard gets its name
-    edges    a descendant edge that can only be a child edge is one; where it cannot be one, the parent that the lower node must have is put in
-    needs    children and attributes that every valid element of that name has
+    names      restrict each node to the elements it can be; a wildcard with one choice gets its name
+    edges      replace a descendant edge by a child edge, or insert the parent that a node must have
+    required   add the children and attributes that every valid element of that name has
 
-Each step only adds what is so in every valid document that matches, so whatever has_homomorphism onto the result covers the twig among valid documents. It is
-here for what `dtd_difference` cannot say: values, places, denials, which stay where they are.
+Every step adds only what holds in all valid documents that match the twig. So a twig that maps to
+the result covers the original among valid documents. The chase supplements `dtd_difference`, which
+ignores values, positions and negations; here they stay in place.
 
->>> from pathcast.covering.to_twigs import twigs
+>>> from pathcast.covering.to_twigs import to_twigs
 >>> from pathcast.xpath import parse
 >>> from pathcast.schema import parse_dtd
->>> bib = parse_dtd("<!ELEMENT bib (book*)> <!ELEMENT book (title, price?)> <!ELEMENT title EMPTY> <!ELEMENT price EMPTY>")
->>> (twig,) = twigs(parse("//price"))
->>> found = chase(twig, bib, 3)
->>> [label.name for label in found.labels], any(found.descendant)
+>>> bib = parse_dtd('''<!ELEMENT bib (book*)> <!ELEMENT book (title, price?)>
+...     <!ELEMENT title EMPTY> <!ELEMENT price EMPTY>''')
+>>> (twig,) = to_twigs(parse("//price"))
+>>> chased = chase(twig, bib, 3)
+>>> [label.name for label in chased.labels], any(chased.descendant)
 (['', 'bib', 'book', 'price', 'title'], False)
 """
 
@@ -31,47 +33,52 @@ from pathcast.schema.words import least_word_value
 
 __all__ = ["chase"]
 
-_NEEDS = 100  # nodes that are added because they are needed
+MAX_REQUIRED_NODES = 100  # elements that the last step adds in all
 
 _STAR = NameLabel(LabelKind.ELEMENT)
-_Names = frozenset[str]
+_ElementNames = frozenset[str]
 
 
 @dataclass(slots=True)
-class _Node:
+class _ChaseNode:
     label: Label
     descendant: bool
-    names: _Names = frozenset()  # what it can be; nothing for what is no element
-    below: list[_Node] = field(default_factory=list)
+    names: _ElementNames = frozenset()  # the elements it can be; empty for other nodes
+    children: list[_ChaseNode] = field(default_factory=list)
 
 
 def chase(twig: Twig, schema: Schema, levels: int) -> Twig | None:
-    """The twig with all that is chase, needed children to so many levels; None if no valid document matches it."""
-    nodes = [_Node(*pair) for pair in zip(twig.labels, twig.descendant, strict=True)]
+    """Return the chase of a twig; None if no valid document matches it.
+
+    Required children are added up to `levels` levels below each node.
+    """
+    nodes = [_ChaseNode(*pair) for pair in zip(twig.labels, twig.descendant, strict=True)]
     for node, parent in zip(nodes[1:], twig.parents[1:], strict=True):
-        nodes[parent].below.append(node)
-    found = _Implied(schema)
-    if not found.named(nodes[0], frozenset([DOCUMENT])):
+        nodes[parent].children.append(node)
+    steps = _Chase(schema)
+    if not steps.restrict_names(nodes[0], frozenset([DOCUMENT])):
         return None
-    found.joined(nodes[0])
-    found.needed(nodes[0], levels)
-    return _laid_out(nodes[0])
+    steps.tighten_edges(nodes[0])
+    steps.add_required(nodes[0], levels)
+    return _lay_out(nodes[0])
 
 
-class _Implied:
+class _Chase:
+    """The three steps of a chase, in order."""
+
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._solver = Solver(schema)
-        self._left = _NEEDS
+        self._budget = MAX_REQUIRED_NODES
 
-    def named(self, node: _Node, names: _Names) -> bool:
-        """Find out what each node can be; False if there is one that can be nothing."""
+    def restrict_names(self, node: _ChaseNode, names: _ElementNames) -> bool:
+        """Compute the elements that each node can be; return False if some node can be none."""
         names = frozenset(name for name in names if self._has_attributes(name, node))
         for child, label in _elements(node):
             reach = self._solver.descendants if child.descendant else self._solver.children
-            below = dict.fromkeys(one for name in names for one in reach(name))
+            below = dict.fromkeys(target for name in names for target in reach(name))
             may, test = self._solver.names.may_match, test_of(label)
-            if not self.named(child, frozenset(one for one in below if may(test, one))):
+            if not self.restrict_names(child, frozenset(name for name in below if may(test, name))):
                 return False
             names = frozenset(name for name in names if not child.names.isdisjoint(reach(name)))
         node.names = names
@@ -79,82 +86,88 @@ class _Implied:
             node.label = self._label(names)
         return bool(names)
 
-    def _has_attributes(self, name: str, node: _Node) -> bool:
+    def _has_attributes(self, name: str, node: _ChaseNode) -> bool:
         may, declared = self._solver.names.may_match, self._solver.element(name).attributes
-        asked = [
+        tests = [
             test_of(child.label)
-            for child in node.below
+            for child in node.children
             if isinstance(child.label, NameLabel) and child.label.kind is LabelKind.ATTRIBUTE
             if not child.descendant
         ]
-        return all(any(may(test, one.name, attribute=True) for one in declared) for test in asked)
+        return all(
+            any(may(test, attribute.name, attribute=True) for attribute in declared)
+            for test in tests
+        )
 
-    def joined(self, node: _Node) -> None:
-        """Bring the nodes below as near as they must be."""
+    def tighten_edges(self, node: _ChaseNode) -> None:
+        """Replace descendant edges by child edges and implied parents, where they are forced."""
         for child, _ in _elements(node):
-            self.joined(child)
+            self.tighten_edges(child)
             if child.descendant:
-                node.below.remove(child)
-                node.below.append(self._hung(child, node.names))
+                node.children.remove(child)
+                node.children.append(self._with_implied_parents(child, node.names))
 
-    def _hung(self, child: _Node, above: _Names) -> _Node:
-        """A node that stands somewhere below, with the parents that it must have there."""
-        between = self._all(self._solver.descendants, above)
-        if child.names.isdisjoint(self._all(self._solver.children, between)):
+    def _with_implied_parents(self, child: _ChaseNode, above: _ElementNames) -> _ChaseNode:
+        """Return a descendant of one of the `above` elements below the parents that it must have."""
+        between = self._reachable(self._solver.descendants, above)
+        if child.names.isdisjoint(self._reachable(self._solver.children, between)):
             child.descendant = False
             return child
-        if not child.names.isdisjoint(self._all(self._solver.children, above)):
+        if not child.names.isdisjoint(self._reachable(self._solver.children, above)):
             return child
         child.descendant = False
         parents = frozenset(
-            one for one in between if not child.names.isdisjoint(self._solver.children(one))
+            name for name in between if not child.names.isdisjoint(self._solver.children(name))
         )
-        return self._hung(_Node(self._label(parents), True, parents, [child]), above)
+        parent = _ChaseNode(self._label(parents), True, parents, [child])
+        return self._with_implied_parents(parent, above)
 
-    def _all(self, reach: Callable[[str], Iterable[str]], names: _Names) -> _Names:
-        return frozenset(one for name in names for one in reach(name))
+    def _reachable(
+        self, reach: Callable[[str], Iterable[str]], names: _ElementNames
+    ) -> _ElementNames:
+        return frozenset(target for name in names for target in reach(name))
 
-    def needed(self, node: _Node, levels: int) -> None:
-        """Add the children and attributes that all elements have which the node can be."""
-        given = [child for child, _ in _elements(node)]
-        for child in given:
-            self.needed(child, levels)
+    def add_required(self, node: _ChaseNode, levels: int) -> None:
+        """Add the children and attributes that all elements require which the node can be."""
+        for child in [child for child, _ in _elements(node)]:
+            self.add_required(child, levels)
         if DOCUMENT in node.names or not node.names or not levels:
             return
         elements, attributes = (
-            frozenset.intersection(*(need(name) for name in node.names))
-            for need in (self._children, self._attributes)
+            frozenset.intersection(*(required(name) for name in node.names))
+            for required in (self._required_children, self._required_attributes)
         )
-        for name in sorted(elements)[: self._left]:
-            self._left -= 1
-            child = _Node(self._label(frozenset([name])), False, frozenset([name]))
-            self.needed(child, levels - 1)
-            node.below.append(child)
-        node.below += [
-            _Node(NameLabel(LabelKind.ATTRIBUTE, name), False) for name in sorted(attributes)
+        for name in sorted(elements)[: self._budget]:
+            self._budget -= 1
+            child = _ChaseNode(self._label(frozenset([name])), False, frozenset([name]))
+            self.add_required(child, levels - 1)
+            node.children.append(child)
+        node.children += [
+            _ChaseNode(NameLabel(LabelKind.ATTRIBUTE, name), False) for name in sorted(attributes)
         ]
 
-    def _children(self, name: str) -> _Names:
-        """The elements without which there is no word of its content."""
+    def _required_children(self, name: str) -> _ElementNames:
+        """Return the elements that every word of the content model contains."""
         element, sizes = self._schema.elements[name], self._schema.graph.size
 
-        def without(gone: str) -> int | None:
-            others = {one: size for one, size in sizes.items() if one != gone}
+        def smallest_without(excluded: str) -> int | None:
+            others = {child: size for child, size in sizes.items() if child != excluded}
             return least_word_value(element.content, others.get, int.__add__)
 
-        return frozenset(one for one in self._solver.children(name) if without(one) is None)
+        children = self._solver.children(name)
+        return frozenset(child for child in children if smallest_without(child) is None)
 
-    def _attributes(self, name: str) -> _Names:
+    def _required_attributes(self, name: str) -> _ElementNames:
         return frozenset(
-            one.name
-            for one in self._schema.elements[name].attributes
-            if one.default is Default.REQUIRED
-            and not one.declares_namespace
-            and ":" not in one.name
+            attribute.name
+            for attribute in self._schema.elements[name].attributes
+            if attribute.default is Default.REQUIRED
+            and not attribute.declares_namespace
+            and ":" not in attribute.name
         )
 
-    def _label(self, names: _Names) -> NameLabel:
-        """The label of what can be only these; a name may also be in namespaces that nobody knows."""
+    def _label(self, names: _ElementNames) -> NameLabel:
+        """Return the label of these elements; a wildcard if the DTD leaves a namespace open."""
         if len(names) == 1:
             (name,) = names
             label = NameLabel(LabelKind.ELEMENT, name)
@@ -163,23 +176,23 @@ class _Implied:
         return _STAR
 
 
-def _elements(node: _Node) -> list[tuple[_Node, NameLabel]]:
-    """The nodes below that stand for elements, with their labels."""
+def _elements(node: _ChaseNode) -> list[tuple[_ChaseNode, NameLabel]]:
+    """Return the children that stand for elements, with their labels."""
     return [
         (child, child.label)
-        for child in node.below
+        for child in node.children
         if isinstance(child.label, NameLabel) and child.label.kind is LabelKind.ELEMENT
     ]
 
 
-def _laid_out(top: _Node) -> Twig:
+def _lay_out(top: _ChaseNode) -> Twig:
     labels: list[Label] = []
     descendant: list[bool] = []
     parents: list[int] = []
     waiting = [(top, -1)]
     while waiting:
         node, parent = waiting.pop()
-        waiting += [(one, len(labels)) for one in reversed(node.below)]
+        waiting += [(child, len(labels)) for child in reversed(node.children)]
         labels.append(node.label)
         descendant.append(node.descendant)
         parents.append(parent)

@@ -1,29 +1,36 @@
-"""A DTD without the documents that match a pattern. What is left is a DTD again, so all that is known about DTDs applies to it.
+"""DTD difference: the DTD of the valid documents that a pattern does not match.
 
-A document avoids a pattern if some branch of every twig fails. That can be told from the root down. *Forbidden* at an element are nodes of
-the twigs: the element must not be what such a node asks for, nor may anything below it, if the node hangs on a descendant edge.
+A document fails a pattern if each twig has a node without an image. This is decided top-down.
+*Forbidden* at an element are nodes of the twigs: the element must not be an image of such a node,
+and if the node has a descendant edge, no element below may be one.
 
-* An element with another name passes; what is forbidden descendant down stays forbidden there.
-* An element with the name must fail one branch of the node: that one is then forbidden in every child, or is an attribute that is not there.
-  Which one may be chosen. A node without branches cannot be failed.
+* An element with another name is no image. A node with a descendant edge stays forbidden below.
+* An element with the node's name must fail one child of the node: that child is then forbidden in
+  every child element, or is an attribute that is absent. Which child fails is a choice. A node
+  without children cannot fail.
 
-So what is forbidden in the children is the same for all of them, and it is decided by the element's name, what is forbidden there, and the choice.
-One *variant* of the element for each such combination, the children in its content model replaced by their variants: that is
-the new DTD, and its documents, read without the numbers of the variants, are the valid documents that the pattern does not match. For a path it is the product
-of the DTD with the path's subset automaton. A child without variants cannot stand there: it keeps its name, which the new DTD does not declare.
-Elements of which there is no finite tree are left in; `Graph` finds them.
+So the forbidden nodes are the same for all children of an element, and follow from its name, its
+own forbidden nodes and the choice. Each such combination is a *variant* of the element. The new DTD
+declares the variants, with the children in each content model replaced by their variants. Its
+documents, with variants read as elements, are the valid documents that the pattern does not match.
+For a linear path this is the product of the DTD with the path's determinised automaton. A child
+without variants cannot occur: it keeps its name, which the new DTD does not declare. Elements
+without a finite tree are kept; `Graph` detects them.
 
-TwigScan that ask for more than elements and attributes are left out: then there are more documents than there should be, which turns a yes into
-"neither" and never a no into a yes. So do names whose namespace the DTD does not fix.
+Twigs with other labels than elements and attributes are left out, and so are names whose namespace
+the DTD does not fix. The new DTD then has too many documents, which can turn a yes into "undecided"
+but never a no into a yes.
 
-The number of variants is at worst exponential in the pattern (`//a/*/*/*/b` remembers where the last four `a` were), and bounded by `MOST`.
+The number of variants is exponential in the pattern at worst (`//a/*/*/*/b` tracks where the last
+four `a` were), and bounded by `MAX_VARIANTS`.
 
->>> from pathcast.covering.to_twigs import twigs
+>>> from pathcast.covering.to_twigs import to_twigs
 >>> from pathcast.xpath import parse
 >>> from pathcast.schema import parse_dtd
->>> bib = parse_dtd("<!ELEMENT bib (book | note)*> <!ELEMENT book (title?)> <!ELEMENT note (title)> <!ELEMENT title EMPTY>")
->>> rest = dtd_difference(bib, twigs(parse("//book/title")))
->>> [f"{element.name}: {element.model}" for element in rest.elements.values()]
+>>> bib = parse_dtd('''<!ELEMENT bib (book | note)*> <!ELEMENT book (title?)>
+...     <!ELEMENT note (title)> <!ELEMENT title EMPTY>''')
+>>> difference = dtd_difference(bib, to_twigs(parse("//book/title")))
+>>> [f"{element.name}: {element.model}" for element in difference.elements.values()]
 ['bib 0: (book 1 | note 2)*', 'book 1: (title?)', 'note 2: (title 3)', 'title 3: EMPTY']
 """
 
@@ -51,73 +58,78 @@ from pathcast.xpath.syntax import Test, TestKind
 
 __all__ = ["dtd_difference", "plain_name", "test_of"]
 
-MOST = 20_000  # variants
-_CHOICES = 64  # ways to fail what is forbidden at one element
-_PLAIN = (LabelKind.ROOT, LabelKind.ELEMENT, LabelKind.NODE, LabelKind.ATTRIBUTE)
+MAX_VARIANTS = 20_000
+MAX_FAILURES = 64  # ways to fail all forbidden nodes at one element
+_SUPPORTED = (LabelKind.ROOT, LabelKind.ELEMENT, LabelKind.NODE, LabelKind.ATTRIBUTE)
 
-_Rest = tuple[frozenset[int], frozenset[str]]  # forbidden in every child; attributes not there
+# A way to fail: nodes that are forbidden in every child, and attributes that are absent.
+_Failure = tuple[frozenset[int], frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Node:
+class _WideNode:
     label: NameLabel
     descendant: bool
-    branches: tuple[int, ...]
+    children: tuple[int, ...]
 
 
 def dtd_difference(schema: Schema, wide: Iterable[Twig]) -> Schema:
-    """The schema of the valid documents in which none of the twigs is found; raises SearchLimitExceeded."""
+    """Return the schema of the valid documents that match none of the twigs. Raises SearchLimitExceeded."""
     return _Variants(schema, wide).schema()
 
 
 def plain_name(variant: str) -> str:
-    """The name of the element that this is a variant of."""
+    """Return the name of the element that this is a variant of."""
     return variant.partition(" ")[0]
 
 
 def test_of(label: NameLabel) -> Test:
-    """The node test that a label of an element or an attribute stands for; node() means elements here."""
+    """Return the node test of an element's or attribute's label; node() means elements here."""
     if label.name:
         return Test(TestKind.NAME, label.name)
     return Test(TestKind.ANY_IN, label.space) if label.space else Test(TestKind.ANY)
 
 
 class _Variants:
+    """The variants of all elements, created on demand from the document node down."""
+
     def __init__(self, schema: Schema, wide: Iterable[Twig]) -> None:
         self._schema = schema
-        self._solver = Solver(schema)  # for what may stand below what, and which name passes what
-        self._nodes: list[_Node] = []
+        self._solver = Solver(schema)  # for reachability and name tests
+        self._nodes: list[_WideNode] = []  # of all twigs
         self._tops: list[int] = []
         for twig in wide:
             labels = [
-                one for one in twig.labels if isinstance(one, NameLabel) and one.kind in _PLAIN
+                label
+                for label in twig.labels
+                if isinstance(label, NameLabel) and label.kind in _SUPPORTED
             ]
-            if len(labels) == len(twig):  # else it asks for more
+            if len(labels) == len(twig):
                 self._add(twig, labels)
-        self._numbers: dict[tuple[str, _Rest], str] = {}
+        self._names: dict[tuple[str, _Failure], str] = {}  # element and failure -> variant
         self._variants: dict[tuple[str, frozenset[int]], tuple[str, ...]] = {}
-        self._matter: dict[tuple[str, int], bool] = {}
+        self._has_image_below: dict[tuple[str, int], bool] = {}
 
     def _add(self, twig: Twig, labels: list[NameLabel]) -> None:
         first = len(self._nodes)
         self._tops.append(first)
         for node, label in enumerate(labels):
-            below = tuple(first + child for child in twig.children[node])
-            self._nodes.append(_Node(label, twig.descendant[node], below))
+            children = tuple(first + child for child in twig.children[node])
+            self._nodes.append(_WideNode(label, twig.descendant[node], children))
 
     def schema(self) -> Schema:
         roots: dict[str, None] = {}
-        for below, _ in self._rests(DOCUMENT, frozenset(self._tops)):
+        for below, _ in self._failures(DOCUMENT, frozenset(self._tops)):
             for root in self._solver.children(DOCUMENT):
-                roots.update(dict.fromkeys(self._of(root, below)))
+                roots.update(dict.fromkeys(self._variants_of(root, below)))
         elements: dict[str, Element] = {}
-        while len(elements) < len(self._numbers):  # every element may bring new ones
-            for (name, rest), variant in list(self._numbers.items())[len(elements) :]:
-                elements[variant] = self._element(name, variant, rest)
+        while len(elements) < len(self._names):  # an element may create further variants
+            for (name, failure), variant in list(self._names.items())[len(elements) :]:
+                elements[variant] = self._element(name, variant, failure)
         return Schema(self._schema.name, elements, tuple(roots))
 
-    def _element(self, name: str, variant: str, rest: _Rest) -> Element:
-        below, gone = rest
+    def _element(self, name: str, variant: str, failure: _Failure) -> Element:
+        below, absent = failure
         element = self._schema.elements[name]
         kind, content = element.kind, element.content
         if kind is ContentKind.ANY:  # any of the elements, but in the right variants
@@ -127,7 +139,7 @@ class _Variants:
             variant,
             kind,
             None if content is None else self._content(content, below),
-            tuple(one for one in element.attributes if one.name not in gone),
+            tuple(attribute for attribute in element.attributes if attribute.name not in absent),
         )
 
     def _content(self, content: Content, below: frozenset[int]) -> Content:
@@ -135,86 +147,99 @@ class _Variants:
             return replace(
                 content, parts=tuple(self._content(part, below) for part in content.parts)
             )
-        variants = self._of(content.name, below) or (content.name,)  # which is not declared
+        # without variants, the plain name is an undeclared element
+        variants = self._variants_of(content.name, below) or (content.name,)
         if len(variants) == 1:
             return Child(variants[0], content.occurs)
-        return Choice(tuple(Child(one) for one in variants), content.occurs)
+        return Choice(tuple(Child(variant) for variant in variants), content.occurs)
 
-    def _of(self, name: str, forbidden: frozenset[int]) -> tuple[str, ...]:
-        """The variants of an element in which what is forbidden does not stand."""
+    def _variants_of(self, name: str, forbidden: frozenset[int]) -> tuple[str, ...]:
+        """Return the variants of an element that fail all forbidden nodes."""
         key = (name, forbidden)
         if key not in self._variants:
-            is_satisfiable = name in self._schema.graph.size
-            rests = self._rests(name, forbidden) if is_satisfiable else []
-            self._variants[key] = tuple(self._numbered(name, rest) for rest in rests)
+            possible = name in self._schema.graph.size
+            failures = self._failures(name, forbidden) if possible else []
+            self._variants[key] = tuple(self._variant(name, failure) for failure in failures)
         return self._variants[key]
 
-    def _numbered(self, name: str, rest: _Rest) -> str:
-        if len(self._numbers) >= MOST:
+    def _variant(self, name: str, failure: _Failure) -> str:
+        if len(self._names) >= MAX_VARIANTS:
             raise SearchLimitExceeded("the wide pattern has too many cases under this DTD")
-        return self._numbers.setdefault((name, rest), f"{name} {len(self._numbers)}")
+        return self._names.setdefault((name, failure), f"{name} {len(self._names)}")
 
-    def _rests(self, name: str, forbidden: frozenset[int]) -> list[_Rest]:
-        """The ways to fail all that is forbidden at an element, those that ask for least."""
-        rests: list[_Rest] = [(frozenset(), frozenset())]
+    def _failures(self, name: str, forbidden: frozenset[int]) -> list[_Failure]:
+        """Return the minimal ways for an element to fail all forbidden nodes."""
+        failures: list[_Failure] = [(frozenset(), frozenset())]
         for node in sorted(forbidden):
-            ways = self._fail(name, node)
-            rests = _least({(b | c, g | h) for b, g in rests for c, h in ways})
-            if len(rests) > _CHOICES:
+            choices = self._fail(name, node)
+            failures = _minimal(
+                {
+                    (below | more_below, absent | more_absent)
+                    for below, absent in failures
+                    for more_below, more_absent in choices
+                }
+            )
+            if len(failures) > MAX_FAILURES:
                 raise SearchLimitExceeded("the wide pattern has too many branches")
-        return rests
+        return failures
 
-    def _fail(self, name: str, number: int) -> list[_Rest]:
-        """The ways in which an element, and all below it where that is meant, can fail a node."""
+    def _fail(self, name: str, number: int) -> list[_Failure]:
+        """Return the ways for an element, and on a descendant edge all below it, to fail a node."""
         node = self._nodes[number]
-        kept = self._below(name, number) if node.descendant else frozenset()
+        still_below = self._forbid_below(name, number) if node.descendant else frozenset()
         if node.label.kind is LabelKind.ATTRIBUTE:
-            there = self._attributes(name, node.label)
-            if any(one.default is Default.REQUIRED for one in there):
+            attributes = self._attributes(name, node.label)
+            if any(attribute.default is Default.REQUIRED for attribute in attributes):
                 return []
-            return [(kept, frozenset(one.name for one in there))]
-        if not self._passes(name, node.label):
-            return [(kept, frozenset())]
-        ways: list[_Rest] = []
-        for branch in node.branches:
-            if self._nodes[branch].label.kind is LabelKind.ATTRIBUTE:
-                ways += [(kept | below, gone) for below, gone in self._fail(name, branch)]
+            return [(still_below, frozenset(attribute.name for attribute in attributes))]
+        if not self._is_image(name, node.label):
+            return [(still_below, frozenset())]
+        choices: list[_Failure] = []
+        for child in node.children:
+            if self._nodes[child].label.kind is LabelKind.ATTRIBUTE:
+                choices += [
+                    (still_below | below, absent) for below, absent in self._fail(name, child)
+                ]
             else:
-                ways.append((kept | self._below(name, branch), frozenset()))
-        return ways
+                choices.append((still_below | self._forbid_below(name, child), frozenset()))
+        return choices
 
-    def _below(self, name: str, number: int) -> frozenset[int]:
-        """The node as one that is forbidden in the children; nothing if it cannot be met there anyhow."""
+    def _forbid_below(self, name: str, number: int) -> frozenset[int]:
+        """Return the node as forbidden in the children; empty if no child can be its image."""
         key = (name, number)
-        if key not in self._matter:
+        if key not in self._has_image_below:
             node, solver = self._nodes[number], self._solver
-            names = solver.descendants(name) if node.descendant else solver.children(name)
-            meets = self._attributes if node.label.kind is LabelKind.ATTRIBUTE else self._passes
-            self._matter[key] = any(meets(one, node.label) for one in names)
-        return frozenset([number] if self._matter[key] else [])
+            below = solver.descendants(name) if node.descendant else solver.children(name)
+            is_attribute = node.label.kind is LabelKind.ATTRIBUTE
+            images = self._attributes if is_attribute else self._is_image
+            self._has_image_below[key] = any(images(child, node.label) for child in below)
+        return frozenset([number] if self._has_image_below[key] else [])
 
-    def _passes(self, name: str, label: NameLabel) -> bool:
+    def _is_image(self, name: str, label: NameLabel) -> bool:
         if name == DOCUMENT or label.kind is LabelKind.ROOT:
             return name == DOCUMENT and label.kind is LabelKind.ROOT
         return self._solver.names.must_match(test_of(label), name)
 
     def _attributes(self, name: str, label: NameLabel) -> list[Attribute]:
-        """The attributes of an element that the label surely means."""
+        """Return the attributes of an element that certainly have the label."""
         if name == DOCUMENT:
             return []
         return [
-            one
-            for one in self._schema.elements[name].attributes
-            if not one.declares_namespace
-            and self._solver.names.must_match(test_of(label), one.name, attribute=True)
+            attribute
+            for attribute in self._schema.elements[name].attributes
+            if not attribute.declares_namespace
+            and self._solver.names.must_match(test_of(label), attribute.name, attribute=True)
         ]
 
 
-def _least(rests: set[_Rest]) -> list[_Rest]:
-    """Those that do not ask for all that another one asks for, and more; in a fixed order."""
-    order = sorted(rests, key=lambda rest: (sorted(rest[0]), sorted(rest[1])))
+def _minimal(failures: set[_Failure]) -> list[_Failure]:
+    """Return the failures that include no other one, in a fixed order."""
+    ordered = sorted(failures, key=lambda failure: (sorted(failure[0]), sorted(failure[1])))
     return [
-        rest
-        for rest in order
-        if not any(one != rest and one[0] <= rest[0] and one[1] <= rest[1] for one in order)
+        failure
+        for failure in ordered
+        if not any(
+            other != failure and other[0] <= failure[0] and other[1] <= failure[1]
+            for other in ordered
+        )
     ]

@@ -1,12 +1,13 @@
-"""Witnesses that are valid: judged by libxml2 and by the DTD, and from which nothing can be taken away.
+"""Witnesses that are valid under a DTD, minimised.
 
-In a valid document it may not be is_satisfiable to take away one child alone: `(a, b)*` has them in pairs. So sets of siblings are tried as well, all of
-them where there are few, and runs of neighbours.
+In a valid document a child often cannot be removed alone: `(a, b)*` has them in pairs. So the
+search also removes sets of siblings: all sets where there are few, and runs of neighbours.
 
 >>> from pathcast.xpath import parse
 >>> from pathcast.schema import parse_dtd
->>> judge = ValidWitnessChecker(parse_dtd("<!ELEMENT r (a, b)*> <!ELEMENT a EMPTY> <!ELEMENT b (a?)>"), parse("//b/a"), parse("//a"))
->>> minimize_valid(b"<r><a/><b/><a/><b/></r>", judge)
+>>> schema = parse_dtd("<!ELEMENT r (a, b)*> <!ELEMENT a EMPTY> <!ELEMENT b (a?)>")
+>>> checker = ValidWitnessChecker(schema, parse("//b/a"), parse("//a"))
+>>> minimize_valid(b"<r><a/><b/><a/><b/></r>", checker)
 b'<r><a/><b/></r>'
 """
 
@@ -24,11 +25,11 @@ from pathcast.xpath import Pattern
 
 __all__ = ["ValidWitnessChecker", "minimize_valid", "substitute_values"]
 
-_SETS = 500  # sets of siblings that are tried at one element
+MAX_SIBLING_SETS = 500  # sets to try to remove at one element
 
 
 class ValidWitnessChecker(WitnessChecker):
-    """Whether a document is valid and matches the narrow pattern and not the wide one."""
+    """Checks whether a document is a witness and valid."""
 
     def __init__(self, schema: Schema, wide: Pattern, narrow: Pattern) -> None:
         super().__init__(wide, narrow)
@@ -38,38 +39,39 @@ class ValidWitnessChecker(WitnessChecker):
         return super().is_witness(root) and not self._schema.faults(root)
 
 
-def minimize_valid(body: bytes, judge: ValidWitnessChecker) -> bytes | None:
-    """The document with all taken away that may be; None if it does not tell the patterns apart."""
-    root = _read(body)
-    witness = None if root is None else minimize(root, judge)
+def minimize_valid(body: bytes, checker: ValidWitnessChecker) -> bytes | None:
+    """Remove from a valid witness all that can be removed; None if the document is no witness."""
+    root = _parse(body)
+    witness = None if root is None else minimize(root, checker)
     while witness is not None:
-        told = (one for one in _fewer(etree.fromstring(witness)) if judge.is_witness(one))
-        fewer = next(told, None)
-        if fewer is None:
+        smaller = next(
+            filter(checker.is_witness, _without_siblings(etree.fromstring(witness))), None
+        )
+        if smaller is None:
             break
-        witness = minimize(fewer, judge)
+        witness = minimize(smaller, checker)
     return witness
 
 
-def _fewer(root: etree._Element) -> Iterator[etree._Element]:
-    """The documents with two or more siblings less."""
+def _without_siblings(root: etree._Element) -> Iterator[etree._Element]:
+    """Yield the documents without two or more siblings."""
     for index, node in enumerate(root.iter("*")):
         count = len(node)
         runs = combinations(range(count + 1), 2)
         sets = chain.from_iterable(combinations(range(count), size) for size in range(2, count + 1))
-        chosen = chain((tuple(range(*run)) for run in runs), islice(sets, _SETS))
+        chosen = chain((tuple(range(*run)) for run in runs), islice(sets, MAX_SIBLING_SETS))
         for places in dict.fromkeys(chosen):
             if len(places) > 1 and not any(node[place].tail for place in places):
                 copy = deepcopy(root)
-                twin = next(islice(copy.iter("*"), index, None))
+                copied_node = next(islice(copy.iter("*"), index, None))
                 for place in reversed(places):
-                    del twin[place]
+                    del copied_node[place]
                 yield copy
 
 
 def substitute_values(body: bytes, other: bytes) -> Iterator[bytes]:
-    """The document with one value changed, in turn, to each that another one has."""
-    root = _read(body)
+    """Yield the document with a single value replaced by a value of another document."""
+    root = _parse(body)
     if root is None:
         return
     values = dict.fromkeys(
@@ -90,8 +92,8 @@ def substitute_values(body: bytes, other: bytes) -> Iterator[bytes]:
                 node.set(name, given)
 
 
-def _read(body: bytes) -> etree._Element | None:
-    """The document; None for a value that no document can hold, a prefix without its namespace."""
+def _parse(body: bytes) -> etree._Element | None:
+    """Parse a document; None if it has a prefix without a namespace declaration."""
     try:
         return etree.fromstring(body)
     except etree.XMLSyntaxError:
