@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from pathcast.generators.feeds import (
     Message,
-    merged,
+    merge_feeds,
     messages,
-    repeated,
+    repeated_share,
     stock,
     stock_feed,
     weather,
@@ -26,12 +26,12 @@ from pathcast.generators.feeds.weather import WeatherOptions
 @pytest.mark.parametrize(("kind", "low", "high"), [("calm", 82, 88), ("changeable", 44, 52)])
 def test_the_shares_of_table_3_8_in_bytes(kind: str, low: float, high: float) -> None:
     feed = weather_feed(WeatherOptions(days=(kind,)), 11)
-    assert low < 100 * repeated(message.body for message in feed) < high
+    assert low < 100 * repeated_share(message.body for message in feed) < high
 
 
 def test_weather_and_stock_mixed_by_time_as_in_figure_3_10() -> None:
     window = WeatherOptions(since=34_200, until=57_601)
-    mixed = list(merged(weather_feed(window, 1), stock_feed(StockOptions(symbols=3), 1)))
+    mixed = list(merge_feeds(weather_feed(window, 1), stock_feed(StockOptions(symbols=3), 1)))
     assert [message.at for message in mixed] == sorted(message.at for message in mixed)
     counts = {name: sum(1 for one in mixed if one.feed == name) for name in ("weather", "stock")}
     assert counts == {"weather": 781, "stock": 79}
@@ -44,16 +44,16 @@ def test_weather_and_stock_mixed_by_time_as_in_figure_3_10() -> None:
 def test_feeds_are_streamed() -> None:
     """The first message of a year comes without the rest."""
     year = WeatherOptions(days=("calm",) * 365)
-    first = next(merged(weather_feed(year, 1), stock_feed(StockOptions(days=250), 1)))
+    first = next(merge_feeds(weather_feed(year, 1), stock_feed(StockOptions(days=250), 1)))
     assert first == next(weather_feed(WeatherOptions(days=("calm",)), 1))
 
 
 def test_a_market_that_stands_still_repeats_itself() -> None:
     still = list(stock_feed(StockOptions(symbols=5, trades=0), 1))
     assert len(still) == 79
-    assert repeated(message.body for message in still) == pytest.approx(78 / 79)
+    assert repeated_share(message.body for message in still) == pytest.approx(78 / 79)
     timed = stock_feed(StockOptions(symbols=5, trades=0), 1, timed=True)
-    assert repeated(message.body for message in timed) == 0
+    assert repeated_share(message.body for message in timed) == 0
 
 
 def test_messages_from_a_file_are_those_of_the_feed() -> None:
@@ -83,7 +83,7 @@ def test_messages_from_a_file_are_those_of_the_feed() -> None:
 @given(st.lists(st.sampled_from([b"a", b"b", b"c", b"d"])))
 def test_repeated_counts_what_was_there_before(bodies: list[bytes]) -> None:
     before = sum(1 for number, one in enumerate(bodies) if one in bodies[:number])
-    assert repeated(bodies) == pytest.approx(before / len(bodies) if bodies else 0)
+    assert repeated_share(bodies) == pytest.approx(before / len(bodies) if bodies else 0)
 
 
 @given(st.lists(st.lists(st.integers(0, 20)), max_size=4))
@@ -93,4 +93,4 @@ def test_merging_is_a_stable_sort(times: list[list[int]]) -> None:
         for number, feed in enumerate(times)
     ]
     wanted = sorted(itertools.chain(*feeds), key=lambda message: message.at)
-    assert list(merged(*feeds)) == wanted
+    assert list(merge_feeds(*feeds)) == wanted

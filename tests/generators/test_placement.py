@@ -21,13 +21,13 @@ NODES = st.lists(st.integers(), min_size=1, max_size=20, unique=True)
     st.sampled_from(PlacementPolicy),
 )
 def test_clients_are_on_the_nodes_and_stay_there(
-    count: int, nodes: list[int], seed: int, theta: float, how: PlacementPolicy
+    count: int, nodes: list[int], seed: int, theta: float, policy: PlacementPolicy
 ) -> None:
-    skew = theta if how is PlacementPolicy.RANDOM else 0.0
-    found = place_clients(count, nodes, seed, theta=skew, how=how)
+    skew = theta if policy is PlacementPolicy.RANDOM else 0.0
+    found = place_clients(count, nodes, seed, theta=skew, policy=policy)
     assert len(found) == count
     assert set(found) <= set(nodes)
-    assert place_clients(count + 7, nodes, seed, theta=skew, how=how)[:count] == found
+    assert place_clients(count + 7, nodes, seed, theta=skew, policy=policy)[:count] == found
 
 
 def test_without_skew_all_nodes_are_alike() -> None:
@@ -48,7 +48,7 @@ def test_zipf_on_nodes_that_the_seed_draws() -> None:
 
 
 def test_round_robin_is_as_even_as_can_be() -> None:
-    found = place_clients(11, (5, 3, 8), 1, how=PlacementPolicy.ROUND_ROBIN)
+    found = place_clients(11, (5, 3, 8), 1, policy=PlacementPolicy.ROUND_ROBIN)
     assert found == (5, 3, 8) * 3 + (5, 3)
 
 
@@ -75,7 +75,7 @@ def test_leaves_are_the_nodes_of_degree_one(edges: list[tuple[int, int]]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("count", "nodes", "theta", "how"),
+    ("count", "nodes", "theta", "policy"),
     [
         (-1, (1,), 0.0, PlacementPolicy.RANDOM),
         (1, (), 0.0, PlacementPolicy.RANDOM),
@@ -86,8 +86,8 @@ def test_leaves_are_the_nodes_of_degree_one(edges: list[tuple[int, int]]) -> Non
     ],
 )
 def test_impossible_placements(
-    count: int, nodes: tuple[int, ...], theta: float, how: PlacementPolicy
+    count: int, nodes: tuple[int, ...], theta: float, policy: PlacementPolicy
 ) -> None:
     with pytest.raises(WorkloadError) as caught:
-        place_clients(count, nodes, 1, theta=theta, how=how)
+        place_clients(count, nodes, 1, theta=theta, policy=policy)
     assert caught.value.kind == "placement"

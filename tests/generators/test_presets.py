@@ -8,7 +8,7 @@ from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema
 from pathcast.generators.documents import Documents
 from pathcast.generators.presets import PRESETS
 from pathcast.generators.statistics import SubscriptionStatistics
-from pathcast.generators.subscriptions.covering import covering_rate
+from pathcast.generators.subscriptions.covering_rate import covering_rate
 from pathcast.matching import Matcher
 
 

@@ -8,7 +8,7 @@ from pathcast.errors import WorkloadError
 from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.documents import DocumentOptions, Documents
 from pathcast.generators.subscriptions import SubscriptionOptions, subscriptions
-from pathcast.generators.subscriptions.profiles import place
+from pathcast.generators.subscriptions.profiles import single_value_template
 from pathcast.generators.values import ValueDomain
 from pathcast.matching import Matcher
 from pathcast.schema import parse_dtd
@@ -55,7 +55,7 @@ def test_every_document_matches_one_where_the_value_is_required() -> None:
     ],
 )
 def test_the_place(dtd: str, expected: str) -> None:
-    assert place(parse_dtd(dtd)) == expected
+    assert single_value_template(parse_dtd(dtd)) == expected
 
 
 @pytest.mark.parametrize(

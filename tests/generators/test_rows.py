@@ -10,14 +10,22 @@ from hypothesis import strategies as st
 
 from pathcast.errors import FormatError, WorkloadError
 from pathcast.generators.feeds import stock, weather
-from pathcast.generators.feeds.rows import DAY, FeedRow, clock, moment, read_csv, stamp, write_csv
+from pathcast.generators.feeds.rows import (
+    DAY_SECONDS,
+    FeedRow,
+    epoch_seconds,
+    format_time,
+    parse_time_of_day,
+    read_csv,
+    write_csv,
+)
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**10), TEXT, TEXT)))
 def test_what_is_written_is_read(data: list[tuple[int, str, str]]) -> None:
-    rows = [FeedRow(at, (stamp(at), one, other)) for at, one, other in data]
+    rows = [FeedRow(at, (format_time(at), one, other)) for at, one, other in data]
     out = io.StringIO(newline="")
     assert write_csv(out, ("time", "a b", "ü"), iter(rows)) == len(rows)
     table = read_csv(io.StringIO(out.getvalue(), newline=""))
@@ -56,12 +64,12 @@ def test_what_could_not_be_read_is_not_written(
     targets: tuple[io.StringIO | Path, ...] = (io.StringIO(), tmp_path / "a.csv")
     for target in targets:
         with pytest.raises(FormatError, match=said) as caught:
-            write_csv(target, fields, [FeedRow(0, (stamp(0), value))])
+            write_csv(target, fields, [FeedRow(0, (format_time(0), value))])
         assert caught.value.kind == "csv"
 
 
 def test_the_longest_texts_come_back(tmp_path: Path) -> None:
-    rows = [FeedRow(0, (stamp(0), "é" * 131_072, '"' * 131_072))]
+    rows = [FeedRow(0, (format_time(0), "é" * 131_072, '"' * 131_072))]
     write_csv(tmp_path / "a.csv", ("time", "a", "b"), rows)
     assert list(read_csv(tmp_path / "a.csv").rows) == rows
 
@@ -83,31 +91,32 @@ def test_rows_are_streamed() -> None:
     def endless() -> object:
         for number in range(5):
             lengths.append(len(out.getvalue().splitlines()))
-            yield FeedRow(number, (stamp(number),))
+            yield FeedRow(number, (format_time(number),))
 
     write_csv(out, ("time",), endless())  # type: ignore[arg-type]
     assert lengths == [1, 2, 3, 4, 5]
 
 
-@given(st.dates(min_value=date(1900, 1, 1)), st.integers(0, DAY - 1))
+@given(st.dates(min_value=date(1900, 1, 1)), st.integers(0, DAY_SECONDS - 1))
 def test_stamps_are_isoformat_and_sort_like_moments(day: date, second: int) -> None:
-    at = moment(day, second)
+    at = epoch_seconds(day, second)
     hours, rest = divmod(second, 3600)
     wanted = f"{day.isoformat()}T{hours:02}:{rest // 60:02}:{rest % 60:02}"
-    assert stamp(at) == wanted
+    assert format_time(at) == wanted
     row = next(iter(read_csv(io.StringIO(f"time\n{wanted}\n")).rows))
     assert row.at == at
 
 
 def test_moments_count_from_1970() -> None:
-    assert moment(date(1970, 1, 2), 5) == DAY + 5
+    assert epoch_seconds(date(1970, 1, 2), 5) == DAY_SECONDS + 5
 
 
 @pytest.mark.parametrize(
-    ("text", "second"), [("9:30", 34_200), ("16:00:00", 57_600), (" 00:00", 0), ("24:00", DAY)]
+    ("text", "second"),
+    [("9:30", 34_200), ("16:00:00", 57_600), (" 00:00", 0), ("24:00", DAY_SECONDS)],
 )
 def test_times_of_day(text: str, second: int) -> None:
-    assert clock(text) == second
+    assert parse_time_of_day(text) == second
 
 
 @pytest.mark.parametrize(
@@ -115,7 +124,7 @@ def test_times_of_day(text: str, second: int) -> None:
 )
 def test_no_times_of_day(text: str) -> None:
     with pytest.raises(WorkloadError):
-        clock(text)
+        parse_time_of_day(text)
 
 
 @pytest.mark.parametrize(

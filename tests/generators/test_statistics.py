@@ -11,7 +11,7 @@ from pathcast.generators.documents import DocumentOptions, documents
 from pathcast.generators.statistics import (
     DistinctCounter,
     DocumentStatistics,
-    Extent,
+    MinMaxMean,
     SubscriptionStatistics,
 )
 from pathcast.generators.subscriptions import PredicateKinds, SubscriptionOptions, subscriptions
@@ -139,7 +139,7 @@ def test_documents_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nothing_at_all() -> None:
     assert (SubscriptionStatistics().distinct, DocumentStatistics().distinct) == (0, 0)
-    assert str(Extent()) == "0 to 0, mean 0.0"
+    assert str(MinMaxMean()) == "0 to 0, mean 0.0"
 
 
 def test_distinct_things() -> None:

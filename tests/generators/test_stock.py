@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pathcast.errors import WorkloadError
-from pathcast.generators.feeds.rows import DAY, FeedRow, clock
+from pathcast.generators.feeds.rows import DAY_SECONDS, FeedRow, parse_time_of_day
 from pathcast.generators.feeds.stock import FIELDS, StockOptions, rows, symbols
 
 
@@ -85,12 +85,12 @@ def test_a_day_follows_the_day_before() -> None:
     """Tomorrow's previous close is today's close, even one that no poll saw."""
     options = StockOptions(symbols=30, days=2, period=7000)
     seen = StockOptions(symbols=30, days=2, period=300)
-    closes = {row.values[1]: named(row) for row in rows(seen, 1) if row.at % DAY == 57_600}
+    closes = {row.values[1]: named(row) for row in rows(seen, 1) if row.at % DAY_SECONDS == 57_600}
     second = [named(row) for row in rows(options, 1)][-30:]
     first = {
         row.values[1]: named(row)
         for row in rows(seen, 1)
-        if row.at % DAY == 57_600 and row.values[0].startswith("2011-08-03")
+        if row.at % DAY_SECONDS == 57_600 and row.values[0].startswith("2011-08-03")
     }
     for now in second:
         assert now["pre-close"] == first[now["symbol"]]["last-trade"]
@@ -109,12 +109,12 @@ def test_weekends_are_skipped() -> None:
 def test_days_are_the_next_that_are_in_no_weekend(start: date, days: int) -> None:
     later = (start + timedelta(days=number) for number in range(20))
     wanted = list(itertools.islice((day for day in later if day.weekday() < 5), days))
-    found = rows(StockOptions(symbols=1, days=days, start=start, trades=0, period=DAY), 1)
+    found = rows(StockOptions(symbols=1, days=days, start=start, trades=0, period=DAY_SECONDS), 1)
     assert [row.values[0][:10] for row in found] == [day.isoformat() for day in wanted]
 
 
 def test_the_last_week_of_the_calendar() -> None:
-    options = StockOptions(symbols=1, days=5, start=date(9999, 12, 27), period=DAY)
+    options = StockOptions(symbols=1, days=5, start=date(9999, 12, 27), period=DAY_SECONDS)
     assert [row.values[0][:10] for row in rows(options, 1)][-1] == "9999-12-31"
 
 
@@ -161,7 +161,9 @@ def test_symbols_are_distinct_and_do_not_depend_on_their_number() -> None:
 
 
 def test_other_hours() -> None:
-    options = StockOptions(symbols=1, opens=clock("10:00"), closes=clock("10:30"), period=60)
+    options = StockOptions(
+        symbols=1, opens=parse_time_of_day("10:00"), closes=parse_time_of_day("10:30"), period=60
+    )
     found = [row.values[0][-8:] for row in rows(options, 1)]
     assert len(found) == 31
     assert (found[0], found[-1]) == ("10:00:00", "10:30:00")
@@ -177,7 +179,7 @@ def test_other_hours() -> None:
         ("trades", {"trades": -1}),
         ("time", {"opens": 10, "closes": 9}),
         ("time", {"opens": 34_200, "closes": 34_200}),
-        ("time", {"closes": DAY}),
+        ("time", {"closes": DAY_SECONDS}),
         ("start", {"start": date.max, "days": 2}),
         ("start", {"start": date(9999, 12, 27), "days": 6}),  # a Monday
     ],

@@ -14,8 +14,8 @@ from pathcast.errors import SchemaError, WorkloadError
 from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema
 from pathcast.generators.subscriptions import PredicateKinds, SubscriptionOptions, subscriptions
 from pathcast.generators.subscriptions import stream as module
-from pathcast.generators.subscriptions.twigs import Twigs
-from pathcast.generators.subscriptions.walk import Walks
+from pathcast.generators.subscriptions.sampler import SubscriptionSampler
+from pathcast.generators.subscriptions.walks import SchemaWalks
 from pathcast.rng import SeededRandom
 from pathcast.schema import Schema, load_dtd, parse_dtd, satisfiable
 from pathcast.xpath import parse
@@ -97,7 +97,7 @@ def test_it_is_as_if_known_ones_were_thrown_away(theta: float) -> None:
     count = 6000
     texts = some(bundled_schema("news"), options, count, seed=2)
     rng = SeededRandom(2, "twin")
-    twigs = Twigs(bundled_schema("news"), options)
+    twigs = SubscriptionSampler(bundled_schema("news"), options)
     twin: dict[str, None] = {}
     while len(twin) < count:
         text = twigs.draw(rng, rng.between(1, 10), (False, False))
@@ -117,8 +117,8 @@ def test_it_is_as_if_known_ones_were_thrown_away(theta: float) -> None:
 def test_beginnings_share_out_all_walks() -> None:
     for name in SCHEMA_NAMES:
         for theta in (0.0, 1.0):
-            walks = Walks(bundled_schema(name), theta)
-            sectors = walks.sectors(walks.linked(walks.rows(1, 8)), 8)
+            walks = SchemaWalks(bundled_schema(name), theta)
+            sectors = walks.sectors(walks.to_states(walks.choices_by_level(1, 8)), 8)
             assert sum(share for _, share in sectors) == pytest.approx(1)
             begun = [tuple(place.name for place in begin) for begin, _ in sectors]
             assert len(set(begun)) == len(begun)
@@ -214,17 +214,17 @@ def test_bad_predicates(wrong: dict[str, object]) -> None:
 
 
 def test_what_cannot_be_made() -> None:
-    flat = parse_dtd("<!ELEMENT a EMPTY>")
+    flatten = parse_dtd("<!ELEMENT a EMPTY>")
     endless = parse_dtd("<!ELEMENT a (a)>", root="a")
     with pytest.raises(WorkloadError, match="the longest has 1"):
-        subscriptions(flat, SubscriptionOptions(min_depth=2), 1, 1)
+        subscriptions(flatten, SubscriptionOptions(min_depth=2), 1, 1)
     with pytest.raises(WorkloadError, match="no valid document"):
         subscriptions(endless, None, 1, 1)
     with pytest.raises(WorkloadError, match="gave no subscription"):
-        next(subscriptions(flat, SubscriptionOptions(predicate=1), 1, 1))
+        next(subscriptions(flatten, SubscriptionOptions(predicate=1), 1, 1))
     with pytest.raises(WorkloadError, match="gave no subscription"):
-        next(subscriptions(flat, SubscriptionOptions(branch=1, branching="query"), 1, 1))
+        next(subscriptions(flatten, SubscriptionOptions(branch=1, branching="query"), 1, 1))
     with pytest.raises(WorkloadError, match="no schema"):
         subscriptions([], None, 1, 1)
     with pytest.raises(WorkloadError, match="-1"):
-        subscriptions(flat, None, 1, -1)
+        subscriptions(flatten, None, 1, -1)

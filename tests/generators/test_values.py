@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast.errors import WorkloadError
-from pathcast.generators.values import LINES, ValueDomain
+from pathcast.generators.values import MAX_TABLE_LINES, ValueDomain
 from pathcast.rng import SeededRandom
 
 
@@ -24,7 +24,7 @@ def test_integers_stay_in_their_range(low: int, span: int, seed: int) -> None:
     values = ValueDomain(low=low, high=low + span)
     rng = SeededRandom(seed)
     assert all(low <= int(values.draw(rng)) <= low + span for _ in range(20))
-    assert len(values.domain) == len(set(values.domain)) == min(span + 1, LINES)
+    assert len(values.domain) == len(set(values.domain)) == min(span + 1, MAX_TABLE_LINES)
 
 
 @given(st.integers(1, 8000))
@@ -50,30 +50,30 @@ def test_the_share_of_each_value_follows_zipf(kind: str, theta: float) -> None:
     )
     lines = Counter(values.table)
     assert values.table[0] == values.domain[0]
-    assert len(values.table) == LINES
+    assert len(values.table) == MAX_TABLE_LINES
     total = sum((rank + 1) ** -theta for rank in range(100))
     for rank, value in enumerate(values.domain):
         share = (rank + 1) ** -theta / total
         assert lines[value] >= 1
-        assert lines[value] / LINES == pytest.approx(share, rel=0.01, abs=0.0001)
+        assert lines[value] / MAX_TABLE_LINES == pytest.approx(share, rel=0.01, abs=0.0001)
 
 
 @pytest.mark.parametrize("theta", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize(
     "values",
-    [ValueDomain(high=10**6), ValueDomain(kind="words", vocabulary=LINES)],
+    [ValueDomain(high=10**6), ValueDomain(kind="words", vocabulary=MAX_TABLE_LINES)],
     ids=["integers", "words"],
 )
 def test_big_domains_are_skewed_as_well(values: ValueDomain, theta: float) -> None:
     """Every value, and every part of the domain, has its share of the lines to within one."""
     values = dataclasses.replace(values, theta=theta)
     lines = Counter(values.table)
-    assert len(values.table) == LINES
-    weights = [(rank + 1) ** -theta for rank in range(LINES)]
+    assert len(values.table) == MAX_TABLE_LINES
+    weights = [(rank + 1) ** -theta for rank in range(MAX_TABLE_LINES)]
     total = sum(weights)
     before, wanted = 0, 0.0
     for value, weight in zip(values.domain, weights, strict=True):
-        share = LINES * weight / total
+        share = MAX_TABLE_LINES * weight / total
         assert abs(lines[value] - share) < 1.01
         before, wanted = before + lines[value], wanted + share
         assert abs(before - wanted) < 0.51
@@ -85,7 +85,7 @@ def test_draws_follow_the_table() -> None:
     drawn = Counter(values.draw(rng) for _ in range(20_000))
     lines = Counter(values.table)
     for word in values.domain:
-        assert drawn[word] / 20_000 == pytest.approx(lines[word] / LINES, abs=0.01)
+        assert drawn[word] / 20_000 == pytest.approx(lines[word] / MAX_TABLE_LINES, abs=0.01)
 
 
 def test_own_words_are_kept_in_order_and_once() -> None:

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pathcast.errors import WorkloadError
-from pathcast.generators.feeds import repeated, weather_feed
-from pathcast.generators.feeds.rows import DAY, FeedRow, stamp
-from pathcast.generators.feeds.station import Day, Place, Station, _saturation
+from pathcast.generators.feeds import repeated_share, weather_feed
+from pathcast.generators.feeds.rows import DAY_SECONDS, FeedRow, format_time
+from pathcast.generators.feeds.station import DayWeather, Station, StationSite, _saturation
 from pathcast.generators.feeds.weather import CITIES, DAYS, FIELDS, WeatherOptions, cities, rows
 from pathcast.rng import SeededRandom
 
@@ -29,7 +29,7 @@ def named(row: FeedRow) -> dict[str, str]:
 
 @functools.cache
 def share(kind: str | float, period: int, seed: int, places: tuple[str, ...] = CITIES) -> float:
-    """The dumb twin of `repeated`: rows without their time, in percent.
+    """The dumb twin of `repeated_share`: rows without their time, in percent.
 
     The bundled sheet maps different readings to different bytes, which
     test_a_message_is_repeated_when_its_row_is makes sure of.
@@ -80,12 +80,12 @@ def test_hours_differ_as_in_figure_3_11() -> None:
     for hour in range(0, 24, 3):
         options = WeatherOptions(since=hour * 3600, until=(hour + 3) * 3600)
         bodies = ["|".join(row.values[1:]).encode() for row in rows(options, 1)]
-        parts.append(repeated(bodies))
+        parts.append(repeated_share(bodies))
     assert max(parts) > min(parts) + 0.2
 
 
 def test_a_message_is_repeated_when_its_row_is() -> None:
-    options = WeatherOptions(days=("calm",), until=DAY // 4)
+    options = WeatherOptions(days=("calm",), until=DAY_SECONDS // 4)
     bodies: dict[tuple[str, ...], bytes] = {}
     for row, message in zip(rows(options, 3), weather_feed(options, 3), strict=True):
         assert bodies.setdefault(row.values[1:], message.body) == message.body
@@ -117,7 +117,7 @@ def test_the_weather_is_the_same_whatever_the_period(
     period=st.integers(500, 3000),
     times=st.integers(2, 40),
     days=st.lists(st.floats(0, 1), min_size=2, max_size=4),
-    until=st.integers(1000, DAY),
+    until=st.integers(1000, DAY_SECONDS),
 )
 def test_every_day_is_the_same_however_the_days_before_were_read(
     seed: int, period: int, times: int, days: list[float], until: int
@@ -125,7 +125,7 @@ def test_every_day_is_the_same_however_the_days_before_were_read(
     """Less often, in turn, or for a part of the day: the rows are some of those of who asks for all."""
     kinds = tuple(days)
     whole = set(rows(WeatherOptions(days=kinds, period=period, together=True), seed))
-    longer = min(period * times, DAY // period * period)
+    longer = min(period * times, DAY_SECONDS // period * period)
     for options in (
         WeatherOptions(days=kinds, period=longer, together=True),
         WeatherOptions(days=kinds, period=longer),
@@ -195,7 +195,7 @@ def test_afternoons_are_warmer_than_nights_and_the_sun_stands_by_day() -> None:
     nights, days = [], []
     for seed in range(10):
         for row in rows(WeatherOptions(period=300), seed):
-            now, hour = named(row), row.at % DAY / 3600
+            now, hour = named(row), row.at % DAY_SECONDS / 3600
             if 3 <= hour < 6:
                 nights.append(float(now["temperature"]))
             if 14 <= hour < 17:
@@ -227,10 +227,10 @@ def test_weather_goes_on_over_midnight() -> None:
 def test_days_of_different_kinds_in_one_feed() -> None:
     feed = rows(WeatherOptions(days=("calm", "changeable")), 6)
     shares = []
-    for _, day in itertools.groupby(feed, key=lambda row: row.at // DAY):
+    for _, day in itertools.groupby(feed, key=lambda row: row.at // DAY_SECONDS):
         texts = ["|".join(row.values[1:]).encode() for row in day]
         assert len(texts) == 2880
-        shares.append(100 * repeated(texts))
+        shares.append(100 * repeated_share(texts))
     assert abs(shares[0] - PAPER["calm"]) < 4
     assert abs(shares[1] - PAPER["changeable"]) < 5
 
@@ -256,12 +256,12 @@ def test_these_very_rows() -> None:
 
 def test_times_are_the_times_of_rows() -> None:
     found = list(rows(WeatherOptions(until=300, period=60), 1))
-    assert [row.values[0] for row in found] == [stamp(row.at) for row in found]
+    assert [row.values[0] for row in found] == [format_time(row.at) for row in found]
     assert [row.values[0][-8:] for row in found] == [f"00:0{minute}:00" for minute in range(5)]
 
 
 def test_the_last_day_of_the_calendar() -> None:
-    options = WeatherOptions(start=date(9999, 12, 30), days=("calm", "calm"), period=DAY)
+    options = WeatherOptions(start=date(9999, 12, 30), days=("calm", "calm"), period=DAY_SECONDS)
     assert [row.values[0][:10] for row in rows(options, 1)] == ["9999-12-30", "9999-12-31"]
 
 
@@ -282,14 +282,14 @@ def test_events_come_as_often_as_the_variability_says() -> None:
     for variability in (0.0, 0.5, 1.0):
         events = 0
         for seed in range(5):
-            station = Station(Place("Ottawa", 4532, -7567, 114))
-            day = Day.of(SeededRandom(seed, "day"), variability, 8)
+            station = Station(StationSite("Ottawa", 4532, -7567, 114))
+            day = DayWeather.of(SeededRandom(seed, "day"), variability, 8)
             station.begin(day, SeededRandom(seed, "events"))
             due = -1.0
-            for second in range(0, DAY, 2):
+            for second in range(0, DAY_SECONDS, 2):
                 station.read(second)
-                events += station._due != due
-                due = station._due
+                events += station._next_event != due
+                due = station._next_event
         assert events / 5 == pytest.approx(20 + 1000 * variability, rel=0.2)
 
 
@@ -315,13 +315,13 @@ def test_codes_of_stations_are_distinct_and_simple() -> None:
         ("cities", {"cities": ("Ott\x00awa",)}),
         ("cities", {"cities": (" ",)}),
         ("period", {"period": 0}),
-        ("period", {"period": DAY + 1}),
+        ("period", {"period": DAY_SECONDS + 1}),
         ("days", {"days": ()}),
         ("days", {"days": ("sunny",)}),
         ("days", {"days": (1.5,)}),
         ("days", {"days": (float("nan"),)}),
         ("time", {"since": 10, "until": 10}),
-        ("time", {"until": DAY + 1}),
+        ("time", {"until": DAY_SECONDS + 1}),
         ("time", {"since": -1}),
         ("start", {"start": date.max, "days": ("calm", "calm")}),
     ],

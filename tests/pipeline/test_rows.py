@@ -503,7 +503,7 @@ def sheet(inside: str) -> bytes:
 
 
 def bundled(name: str, **options: Any) -> XsltTransform:
-    text = (resources.files("pathcast.generators") / "sheets" / f"{name}.xsl").read_bytes()
+    text = (resources.files("pathcast.generators") / "stylesheets" / f"{name}.xsl").read_bytes()
     return XsltTransform(text, f"{name}.xsl", MOST, 60.0, **options)
 
 

@@ -57,7 +57,7 @@ ENDLESS = doubling("", 60)
 
 
 def bundled_text(name: str) -> bytes:
-    return (resources.files("pathcast.generators") / "sheets" / f"{name}.xsl").read_bytes()
+    return (resources.files("pathcast.generators") / "stylesheets" / f"{name}.xsl").read_bytes()
 
 
 def pid_of(runner: StylesheetRunner) -> int:

@@ -195,12 +195,12 @@ def _named(
     messages: Iterable[Message], found: DocumentStatistics, arrivals: str | None, seed: int
 ) -> Iterator[tuple[str, bytes]]:
     from pathcast.generators.arrivals import parse_arrivals
-    from pathcast.generators.feeds.rows import stamp
+    from pathcast.generators.feeds.rows import format_time
 
     times = arriving(None if arrivals is None else parse_arrivals(arrivals), seed)
     for number, message in enumerate(messages, 1):
         found.add(message.body)
-        time = stamp(message.at) if times is None else next(times)
+        time = format_time(message.at) if times is None else next(times)
         yield f"{number:07}-{time}", message.body
 
 

@@ -72,7 +72,7 @@ def _stock(given: dict[str, Any]) -> StockOptions:
 
 
 def _times(given: dict[str, Any], since: str, until: str) -> dict[str, Any]:
-    from pathcast.generators.feeds.rows import clock
+    from pathcast.generators.feeds.rows import parse_time_of_day
 
     found: dict[str, Any] = {}
     if "start" in given:
@@ -82,9 +82,9 @@ def _times(given: dict[str, Any], since: str, until: str) -> dict[str, Any]:
             problem = f"{given['start']!r} is no date such as 2011-08-03"
             raise typer.BadParameter(problem, param_hint="--start") from None
     if "since" in given:
-        found[since] = clock(given["since"])
+        found[since] = parse_time_of_day(given["since"])
     if "until" in given:
-        found[until] = clock(given["until"])
+        found[until] = parse_time_of_day(given["until"])
     return found
 
 

@@ -31,8 +31,8 @@ from pathcast.rng import SeededRandom
 __all__ = ["Arrivals", "Bursts", "Fixed", "Poisson", "parse_arrivals"]
 
 _HINT = "write poisson:RATE, fixed:SECONDS or bursts:RATE,size=N[,spacing=SECONDS]"
-_LEAST, _MOST = 1e-9, 1e9  # of rates and seconds
-_BIGGEST = 1_000_000_000  # messages of a burst
+_MIN_VALUE, _MAX_VALUE = 1e-9, 1e9  # of rates and seconds
+_MAX_BURST_SIZE = 1_000_000_000  # messages of a burst
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Poisson:
             yield now
 
     def __str__(self) -> str:
-        return f"poisson:{_text(self.rate)}"
+        return f"poisson:{_format_number(self.rate)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Fixed:
         return (number * self.interval for number in itertools.count(1))
 
     def __str__(self) -> str:
-        return f"fixed:{_text(self.interval)}"
+        return f"fixed:{_format_number(self.interval)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +85,14 @@ class Bursts:
 
     def __post_init__(self) -> None:
         _check("the rate", self.rate)
-        if not 1 <= self.size <= _BIGGEST:
-            raise WorkloadError("arrivals", f"a burst has 1 to {_BIGGEST} messages")
-        if not 0.0 <= self.spacing <= _MOST:
-            raise WorkloadError("arrivals", f"the spacing must be from 0 to {_MOST:g} seconds")
+        if not 1 <= self.size <= _MAX_BURST_SIZE:
+            raise WorkloadError("arrivals", f"a burst has 1 to {_MAX_BURST_SIZE} messages")
+        if not 0.0 <= self.spacing <= _MAX_VALUE:
+            raise WorkloadError("arrivals", f"the spacing must be from 0 to {_MAX_VALUE:g} seconds")
         if self._pause <= 0.0:
-            said = f"bursts of {self.size}, {self.spacing} s apart, are slower than {self.rate} a second"
+            message = f"bursts of {self.size}, {self.spacing} s apart, are slower than {self.rate} a second"
             hint = "lower the rate or the spacing"
-            raise WorkloadError("arrivals", said, hint=hint)
+            raise WorkloadError("arrivals", message, hint=hint)
 
     @property
     def _pause(self) -> float:
@@ -107,8 +107,8 @@ class Bursts:
                 yield end
 
     def __str__(self) -> str:
-        spacing = f",spacing={_text(self.spacing)}" if self.spacing else ""
-        return f"bursts:{_text(self.rate)},size={self.size}{spacing}"
+        spacing = f",spacing={_format_number(self.spacing)}" if self.spacing else ""
+        return f"bursts:{_format_number(self.rate)},size={self.size}{spacing}"
 
 
 Arrivals = Poisson | Fixed | Bursts
@@ -116,48 +116,50 @@ Arrivals = Poisson | Fixed | Bursts
 
 def parse_arrivals(text: str) -> Arrivals:
     """The process that a text names; see the module's docstring."""
-    kind, colon, rest = text.strip().partition(":")
-    first, *others = (part.strip() for part in rest.split(","))
+    kind, colon, arguments = text.strip().partition(":")
+    first, *others = (part.strip() for part in arguments.split(","))
     if not colon:
         raise WorkloadError("arrivals", f"{text!r} is no arrival process", hint=_HINT)
     match kind.strip(), others:
         case "poisson", []:
-            return Poisson(_number(first))
+            return Poisson(_parse_number(first))
         case "fixed", []:
-            return Fixed(_number(first))
+            return Fixed(_parse_number(first))
         case "bursts", _:
-            named = _named(others)
-            size = named.get("size", "")
-            if not (size.isascii() and size.isdigit() and len(size) <= len(str(_BIGGEST))):
-                said = f"a burst needs a whole number to {_BIGGEST} as its size, not {size[:20]!r}"
-                raise WorkloadError("arrivals", said, hint=_HINT)
-            return Bursts(_number(first), int(size), _number(named.get("spacing", "0")))
+            options = _parse_options(others)
+            size = options.get("size", "")
+            if not (size.isascii() and size.isdigit() and len(size) <= len(str(_MAX_BURST_SIZE))):
+                message = f"a burst needs a whole number to {_MAX_BURST_SIZE} as its size, not {size[:20]!r}"
+                raise WorkloadError("arrivals", message, hint=_HINT)
+            return Bursts(
+                _parse_number(first), int(size), _parse_number(options.get("spacing", "0"))
+            )
     raise WorkloadError("arrivals", f"{text!r} is no arrival process", hint=_HINT)
 
 
-def _named(parts: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _parse_options(parts: list[str]) -> dict[str, str]:
+    options: dict[str, str] = {}
     for part in parts:
-        name, equals, value = (one.strip() for one in part.partition("="))
-        if not equals or name in found or name not in ("size", "spacing"):
+        name, equals, value = (field.strip() for field in part.partition("="))
+        if not equals or name in options or name not in ("size", "spacing"):
             raise WorkloadError("arrivals", f"{part!r} is not understood", hint=_HINT)
-        found[name] = value
-    return found
+        options[name] = value
+    return options
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
         raise WorkloadError("arrivals", f"{text!r} is no number", hint=_HINT) from None
 
 
-def _check(what: str, number: float) -> None:
-    if not _LEAST <= number <= _MOST:
-        said = f"{what} must be from {_LEAST:g} to {_MOST:g}"
-        raise WorkloadError("arrivals", said, hint=_HINT)
+def _check(subject: str, number: float) -> None:
+    if not _MIN_VALUE <= number <= _MAX_VALUE:
+        message = f"{subject} must be from {_MIN_VALUE:g} to {_MAX_VALUE:g}"
+        raise WorkloadError("arrivals", message, hint=_HINT)
 
 
-def _text(number: float) -> str:
+def _format_number(number: float) -> str:
     """The shortest text that reads as this very number."""
     return repr(number).removesuffix(".0")

@@ -33,23 +33,23 @@ SCHEMA_NAMES: tuple[str, ...] = (
     "stock",
     "invoice",
 )
-_ABOUT = re.compile(r"<!-- \S+: (?P<line>.+) -->\n")
+_DESCRIPTION = re.compile(r"<!-- \S+: (?P<line>.+) -->\n")
 
 
 @cache
 def bundled_schema(name: str) -> Schema:
     """The schema of this name; it is read once, and shared."""
-    return parse_dtd(_text(name), name=name)
+    return parse_dtd(_read_dtd(name), name=name)
 
 
 def describe_schema(name: str) -> str:
     """What the schema of this name exercises, in one line."""
-    found = _ABOUT.match(_text(name))
-    assert found is not None, f"{name}.dtd does not begin with its line"
-    return found["line"]
+    match = _DESCRIPTION.match(_read_dtd(name))
+    assert match is not None, f"{name}.dtd does not begin with its line"
+    return match["line"]
 
 
-def _text(name: str) -> str:
+def _read_dtd(name: str) -> str:
     if name not in SCHEMA_NAMES:
         close = similar_names(name, SCHEMA_NAMES)
         hint = f"near names: {', '.join(close)}" if close else f"one of {', '.join(SCHEMA_NAMES)}"

@@ -6,7 +6,7 @@ A client is placed independently of the others, so a client's node does not depe
 
 Where clients belong at the edge only, give `leaves` of the network as the nodes.
 
->>> place_clients(5, range(3), seed=1, how=PlacementPolicy.ROUND_ROBIN)
+>>> place_clients(5, range(3), seed=1, policy=PlacementPolicy.ROUND_ROBIN)
 (0, 1, 2, 0, 1)
 >>> leaves([(0, 1), (0, 2), (2, 3)])
 (1, 3)
@@ -47,12 +47,12 @@ class ClientPlacement:
         seed: int,
         *,
         theta: float = 0.0,
-        how: PlacementPolicy = PlacementPolicy.RANDOM,
+        policy: PlacementPolicy = PlacementPolicy.RANDOM,
     ) -> ClientPlacement:
         """Place both kinds on the same nodes; the skew is that of the subscribers."""
         return cls(
-            place_clients(publishers, nodes, seed, how=how, kind="publishers"),
-            place_clients(subscribers, nodes, seed, theta=theta, how=how, kind="subscribers"),
+            place_clients(publishers, nodes, seed, policy=policy, kind="publishers"),
+            place_clients(subscribers, nodes, seed, theta=theta, policy=policy, kind="subscribers"),
         )
 
 
@@ -62,7 +62,7 @@ def place_clients(
     seed: int,
     *,
     theta: float = 0.0,
-    how: PlacementPolicy = PlacementPolicy.RANDOM,
+    policy: PlacementPolicy = PlacementPolicy.RANDOM,
     kind: str = "clients",
 ) -> tuple[int, ...]:
     """The nodes of `count` clients; clients of another `kind` are placed independently of these."""
@@ -71,12 +71,12 @@ def place_clients(
     if not nodes or len(set(nodes)) != len(nodes):
         raise WorkloadError("placement", "there must be nodes, each given once")
     if not 0.0 <= theta <= 100.0:
-        said = f"theta must be 0 to 100, not {theta}"
-        raise WorkloadError("placement", said, hint="0 is even; 1 is strongly skewed")
-    if how is PlacementPolicy.ROUND_ROBIN:
+        message = f"theta must be 0 to 100, not {theta}"
+        raise WorkloadError("placement", message, hint="0 is even; 1 is strongly skewed")
+    if policy is PlacementPolicy.ROUND_ROBIN:
         if theta:
-            said = "clients that are dealt out in turn cannot be skewed"
-            raise WorkloadError("placement", said, hint="leave theta out, or place at random")
+            message = "clients that are dealt out in turn cannot be skewed"
+            raise WorkloadError("placement", message, hint="leave theta out, or place at random")
         return tuple(nodes[number % len(nodes)] for number in range(count))
     ranked = list(nodes)
     if theta:
@@ -90,9 +90,9 @@ def place_clients(
 
 def leaves(edges: Iterable[tuple[int, int]]) -> tuple[int, ...]:
     """The nodes of a network that have one neighbour, in rising order."""
-    near: dict[int, set[int]] = {}
-    for one, other in edges:
-        if one != other:
-            near.setdefault(one, set()).add(other)
-            near.setdefault(other, set()).add(one)
-    return tuple(sorted(node for node, others in near.items() if len(others) == 1))
+    neighbours: dict[int, set[int]] = {}
+    for first, second in edges:
+        if first != second:
+            neighbours.setdefault(first, set()).add(second)
+            neighbours.setdefault(second, set()).add(first)
+    return tuple(sorted(node for node, adjacent in neighbours.items() if len(adjacent) == 1))

@@ -330,13 +330,13 @@ _EQUAL = PredicateKinds(operators=("=",))
 _MILIARAKI_QUERIES = SubscriptionOptions(max_depth=10, full=True, wildcard=0.2, descendant=0.2)
 
 
-def _table(*makers: Callable[[], Preset]) -> Mapping[str, Preset]:
+def _by_name(*builders: Callable[[], Preset]) -> Mapping[str, Preset]:
     """By name, the docstrings as notes."""
-    made = (replace(make(), notes=inspect.getdoc(make) or "") for make in makers)
-    return MappingProxyType({preset.name: preset for preset in made})
+    presets = (replace(build(), notes=inspect.getdoc(build) or "") for build in builders)
+    return MappingProxyType({preset.name: preset for preset in presets})
 
 
-PRESETS: Mapping[str, Preset] = _table(
+PRESETS: Mapping[str, Preset] = _by_name(
     li2008_a,
     li2008_b,
     xnet2004,

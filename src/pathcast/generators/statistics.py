@@ -5,7 +5,7 @@ forms that `subscriptions` writes. A *step* is an element step, in a branch or n
 (a relative path starts with a // step). The depth is the number of steps on the longest path; a *predicate* compares
 or demands something other than an element: an attribute, a text, a place.
 
-Of documents all sizes are known, but depths and numbers of elements only of the first `LOOKED_INTO`. What is equal is known by
+Of documents all sizes are known, but depths and numbers of elements only of the first `MAX_PARSED`. What is equal is known by
 hashes of 64 bits, 8 bytes of memory each: among a million different things two are taken for equal once in 40 million runs.
 
 >>> found = SubscriptionStatistics()
@@ -25,15 +25,15 @@ from collections import Counter
 from hashlib import blake2b
 
 __all__ = [
-    "LOOKED_INTO",
+    "MAX_PARSED",
     "DistinctCounter",
     "DocumentStatistics",
-    "Extent",
+    "MinMaxMean",
     "SubscriptionStatistics",
 ]
 
-LOOKED_INTO = 1000  # documents
-_WORD = re.compile(
+MAX_PARSED = 1000  # documents
+_TOKEN = re.compile(
     r"""'[^']*' | "[^"]*" | //? | [][@*(),] | [^\W\d][\w.:-]*\(? | [\d.]+ | [^\s\w]+""", re.VERBOSE
 )
 
@@ -53,14 +53,14 @@ class DistinctCounter:
     @property
     def distinct(self) -> int:
         """Sorts them all, so it is to be asked for once."""
-        found, last = 0, -1
-        for one in sorted(self._hashes):
-            found += one != last
-            last = one
-        return found
+        count, last = 0, -1
+        for digest in sorted(self._hashes):
+            count += digest != last
+            last = digest
+        return count
 
 
-class Extent:
+class MinMaxMean:
     """Least, most and mean of some numbers."""
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class SubscriptionStatistics:
 
     def __init__(self) -> None:
         self._distinct = DistinctCounter()
-        self.lengths = Extent()
+        self.lengths = MinMaxMean()
         self.depths: Counter[int] = Counter()
         self.steps = self.wildcards = self.descendants = 0
         self.relative = self.branched = self.predicated = self.predicates = 0
@@ -113,7 +113,7 @@ class SubscriptionStatistics:
         outer: list[int] = []  # depths at the open brackets
         depth = deepest = predicates = branches = 0
         last = "/"
-        for word in _WORD.findall(text):
+        for word in _TOKEN.findall(text):
             if word == "[":
                 outer.append(depth)
                 branches += 1
@@ -156,15 +156,15 @@ class DocumentStatistics:
 
     def __init__(self) -> None:
         self._distinct = DistinctCounter()
-        self.sizes = Extent()
+        self.sizes = MinMaxMean()
         self.depths: Counter[int] = Counter()
-        self.elements = Extent()
+        self.elements = MinMaxMean()
 
     def add(self, body: bytes) -> None:
         self._distinct.add(body)
         self.sizes.add(len(body))
-        if self.elements.count < LOOKED_INTO:
-            depth, elements = _shape(body)
+        if self.elements.count < MAX_PARSED:
+            depth, elements = _depth_and_elements(body)
             self.depths[depth] += 1
             self.elements.add(elements)
 
@@ -177,7 +177,7 @@ class DocumentStatistics:
         return self._distinct.distinct
 
 
-def _shape(body: bytes) -> tuple[int, int]:
+def _depth_and_elements(body: bytes) -> tuple[int, int]:
     """The depth of a document, and its number of elements."""
     from lxml import etree
 

@@ -29,15 +29,15 @@ from typing import Literal
 from pathcast.errors import WorkloadError
 from pathcast.rng import SeededRandom
 
-__all__ = ["LINES", "ValueDomain"]
+__all__ = ["MAX_TABLE_LINES", "ValueDomain"]
 
-LINES = 65_536
+MAX_TABLE_LINES = 65_536
 """The most lines that a table has."""
 
-_LONGEST = 1000  # values in one text
+_MAX_LENGTH = 1000  # values in one text
 _CONSONANTS = "bdfgklmnprst"
 _VOWELS = "aeiou"
-_PLAIN = re.compile(
+_PLAIN_VALUE = re.compile(
     r"[^\x00-\x20\x7f-\x9f\ud800-\udfff\ufffe\uffff]+(?: [^\x00-\x20\x7f-\x9f\ud800-\udfff\ufffe\uffff]+)*"
 )
 
@@ -65,19 +65,23 @@ class ValueDomain:
         if not 0.0 <= self.theta <= 10.0:
             message = f"theta must be from 0 to 10, not {self.theta}"
             raise WorkloadError("values", message, hint="0 makes all values alike; 1 is Zipf's own")
-        if not 1 <= self.length <= _LONGEST:
-            message = f"a text can have 1 to {_LONGEST} values, not {self.length}"
+        if not 1 <= self.length <= _MAX_LENGTH:
+            message = f"a text can have 1 to {_MAX_LENGTH} values, not {self.length}"
             raise WorkloadError("values", message)
         if isinstance(self.vocabulary, int):
-            if not 1 <= self.vocabulary <= LINES:
-                message = f"a vocabulary can have 1 to {LINES} words, not {self.vocabulary}"
+            if not 1 <= self.vocabulary <= MAX_TABLE_LINES:
+                message = (
+                    f"a vocabulary can have 1 to {MAX_TABLE_LINES} words, not {self.vocabulary}"
+                )
                 raise WorkloadError("values", message)
             return
-        if not 1 <= len(self.vocabulary) <= LINES:
-            message = f"a vocabulary can have 1 to {LINES} words, not {len(self.vocabulary)}"
+        if not 1 <= len(self.vocabulary) <= MAX_TABLE_LINES:
+            message = (
+                f"a vocabulary can have 1 to {MAX_TABLE_LINES} words, not {len(self.vocabulary)}"
+            )
             raise WorkloadError("values", message)
         for word in self.vocabulary:
-            if not _PLAIN.fullmatch(word):
+            if not _PLAIN_VALUE.fullmatch(word):
                 hint = "visible characters, single spaces between them"
                 raise WorkloadError("values", f"{word!r} cannot be a value", hint=hint)
 
@@ -103,9 +107,11 @@ def _domain(values: ValueDomain) -> tuple[str, ...]:
             return tuple(dict.fromkeys(values.vocabulary))
         return _words(values.vocabulary)
     span = values.high - values.low + 1
-    if span <= LINES:
+    if span <= MAX_TABLE_LINES:
         return tuple(map(str, range(values.low, values.high + 1)))
-    return tuple(str(values.low + line * span // LINES) for line in range(LINES))
+    return tuple(
+        str(values.low + line * span // MAX_TABLE_LINES) for line in range(MAX_TABLE_LINES)
+    )
 
 
 @lru_cache(maxsize=64)
@@ -115,7 +121,9 @@ def _table(values: ValueDomain) -> tuple[str, ...]:
         return domain
     weights = [round(1.0 / (rank + 1) ** values.theta, 12) for rank in range(len(domain))]
     total = sum(weights)
-    ends = [round(LINES * one / total) for one in accumulate(weights, initial=0.0)]
+    ends = [
+        round(MAX_TABLE_LINES * partial / total) for partial in accumulate(weights, initial=0.0)
+    ]
     lines: list[str] = []
     for value, (begin, end) in zip(domain, pairwise(ends), strict=True):
         lines += [value] * (end - begin)
@@ -129,13 +137,19 @@ def _words(count: int) -> tuple[str, ...]:
     The strides have no divisor in common with the number of words that there are, so none comes twice.
     """
     syllables = [consonant + vowel for consonant in _CONSONANTS for vowel in _VOWELS]
-    some = len(syllables)
-    found: list[str] = []
+    syllable_count = len(syllables)
+    words: list[str] = []
     for rank in range(count):
-        if rank < some**2:
-            first, second = divmod(rank * 1597 % some**2, some)
-            found.append(syllables[first] + syllables[second])
+        if rank < syllable_count**2:
+            first, second = divmod(rank * 1597 % syllable_count**2, syllable_count)
+            words.append(syllables[first] + syllables[second])
         else:
-            first, rest = divmod((rank - some**2) * 75011 % some**3, some**2)
-            found.append(syllables[first] + syllables[rest // some] + syllables[rest % some])
-    return tuple(found)
+            first, pair = divmod(
+                (rank - syllable_count**2) * 75011 % syllable_count**3, syllable_count**2
+            )
+            words.append(
+                syllables[first]
+                + syllables[pair // syllable_count]
+                + syllables[pair % syllable_count]
+            )
+    return tuple(words)

@@ -23,28 +23,44 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pathcast.documents.limits import Limits
 from pathcast.errors import WorkloadError
-from pathcast.generators.documents.elements import NEVER, Elements, scopes, unusable
-from pathcast.generators.documents.growth import bloom, fill, flat, stretch, zero
+from pathcast.generators.documents.growth import (
+    always_zero,
+    flatten,
+    grow_freely,
+    grow_to_size,
+    lengthen_texts,
+)
 from pathcast.generators.documents.options import DocumentOptions
-from pathcast.generators.documents.plans import Plans
 from pathcast.generators.documents.repeats import check_repeats
-from pathcast.generators.documents.tags import Tags, texts
-from pathcast.generators.documents.writers import Items, Part, Point, Random
+from pathcast.generators.documents.tags import TagPools, text_table
+from pathcast.generators.documents.usable_elements import (
+    UNBOUNDED,
+    UsableElements,
+    bound_prefixes,
+    unusable_elements,
+)
+from pathcast.generators.documents.writer_table import WriterTable
+from pathcast.generators.documents.writers import (
+    GrowthPoint,
+    OutputItems,
+    RandomFunction,
+    WriterRef,
+)
 from pathcast.rng import SeededRandom
 from pathcast.schema import AttributeType, Default, Schema
 
 __all__ = ["DocumentOptions", "Documents", "documents"]
 
-_TRIES = 4  # documents begun anew because what was drawn could not grow
-_SEARCHES = 50  # documents begun anew because references had nothing to refer to
-_MOST = Limits().elements
+_MAX_GROWTH_ATTEMPTS = 4  # documents begun anew because what was drawn could not grow
+_MAX_REFERENCE_ATTEMPTS = 50  # documents begun anew because references had nothing to refer to
+_MAX_ELEMENTS = Limits().elements
 _REFERENCES = (AttributeType.IDREF, AttributeType.IDREFS)
 
 
 def documents(schema: Schema, options: DocumentOptions, seed: int, count: int) -> Iterator[bytes]:
     """So many documents, one by one; raises WorkloadError if the options cannot be met."""
-    made = Documents(schema, options, seed)
-    return (made[number] for number in range(count))
+    generator = Documents(schema, options, seed)
+    return (generator[number] for number in range(count))
 
 
 class Documents:
@@ -56,21 +72,21 @@ class Documents:
         self.schema = schema
         self.options = options or DocumentOptions()
         self.seed = seed
-        unfit = unusable(schema)
-        bound = scopes(schema, unfit)
+        unusable = unusable_elements(schema)
+        bound = bound_prefixes(schema, unusable)
         values = self.options.values
         self._bound = bound
-        self._tags = Tags(schema, values, self.options.optional, seed, bound)
-        self._texts = texts(values, seed)
+        self._tags = TagPools(schema, values, self.options.optional, seed, bound)
+        self._texts = text_table(values, seed)
         self._ends = {
-            self._tags.end(name) for name in bound if schema.elements[name].kind.allows_text
+            self._tags.end_tag(name) for name in bound if schema.elements[name].kind.allows_text
         }
-        self._source = self._begun(self._tags, bound)
-        if not self._source.roots:
-            raise _impossible(schema, self.options, self._source.elements, unfit)
-        check_repeats(schema, self._source.elements.content.values(), self.options.repeat)
-        self._unreferring: _Source | None = None
-        self._unlinked: _Source | None = None
+        self._writers = self._writers_for(self._tags, bound)
+        if not self._writers.roots:
+            raise _impossible_error(schema, self.options, self._writers.elements, unusable)
+        check_repeats(schema, self._writers.elements.content.values(), self.options.repeat)
+        self._writers_without_required: _RootWriters | None = None
+        self._writers_without_references: _RootWriters | None = None
         if self.options.size is not None:
             self._check_size(self.options.size)
 
@@ -78,138 +94,158 @@ class Documents:
         if number < 0:
             raise IndexError("documents are numbered from 0")
         random = SeededRandom(self.seed, "documents", number).random
-        source = self._source
-        for _ in range(_SEARCHES):
-            text = "".join(self._strings(source, random))
-            found = self._tags.settle(text, random)
-            if found is None:
+        source = self._writers
+        for _ in range(_MAX_REFERENCE_ATTEMPTS):
+            text = "".join(self._draw_strings(source, random))
+            completed = self._tags.assign_ids(text, random)
+            if completed is None:
+                source = self._without_required_references()
+            elif self._is_too_small(text, completed):
                 source = self._without_references()
-            elif self._shrunk(text, found):
-                source = self._without_any_references()
             else:
-                return self._checked(found)
+                return self._encode(completed)
         message = f"{self.schema.name}: required references (IDREF) found no ID to refer to"
         hint = "a bigger size, optional or max_depth, so that elements with an ID come in"
         raise WorkloadError("references", message, hint=hint)
 
-    def _strings(self, source: _Source, random: Random) -> list[str]:
+    def _draw_strings(self, source: _RootWriters, random: RandomFunction) -> list[str]:
         optional, size = self.options.optional, self.options.size
         if size is None:
             items, points = source.begin(random)
-            bloom(points, random, optional)
-            return flat(items)
-        nearest: tuple[int, Items] | None = None
-        for _ in range(_TRIES):
+            grow_freely(points, random, optional)
+            return flatten(items)
+        nearest: tuple[int, OutputItems] | None = None
+        for _ in range(_MAX_GROWTH_ATTEMPTS):
             items, points = source.begin(random)
             missing = size - sum(map(len, items))
             if missing < 0:
-                items, points = source.begin(zero)
+                items, points = source.begin(always_zero)
                 missing = size - sum(map(len, items))
             if missing > 0:
-                missing = fill(points, random, optional, missing)
+                missing = grow_to_size(points, random, optional, missing)
             if missing <= size // 10:
-                return flat(items)
+                return flatten(items)
             if nearest is None or missing < nearest[0]:
                 nearest = missing, items
         assert nearest is not None, "there is a first try"
         missing, items = nearest
-        strings = flat(items)
-        missing = stretch(strings, random, self._texts, self._ends, missing)
+        strings = flatten(items)
+        missing = lengthen_texts(strings, random, self._texts, self._ends, missing)
         if missing > size // 2:
             message = f"{self.schema.name}: no document grew to {size} bytes, the biggest has {size - missing}"
             hint = "a smaller size, or a bigger max_depth or recursion, so that more can repeat"
             raise WorkloadError("size", message, hint=hint)
         return strings
 
-    def _shrunk(self, text: str, found: str) -> bool:
+    def _is_too_small(self, text: str, completed: str) -> bool:
         """Whether a document is too small now that its references are left out."""
         size = self.options.size
-        return size is not None and len(found) < len(text) and len(found) < size - size // 10
+        return (
+            size is not None and len(completed) < len(text) and len(completed) < size - size // 10
+        )
 
-    def _begun(self, tags: Tags, names: Iterable[str]) -> _Source:
-        return _Source(self.schema, self.options, tags, self._texts, names)
+    def _writers_for(self, tags: TagPools, names: Iterable[str]) -> _RootWriters:
+        return _RootWriters(self.schema, self.options, tags, self._texts, names)
 
-    def _without_references(self) -> _Source:
+    def _without_required_references(self) -> _RootWriters:
         """Documents in which nothing must refer to an ID, if there are any."""
-        if self._unreferring is None:
-            self._unreferring = self._begun(self._tags, self._free())
-        return self._unreferring if self._unreferring.roots else self._source
-
-    def _without_any_references(self) -> _Source:
-        """Documents in which nothing refers to an ID; a document that shrunk was of their elements."""
-        if self._unlinked is None:
-            options = self.options
-            bare = Tags(
-                self.schema, options.values, options.optional, self.seed, self._bound, linked=False
+        if self._writers_without_required is None:
+            self._writers_without_required = self._writers_for(
+                self._tags, self._elements_without_references()
             )
-            self._unlinked = self._begun(bare, self._free())
-        return self._unlinked
+        return (
+            self._writers_without_required
+            if self._writers_without_required.roots
+            else self._writers
+        )
 
-    def _free(self) -> list[str]:
+    def _without_references(self) -> _RootWriters:
+        """Documents in which nothing refers to an ID; a document that shrunk was of their elements."""
+        if self._writers_without_references is None:
+            options = self.options
+            bare = TagPools(
+                self.schema,
+                options.values,
+                options.optional,
+                self.seed,
+                self._bound,
+                optional_references=False,
+            )
+            self._writers_without_references = self._writers_for(
+                bare, self._elements_without_references()
+            )
+        return self._writers_without_references
+
+    def _elements_without_references(self) -> list[str]:
         """The elements that need not refer to an ID."""
         return [
             name
-            for name in self._source.elements.names
+            for name in self._writers.elements.names
             if not any(
-                one.type in _REFERENCES and one.default is Default.REQUIRED
-                for one in self.schema.elements[name].attributes
+                attribute.type in _REFERENCES and attribute.default is Default.REQUIRED
+                for attribute in self.schema.elements[name].attributes
             )
         ]
 
-    def _checked(self, text: str) -> bytes:
-        if len(text) > _MOST and text.count("<") - text.count("</") > _MOST:
-            message = f"{self.schema.name}: a document has more than the {_MOST} elements that our parser takes"
+    def _encode(self, text: str) -> bytes:
+        if len(text) > _MAX_ELEMENTS and text.count("<") - text.count("</") > _MAX_ELEMENTS:
+            message = f"{self.schema.name}: a document has more than the {_MAX_ELEMENTS} elements that our parser takes"
             raise WorkloadError("limit", message, hint="a smaller size, repetition or repeat")
         return text.encode("latin-1")
 
     def _check_size(self, size: int) -> None:
-        smallest = sum(map(len, self._source.begin(zero)[0]))
+        smallest = sum(map(len, self._writers.begin(always_zero)[0]))
         if smallest > size:
             message = f"{self.schema.name}: the smallest document has {smallest} bytes, not {size}"
             raise WorkloadError("size", message, hint=f"a size of {smallest} or more")
 
 
-class _Source:
+class _RootWriters:
     """Where documents begin: the roots that fit, and the writers of these elements."""
 
     def __init__(
         self,
         schema: Schema,
         options: DocumentOptions,
-        tags: Tags,
-        texts: Sequence[str],
+        tags: TagPools,
+        text_table: Sequence[str],
         names: Iterable[str],
     ) -> None:
-        shell = {name: len(tags.bare(name)) + len(tags.end(name)) for name in names}
+        tag_sizes = {
+            name: len(tags.minimal_start_tag(name)) + len(tags.end_tag(name)) for name in names
+        }
         recursion = options.recursion and min(options.recursion, options.max_depth)
-        self.elements = Elements(schema, recursion, shell)
-        plans = Plans(schema, self.elements, tags, texts, options)
-        height, cost = self.elements.height, self.elements.cost
-        roots = [root for root in schema.roots if height.get(root, NEVER) <= options.max_depth]
+        self.elements = UsableElements(schema, recursion, tag_sizes)
+        writers = WriterTable(schema, self.elements, tags, text_table, options)
+        height, cost = self.elements.min_height, self.elements.cost
+        roots = [root for root in schema.roots if height.get(root, UNBOUNDED) <= options.max_depth]
         if options.size is not None:  # elements that nothing leads to may be leaves
-            roots = [root for root in roots if plans.sizes.grows(root)] or roots
+            roots = [root for root in roots if writers.sizes.can_grow(root)] or roots
         roots.sort(key=lambda root: cost[root])
-        self.roots: list[Part] = [plans.part(root, options.max_depth) for root in roots]
+        self.roots: list[WriterRef] = [writers.part(root, options.max_depth) for root in roots]
 
-    def begin(self, random: Random) -> tuple[Items, list[Point]]:
+    def begin(self, random: RandomFunction) -> tuple[OutputItems, list[GrowthPoint]]:
         """A document at its smallest, and where it can grow."""
-        items: Items = []
-        points: list[Point] = []
+        items: OutputItems = []
+        points: list[GrowthPoint] = []
         row, number = self.roots[int(random() * len(self.roots))]
-        row[number](items, random, points, self.elements.start)
+        row[number](items, random, points, self.elements.path_start)
         return items, points
 
 
-def _impossible(
-    schema: Schema, options: DocumentOptions, elements: Elements, unfit: dict[str, str]
+def _impossible_error(
+    schema: Schema,
+    options: DocumentOptions,
+    elements: UsableElements,
+    unusable: dict[str, str],
 ) -> WorkloadError:
-    heights = [elements.height[root] for root in schema.roots if root in elements.height]
+    heights = [elements.min_height[root] for root in schema.roots if root in elements.min_height]
     if heights:
         lowest = min(heights)
         message = f"{schema.name}: no document has {options.max_depth} levels or fewer; the lowest has {lowest}"
         return WorkloadError("depth", message, hint=f"a max_depth of {lowest} or more")
     named = ", ".join(schema.roots) or "nothing"
-    for name, reason in unfit.items():
+    for name, reason in unusable.items():
         message = f"{schema.name}: no document can be made, {name} cannot be used: {reason}"
         hint = "such elements are left out where the content model allows it"
         return WorkloadError("unsupported", message, hint=hint)

@@ -7,7 +7,7 @@ that 300 of its repetitions have one book, and any others have none. Both are mo
 >>> from pathcast.schema import Child, Choice, Occurs, Sequence
 >>> body = Sequence((Child("title"), Choice((Child("article"), Child("book")))))
 >>> repeats = exact_bodies(body, {"book": 300})
->>> [(many, str(model)) for many, model in repeats.bodies], str(repeats.rest)
+>>> [(many, str(model)) for many, model in repeats.bodies], str(repeats.others)
 ([(300, '(title, book)')], '(title, (article))')
 """
 
@@ -20,24 +20,24 @@ from pathcast.errors import WorkloadError
 from pathcast.schema import Child, Choice, Content, Occurs, Schema, Sequence, names_of
 from pathcast.schema.similar_names import similar_names
 
-__all__ = ["Repeats", "check_repeats", "exact_bodies"]
+__all__ = ["ExactRepeats", "check_repeats", "exact_bodies"]
 
 _NOTHING = Sequence(())
 
 
 @dataclass(frozen=True, slots=True)
-class Repeats:
+class ExactRepeats:
     """The repetitions that must be there, each model so many times, and what may come on top."""
 
     bodies: tuple[tuple[int, Content], ...]
-    rest: Content | None
+    others: Content | None
 
 
 def check_repeats(
-    schema: Schema, contents: Iterable[Content | None], wanted: Mapping[str, int]
+    schema: Schema, contents: Iterable[Content | None], repeat: Mapping[str, int]
 ) -> None:
     """Raises WorkloadError if these content models cannot have so many of what is wanted."""
-    known: dict[str, None] = {}
+    repeatable: dict[str, None] = {}
     waiting = [content for content in contents if content is not None]
     while waiting:
         part = waiting.pop()
@@ -46,54 +46,54 @@ def check_repeats(
         if not part.occurs.may_repeat:
             continue
         body = replace(part, occurs=Occurs.ONCE)
-        known.update(dict.fromkeys(_direct(body)))
-        repeats = exact_bodies(body, wanted)
-        if repeats is None or part.occurs.may_be_absent or repeats.rest is not None:
+        repeatable.update(dict.fromkeys(_direct_names(body)))
+        repeats = exact_bodies(body, repeat)
+        if repeats is None or part.occurs.may_be_absent or repeats.others is not None:
             continue
-        if not any(many for many, _ in repeats.bodies):
+        if not any(count for count, _ in repeats.bodies):
             message = f"{part} cannot be left out, so repeat must be 1 or more there"
             raise WorkloadError("repeat", message, hint="a number from 1")
-    for name in wanted:
-        if name not in known:
-            said = "lets it repeat" if name in schema.elements else "declares it"
-            close = similar_names(name, sorted(known))
+    for name in repeat:
+        if name not in repeatable:
+            missing = "lets it repeat" if name in schema.elements else "declares it"
+            close = similar_names(name, sorted(repeatable))
             hint = f"near names: {', '.join(close)}" if close else "an element with * or +"
-            message = f"repeat names {name}, but nothing in {schema.name} {said}"
+            message = f"repeat names {name}, but nothing in {schema.name} {missing}"
             raise WorkloadError("repeat", message, hint=hint)
 
 
-def exact_bodies(body: Content, wanted: Mapping[str, int]) -> Repeats | None:
+def exact_bodies(body: Content, repeat: Mapping[str, int]) -> ExactRepeats | None:
     """What the repetitions of this model must be; None if nothing that is wanted stands in it."""
-    names = [name for name in dict.fromkeys(_direct(body)) if name in wanted]
+    names = [name for name in dict.fromkeys(_direct_names(body)) if name in repeat]
     if not names:
         return None
-    rest: Content | None = body
+    others: Content | None = body
     for name in names:
-        rest = rest and _without(rest, name)
-    if rest is not None and not any(True for _ in names_of(rest)):
-        rest = None
+        others = others and _exclude(others, name)
+    if others is not None and not any(True for _ in names_of(others)):
+        others = None
     bodies = []
     for name in names:
-        alone = _once(body, name)
+        alone = _exactly_one(body, name)
         for other in names:
-            alone = alone and (alone if other == name else _without(alone, other))
+            alone = alone and (alone if other == name else _exclude(alone, other))
         if alone is None:
             break
-        bodies.append((wanted[name], alone))
+        bodies.append((repeat[name], alone))
     else:
-        return Repeats(tuple(bodies), rest)
+        return ExactRepeats(tuple(bodies), others)
     together: Content | None = body
     for name in names:
-        together = together and _once(together, name)
-    if together is None or len({wanted[name] for name in names}) > 1:
-        asked = ", ".join(f"{name} {wanted[name]}" for name in names)
-        message = f"a repetition of {body} cannot be made for repeat: {asked}"
+        together = together and _exactly_one(together, name)
+    if together is None or len({repeat[name] for name in names}) > 1:
+        requested = ", ".join(f"{name} {repeat[name]}" for name in names)
+        message = f"a repetition of {body} cannot be made for repeat: {requested}"
         hint = "each repetition must be able to have one of them; two that come together need the same number"
         raise WorkloadError("repeat", message, hint=hint)
-    return Repeats(((wanted[names[0]], together),), rest)
+    return ExactRepeats(((repeat[names[0]], together),), others)
 
 
-def _direct(content: Content) -> Iterator[str]:
+def _direct_names(content: Content) -> Iterator[str]:
     """The names outside parts that repeat."""
     if content.occurs.may_repeat:
         return
@@ -101,44 +101,44 @@ def _direct(content: Content) -> Iterator[str]:
         yield content.name
     else:
         for part in content.parts:
-            yield from _direct(part)
+            yield from _direct_names(part)
 
 
-def _without(content: Content, name: str) -> Content | None:
+def _exclude(content: Content, name: str) -> Content | None:
     """The model without this name outside parts that repeat; None if it cannot be."""
     if content.occurs.may_repeat:
         return content
-    instead = _NOTHING if content.occurs.may_be_absent else None
+    absent = _NOTHING if content.occurs.may_be_absent else None
     if isinstance(content, Child):
-        return instead if content.name == name else content
-    parts = [_without(part, name) for part in content.parts]
-    kept = tuple(part for part in parts if part is not None)
+        return absent if content.name == name else content
+    parts = [_exclude(part, name) for part in content.parts]
+    remaining = tuple(part for part in parts if part is not None)
     if isinstance(content, Choice):
-        return replace(content, parts=kept) if kept else instead
-    return replace(content, parts=kept) if len(kept) == len(parts) else instead
+        return replace(content, parts=remaining) if remaining else absent
+    return replace(content, parts=remaining) if len(remaining) == len(parts) else absent
 
 
-def _once(content: Content, name: str) -> Content | None:
+def _exactly_one(content: Content, name: str) -> Content | None:
     """The model with this name just once outside parts that repeat; None if it cannot be."""
     if content.occurs.may_repeat:
         return None
     if isinstance(content, Child):
         return Child(name) if content.name == name else None
     if isinstance(content, Choice):
-        branches = [_once(part, name) for part in content.parts]
+        branches = [_exactly_one(part, name) for part in content.parts]
     else:
         branches = [
             _sequence(
-                _once(part, name) if at == place else _without(part, name)
+                _exactly_one(part, name) if at == place else _exclude(part, name)
                 for at, part in enumerate(content.parts)
             )
             for place in range(len(content.parts))
         ]
-    kept = tuple(branch for branch in branches if branch is not None)
-    return Choice(kept) if len(kept) > 1 else next(iter(kept), None)
+    remaining = tuple(branch for branch in branches if branch is not None)
+    return Choice(remaining) if len(remaining) > 1 else next(iter(remaining), None)
 
 
 def _sequence(parts: Iterable[Content | None]) -> Content | None:
-    found = tuple(parts)
-    kept = tuple(part for part in found if part is not None)
-    return Sequence(kept) if len(kept) == len(found) else None
+    candidates = tuple(parts)
+    remaining = tuple(part for part in candidates if part is not None)
+    return Sequence(remaining) if len(remaining) == len(candidates) else None

@@ -8,7 +8,7 @@ lengths of its items.
 Each maker binds all that it needs, so that a writer does nothing but draw and append: they are the inner loop.
 
 >>> out, points = [], []
->>> repeated(([leaf(["<b>"], ["1", "2"], "</b>")], 0), 3, True, 0)(out, lambda: 0.5, points, 0)
+>>> growth_slot(([text_element(["<b>"], ["1", "2"], "</b>")], 0), 3, True, 0)(out, lambda: 0.5, points, 0)
 >>> slot, row, number, *_ = points[0]
 >>> row[number](slot, lambda: 0.5, points, 0)
 >>> out
@@ -24,240 +24,289 @@ from typing import Any
 from pathcast.errors import WorkloadError
 
 __all__ = [
-    "MOST_STRINGS",
-    "Branches",
-    "Items",
-    "Part",
-    "Point",
-    "Random",
+    "MAX_STRINGS",
+    "GrowthPoint",
+    "MixedContent",
+    "OutputItems",
+    "RandomFunction",
     "Writer",
-    "blended",
+    "WriterRef",
     "choice",
-    "drawn",
-    "empty",
-    "exact",
-    "leaf",
-    "mixed",
-    "parent",
-    "repeated",
+    "empty_element",
+    "exact_repeats",
+    "growth_slot",
+    "mixed_element",
+    "mixed_element_at_once",
+    "parent_element",
+    "repeat_at_once",
     "sequence",
+    "text_element",
 ]
 
-Random = Callable[[], float]
-Items = list[Any]  # strings, and slots, which are Items again
-Writer = Callable[[Items, Random, "list[Point]", int], None]
-Part = tuple[list[Writer], int]
+RandomFunction = Callable[[], float]
+OutputItems = list[Any]  # strings, and slots, which are Items again
+Writer = Callable[[OutputItems, RandomFunction, "list[GrowthPoint]", int], None]
+WriterRef = tuple[list[Writer], int]
 """A row of writers and a number in it: what stands there may be made, or replaced, later."""
-Point = tuple[Items, list[Writer], int, int, bool, int]
+GrowthPoint = tuple[OutputItems, list[Writer], int, int, bool, int]
 """A slot, the part that it takes (row, number), how often (0 for once at most), may it stay empty, the path's count."""
 
-MOST_STRINGS = 3_000_000
+MAX_STRINGS = 3_000_000
 """What one document may be made of; more is a mistake in the parameters."""
 
 
-def empty(opens: Sequence[str]) -> Writer:
+def empty_element(start_tags: Sequence[str]) -> Writer:
     """An element without content: any of its tags."""
-    many = len(opens)
+    tag_count = len(start_tags)
 
-    def write(out: Items, random: Random, _points: list[Point], _path: int) -> None:
-        out.append(opens[int(random() * many)])
+    def write(
+        out: OutputItems, random: RandomFunction, _points: list[GrowthPoint], _path: int
+    ) -> None:
+        out.append(start_tags[int(random() * tag_count)])
 
     return write
 
 
-def leaf(opens: Sequence[str], texts: Sequence[str], end: str) -> Writer:
+def text_element(start_tags: Sequence[str], texts: Sequence[str], end_tag: str) -> Writer:
     """An element with text alone."""
-    many, lines = len(opens), len(texts)
-    only = opens[0]
+    tag_count, text_count = len(start_tags), len(texts)
+    single_tag = start_tags[0]
 
-    def write(out: Items, random: Random, _points: list[Point], _path: int) -> None:
-        out.append(f"{opens[int(random() * many)]}{texts[int(random() * lines)]}{end}")
+    def write(
+        out: OutputItems, random: RandomFunction, _points: list[GrowthPoint], _path: int
+    ) -> None:
+        out.append(
+            f"{start_tags[int(random() * tag_count)]}{texts[int(random() * text_count)]}{end_tag}"
+        )
 
-    def plain(out: Items, random: Random, _points: list[Point], _path: int) -> None:
-        out.append(f"{only}{texts[int(random() * lines)]}{end}")
+    def write_single(
+        out: OutputItems, random: RandomFunction, _points: list[GrowthPoint], _path: int
+    ) -> None:
+        out.append(f"{single_tag}{texts[int(random() * text_count)]}{end_tag}")
 
-    return plain if many == 1 else write
+    return write_single if tag_count == 1 else write
 
 
 @dataclass(frozen=True, slots=True)
-class Branches:
+class MixedContent:
     """The children that may stand beside text: each one's part and need; and the texts."""
 
-    parts: Sequence[Part]
-    needs: Sequence[int]
+    parts: Sequence[WriterRef]
+    masks: Sequence[int]
     texts: Sequence[str]
 
 
-def mixed(opens: Sequence[str], branches: Branches, most: int, end: str, step: int) -> Writer:
+def mixed_element(
+    start_tags: Sequence[str], content: MixedContent, max_repeats: int, end_tag: str, step: int
+) -> Writer:
     """An element with text, and a slot for children with more text after each."""
-    texts = branches.texts
-    many, lines = len(opens), len(texts)
-    row, number = [_spoken(branches)], 0
+    texts = content.texts
+    tag_count, text_count = len(start_tags), len(texts)
+    row, number = [_child_and_text(content)], 0
 
-    def write(out: Items, random: Random, points: list[Point], path: int) -> None:
-        slot: Items = []
-        first = f"{opens[int(random() * many)]}{texts[int(random() * lines)]}"
-        out += (first, slot, end)
-        points.append((slot, row, number, most, True, path + step))
+    def write(
+        out: OutputItems, random: RandomFunction, points: list[GrowthPoint], path: int
+    ) -> None:
+        slot: OutputItems = []
+        first = f"{start_tags[int(random() * tag_count)]}{texts[int(random() * text_count)]}"
+        out += (first, slot, end_tag)
+        points.append((slot, row, number, max_repeats, True, path + step))
 
     return write
 
 
-def blended(
-    opens: Sequence[str], branches: Branches, most: int, optional: float, end: str, step: int
+def mixed_element_at_once(
+    start_tags: Sequence[str],
+    content: MixedContent,
+    max_repeats: int,
+    optional: float,
+    end_tag: str,
+    step: int,
 ) -> Writer:
     """An element with text, and with as many children as are drawn at once."""
-    texts = branches.texts
-    many, lines = len(opens), len(texts)
+    texts = content.texts
+    tag_count, text_count = len(start_tags), len(texts)
     absent = 1.0 - optional  # so that a random function of 0 leaves the children out
-    spoken = _spoken(branches)
+    write_child = _child_and_text(content)
 
-    def write(out: Items, random: Random, points: list[Point], path: int) -> None:
-        first = f"{opens[int(random() * many)]}{texts[int(random() * lines)]}"
-        chance = random() - absent
-        if chance <= 0.0:
-            out.append(first + end)
+    def write(
+        out: OutputItems, random: RandomFunction, points: list[GrowthPoint], path: int
+    ) -> None:
+        first = f"{start_tags[int(random() * tag_count)]}{texts[int(random() * text_count)]}"
+        excess = random() - absent
+        if excess <= 0.0:
+            out.append(first + end_tag)
             return
         out.append(first)
         path += step
-        for _ in range(1 + int(chance / optional * most)):
-            spoken(out, random, points, path)
-        out.append(end)
+        for _ in range(1 + int(excess / optional * max_repeats)):
+            write_child(out, random, points, path)
+        out.append(end_tag)
 
     return write
 
 
-def parent(opens: Sequence[str], parts: Sequence[Part], end: str, step: int) -> Writer:
+def parent_element(
+    start_tags: Sequence[str], parts: Sequence[WriterRef], end_tag: str, step: int
+) -> Writer:
     """An element with parts in a fixed order."""
-    many = len(opens)
-    only = opens[0]
+    tag_count = len(start_tags)
+    single_tag = start_tags[0]
 
-    def write(out: Items, random: Random, points: list[Point], path: int) -> None:
-        out.append(opens[int(random() * many)])
+    def write(
+        out: OutputItems, random: RandomFunction, points: list[GrowthPoint], path: int
+    ) -> None:
+        out.append(start_tags[int(random() * tag_count)])
         path += step
         for row, number in parts:
             row[number](out, random, points, path)
-        out.append(end)
+        out.append(end_tag)
 
-    def plain(out: Items, random: Random, points: list[Point], path: int) -> None:
-        out.append(only)
+    def write_single(
+        out: OutputItems, random: RandomFunction, points: list[GrowthPoint], path: int
+    ) -> None:
+        out.append(single_tag)
         path += step
         for row, number in parts:
             row[number](out, random, points, path)
-        out.append(end)
+        out.append(end_tag)
 
-    return plain if many == 1 else write
+    return write_single if tag_count == 1 else write
 
 
-def sequence(parts: Sequence[Part]) -> Writer:
+def sequence(parts: Sequence[WriterRef]) -> Writer:
     """Parts one after the other."""
 
-    def write(out: Items, random: Random, points: list[Point], path: int) -> None:
+    def write(
+        out: OutputItems, random: RandomFunction, points: list[GrowthPoint], path: int
+    ) -> None:
         for row, number in parts:
             row[number](out, random, points, path)
 
     return write
 
 
-def choice(branches: Sequence[Part], needs: Sequence[int]) -> Writer:
+def choice(branches: Sequence[WriterRef], masks: Sequence[int]) -> Writer:
     """One of the branches that the path leaves open; nothing if it leaves none."""
-    many = len(branches)
+    branch_count = len(branches)
 
-    def free(out: Items, random: Random, points: list[Point], path: int) -> None:
-        row, number = branches[int(random() * many)]
+    def write_any(
+        out: OutputItems, random: RandomFunction, points: list[GrowthPoint], path: int
+    ) -> None:
+        row, number = branches[int(random() * branch_count)]
         row[number](out, random, points, path)
 
-    def write(out: Items, random: Random, points: list[Point], path: int) -> None:
-        taken = int(random() * many)
-        if path & needs[taken]:
-            left = [branch for branch in range(many) if not path & needs[branch]]
-            if not left:
+    def write(
+        out: OutputItems, random: RandomFunction, points: list[GrowthPoint], path: int
+    ) -> None:
+        chosen = int(random() * branch_count)
+        if path & masks[chosen]:
+            open_branches = [branch for branch in range(branch_count) if not path & masks[branch]]
+            if not open_branches:
                 return
-            taken = left[int(random() * len(left))]
-        row, number = branches[taken]
+            chosen = open_branches[int(random() * len(open_branches))]
+        row, number = branches[chosen]
         row[number](out, random, points, path)
 
-    return write if any(needs) else free
+    return write if any(masks) else write_any
 
 
-def _spoken(branches: Branches) -> Writer:
+def _child_and_text(content: MixedContent) -> Writer:
     """One of the branches, and a text after it; nothing if the path leaves none open."""
-    parts, needs, texts = branches.parts, branches.needs, branches.texts
-    many, lines = len(parts), len(texts)
-    limited = choice(parts, needs)
+    parts, masks, texts = content.parts, content.masks, content.texts
+    branch_count, text_count = len(parts), len(texts)
+    write_branch = choice(parts, masks)
 
-    def free(out: Items, random: Random, points: list[Point], path: int) -> None:
-        row, number = parts[int(random() * many)]
+    def write_any(
+        out: OutputItems, random: RandomFunction, points: list[GrowthPoint], path: int
+    ) -> None:
+        row, number = parts[int(random() * branch_count)]
         row[number](out, random, points, path)
-        out.append(texts[int(random() * lines)])
+        out.append(texts[int(random() * text_count)])
 
-    def write(out: Items, random: Random, points: list[Point], path: int) -> None:
+    def write(
+        out: OutputItems, random: RandomFunction, points: list[GrowthPoint], path: int
+    ) -> None:
         before = len(out)
-        limited(out, random, points, path)
+        write_branch(out, random, points, path)
         if len(out) > before:
-            out.append(texts[int(random() * lines)])
+            out.append(texts[int(random() * text_count)])
 
-    return write if any(needs) else free
+    return write if any(masks) else write_any
 
 
-def repeated(part: Part, most: int, may_be_absent: bool, need: int) -> Writer:
+def growth_slot(part: WriterRef, max_repeats: int, may_be_absent: bool, mask: int) -> Writer:
     """A slot for a part, after a first one if it may not miss; nothing where the path does not leave it open."""
     row, number = part
 
-    def star(out: Items, _random: Random, points: list[Point], path: int) -> None:
-        if not path & need:
-            slot: Items = []
+    def write_optional(
+        out: OutputItems, _random: RandomFunction, points: list[GrowthPoint], path: int
+    ) -> None:
+        if not path & mask:
+            slot: OutputItems = []
             out.append(slot)
-            points.append((slot, row, number, most, True, path))
+            points.append((slot, row, number, max_repeats, True, path))
 
-    def plus(out: Items, random: Random, points: list[Point], path: int) -> None:
+    def write_required(
+        out: OutputItems, random: RandomFunction, points: list[GrowthPoint], path: int
+    ) -> None:
         row[number](out, random, points, path)
-        slot: Items = []
+        slot: OutputItems = []
         out.append(slot)
-        points.append((slot, row, number, most, False, path))
+        points.append((slot, row, number, max_repeats, False, path))
 
-    return star if may_be_absent else plus
+    return write_optional if may_be_absent else write_required
 
 
-def drawn(part: Part, most: int, may_be_absent: bool, need: int, optional: float) -> Writer:
+def repeat_at_once(
+    part: WriterRef, max_repeats: int, may_be_absent: bool, mask: int, optional: float
+) -> Writer:
     """A part as often as drawn at once, with no slot: for small parts, which need not wait for their turn."""
     row, number = part
     absent = 1.0 - optional  # so that a random function of 0 leaves the part out
 
-    def star(out: Items, random: Random, points: list[Point], path: int) -> None:
-        chance = random() - absent
-        if chance > 0.0 and not path & need:
-            for _ in range(1 + int(chance / optional * most)):
+    def write_optional(
+        out: OutputItems, random: RandomFunction, points: list[GrowthPoint], path: int
+    ) -> None:
+        excess = random() - absent
+        if excess > 0.0 and not path & mask:
+            for _ in range(1 + int(excess / optional * max_repeats)):
                 row[number](out, random, points, path)
 
-    def plus(out: Items, random: Random, points: list[Point], path: int) -> None:
-        for _ in range(1 + int(random() * most)):
+    def write_required(
+        out: OutputItems, random: RandomFunction, points: list[GrowthPoint], path: int
+    ) -> None:
+        for _ in range(1 + int(random() * max_repeats)):
             row[number](out, random, points, path)
 
-    return star if may_be_absent else plus
+    return write_optional if may_be_absent else write_required
 
 
-def exact(
-    bodies: Sequence[tuple[int, Part, int]], rest: Part | None, fallback: Part | None
+def exact_repeats(
+    bodies: Sequence[tuple[int, WriterRef, int]],
+    others: WriterRef | None,
+    fallback: WriterRef | None,
 ) -> Writer:
     """Each body (how many, what, its need) so often, in any order, then the rest; else the fallback, if any."""
 
-    def write(out: Items, random: Random, points: list[Point], path: int) -> None:
-        left = [(many, part) for many, part, need in bodies if not path & need and many]
-        written = bool(left)
-        while left:
-            turn = int(random() * len(left)) if len(left) > 1 else 0
-            many, (row, number) = left[turn]
+    def write(
+        out: OutputItems, random: RandomFunction, points: list[GrowthPoint], path: int
+    ) -> None:
+        remaining = [(count, part) for count, part, mask in bodies if not path & mask and count]
+        written = bool(remaining)
+        while remaining:
+            turn = int(random() * len(remaining)) if len(remaining) > 1 else 0
+            count, (row, number) = remaining[turn]
             row[number](out, random, points, path)
-            left[turn : turn + 1] = [(many - 1, (row, number))] if many > 1 else []
-            if len(out) > MOST_STRINGS:
+            remaining[turn : turn + 1] = [(count - 1, (row, number))] if count > 1 else []
+            if len(out) > MAX_STRINGS:
                 message = (
-                    f"a document of more than {MOST_STRINGS} tags and texts is needed for repeat"
+                    f"a document of more than {MAX_STRINGS} tags and texts is needed for repeat"
                 )
                 hint = "a lower repeat, max_depth or recursion"
                 raise WorkloadError("limit", message, hint=hint)
-        if rest is not None:
-            rest[0][rest[1]](out, random, points, path)
+        if others is not None:
+            others[0][others[1]](out, random, points, path)
         elif fallback is not None and not written:
             fallback[0][fallback[1]](out, random, points, path)
 

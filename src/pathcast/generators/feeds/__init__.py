@@ -6,9 +6,9 @@ seed -> a process that moves by itself (station, stock) -> rows, looked at now a
 
 from pathcast.generators.feeds.feed import (
     Message,
-    merged,
+    merge_feeds,
     messages,
-    repeated,
+    repeated_share,
     stock_feed,
     weather_feed,
 )
@@ -21,9 +21,9 @@ __all__ = [
     "StockOptions",
     "WeatherOptions",
     "bundled_stylesheet",
-    "merged",
+    "merge_feeds",
     "messages",
-    "repeated",
+    "repeated_share",
     "stock_feed",
     "weather_feed",
 ]

@@ -4,11 +4,11 @@ A message is the XML that a sheet makes of one row (weather: a city's report) or
 every symbol), with that moment. Messages of several feeds are mixed by time, as for figure 3.10 of Cao 2012; the
 pause between two messages is the difference of their times.
 
-`repeated` is the share of messages that had occurred before, byte for byte: the hit ratio of a cache without limits
+`repeated_share` is the share of messages that had occurred before, byte for byte: the hit ratio of a cache without limits
 (table 3.8).
 
 >>> calm = weather_feed(WeatherOptions(days=("calm",)), seed=1)
->>> 0.8 < repeated(message.body for message in calm) < 0.9
+>>> 0.8 < repeated_share(message.body for message in calm) < 0.9
 True
 """
 
@@ -27,7 +27,7 @@ from pathcast.generators.feeds.stylesheets import bundled_stylesheet
 from pathcast.generators.feeds.weather import WeatherOptions
 from pathcast.xslt import Stylesheet
 
-__all__ = ["Message", "merged", "messages", "repeated", "stock_feed", "weather_feed"]
+__all__ = ["Message", "merge_feeds", "messages", "repeated_share", "stock_feed", "weather_feed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +40,23 @@ class Message:
 
 
 def messages(
-    table: FeedTable, sheet: Stylesheet, *, feed: str, grouped: bool = False, timed: bool = False
+    table: FeedTable,
+    stylesheet: Stylesheet,
+    *,
+    feed: str,
+    grouped: bool = False,
+    timed: bool = False,
 ) -> Iterator[Message]:
     """One message a row, or (`grouped`) one for all rows of the same time that follow each other.
 
     `timed` is handed to the sheet, whose business it is to write the time into the message.
     """
-    asked = {"timed": "yes"} if timed else {}
+    parameters = {"timed": "yes"} if timed else {}
     for at, rows in _groups(table.rows, grouped):
         yield Message(
-            at, feed, sheet.transform_rows(table.fields, [row.values for row in rows], **asked)
+            at,
+            feed,
+            stylesheet.transform_rows(table.fields, [row.values for row in rows], **parameters),
         )
 
 
@@ -62,28 +69,28 @@ def _groups(rows: Iterable[FeedRow], grouped: bool) -> Iterator[tuple[int, Itera
 
 
 def weather_feed(
-    options: WeatherOptions, seed: int, *, sheet: Stylesheet | None = None, timed: bool = False
+    options: WeatherOptions, seed: int, *, stylesheet: Stylesheet | None = None, timed: bool = False
 ) -> Iterator[Message]:
     """A message for each report of a city, valid under weather.dtd."""
     table = FeedTable(weather.FIELDS, weather.rows(options, seed))
-    return messages(table, sheet or bundled_stylesheet("weather"), feed="weather", timed=timed)
+    return messages(table, stylesheet or bundled_stylesheet("weather"), feed="weather", timed=timed)
 
 
 def stock_feed(
-    options: StockOptions, seed: int, *, sheet: Stylesheet | None = None, timed: bool = False
+    options: StockOptions, seed: int, *, stylesheet: Stylesheet | None = None, timed: bool = False
 ) -> Iterator[Message]:
     """A message for each poll of the market, valid under stock.dtd."""
     table = FeedTable(stock.FIELDS, stock.rows(options, seed))
-    chosen = sheet or bundled_stylesheet("stock")
+    chosen = stylesheet or bundled_stylesheet("stock")
     return messages(table, chosen, feed="stock", grouped=True, timed=timed)
 
 
-def merged(*feeds: Iterable[Message]) -> Iterator[Message]:
+def merge_feeds(*feeds: Iterable[Message]) -> Iterator[Message]:
     """All messages by time; of the same time, those of an earlier feed come first."""
     return heapq.merge(*feeds, key=lambda message: message.at)
 
 
-def repeated(bodies: Iterable[bytes]) -> float:
+def repeated_share(bodies: Iterable[bytes]) -> float:
     """The share of messages that are equal to one before; 0 where there are none."""
     seen: set[bytes] = set()
     count = 0

@@ -11,7 +11,7 @@ Both ways are streams: a year of rows needs the memory of one.
 
 >>> import io
 >>> out = io.StringIO()
->>> write_csv(out, ("time", "city"), [FeedRow(moment(date(2011, 8, 3), 30), ("2011-08-03T00:00:30", "Ottawa"))])
+>>> write_csv(out, ("time", "city"), [FeedRow(epoch_seconds(date(2011, 8, 3), 30), ("2011-08-03T00:00:30", "Ottawa"))])
 1
 >>> read_csv(io.StringIO(out.getvalue())).fields
 ('time', 'city')
@@ -31,13 +31,22 @@ from typing import Literal, TextIO
 
 from pathcast.errors import FormatError, WorkloadError
 
-__all__ = ["DAY", "FeedRow", "FeedTable", "clock", "moment", "read_csv", "stamp", "write_csv"]
+__all__ = [
+    "DAY_SECONDS",
+    "FeedRow",
+    "FeedTable",
+    "epoch_seconds",
+    "format_time",
+    "parse_time_of_day",
+    "read_csv",
+    "write_csv",
+]
 
-DAY = 86_400
-_LONGEST = 131_072  # characters: the limit of `csv`, which is one for the whole process and not ours to raise
+DAY_SECONDS = 86_400
+_MAX_FIELD_LENGTH = 131_072  # characters: the limit of `csv`, which is one for the whole process and not ours to raise
 _EPOCH = date(1970, 1, 1).toordinal()
-_STAMP = re.compile(r"(\d{4}-\d\d-\d\d)[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
-_CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?", re.ASCII)
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
+_TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,29 +65,29 @@ class FeedTable:
     rows: Iterable[FeedRow]
 
 
-def moment(day: date, second: int) -> int:
+def epoch_seconds(day: date, second: int) -> int:
     """`at` of a second of a day."""
-    return (day.toordinal() - _EPOCH) * DAY + second
+    return (day.toordinal() - _EPOCH) * DAY_SECONDS + second
 
 
-def stamp(at: int) -> str:
+def format_time(at: int) -> str:
     """`at` as the time field has it.
 
-    >>> stamp(moment(date(2011, 8, 3), 34_200))
+    >>> format_time(epoch_seconds(date(2011, 8, 3), 34_200))
     '2011-08-03T09:30:00'
     """
-    days, second = divmod(at, DAY)
+    days, second = divmod(at, DAY_SECONDS)
     day = date.fromordinal(_EPOCH + days).isoformat()
     return f"{day}T{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"
 
 
-def clock(text: str) -> int:
+def parse_time_of_day(text: str) -> int:
     """A time of day as its second: 9:30 is 34200, and 24:00 the end of the day."""
-    found = _CLOCK.fullmatch(text.strip())
-    if found:
-        hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    match = _TIME_OF_DAY.fullmatch(text.strip())
+    if match:
+        hours, minutes, seconds = (int(part or 0) for part in match.groups())
         second = hours * 3600 + minutes * 60 + seconds
-        if minutes < 60 and seconds < 60 and second <= DAY:
+        if minutes < 60 and seconds < 60 and second <= DAY_SECONDS:
             return second
     raise WorkloadError("time", f"{text!r} is no time of day", hint="write 9:30 or 16:00:00")
 
@@ -90,23 +99,23 @@ def write_csv(
     count = 0
     with contextlib.ExitStack() as stack:
         if isinstance(target, str | os.PathLike):
-            target = stack.enter_context(_opened(target, "w"))
+            target = stack.enter_context(_open(target, "w"))
         plain = csv.writer(target, lineterminator="\n")
         # With this line end, Python 3.11 does not see that a carriage return needs quotes.
         quoted = csv.writer(target, lineterminator="\n", quoting=csv.QUOTE_ALL)
         header = tuple(fields)
-        (quoted if "\r" in _joined(header) else plain).writerow(header)
+        (quoted if "\r" in _check_line(header) else plain).writerow(header)
         for row in rows:
-            (quoted if "\r" in _joined(row.values) else plain).writerow(row.values)
+            (quoted if "\r" in _check_line(row.values) else plain).writerow(row.values)
             count += 1
     return count
 
 
-def _joined(values: Sequence[str]) -> str:
+def _check_line(values: Sequence[str]) -> str:
     """All texts of a line, if they can be read back."""
     text = "".join(values)
-    if len(text) > _LONGEST and max(map(len, values)) > _LONGEST:
-        raise FormatError("csv", f"a text has more than {_LONGEST} characters")
+    if len(text) > _MAX_FIELD_LENGTH and max(map(len, values)) > _MAX_FIELD_LENGTH:
+        raise FormatError("csv", f"a text has more than {_MAX_FIELD_LENGTH} characters")
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -120,67 +129,69 @@ def read_csv(source: str | os.PathLike[str] | TextIO) -> FeedTable:
     What is wrong with the header is told at once, what is wrong with a row when it is reached.
     """
     if isinstance(source, str | os.PathLike):
-        return _table(_lines(source))
-    return _table(iter(source))
+        return _read_table(_lines(source))
+    return _read_table(iter(source))
 
 
 def _lines(path: str | os.PathLike[str]) -> Iterator[str]:
-    with _opened(path, "r") as stream:
+    with _open(path, "r") as stream:
         try:
             yield from stream
         except UnicodeDecodeError:
             raise FormatError("csv", f"{os.fspath(path)} is not UTF-8") from None
 
 
-def _opened(path: str | os.PathLike[str], mode: Literal["r", "w"]) -> TextIO:
+def _open(path: str | os.PathLike[str], mode: Literal["r", "w"]) -> TextIO:
     try:
         encoding = "utf-8-sig" if mode == "r" else "utf-8"
         return Path(path).open(mode, encoding=encoding, newline="")
     except (OSError, ValueError) as error:
-        said = getattr(error, "strerror", None) or str(error)
-        raise FormatError("file", f"{os.fspath(path)}: {said}") from None
+        reason = getattr(error, "strerror", None) or str(error)
+        raise FormatError("file", f"{os.fspath(path)}: {reason}") from None
 
 
-def _table(lines: Iterator[str]) -> FeedTable:
+def _read_table(lines: Iterator[str]) -> FeedTable:
     reader = csv.reader(lines, strict=True)
     try:
         fields = tuple(next(reader, ()))
     except csv.Error as error:
         raise FormatError("csv", str(error), line=1) from None
-    wrong = None
+    message = None
     if not fields:
-        wrong = "there is no header"
+        message = "there is no header"
     elif "time" not in fields:
-        wrong = "the header has no field time"
+        message = "the header has no field time"
     elif len(set(fields)) != len(fields):
-        wrong = "the header has a field twice"
-    if wrong:
-        raise FormatError("csv", wrong, line=1, hint="the first line names the fields, time first")
+        message = "the header has a field twice"
+    if message:
+        raise FormatError(
+            "csv", message, line=1, hint="the first line names the fields, time first"
+        )
     return FeedTable(fields, _rows(reader, lambda: reader.line_num, fields))
 
 
 def _rows(
     reader: Iterator[list[str]], line: Callable[[], int], fields: tuple[str, ...]
 ) -> Iterator[FeedRow]:
-    place = fields.index("time")
+    time_index = fields.index("time")
     try:
         for values in reader:
             if not values:
                 continue
             if len(values) != len(fields):
-                said = f"{len(values)} values for {len(fields)} fields"
-                raise FormatError("csv", said, line=line())
-            yield FeedRow(_read_stamp(values[place], line()), tuple(values))
+                message = f"{len(values)} values for {len(fields)} fields"
+                raise FormatError("csv", message, line=line())
+            yield FeedRow(_parse_time(values[time_index], line()), tuple(values))
     except csv.Error as error:
         raise FormatError("csv", str(error), line=line()) from None
 
 
-def _read_stamp(text: str, line: int) -> int:
-    found = _STAMP.fullmatch(text)
-    if found:
-        day, hours, minutes, seconds = found.groups()
+def _parse_time(text: str, line: int) -> int:
+    match = _TIME.fullmatch(text)
+    if match:
+        day, hours, minutes, seconds = match.groups()
         with contextlib.suppress(ValueError):  # the 30th of February
             second = int(hours) * 3600 + int(minutes) * 60 + int(seconds or 0)
-            return moment(date.fromisoformat(day), second)
-    said = f"{text!r} is no time"
-    raise FormatError("csv", said, line=line, hint="write it as 2011-08-03T09:30:00")
+            return epoch_seconds(date.fromisoformat(day), second)
+    message = f"{text!r} is no time"
+    raise FormatError("csv", message, line=line, hint="write it as 2011-08-03T09:30:00")

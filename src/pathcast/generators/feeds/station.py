@@ -23,10 +23,10 @@ import functools
 from dataclasses import dataclass
 from decimal import Context, Decimal
 
-from pathcast.generators.feeds.rows import DAY
+from pathcast.generators.feeds.rows import DAY_SECONDS
 from pathcast.rng import SeededRandom
 
-__all__ = ["READINGS", "Day", "Place", "Station"]
+__all__ = ["READINGS", "DayWeather", "Station", "StationSite"]
 
 # What `Station.read` gives, in its order.
 READINGS = (
@@ -47,8 +47,17 @@ READINGS = (
     "rainfall",
 )
 
-_QUIET, _LIVELY = 20, 1000  # events a day: at variability 0, and how many more at 1
-_SPELLS = (40, 60, 80, 100, 100, 120, 140, 160)  # percent of the day's mean; their mean is 100
+_MIN_EVENTS, _EXTRA_EVENTS = 20, 1000  # events a day: at variability 0, and how many more at 1
+_SPELL_SHARES = (
+    40,
+    60,
+    80,
+    100,
+    100,
+    120,
+    140,
+    160,
+)  # percent of the day's mean; their mean is 100
 
 # The course of temperature over a day, hour by hour, in hundredths of half the day's range.
 _NIGHT_TO_NOON = (-60, -70, -79, -87, -94, -100, -92, -72, -45, -16, 14, 42)
@@ -57,12 +66,12 @@ _COURSE = _NIGHT_TO_NOON + _NOON_TO_NIGHT
 _WARMTH = (-9, -8, -2, 6, 13, 18, 21, 20, 15, 8, 2, -5)  # degrees, by month
 _SUN = (1, 2, 4, 5, 7, 8, 8, 7, 5, 3, 1, 1)  # the highest UV index, by month
 _CLOUDS = (0, 10, 25, 40, 50, 60, 75, 90, 100)  # percent, by eighths of the sky
-_VIEWS = ("0.2", "0.5", "1.0", "2.0", "4.0", "6.0", "8.0", "10.0", "12.0", "16.0", "24.0")
+_VISIBILITIES = ("0.2", "0.5", "1.0", "2.0", "4.0", "6.0", "8.0", "10.0", "12.0", "16.0", "24.0")
 _WINDS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StationSite:
     """Where a station stands: latitude and longitude in hundredths of a degree, elevation in metres."""
 
     city: str
@@ -72,7 +81,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class DayWeather:
     """What all stations of a day share."""
 
     variability: float
@@ -87,9 +96,9 @@ class Day:
     front: int  # half hectopascals that the pressure rises
 
     @classmethod
-    def of(cls, rng: SeededRandom, variability: float, month: int) -> Day:
+    def of(cls, rng: SeededRandom, variability: float, month: int) -> DayWeather:
         """Draw a day."""
-        spells = list(_SPELLS)
+        spells = list(_SPELL_SHARES)
         for last in range(len(spells) - 1, 0, -1):
             other = rng.below(last + 1)
             spells[last], spells[other] = spells[other], spells[last]
@@ -119,7 +128,7 @@ def _saturation(half_degrees: int) -> int:
     return int(exact.multiply(Decimal(6112), exact.exp(power)))
 
 
-def _walk(value: int, target: int, low: int, high: int, rng: SeededRandom) -> int:
+def _random_step(value: int, target: int, low: int, high: int, rng: SeededRandom) -> int:
     """One step: at random near the target, the more surely back to it the further away, and by longer steps."""
     gap = target - value
     size = max(1, abs(gap) // 3)
@@ -132,26 +141,26 @@ def _walk(value: int, target: int, low: int, high: int, rng: SeededRandom) -> in
 class Station:
     """A place and the state of its weather. `begin` a day, then `read` at seconds that do not go backwards."""
 
-    def __init__(self, place: Place) -> None:
-        self.place = place
+    def __init__(self, site: StationSite) -> None:
+        self.site = site
         # Further north is colder, further up as well.
-        self._offset = (4400 - place.latitude) // 150 - place.elevation // 150
-        self._day: Day | None = None
-        self._view = len(_VIEWS) - 2
+        self._offset = (4400 - site.latitude) // 150 - site.elevation // 150
+        self._day: DayWeather | None = None
+        self._visibility = len(_VISIBILITIES) - 2
         self._rain = 0  # tenths of a millimetre in an hour
-        self._shown: tuple[str, ...] | None = None
+        self._readings: tuple[str, ...] | None = None
 
-    def begin(self, day: Day, rng: SeededRandom) -> None:
+    def begin(self, day: DayWeather, rng: SeededRandom) -> None:
         """The weather goes on from where it was; the first day starts from what is usual."""
         if self._day is not None:
-            self.read(DAY - 1)  # yesterday ends the same whenever it was last read
+            self.read(DAY_SECONDS - 1)  # yesterday ends the same whenever it was last read
         self._rng = rng
-        self._due = 0.0  # when the next event comes; each event draws the pause after it
+        self._next_event = 0.0  # when the next event comes; each event draws the pause after it
         self._second = 0
         if self._day is None:
             self._day = day
-            self._start = 2026 - self.place.elevation // 100 + rng.between(-12, 12)
-            self._temperature = self._pull()
+            self._start = 2026 - self.site.elevation // 100 + rng.between(-12, 12)
+            self._temperature = self._target_temperature()
             self._dew = self._temperature - day.drought // 2 - 1
             self._wind = day.wind
             self._gust = day.wind // 2
@@ -161,75 +170,81 @@ class Station:
         else:
             self._start = self._pressure
         self._day = day
-        self._pause()
+        self._schedule_next()
 
     def read(self, second: int) -> tuple[str, ...]:
         """The readings at a second of the day, in the order of `READINGS`."""
-        while self._due <= second:
-            self._second = int(self._due)
-            self._event()
-            self._pause()
-            self._shown = None
-        if self._shown is None:
-            self._shown = self._report()
-        return self._shown
+        while self._next_event <= second:
+            self._second = int(self._next_event)
+            self._on_event()
+            self._schedule_next()
+            self._readings = None
+        if self._readings is None:
+            self._readings = self._report()
+        return self._readings
 
     @property
-    def day(self) -> Day:
+    def day(self) -> DayWeather:
         assert self._day is not None, "begin comes before read"
         return self._day
 
-    def _pause(self) -> None:
+    def _schedule_next(self) -> None:
         day = self.day
-        spell = day.spells[min(int(self._due), DAY - 1) * len(day.spells) // DAY]
-        events = (_QUIET + _LIVELY * day.variability) * spell / 100
-        self._due += self._rng.exponential() * DAY / events
+        spell = day.spells[
+            min(int(self._next_event), DAY_SECONDS - 1) * len(day.spells) // DAY_SECONDS
+        ]
+        events = (_MIN_EVENTS + _EXTRA_EVENTS * day.variability) * spell / 100
+        self._next_event += self._rng.exponential() * DAY_SECONDS / events
 
-    def _pull(self) -> int:
+    def _target_temperature(self) -> int:
         """The temperature that the hour asks for."""
         day = self.day
-        hour, rest = divmod(self._second, 3600)
-        here, there = _COURSE[hour], _COURSE[(hour + 1) % 24]
-        course = here * 3600 + (there - here) * rest
+        hour, seconds = divmod(self._second, 3600)
+        this_hour, next_hour = _COURSE[hour], _COURSE[(hour + 1) % 24]
+        course = this_hour * 3600 + (next_hour - this_hour) * seconds
         return (
             2 * _WARMTH[day.month - 1] + self._offset + day.warmth + day.swing * course // 360_000
         )
 
-    def _event(self) -> None:
+    def _on_event(self) -> None:
         """Move one reading; what depends on it follows."""
         day, rng = self.day, self._rng
         turn = rng.below(20)
         if turn < 4:
-            self._temperature = _walk(self._temperature, self._pull(), -90, 90, rng)
+            self._temperature = _random_step(
+                self._temperature, self._target_temperature(), -90, 90, rng
+            )
             self._dew = min(self._dew, self._temperature)
         elif turn < 6:
-            target = self._pull() - day.swing // 2 - day.drought + self._rain // 4
-            self._dew = _walk(self._dew, target, -110, self._temperature, rng)
+            target = self._target_temperature() - day.swing // 2 - day.drought + self._rain // 4
+            self._dew = _random_step(self._dew, target, -110, self._temperature, rng)
         elif turn < 9:
             # Wind is up by day and down by night, as the temperature is.
             target = max(0, day.wind + day.wind * _COURSE[self._second // 3600] // 250)
-            self._wind = _walk(self._wind, target, 0, 120, rng)
+            self._wind = _random_step(self._wind, target, 0, 120, rng)
         elif turn < 12:
-            self._gust = _walk(self._gust, self._wind // 2, 0, 60, rng)
+            self._gust = _random_step(self._gust, self._wind // 2, 0, 60, rng)
         elif turn < 13:
             self._source = (self._source + rng.pick((-1, 1))) % 8
         elif turn < 15:
-            target = self._start + day.front * self._second // DAY
-            self._pressure = _walk(self._pressure, target, 1880, 2120, rng)
+            target = self._start + day.front * self._second // DAY_SECONDS
+            self._pressure = _random_step(self._pressure, target, 1880, 2120, rng)
         elif turn < 17:
-            self._clouds = _walk(self._clouds, day.cloud, 0, 8, rng)
+            self._clouds = _random_step(self._clouds, day.cloud, 0, 8, rng)
         elif turn < 18 or self._clouds < 6:
-            self._view = _walk(self._view, self._haze(), 0, len(_VIEWS) - 1, rng)
+            self._visibility = _random_step(
+                self._visibility, self._target_visibility(), 0, len(_VISIBILITIES) - 1, rng
+            )
         else:
             heavy = int(20 * day.variability)
-            self._rain = max(0, _walk(self._rain // 2, heavy // 4, 0, 60, rng) * 2)
+            self._rain = max(0, _random_step(self._rain // 2, heavy // 4, 0, 60, rng) * 2)
         if self._clouds < 6:
             self._rain = 0
 
-    def _haze(self) -> int:
+    def _target_visibility(self) -> int:
         """How far one can see tends to be less in rain, and in air that is nearly saturated."""
         spread = self._temperature - self._dew
-        return len(_VIEWS) - 2 - min(5, self._rain // 8) - (4 - spread if spread < 4 else 0)
+        return len(_VISIBILITIES) - 2 - min(5, self._rain // 8) - (4 - spread if spread < 4 else 0)
 
     def _report(self) -> tuple[str, ...]:
         day = self.day
@@ -253,7 +268,7 @@ class Station:
             str(wind + self._gust),
             _tenths(self._pressure * 5),
             trend,
-            _VIEWS[self._view],
+            _VISIBILITIES[self._visibility],
             str(sun),
             str(_CLOUDS[self._clouds]),
             _tenths(self._rain),
@@ -271,9 +286,9 @@ class Station:
             if self._rain <= 6:
                 return "Drizzle", "drizzle"
             return ("Heavy Rain" if self._rain > 40 else "Rain"), "rain"
-        if self._view <= 2:
+        if self._visibility <= 2:
             return "Fog", "fog"
-        if self._view <= 4:
+        if self._visibility <= 4:
             return "Mist", "mist"
         if self._clouds <= 1:
             return "Clear", "clear"

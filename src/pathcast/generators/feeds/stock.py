@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from pathcast.errors import WorkloadError
-from pathcast.generators.feeds.rows import DAY, FeedRow, moment, stamp
+from pathcast.generators.feeds.rows import DAY_SECONDS, FeedRow, epoch_seconds, format_time
 from pathcast.rng import SeededRandom
 
 __all__ = ["FIELDS", "StockOptions", "rows", "symbols"]
@@ -34,12 +34,12 @@ FIELDS: tuple[str, ...] = tuple(
     "yield rating".split()
 )
 
-_MOST = 5000
+_MAX_SYMBOLS = 5000
 _SECTORS = "energy finance health industry retail technology utilities".split()
 _RATINGS = ("strong buy", "buy", "buy", "hold", "hold", "hold", "sell", "strong sell")
 _CONSONANTS, _VOWELS = "BCDFGHJKLMNPQRSTVWXZ", "AEIOU"
 _PRICES = ((300, 2_000), (1_000, 6_000), (2_000, 10_000), (5_000, 40_000))  # cents
-_LIVELINESS = (20, 60, 100, 140, 180)  # percent of the mean number of trades
+_TRADE_RATES = (20, 60, 100, 140, 180)  # percent of the mean number of trades
 _STEPS = (-3, -2, -1, -1, -1, 1, 1, 1, 2, 3)  # what one trade may move
 
 
@@ -57,30 +57,30 @@ class StockOptions:
 
     def __post_init__(self) -> None:
         checks = (
-            ("symbols", self.symbols, 1, _MOST),
-            ("period", self.period, 1, DAY),
+            ("symbols", self.symbols, 1, _MAX_SYMBOLS),
+            ("period", self.period, 1, DAY_SECONDS),
             ("days", self.days, 1, 100_000),
             ("trades", self.trades, 0, 100_000),
         )
         for name, value, low, high in checks:
             if not low <= value <= high:
                 raise WorkloadError(name, f"{name} must be {low} to {high}, not {value}")
-        if not 0 <= self.opens < self.closes < DAY:
-            said = f"a market cannot be open from second {self.opens} to {self.closes}"
-            raise WorkloadError("time", said, hint=f"0 <= opens < closes < {DAY}")
+        if not 0 <= self.opens < self.closes < DAY_SECONDS:
+            message = f"a market cannot be open from second {self.opens} to {self.closes}"
+            raise WorkloadError("time", message, hint=f"0 <= opens < closes < {DAY_SECONDS}")
         if _trading_day(self.start, self.days - 1) > date.max.toordinal():
-            said = f"{self.days} days from {self.start} go beyond {date.max}"
-            raise WorkloadError("start", said, hint="an earlier start, or fewer days")
+            message = f"{self.days} days from {self.start} go beyond {date.max}"
+            raise WorkloadError("start", message, hint="an earlier start, or fewer days")
 
 
 def symbols(count: int, seed: int) -> tuple[str, ...]:
     """So many distinct symbols of four letters."""
     rng = SeededRandom(seed, "stock", "symbols")
-    found: dict[str, None] = {}
-    while len(found) < count:
+    names: dict[str, None] = {}
+    while len(names) < count:
         letters = (rng.pick(kind) for kind in (_CONSONANTS, _VOWELS, _CONSONANTS, _VOWELS))
-        found["".join(letters)] = None
-    return tuple(found)
+        names["".join(letters)] = None
+    return tuple(names)
 
 
 def rows(options: StockOptions, seed: int) -> Iterator[FeedRow]:
@@ -91,8 +91,8 @@ def rows(options: StockOptions, seed: int) -> Iterator[FeedRow]:
         for company in companies:
             company.begin(number, options)
         for second in range(options.opens, options.closes + 1, options.period):
-            at = moment(today, second)
-            time = stamp(at)
+            at = epoch_seconds(today, second)
+            time = format_time(at)
             for company in companies:
                 yield FeedRow(at, (time, *company.read(second)))
         for company in companies:
@@ -128,31 +128,31 @@ class _Company:
         self._earned = rng.between(-price // 20, price // 8)  # cents a share in a year
         self._paid = max(0, rng.between(0, 3) * self._earned // 10)
         self._volume = rng.between(50, 20_000) * 1_000
-        self._liveliness = rng.pick(_LIVELINESS)
+        self._trade_rate = rng.pick(_TRADE_RATES)
         self._target = price * rng.between(90, 135) // 100
         self._rating = rng.pick(_RATINGS)
 
     def begin(self, day: int, options: StockOptions) -> None:
         self._rng = SeededRandom(self._seed, "stock", "trades", self._symbol, day)
-        trades = options.trades * self._liveliness / 100
+        trades = options.trades * self._trade_rate / 100
         self._pause = (options.closes - options.opens) / trades if trades else None
         self._closed = self._last
-        self._due = float(options.opens)
+        self._next_trade = float(options.opens)
         if self._pause is not None:
             self._trade()
-            self._due += self._rng.exponential() * self._pause
+            self._next_trade += self._rng.exponential() * self._pause
         self._open = self._last
         self._quote()
-        self._shown = self._report()
+        self._fields = self._report()
 
     def read(self, second: int) -> tuple[str, ...]:
         """All fields but the time."""
-        if self._pause is not None and self._due <= second:
-            while self._due <= second:
+        if self._pause is not None and self._next_trade <= second:
+            while self._next_trade <= second:
                 self._trade()
-                self._due += self._rng.exponential() * self._pause
-            self._shown = self._report()
-        return self._shown
+                self._next_trade += self._rng.exponential() * self._pause
+            self._fields = self._report()
+        return self._fields
 
     def _trade(self) -> None:
         tick = _tick(self._last)

@@ -23,5 +23,5 @@ def bundled_stylesheet(name: str) -> Stylesheet:
     if name not in STYLESHEETS:
         hint = f"there are {', '.join(STYLESHEETS)}"
         raise WorkloadError("sheet", f"there is no style sheet {name!r}", hint=hint)
-    file = resources.files("pathcast.generators") / "sheets" / f"{name}.xsl"
+    file = resources.files("pathcast.generators") / "stylesheets" / f"{name}.xsl"
     return Stylesheet.load(file.read_bytes(), name=f"{name}.xsl")

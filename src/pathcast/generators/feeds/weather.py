@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from pathcast.errors import WorkloadError
-from pathcast.generators.feeds.rows import DAY, FeedRow, moment, stamp
-from pathcast.generators.feeds.station import READINGS, Day, Place, Station
+from pathcast.generators.feeds.rows import DAY_SECONDS, FeedRow, epoch_seconds, format_time
+from pathcast.generators.feeds.station import READINGS, DayWeather, Station, StationSite
 from pathcast.rng import SeededRandom
 
 __all__ = ["CITIES", "DAYS", "FIELDS", "WeatherOptions", "cities", "rows"]
@@ -40,13 +40,13 @@ FIELDS: tuple[str, ...] = (
     *READINGS,
 )
 
-_PLACES = {
-    "Toronto": Place("Toronto", 4368, -7963, 173),
-    "Ottawa": Place("Ottawa", 4532, -7567, 114),
-    "Sudbury": Place("Sudbury", 4662, -8080, 348),
+_SITES = {
+    "Toronto": StationSite("Toronto", 4368, -7963, 173),
+    "Ottawa": StationSite("Ottawa", 4532, -7567, 114),
+    "Sudbury": StationSite("Sudbury", 4662, -8080, 348),
 }
-_FIRST = "Maple Cedar Stone River Silver North Birch Granite Heron Copper Pine Falcon".split()
-_SECOND = "Falls Harbour Bay Ridge Lake Landing Mills Point Narrows Corners Hill Creek".split()
+_NAME_STARTS = "Maple Cedar Stone River Silver North Birch Granite Heron Copper Pine Falcon".split()
+_NAME_ENDS = "Falls Harbour Bay Ridge Lake Landing Mills Point Narrows Corners Hill Creek".split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class WeatherOptions:
     days: tuple[str | float, ...] = ("mixed",)
     start: date = date(2011, 8, 3)
     since: int = 0  # the second of each day that starts it
-    until: int = DAY  # the second that is no longer part of it
+    until: int = DAY_SECONDS  # the second that is no longer part of it
     together: bool = False  # all cities every time, instead of one after the other
 
     def __post_init__(self) -> None:
@@ -70,75 +70,79 @@ class WeatherOptions:
         for name in self.cities:
             if not name.strip() or not name.isprintable():
                 raise WorkloadError("cities", f"{name!r} is no name of a city")
-        if not 1 <= self.period <= DAY:
-            said = f"the period must be 1 to {DAY} seconds, not {self.period}"
-            raise WorkloadError("period", said)
-        if not 0 <= self.since < self.until <= DAY:
-            said = f"a day cannot go from second {self.since} to {self.until}"
-            raise WorkloadError("time", said, hint=f"0 <= since < until <= {DAY}")
+        if not 1 <= self.period <= DAY_SECONDS:
+            message = f"the period must be 1 to {DAY_SECONDS} seconds, not {self.period}"
+            raise WorkloadError("period", message)
+        if not 0 <= self.since < self.until <= DAY_SECONDS:
+            message = f"a day cannot go from second {self.since} to {self.until}"
+            raise WorkloadError("time", message, hint=f"0 <= since < until <= {DAY_SECONDS}")
         for day in self.days:
             _variability(day)
         if self.start.toordinal() + len(self.days) - 1 > date.max.toordinal():
-            said = f"{len(self.days)} days from {self.start} go beyond {date.max}"
-            raise WorkloadError("start", said, hint="an earlier start, or fewer days")
+            message = f"{len(self.days)} days from {self.start} go beyond {date.max}"
+            raise WorkloadError("start", message, hint="an earlier start, or fewer days")
 
 
 def cities(count: int) -> tuple[str, ...]:
     """So many names: the paper's three cities, then made-up ones."""
-    most = len(CITIES) + len(_FIRST) * len(_SECOND) * 100
-    if not 1 <= count <= most:
-        raise WorkloadError("cities", f"there can be 1 to {most} cities, not {count}")
+    max_count = len(CITIES) + len(_NAME_STARTS) * len(_NAME_ENDS) * 100
+    if not 1 <= count <= max_count:
+        raise WorkloadError("cities", f"there can be 1 to {max_count} cities, not {count}")
     names = list(CITIES[:count])
     for number in range(count - len(names)):
-        first, rest = number % len(_FIRST), number // len(_FIRST)
-        second, lap = (first + rest) % len(_SECOND), rest // len(_SECOND)
-        names.append(f"{_FIRST[first]} {_SECOND[second]}" + (f" {lap + 1}" if lap else ""))
+        first, round_number = number % len(_NAME_STARTS), number // len(_NAME_STARTS)
+        second, lap = (first + round_number) % len(_NAME_ENDS), round_number // len(_NAME_ENDS)
+        names.append(f"{_NAME_STARTS[first]} {_NAME_ENDS[second]}" + (f" {lap + 1}" if lap else ""))
     return tuple(names)
 
 
 def rows(options: WeatherOptions, seed: int) -> Iterator[FeedRow]:
     """The rows in the order of their times."""
-    stations = [Station(_place(city, seed)) for city in options.cities]
-    fixed = [_about(station.place, number) for number, station in enumerate(stations, 1)]
+    stations = [Station(_site(city, seed)) for city in options.cities]
+    station_fields = [
+        _station_fields(station.site, number) for number, station in enumerate(stations, 1)
+    ]
     for number, kind in enumerate(options.days):
         today = date.fromordinal(options.start.toordinal() + number)
-        day = Day.of(SeededRandom(seed, "weather", "day", number), _variability(kind), today.month)
+        day = DayWeather.of(
+            SeededRandom(seed, "weather", "day", number), _variability(kind), today.month
+        )
         for station in stations:
-            station.begin(day, SeededRandom(seed, "weather", "events", station.place.city, number))
+            station.begin(day, SeededRandom(seed, "weather", "events", station.site.city, number))
         for turn, second in enumerate(range(options.since, options.until, options.period)):
-            at = moment(today, second)
-            time = stamp(at)
+            at = epoch_seconds(today, second)
+            time = format_time(at)
             first = turn % len(stations)
-            for which in range(len(stations)) if options.together else (first,):
-                yield FeedRow(at, (time, *fixed[which], *stations[which].read(second)))
+            for index in range(len(stations)) if options.together else (first,):
+                yield FeedRow(at, (time, *station_fields[index], *stations[index].read(second)))
 
 
 def _variability(day: str | float) -> float:
-    known = DAYS.get(day) if isinstance(day, str) else day
-    if known is None or not 0.0 <= known <= 1.0:
+    variability = DAYS.get(day) if isinstance(day, str) else day
+    if variability is None or not 0.0 <= variability <= 1.0:
         hint = f"give one of {', '.join(DAYS)}, or a variability from 0 to 1"
         raise WorkloadError("days", f"{day!r} is no kind of day", hint=hint)
-    return known
+    return variability
 
 
-def _place(city: str, seed: int) -> Place:
-    if city in _PLACES:
-        return _PLACES[city]
+def _site(city: str, seed: int) -> StationSite:
+    if city in _SITES:
+        return _SITES[city]
     rng = SeededRandom(seed, "weather", "place", city)
-    return Place(city, rng.between(4250, 5100), -rng.between(7000, 9500), rng.between(1, 450))
+    return StationSite(city, rng.between(4250, 5100), -rng.between(7000, 9500), rng.between(1, 450))
 
 
-def _about(place: Place, number: int) -> tuple[str, ...]:
+def _station_fields(site: StationSite, number: int) -> tuple[str, ...]:
     """What a station says of itself."""
-    letters = "".join(one for one in place.city.upper() if "A" <= one <= "Z")
+    letters = "".join(letter for letter in site.city.upper() if "A" <= letter <= "Z")
     return (
-        place.city,
+        site.city,
         "CA",
         f"{letters[:3] or 'X'}{number:03}",
-        f"{place.city} Weather Station",
-        _degrees(place.latitude),
-        _degrees(place.longitude),
-        str(place.elevation),
+        f"{site.city} Weather Station",
+        _degrees(site.latitude),
+        _degrees(site.longitude),
+        str(site.elevation),
     )
 
 

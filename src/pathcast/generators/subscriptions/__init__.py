@@ -6,6 +6,12 @@ texts -> how many of them others cover (covering)
 """
 
 from pathcast.generators.subscriptions.options import PredicateKinds, SubscriptionOptions
-from pathcast.generators.subscriptions.stream import PATIENCE, Subscriptions, subscriptions
+from pathcast.generators.subscriptions.stream import MAX_FUTILE_DRAWS, Subscriptions, subscriptions
 
-__all__ = ["PATIENCE", "PredicateKinds", "SubscriptionOptions", "Subscriptions", "subscriptions"]
+__all__ = [
+    "MAX_FUTILE_DRAWS",
+    "PredicateKinds",
+    "SubscriptionOptions",
+    "Subscriptions",
+    "subscriptions",
+]

@@ -13,9 +13,9 @@ from typing import Literal
 from pathcast.errors import WorkloadError
 from pathcast.generators.values import ValueDomain
 
-__all__ = ["DEEPEST", "PredicateKinds", "SubscriptionOptions"]
+__all__ = ["MAX_STEPS", "PredicateKinds", "SubscriptionOptions"]
 
-DEEPEST = 200  # documents may be 256 levels deep
+MAX_STEPS = 200  # documents may be 256 levels deep
 _OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
 
 
@@ -85,10 +85,10 @@ class SubscriptionOptions:
     disjoint: int | None = None
 
     def __post_init__(self) -> None:
-        if not 1 <= self.min_depth <= self.max_depth <= DEEPEST:
+        if not 1 <= self.min_depth <= self.max_depth <= MAX_STEPS:
             raise WorkloadError(
                 "option",
-                f"depths are from 1 to {DEEPEST}, the least not above the most: "
+                f"depths are from 1 to {MAX_STEPS}, the least not above the most: "
                 f"not {self.min_depth} to {self.max_depth}",
             )
         for name, value in (

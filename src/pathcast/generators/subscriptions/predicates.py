@@ -20,90 +20,90 @@ from dataclasses import dataclass, field
 
 from pathcast.errors import WorkloadError
 from pathcast.generators.subscriptions.options import PredicateKinds
-from pathcast.generators.subscriptions.walk import START, Node, Walks
+from pathcast.generators.subscriptions.walks import START, InstanceNode, SchemaWalks
 from pathcast.rng import SeededRandom
 from pathcast.schema import AttributeType, Default, Element
 
-__all__ = ["Predicates", "Step", "quoted"]
+__all__ = ["PredicateSampler", "QueryStep", "quote"]
 
-_TRIES = 20  # draws of a place and a kind for one predicate, before the query is given up
+_MAX_TRIES = 20  # draws of a place and a kind for one predicate, before the query is given up
 _NUMERIC = (AttributeType.CDATA, AttributeType.NMTOKEN, AttributeType.NMTOKENS)
 _REFERENCES = (AttributeType.IDREF, AttributeType.IDREFS)
 _TEXT = "text()"
-_NEVER = (AttributeType.ENTITY, AttributeType.ENTITIES, AttributeType.NOTATION)
+_UNSUPPORTED = (AttributeType.ENTITY, AttributeType.ENTITIES, AttributeType.NOTATION)
 
 
 @dataclass(slots=True, eq=False)
-class Step:
+class QueryStep:
     """One step of a subscription: what is written, and the element that it was made from."""
 
-    node: Node
+    node: InstanceNode
     axis: str  # / or //
     test: str
-    kids: list[Step] = field(default_factory=list)
+    children: list[QueryStep] = field(default_factory=list)
     conditions: dict[str, str] = field(default_factory=dict)  # what is asked -> [how]
-    place: int = 0
+    position: int = 0
 
     @property
     def text(self) -> str:
         """The step without what hangs below it."""
-        place = f"[{self.place}]" if self.place else ""
+        place = f"[{self.position}]" if self.position else ""
         return f"{self.axis}{self.test}{place}{''.join(sorted(self.conditions.values()))}"
 
 
-class Predicates:
+class PredicateSampler:
     """Draws predicates for the subscriptions of one schema."""
 
     __slots__ = ("_attributes", "_operands", "_operators", "_positions", "_walks", "_weights")
 
-    def __init__(self, walks: Walks, kinds: PredicateKinds) -> None:
+    def __init__(self, walks: SchemaWalks, kinds: PredicateKinds) -> None:
         self._walks = walks
         self._positions = kinds.positions
         self._operators, self._operands = _operands(kinds)
         self._weights = (kinds.attribute, kinds.value, kinds.position, kinds.existence)
         elements = walks.schema.elements
         self._attributes = {
-            name: (_compared(elements[name]), _present(elements[name]))
+            name: (_comparable(elements[name]), _testable(elements[name]))
             for name in walks.choices
             if name != START
         }
 
-    def put(self, rng: SeededRandom, steps: list[Step], count: int) -> bool:
+    def add_predicates(self, rng: SeededRandom, steps: list[QueryStep], count: int) -> bool:
         """Put so many predicates on these steps; False if there is no place for them, as far as was tried."""
-        return all(self._one(rng, steps) for _ in range(count))
+        return all(self._add_one(rng, steps) for _ in range(count))
 
-    def _one(self, rng: SeededRandom, steps: list[Step]) -> bool:
-        makers = (self._attribute, self._value, self._position, self._existence)
-        for _ in range(_TRIES):
+    def _add_one(self, rng: SeededRandom, steps: list[QueryStep]) -> bool:
+        samplers = (self._attribute, self._value, self._position, self._existence)
+        for _ in range(_MAX_TRIES):
             step = rng.pick(steps)
-            drawn = rng.random() * sum(self._weights)
-            for weight, make in zip(self._weights, makers, strict=True):
-                drawn -= weight
-                if drawn < 0:
-                    if make(rng, step):
+            draw = rng.random() * sum(self._weights)
+            for weight, sample in zip(self._weights, samplers, strict=True):
+                draw -= weight
+                if draw < 0:
+                    if sample(rng, step):
                         return True
                     break
         return False
 
-    def _attribute(self, rng: SeededRandom, step: Step) -> bool:
+    def _attribute(self, rng: SeededRandom, step: QueryStep) -> bool:
         choices = self._attributes[step.node.name][0]
         if not choices:
             return False
         name, values = rng.pick(choices)
         if name in step.conditions:
             return False
-        how = f"= {rng.pick(values)}" if values else self._comparison(rng)
-        step.conditions[name] = f"[{name} {how}]"
+        comparison = f"= {rng.pick(values)}" if values else self._comparison(rng)
+        step.conditions[name] = f"[{name} {comparison}]"
         return True
 
-    def _value(self, rng: SeededRandom, step: Step) -> bool:
+    def _value(self, rng: SeededRandom, step: QueryStep) -> bool:
         kind = self._walks.schema.elements[step.node.name].kind
         if not kind.allows_text or _TEXT in step.conditions:
             return False
         step.conditions[_TEXT] = f"[{_TEXT} {self._comparison(rng)}]"
         return True
 
-    def _existence(self, rng: SeededRandom, step: Step) -> bool:
+    def _existence(self, rng: SeededRandom, step: QueryStep) -> bool:
         choices = self._attributes[step.node.name][1]
         if not choices:
             return False
@@ -113,23 +113,23 @@ class Predicates:
         step.conditions[name] = f"[{name}]"
         return True
 
-    def _position(self, rng: SeededRandom, step: Step) -> bool:
+    def _position(self, rng: SeededRandom, step: QueryStep) -> bool:
         parent, name = step.node.parent, step.node.name
-        if step.place or step.test == "*" or parent is None or parent.name == START:
+        if step.position or step.test == "*" or parent is None or parent.name == START:
             return False
-        if parent.wanted[name] != 1:  # another branch asks for the same name: who is which one?
+        if parent.required[name] != 1:  # another branch asks for the same name: who is which one?
             return False
         place = rng.between(1, self._positions)
-        while place > 1 and not self._walks.fits(parent.name, {**parent.wanted, name: place}):
+        while place > 1 and not self._walks.fits(parent.name, {**parent.required, name: place}):
             place = rng.between(1, place - 1)
-        step.place = parent.wanted[name] = place
+        step.position = parent.required[name] = place
         return True
 
     def _comparison(self, rng: SeededRandom) -> str:
         return f"{rng.pick(self._operators)} {rng.pick(self._operands)}"
 
 
-def quoted(value: str) -> str | None:
+def quote(value: str) -> str | None:
     """The value as an XPath string, or None where it has quotes of both kinds."""
     if "'" not in value:
         return f"'{value}'"
@@ -140,44 +140,46 @@ def _operands(kinds: PredicateKinds) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The operators and the operands to draw from."""
     if kinds.values.kind == "integers":
         return kinds.operators, kinds.values.table
-    found = tuple(filter(None, map(quoted, kinds.values.table)))
-    if not found:
+    operands = tuple(filter(None, map(quote, kinds.values.table)))
+    if not operands:
         raise WorkloadError(
             "option", "no value can be written in XPath: all have quotes of both kinds"
         )
-    return ("=",), found
+    return ("=",), operands
 
 
-def _named(element: Element) -> list[tuple[str, AttributeType]]:
+def _nameable(element: Element) -> list[tuple[str, AttributeType]]:
     """The attributes that an expression without namespaces can name."""
     return [
-        (one.name, one.type)
-        for one in element.attributes
-        if not one.declares_namespace
-        and one.type not in _NEVER
-        and (":" not in one.name or one.name.startswith("xml:"))
+        (attribute.name, attribute.type)
+        for attribute in element.attributes
+        if not attribute.declares_namespace
+        and attribute.type not in _UNSUPPORTED
+        and (":" not in attribute.name or attribute.name.startswith("xml:"))
     ]
 
 
-def _compared(element: Element) -> list[tuple[str, tuple[str, ...]]]:
+def _comparable(element: Element) -> list[tuple[str, tuple[str, ...]]]:
     """What may be compared, and with what: () for any number."""
-    found: list[tuple[str, tuple[str, ...]]] = []
-    allowed = {name for name, _ in _named(element)}
-    for one in element.attributes:
-        if one.name not in allowed:
+    comparable: list[tuple[str, tuple[str, ...]]] = []
+    allowed = {name for name, _ in _nameable(element)}
+    for attribute in element.attributes:
+        if attribute.name not in allowed:
             continue
-        if one.default is Default.FIXED:
-            value = quoted(one.value or "")
-            if value is not None and one.type not in _REFERENCES:
-                found.append((f"@{one.name}", (value,)))
-        elif one.type is AttributeType.ENUMERATION:
-            found.append((f"@{one.name}", tuple(f"'{value}'" for value in one.values)))
-        elif one.type in _NUMERIC:
-            found.append((f"@{one.name}", ()))
-    return found
+        if attribute.default is Default.FIXED:
+            value = quote(attribute.value or "")
+            if value is not None and attribute.type not in _REFERENCES:
+                comparable.append((f"@{attribute.name}", (value,)))
+        elif attribute.type is AttributeType.ENUMERATION:
+            comparable.append(
+                (f"@{attribute.name}", tuple(f"'{value}'" for value in attribute.values))
+            )
+        elif attribute.type in _NUMERIC:
+            comparable.append((f"@{attribute.name}", ()))
+    return comparable
 
 
-def _present(element: Element) -> list[str]:
-    named = _named(element)
-    has_id = any(kind is AttributeType.ID for _, kind in named)
-    return [f"@{name}" for name, kind in named if has_id or kind not in _REFERENCES]
+def _testable(element: Element) -> list[str]:
+    nameable = _nameable(element)
+    has_id = any(kind is AttributeType.ID for _, kind in nameable)
+    return [f"@{name}" for name, kind in nameable if has_id or kind not in _REFERENCES]

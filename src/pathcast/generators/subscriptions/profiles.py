@@ -9,7 +9,7 @@ these places that one is taken which every document has, if there is one, then t
 The constants are the integers from 1 to the number of profiles, so documents should draw their values from these.
 
 >>> from pathcast.generators.bundled import bundled_schema
->>> place(bundled_schema("weather")), place(bundled_schema("book"))
+>>> single_value_template(bundled_schema("weather")), single_value_template(bundled_schema("book"))
 ('/weather[@city = {}]', '/book/title[. = {}]')
 """
 
@@ -18,26 +18,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pathcast.errors import WorkloadError
-from pathcast.generators.subscriptions.walk import START, Walks
+from pathcast.generators.subscriptions.walks import START, SchemaWalks
 from pathcast.rng import SeededRandom, Zipf
 from pathcast.schema import AttributeType, ContentKind, Default, Element, Schema, cheapest_word
 
-__all__ = ["place", "profiles"]
+__all__ = ["draw_profiles", "single_value_template"]
 
 _NUMERIC = (AttributeType.CDATA, AttributeType.NMTOKEN)
 
 
-def profiles(schema: Schema, different: int, theta: float, rng: SeededRandom) -> Iterator[str]:
+def draw_profiles(schema: Schema, count: int, theta: float, rng: SeededRandom) -> Iterator[str]:
     """Endless draws from so many profiles that do not overlap, the n-th with weight 1 / n ** theta."""
-    form = place(schema)
-    zipf = Zipf(different, theta)
+    template = single_value_template(schema)
+    zipf = Zipf(count, theta)
     while True:
-        yield form.format(1 + zipf.pick(rng))
+        yield template.format(1 + zipf.pick(rng))
 
 
-def place(schema: Schema) -> str:
+def single_value_template(schema: Schema) -> str:
     """The subscription to a value that a document has once at most, with {} for the constant."""
-    walks = Walks(schema)
+    walks = SchemaWalks(schema)
     roots = walks.choices[START][0]
     if len(roots) > 1:
         raise WorkloadError(
@@ -45,15 +45,15 @@ def place(schema: Schema) -> str:
             f"{schema.name} has {len(roots)} roots, and a profile speaks of one",
             hint=f"choose one: {', '.join(roots)}",
         )
-    found: str | None = None
+    fallback: str | None = None
     level = [(roots[0], f"/{roots[0]}", True)]
     seen = set(roots)
     while level:
         for name, path, always in level:
-            for form, certain in _forms(schema.elements[name], path):
+            for template, certain in _templates(schema.elements[name], path):
                 if always and certain:
-                    return form
-                found = found or form
+                    return template
+                fallback = fallback or template
         level = [
             (child, f"{path}/{child}", always and _required(schema, name, child))
             for name, path, always in level
@@ -61,21 +61,25 @@ def place(schema: Schema) -> str:
             if child not in seen and not walks.fits(name, {child: 2})
         ]
         seen.update(name for name, _, _ in level)
-    if found is None:
+    if fallback is None:
         raise WorkloadError(
             "disjoint",
             f"{schema.name} has no value that stands in a document only once",
             hint="profiles that do not overlap need an attribute of the root, say",
         )
-    return found
+    return fallback
 
 
-def _forms(element: Element, path: str) -> Iterator[tuple[str, bool]]:
+def _templates(element: Element, path: str) -> Iterator[tuple[str, bool]]:
     """The places at an element, and whether it always has them."""
-    for one in element.attributes:
-        if one.type in _NUMERIC and one.default is not Default.FIXED and ":" not in one.name:
-            if not one.declares_namespace:
-                yield f"{path}[@{one.name} = {{}}]", one.default is Default.REQUIRED
+    for attribute in element.attributes:
+        if (
+            attribute.type in _NUMERIC
+            and attribute.default is not Default.FIXED
+            and ":" not in attribute.name
+        ):
+            if not attribute.declares_namespace:
+                yield f"{path}[@{attribute.name} = {{}}]", attribute.default is Default.REQUIRED
     if element.kind is ContentKind.MIXED and element.content is None:
         yield f"{path}[. = {{}}]", True
 

@@ -2,7 +2,7 @@
 
     schemas -> walks -> trees -> dropped demands -> text -> new? -> match ratio -> stream
 
-How one subscription is made is told in `twigs`. This module makes a stream of them:
+How one subscription is made is told in `sampler`. This module makes a stream of them:
 
 - The stream depends on the schemas, the options and the seed only: the first ten of a hundred are the ten of a run of ten.
 - Several schemas take turns. One that has no more new ones is left out from there on.
@@ -14,7 +14,7 @@ How one subscription is made is told in `twigs`. This module makes a stream of t
   and then walks until one is new: as if all were drawn and the known ones thrown away, with half of the draws.
 - The shares of `*` and `//` in a distinct set need not be p(*) and p(//), which are of draws: what is common is taken once. Of
   100,000 on news, with depth 10 and 0.2 each, 0.21 and 0.19 of the steps have them.
-- Where `PATIENCE` draws in a row bring nothing new, a schema counts as exhausted. A stream that was asked for more is
+- Where `MAX_FUTILE_DRAWS` draws in a row bring nothing new, a schema counts as exhausted. A stream that was asked for more is
   then a `WorkloadError` of the kind "exhausted", after it gave all that there were; with the count None it just ends.
 
 The small schemas are exhausted soon, as those of Cao 2012, section 3.4 are: there, with depth 6, p(*) = 0.1 and p(//) = 0.2,
@@ -37,26 +37,28 @@ from itertools import accumulate
 
 from pathcast.errors import WorkloadError
 from pathcast.generators.documents import DocumentOptions, Documents
+from pathcast.generators.subscriptions.match_ratio import RatioFilter, sample_count
 from pathcast.generators.subscriptions.options import PredicateKinds, SubscriptionOptions
-from pathcast.generators.subscriptions.profiles import profiles
-from pathcast.generators.subscriptions.ratio import Steered, samples_for
-from pathcast.generators.subscriptions.twigs import Twigs
+from pathcast.generators.subscriptions.profiles import draw_profiles
+from pathcast.generators.subscriptions.sampler import SubscriptionSampler
 from pathcast.rng import SeededRandom
 from pathcast.schema import Schema
 
 __all__ = [
-    "PATIENCE",
+    "MAX_FUTILE_DRAWS",
     "PredicateKinds",
     "SubscriptionOptions",
     "Subscriptions",
     "subscriptions",
 ]
 
-PATIENCE = 5_000  # draws in a row that bring nothing new, until a schema counts as exhausted
-_TRIES = 8  # in one place in a row, until one is new
+MAX_FUTILE_DRAWS = (
+    5_000  # draws in a row that bring nothing new, until a schema counts as exhausted
+)
+_TRIES_PER_ARM = 8  # in one place in a row, until one is new
 _WINDOW = 1000  # draws after which the lengths are weighed again
-_MEMORY = 20  # what was known of a length counts as so many draws
-_LEAST = 0.0001  # the least that a length is drawn, against one of which every draw is new
+_PRIOR_DRAWS = 20  # what was known of a length counts as so many draws
+_MIN_RATE = 0.0001  # the least that a length is drawn, against one of which every draw is new
 
 
 def subscriptions(
@@ -72,16 +74,16 @@ def subscriptions(
     `documents` says what documents a match ratio is for; it is measured on the first ones of the same seed.
     """
     options = SubscriptionOptions() if options is None else options
-    given = [schemas] if isinstance(schemas, Schema) else list(schemas)
-    if not given:
+    schema_list = [schemas] if isinstance(schemas, Schema) else list(schemas)
+    if not schema_list:
         raise WorkloadError("option", "no schema is given")
     if count is not None and count < 0:
         raise WorkloadError("option", f"there cannot be {count} subscriptions")
-    return Subscriptions(given, options, seed, count, documents)
+    return Subscriptions(schema_list, options, seed, count, documents)
 
 
 class Subscriptions:
-    """The iterator. `given` counts what came out; `achieved` is its match ratio, if one was asked for."""
+    """The iterator. `yielded` counts what came out; `achieved` is its match ratio, if one was asked for."""
 
     def __init__(
         self,
@@ -91,170 +93,175 @@ class Subscriptions:
         count: int | None,
         documents: DocumentOptions | None = None,
     ) -> None:
-        self.given = 0
+        self.yielded = 0
         self._count = count
         self._options = options
         rng = SeededRandom(seed, "subscriptions")
-        self._sources = [_Source(one, options, rng) for one in schemas]
+        self._sources = [_SchemaSource(schema, options, rng) for schema in schemas]
         self._stream: Iterator[str] = _stream(self._sources, options.distinct)
-        self._steered: Steered | None = None
+        self._ratio_filter: RatioFilter | None = None
         if options.match_ratio is not None:
-            each = -(-samples_for(options.match_ratio) // len(schemas))
-            made = [Documents(schema, documents, seed) for schema in schemas]
-            samples = [one[number] for one in made for number in range(each)]
-            self._stream = self._steered = Steered(self._stream, samples, options.match_ratio)
+            each = -(-sample_count(options.match_ratio) // len(schemas))
+            generators = [Documents(schema, documents, seed) for schema in schemas]
+            samples = [schema[number] for schema in generators for number in range(each)]
+            self._stream = self._ratio_filter = RatioFilter(
+                self._stream, samples, options.match_ratio
+            )
 
     @property
     def achieved(self) -> float | None:
-        return None if self._steered is None else self._steered.achieved
+        return None if self._ratio_filter is None else self._ratio_filter.achieved
 
     def __iter__(self) -> Subscriptions:
         return self
 
     def __next__(self) -> str:
-        if self.given == self._count:
+        if self.yielded == self._count:
             raise StopIteration
         for text in self._stream:
-            self.given += 1
+            self.yielded += 1
             return text
         if self._count is None:
             raise StopIteration
         raise self._exhausted(self._count)
 
     def _exhausted(self, count: int) -> WorkloadError:
-        each = ", ".join(f"{source.name} {source.given:,}" for source in self._sources)
+        each = ", ".join(f"{source.name} {source.yielded:,}" for source in self._sources)
         ratio = (
-            "" if self._steered is None else f" and a match ratio of {self._options.match_ratio}"
+            ""
+            if self._ratio_filter is None
+            else f" and a match ratio of {self._options.match_ratio}"
         )
         return WorkloadError(
             "exhausted",
-            f"only {self.given:,} distinct subscriptions were found with these options{ratio}, not {count:,}: "
-            f"the last {PATIENCE:,} draws brought nothing new (distinct ones drawn: {each})",
+            f"only {self.yielded:,} distinct subscriptions were found with these options{ratio}, not {count:,}: "
+            f"the last {MAX_FUTILE_DRAWS:,} draws brought nothing new (distinct ones drawn: {each})",
             hint="ask for fewer, or for all that can be found (--count all); allow --duplicates; or raise the "
             "depth, p(*), p(//), branches or predicates",
         )
 
 
-class _Source:
+class _SchemaSource:
     """One schema, and what its draws brought."""
 
     def __init__(self, schema: Schema, options: SubscriptionOptions, rng: SeededRandom) -> None:
         self.name = schema.name
-        self.given = 0
+        self.yielded = 0
         self._rng = rng
         self._profiles: Iterator[str] | None = None
         if options.disjoint is not None:
-            self._profiles = profiles(schema, options.disjoint, options.theta, rng)
-        self._twigs = Twigs(schema, options)
+            self._profiles = draw_profiles(schema, options.disjoint, options.theta, rng)
+        self._sampler = SubscriptionSampler(schema, options)
         low = options.max_depth if options.full else options.min_depth
         self._lengths = range(low, options.max_depth + 1)
         # What is drawn from: walks of each length, and where they are plain, of each beginning.
-        begun = self._twigs.sectors if self._twigs.plain else [((), 1.0)]
-        self._arms = [(length, begin) for length in self._lengths for begin, _ in begun]
-        self._weights = [share for _ in self._lengths for _, share in begun]
-        self._drawn = [0] * len(self._arms)
-        self._brought = [0] * len(self._arms)
+        starts = self._sampler.sectors if self._sampler.linear_only else [((), 1.0)]
+        self._arms = [(length, start) for length in self._lengths for start, _ in starts]
+        self._weights = [share for _ in self._lengths for _, share in starts]
+        self._draws = [0] * len(self._arms)
+        self._new_draws = [0] * len(self._arms)
         self._rates = [1.0] * len(self._arms)
         self._sums = _shares(self._weights)
-        self._left = _WINDOW
+        self._draws_until_update = _WINDOW
 
-    def any(self) -> str:
+    def draw(self) -> str:
         """The next, new or not."""
         if self._profiles is not None:
             return next(self._profiles)
         rng = self._rng
-        wish = self._twigs.wish(rng)
-        for _ in range(PATIENCE):
-            text = self._twigs.draw(rng, rng.pick(self._lengths), wish)
+        required_parts = self._sampler.draw_required_parts(rng)
+        for _ in range(MAX_FUTILE_DRAWS):
+            text = self._sampler.draw(rng, rng.pick(self._lengths), required_parts)
             if text is not None:
                 return text
         raise self._impossible()
 
-    def new(self, seen: set[str]) -> str | None:
+    def draw_new(self, seen: set[str]) -> str | None:
         """The next that was not seen; None if the schema is exhausted."""
         if self._profiles is not None:
-            drawn = (next(self._profiles) for _ in range(PATIENCE))
-            return next((text for text in drawn if text not in seen), None)
-        rng, twigs = self._rng, self._twigs
-        if twigs.plain:
-            return self._plain(seen)
-        wish = twigs.wish(rng)
-        made = False
-        for _ in range(PATIENCE):
-            if not self._left:
-                self._weigh()
-            self._left -= 1
-            which = bisect_right(self._sums, rng.random())
-            text = twigs.draw(rng, self._arms[which][0], wish)
-            self._drawn[which] += 1
+            draws = (next(self._profiles) for _ in range(MAX_FUTILE_DRAWS))
+            return next((text for text in draws if text not in seen), None)
+        rng, sampler = self._rng, self._sampler
+        if sampler.linear_only:
+            return self._draw_new_path(seen)
+        required_parts = sampler.draw_required_parts(rng)
+        any_drawn = False
+        for _ in range(MAX_FUTILE_DRAWS):
+            if not self._draws_until_update:
+                self._update_weights()
+            self._draws_until_update -= 1
+            arm = bisect_right(self._sums, rng.random())
+            text = sampler.draw(rng, self._arms[arm][0], required_parts)
+            self._draws[arm] += 1
             if text is None:
                 continue
             if text not in seen:
-                self._brought[which] += 1
+                self._new_draws[arm] += 1
                 return text
-            made = True
-            wish = twigs.wish(rng)
-        if not made:
+            any_drawn = True
+            required_parts = sampler.draw_required_parts(rng)
+        if not any_drawn:
             raise self._impossible()
         return None
 
-    def _plain(self, seen: set[str]) -> str | None:
+    def _draw_new_path(self, seen: set[str]) -> str | None:
         """The same for paths without branches and predicates, several tries at a time."""
-        rng, twigs = self._rng, self._twigs
+        rng, sampler = self._rng, self._sampler
         spent = 0
-        while spent < PATIENCE:
-            if self._left <= 0:
-                self._weigh()
-            which = bisect_right(self._sums, rng.random())
-            length, begin = self._arms[which]
-            text = twigs.fresh(rng, length, seen, _TRIES, begin)
-            spent += twigs.spent
-            self._left -= twigs.spent
-            self._drawn[which] += twigs.spent
+        while spent < MAX_FUTILE_DRAWS:
+            if self._draws_until_update <= 0:
+                self._update_weights()
+            arm = bisect_right(self._sums, rng.random())
+            length, start = self._arms[arm]
+            text = sampler.draw_new_path(rng, length, seen, _TRIES_PER_ARM, start)
+            spent += sampler.tries_used
+            self._draws_until_update -= sampler.tries_used
+            self._draws[arm] += sampler.tries_used
             if text is not None:
-                self._brought[which] += 1
+                self._new_draws[arm] += 1
                 return text
-        if not self.given:
+        if not self.yielded:
             raise self._impossible()
         return None
 
     def _impossible(self) -> WorkloadError:
         return WorkloadError(
             "impossible",
-            f"{PATIENCE:,} walks through {self.name} gave no subscription with these options",
+            f"{MAX_FUTILE_DRAWS:,} walks through {self.name} gave no subscription with these options",
             hint="ask for fewer branches or predicates, for other kinds of predicates, or a lower least depth",
         )
 
-    def _weigh(self) -> None:
+    def _update_weights(self) -> None:
         """What is drawn from is weighed by the share of its draws that lately was new."""
-        counts = zip(self._rates, self._brought, self._drawn, strict=True)
+        counts = zip(self._rates, self._new_draws, self._draws, strict=True)
         self._rates = [
-            max((_MEMORY * known + new) / (_MEMORY + drawn), _LEAST) for known, new, drawn in counts
+            max((_PRIOR_DRAWS * rate + new) / (_PRIOR_DRAWS + draws), _MIN_RATE)
+            for rate, new, draws in counts
         ]
         self._sums = _shares([a * b for a, b in zip(self._weights, self._rates, strict=True)])
-        self._brought = [0] * len(self._arms)
-        self._drawn = [0] * len(self._arms)
-        self._left = _WINDOW
+        self._new_draws = [0] * len(self._arms)
+        self._draws = [0] * len(self._arms)
+        self._draws_until_update = _WINDOW
 
 
 def _shares(weights: list[float]) -> list[float]:
     """What bisect chooses by; the last sum is left out, so that rounding cannot lead beyond the end."""
     total = sum(weights)
-    return [one / total for one in accumulate(weights)][:-1]
+    return [partial / total for partial in accumulate(weights)][:-1]
 
 
-def _stream(sources: list[_Source], distinct: bool) -> Iterator[str]:
+def _stream(sources: list[_SchemaSource], distinct: bool) -> Iterator[str]:
     live = list(sources)
     seen: set[str] = set()
     turn = 0
     while live:
         source = live[turn % len(live)]
-        text = source.new(seen) if distinct else source.any()
+        text = source.draw_new(seen) if distinct else source.draw()
         if text is None:
             live.remove(source)
             continue
         if distinct:
             seen.add(text)
-        source.given += 1
+        source.yielded += 1
         turn += 1
         yield text

@@ -13,8 +13,8 @@ children below which there are too few.
 >>> from pathcast.schema import parse_dtd
 >>> from pathcast.rng import SeededRandom
 >>> book = parse_dtd("<!ELEMENT book (title, section*)><!ELEMENT section (title, section*)><!ELEMENT title (#PCDATA)>")
->>> walks = Walks(book)
->>> walks.path(SeededRandom(2), walks.rows(4, 4))
+>>> walks = SchemaWalks(book)
+>>> walks.draw_path(SeededRandom(2), walks.choices_by_level(4, 4))
 ['book', 'section', 'section', 'title']
 >>> walks.fits("book", {"title": 1, "section": 2}), walks.fits("book", {"title": 2})
 (True, False)
@@ -31,47 +31,47 @@ from pathcast.errors import WorkloadError
 from pathcast.rng import SeededRandom
 from pathcast.schema import ContentKind, Schema, cheapest_word
 
-__all__ = ["START", "Choices", "Link", "Node", "Walks"]
+__all__ = ["START", "ChildChoices", "InstanceNode", "SchemaWalks", "WalkState"]
 
 START = ""  # the document node: its children are the roots
-_DRAWS = 4  # how often a sibling is drawn that may fit beside those that are there
-_SECTORS = 8
-_KEPT = 100_000  # answers of `fits` that are kept
+_MAX_BRANCH_DRAWS = 4  # how often a sibling is drawn that may fit beside those that are there
+_MIN_SECTORS = 8
+_MAX_CACHED_FITS = 100_000  # answers of `fits` that are kept
 
 
 @dataclass(slots=True, eq=False)
-class Node:
-    """One element of a tree. `wanted` is how many children of each name it must have at least."""
+class InstanceNode:
+    """One element of a tree. `required` is how many children of each name it must have at least."""
 
     name: str
-    parent: Node | None
+    parent: InstanceNode | None
     level: int  # the root is at 1
-    kids: list[Node] = field(default_factory=list)
-    wanted: dict[str, int] = field(default_factory=dict)
+    children: list[InstanceNode] = field(default_factory=list)
+    required: dict[str, int] = field(default_factory=dict)
 
-    def add(self, name: str) -> Node:
-        kid = Node(name, self, self.level + 1)
-        self.kids.append(kid)
-        self.wanted[name] = self.wanted.get(name, 0) + 1
-        return kid
+    def add(self, name: str) -> InstanceNode:
+        child = InstanceNode(name, self, self.level + 1)
+        self.children.append(child)
+        self.required[name] = self.required.get(name, 0) + 1
+        return child
 
 
-Choices = dict[str, tuple[tuple[str, ...], list[float]]]
+ChildChoices = dict[str, tuple[tuple[str, ...], list[float]]]
 """Of each element what may come next, and what to look a random number up in to choose among it."""
 
 
-class Link:
+class WalkState:
     """An element at a level of a walk, and those that may come next; `shares` is None if all are alike."""
 
-    __slots__ = ("kids", "name", "shares")
+    __slots__ = ("children", "name", "shares")
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.kids: list[Link] = []
+        self.children: list[WalkState] = []
         self.shares: list[float] | None = None
 
 
-class Walks:
+class SchemaWalks:
     """The walks of one schema, for one theta."""
 
     __slots__ = ("_fits", "_theta", "choices", "schema")
@@ -89,93 +89,101 @@ class Walks:
         self._theta = theta
         self._fits: dict[tuple[str, tuple[tuple[str, int], ...]], bool] = {}
         below = {START: roots, **{name: graph.children[name] for name in graph.depth}}
-        self.choices: Choices = {
+        self.choices: ChildChoices = {
             name: (names, _shares(range(1, len(names) + 1), theta)) for name, names in below.items()
         }
 
-    def rows(self, least: int, most: int) -> list[Choices]:
+    def choices_by_level(self, min_levels: int, max_levels: int) -> list[ChildChoices]:
         """The choices at each of so many levels, for walks of so many levels at least."""
         rows = []
         reach = dict.fromkeys(self.choices, 0)  # levels below, counted up to what is needed
         deep: list[set[str]] = [set(self.choices)]  # those with 0, 1, 2, ... levels below
-        for level in range(1, least + 1):
+        for level in range(1, min_levels + 1):
             above = {n for n, (names, _) in self.choices.items() if not deep[-1].isdisjoint(names)}
             deep.append(above)
             reach.update(dict.fromkeys(above, level))
-        if START not in deep[least]:
+        if START not in deep[min_levels]:
             raise WorkloadError(
                 "depth",
-                f"no path of {self.schema.name} has {least} steps: the longest has {reach[START]}",
+                f"no path of {self.schema.name} has {min_levels} steps: the longest has {reach[START]}",
                 hint="ask for a lower least depth",
             )
-        for level in range(least - 1):
-            enough = deep[least - 1 - level]
-            rows.append({name: self._among(name, enough) for name in self.choices})
-        return rows + [self.choices] * (most - len(rows))
+        for level in range(min_levels - 1):
+            enough = deep[min_levels - 1 - level]
+            rows.append({name: self._restrict(name, enough) for name in self.choices})
+        return rows + [self.choices] * (max_levels - len(rows))
 
-    def _among(self, name: str, enough: set[str]) -> tuple[tuple[str, ...], list[float]]:
+    def _restrict(self, name: str, enough: set[str]) -> tuple[tuple[str, ...], list[float]]:
         """The choices that are good enough, with the weights of their ranks."""
         ranked = [(rank, n) for rank, n in enumerate(self.choices[name][0], 1) if n in enough]
         return tuple(n for _, n in ranked), _shares([rank for rank, _ in ranked], self._theta)
 
-    def linked(self, rows: Sequence[Choices]) -> Link:
+    def to_states(self, rows: Sequence[ChildChoices]) -> WalkState:
         """The same choices as places that know what may come next, from the document node on."""
-        after: dict[str, Link] = {}
-        done: Choices | None = None
+        after: dict[str, WalkState] = {}
+        done: ChildChoices | None = None
         for row in reversed(rows):
             if row is done:  # the same choices at every level from here on
                 continue
-            places = {name: Link(name) for name in row}
+            states = {name: WalkState(name) for name in row}
             for name, (names, shares) in row.items():
-                places[name].kids = [(after or places)[kid] for kid in names]
-                places[name].shares = shares if self._theta else None
-            after, done = places, row
+                states[name].children = [(after or states)[child] for child in names]
+                states[name].shares = shares if self._theta else None
+            after, done = states, row
         return after[START]
 
-    def sectors(self, start: Link, levels: int) -> list[tuple[tuple[Link, ...], float]]:
-        """The beginnings of walks, of as few levels as make some `_SECTORS`, each with its probability."""
-        found: list[tuple[tuple[Link, ...], float]] = [((), 1.0)]
+    def sectors(self, start: WalkState, levels: int) -> list[tuple[tuple[WalkState, ...], float]]:
+        """The beginnings of walks, of as few levels as make some `_MIN_SECTORS`, each with its probability."""
+        starts: list[tuple[tuple[WalkState, ...], float]] = [((), 1.0)]
         for level in range(levels):
-            longer: list[tuple[tuple[Link, ...], float]] = []
-            for begun, share in found:
-                place = begun[-1] if begun else start
-                if len(begun) < level or not place.kids:  # it has ended
-                    longer.append((begun, share))
+            longer: list[tuple[tuple[WalkState, ...], float]] = []
+            for prefix, share in starts:
+                state = prefix[-1] if prefix else start
+                if len(prefix) < level or not state.children:  # it has ended
+                    longer.append((prefix, share))
                     continue
-                ends = place.shares or [n / len(place.kids) for n in range(1, len(place.kids))]
-                for kid, low, high in zip(place.kids, [0.0, *ends], [*ends, 1.0], strict=True):
-                    longer.append(((*begun, kid), share * (high - low)))
-            found = longer
-            if len(found) >= _SECTORS:
+                ends = state.shares or [
+                    n / len(state.children) for n in range(1, len(state.children))
+                ]
+                for child, low, high in zip(
+                    state.children, [0.0, *ends], [*ends, 1.0], strict=True
+                ):
+                    longer.append(((*prefix, child), share * (high - low)))
+            starts = longer
+            if len(starts) >= _MIN_SECTORS:
                 break
-        return found
+        return starts
 
-    def path(self, rng: SeededRandom, rows: Sequence[Choices], start: str = START) -> list[str]:
+    def draw_path(
+        self, rng: SeededRandom, choices_by_level: Sequence[ChildChoices], start: str = START
+    ) -> list[str]:
         """A walk of so many levels below `start`, or fewer where it ends in an element without children."""
         random = rng.random
-        found = []
+        names_on_path = []
         name = start
-        for choices in rows:
+        for choices in choices_by_level:
             names, shares = choices[name]
             if not names:
                 break
             name = names[bisect_right(shares, random())]
-            found.append(name)
-        return found
+            names_on_path.append(name)
+        return names_on_path
 
-    def tree(self, path: list[str]) -> Node:
+    def tree(self, path: list[str]) -> InstanceNode:
         """The document node of a tree that is just this walk."""
-        top = node = Node(START, None, 0)
+        top = node = InstanceNode(START, None, 0)
         for name in path:
             node = node.add(name)
         return top
 
-    def grow(self, rng: SeededRandom, node: Node, levels: int) -> Node | None:
+    def draw_branch(
+        self, rng: SeededRandom, node: InstanceNode, levels: int
+    ) -> InstanceNode | None:
         """A further walk below a node of a tree: its first element, or None if nothing that was drawn fits."""
-        for _ in range(_DRAWS):
-            path = self.path(rng, [self.choices] * levels, node.name)
+        for _ in range(_MAX_BRANCH_DRAWS):
+            path = self.draw_path(rng, [self.choices] * levels, node.name)
             if path and self.fits(
-                node.name, {**node.wanted, path[0]: node.wanted.get(path[0], 0) + 1}
+                node.name, {**node.required, path[0]: node.required.get(path[0], 0) + 1}
             ):
                 first = tip = node.add(path[0])
                 for name in path[1:]:
@@ -183,27 +191,27 @@ class Walks:
                 return first
         return None
 
-    def fits(self, name: str, wanted: Mapping[str, int]) -> bool:
+    def fits(self, name: str, required: Mapping[str, int]) -> bool:
         """Whether an element may have at least these children, side by side."""
         if name == START:
-            return sum(wanted.values()) <= 1
+            return sum(required.values()) <= 1
         element = self.schema.elements[name]
         if (
             element.kind is not ContentKind.CHILDREN
         ):  # mixed content and ANY take any number of what they take
-            return all(child in self.choices[name][0] for child in wanted)
-        key = (name, tuple(sorted(wanted.items())))
-        known = self._fits.get(key)
-        if known is None:
-            if len(self._fits) >= _KEPT:
+            return all(child in self.choices[name][0] for child in required)
+        key = (name, tuple(sorted(required.items())))
+        fits = self._fits.get(key)
+        if fits is None:
+            if len(self._fits) >= _MAX_CACHED_FITS:
                 self._fits.clear()
-            known = cheapest_word(element.content, wanted, self.schema.graph.size.get) is not None
-            self._fits[key] = known
-        return known
+            fits = cheapest_word(element.content, required, self.schema.graph.size.get) is not None
+            self._fits[key] = fits
+        return fits
 
 
 def _shares(ranks: Sequence[int], theta: float) -> list[float]:
     """The upper ends of the shares of [0, 1) that these ranks have, but the last."""
     # Rounded: another C library's power may differ in its last bit.
     sums = list(accumulate(round(1.0 / rank**theta, 12) for rank in ranks))
-    return [one / sums[-1] for one in sums[:-1]]
+    return [partial / sums[-1] for partial in sums[:-1]]

@@ -35,13 +35,13 @@ Steps = tuple[tuple[bool, str], ...]  # of each step: is the axis //, and the na
 
 def covering_rate(texts: Iterable[str]) -> float:
     """The share of the linear subscriptions among these that another one covers; 0 if there are none."""
-    tree = _Tree(texts)
+    tree = _PrefixTree(texts)
     return 1.0 - tree.uncovered() / tree.count if tree.count else 0.0
 
 
 def uncovered(texts: Iterable[str]) -> int:
     """How many of the linear ones must stay, so that the others are covered."""
-    return _Tree(texts).uncovered()
+    return _PrefixTree(texts).uncovered()
 
 
 def linear_steps(text: str) -> Steps | None:
@@ -55,25 +55,34 @@ def linear_steps(text: str) -> Steps | None:
         end = start
         while end < len(steps) and steps[end][1] == "*":
             end += 1
-        if end > start and (end == len(steps) or any(deep for deep, _ in steps[start : end + 1])):
+        if end > start and (
+            end == len(steps) or any(descendant for descendant, _ in steps[start : end + 1])
+        ):
             for at in range(start, min(end + 1, len(steps))):
                 steps[at] = (True, steps[at][1])
         start = end + 1
     return tuple(steps)
 
 
-class _Tree:
+class _PrefixTree:
     """The prefixes of all patterns. Nodes are numbers, 0 is the top."""
 
-    __slots__ = ("count", "deep", "ends", "near", "with_deep", "with_near")
+    __slots__ = (
+        "accepting",
+        "child_edges",
+        "count",
+        "descendant_edges",
+        "nodes_with_child",
+        "nodes_with_descendant",
+    )
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.count = 0
-        self.near: list[dict[str, int]] = [{}]
-        self.deep: list[dict[str, int]] = [{}]
-        self.ends: set[int] = set()
-        self.with_near: dict[str, set[int]] = {}  # name -> nodes with such a / step
-        self.with_deep: dict[str, set[int]] = {}
+        self.child_edges: list[dict[str, int]] = [{}]
+        self.descendant_edges: list[dict[str, int]] = [{}]
+        self.accepting: set[int] = set()
+        self.nodes_with_child: dict[str, set[int]] = {}  # name -> nodes with such a / step
+        self.nodes_with_descendant: dict[str, set[int]] = {}
         for text in texts:
             steps = linear_steps(text)
             if steps is not None:
@@ -82,60 +91,70 @@ class _Tree:
 
     def _add(self, steps: Steps) -> None:
         node = 0
-        for deep, name in steps:
-            edges = (self.deep if deep else self.near)[node]
-            found = edges.get(name)
-            if found is None:
-                nodes = self.with_deep if deep else self.with_near
+        for descendant, name in steps:
+            edges = (self.descendant_edges if descendant else self.child_edges)[node]
+            child = edges.get(name)
+            if child is None:
+                nodes = self.nodes_with_descendant if descendant else self.nodes_with_child
                 nodes.setdefault(name, set()).add(node)
-                found = edges[name] = len(self.near)
-                self.near.append({})
-                self.deep.append({})
-            node = found
-        self.ends.add(node)
+                child = edges[name] = len(self.child_edges)
+                self.child_edges.append({})
+                self.descendant_edges.append({})
+            node = child
+        self.accepting.add(node)
 
     def uncovered(self) -> int:
         """Go down the tree, with the nodes that stand for what was read."""
-        least, most = self._distances()
-        kept = 0
+        nearest, farthest = self._distances()
+        count = 0
         # A node, those that map to just where it is, and those above from which a // may start.
         waiting = [(0, {0}, _NOTHING)]
         while waiting:
-            node, here, above = waiting.pop()
-            ends = here & self.ends
+            node, states, open_states = waiting.pop()
+            ends = states & self.accepting
             if ends:
-                kept += ends == {node}
+                count += ends == {node}
                 continue
             # What needs more steps than are left below here can cover nothing.
-            left = most[node]
-            here = {one for one in here if least[one] <= left}
-            above = {one for one in above | here if least[one] <= left and self.deep[one]}
-            for name, kid in self.near[node].items():
-                waiting.append((kid, self._reached(here, above, name), above))
-            for name, kid in self.deep[node].items():
-                waiting.append((kid, self._reached(_NOTHING, above, name), above))
-        return kept
+            levels_below = farthest[node]
+            states = {state for state in states if nearest[state] <= levels_below}
+            open_states = {
+                state
+                for state in open_states | states
+                if nearest[state] <= levels_below and self.descendant_edges[state]
+            }
+            for name, child in self.child_edges[node].items():
+                waiting.append((child, self._advance(states, open_states, name), open_states))
+            for name, child in self.descendant_edges[node].items():
+                waiting.append((child, self._advance(_NOTHING, open_states, name), open_states))
+        return count
 
     def _distances(self) -> tuple[list[int], list[int]]:
         """How many steps below each node the nearest pattern ends, and the farthest."""
-        least = [0] * len(self.near)
-        most = [0] * len(self.near)
-        for node in range(len(self.near) - 1, -1, -1):  # kids have higher numbers
-            kids = (*self.near[node].values(), *self.deep[node].values())
-            if kids:
-                most[node] = 1 + max(most[kid] for kid in kids)
-                if node not in self.ends:
-                    least[node] = 1 + min(least[kid] for kid in kids)
-        return least, most
+        nearest = [0] * len(self.child_edges)
+        farthest = [0] * len(self.child_edges)
+        for node in range(len(self.child_edges) - 1, -1, -1):  # kids have higher numbers
+            children = (*self.child_edges[node].values(), *self.descendant_edges[node].values())
+            if children:
+                farthest[node] = 1 + max(farthest[child] for child in children)
+                if node not in self.accepting:
+                    nearest[node] = 1 + min(nearest[child] for child in children)
+        return nearest, farthest
 
-    def _reached(self, here: set[int], above: set[int], name: str) -> set[int]:
+    def _advance(self, states: set[int], open_states: set[int], name: str) -> set[int]:
         """Where a step of this name leads, a / from `here` and a // from `above`."""
-        found = set()
+        reached = set()
         for test in ("*",) if name == "*" else (name, "*"):
-            found.update(
-                [self.near[one][test] for one in here & self.with_near.get(test, _NOTHING)]
+            reached.update(
+                [
+                    self.child_edges[state][test]
+                    for state in states & self.nodes_with_child.get(test, _NOTHING)
+                ]
             )
-            found.update(
-                [self.deep[one][test] for one in above & self.with_deep.get(test, _NOTHING)]
+            reached.update(
+                [
+                    self.descendant_edges[state][test]
+                    for state in open_states & self.nodes_with_descendant.get(test, _NOTHING)
+                ]
             )
-        return found
+        return reached

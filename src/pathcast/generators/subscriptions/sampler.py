@@ -26,132 +26,138 @@ from collections.abc import Container, Sequence
 from itertools import pairwise
 
 from pathcast.generators.subscriptions.options import SubscriptionOptions
-from pathcast.generators.subscriptions.predicates import Predicates, Step
-from pathcast.generators.subscriptions.walk import Link, Node, Walks
+from pathcast.generators.subscriptions.predicates import PredicateSampler, QueryStep
+from pathcast.generators.subscriptions.walks import InstanceNode, SchemaWalks, WalkState
 from pathcast.rng import SeededRandom
 from pathcast.schema import Schema
 
-__all__ = ["Twigs"]
+__all__ = ["SubscriptionSampler"]
 
-Wish = tuple[bool, bool]
-_NOTHING: Wish = (False, False)
+RequiredParts = tuple[bool, bool]
+_NOTHING: RequiredParts = (False, False)
 _PREFIXED = re.compile(r"[^/]+:[^/]+")
 
 
-class Twigs:
+class SubscriptionSampler:
     """Draws subscriptions of one schema, with the same options."""
 
     __slots__ = (
-        "_bounds",
         "_options",
         "_predicates",
         "_prefixed",
         "_rows",
         "_start",
+        "_step_bounds",
         "_walks",
-        "plain",
+        "linear_only",
         "schema",
         "sectors",
-        "spent",
+        "tries_used",
     )
 
     def __init__(self, schema: Schema, options: SubscriptionOptions) -> None:
         self.schema = schema
         self._options = options
-        self._walks = Walks(schema, options.theta)
-        self._predicates = Predicates(self._walks, options.kinds)
-        self.plain = not options.predicate and (not options.branch or options.branches == 1)
+        self._walks = SchemaWalks(schema, options.theta)
+        self._predicates = PredicateSampler(self._walks, options.kinds)
+        self.linear_only = not options.predicate and (not options.branch or options.branches == 1)
         self._prefixed = any(":" in name for name in schema.graph.depth)
         near = 1.0 - options.descendant
         # One random number decides a step: below these bounds it is /name, /*, //name, and //* from there on.
-        self._bounds = (
+        self._step_bounds = (
             near * (1 - options.wildcard),
             near,
             1.0 - options.descendant * options.wildcard,
         )
-        self._rows = self._walks.rows(options.min_depth, options.max_depth)
-        self._start = self._walks.linked(self._rows)
+        self._rows = self._walks.choices_by_level(options.min_depth, options.max_depth)
+        self._start = self._walks.to_states(self._rows)
         self.sectors = self._walks.sectors(self._start, options.max_depth)
-        self.spent = 0
+        self.tries_used = 0
 
-    def wish(self, rng: SeededRandom) -> Wish:
+    def draw_required_parts(self, rng: SeededRandom) -> RequiredParts:
         """What the next subscription must have: (branches, predicates). It is kept until one has it."""
-        if self.plain:
+        if self.linear_only:
             return _NOTHING
         options = self._options
         branches = options.branching == "query" and rng.random() < options.branch
         return branches, rng.random() < options.predicate
 
-    def draw(self, rng: SeededRandom, levels: int, wish: Wish) -> str | None:
+    def draw(self, rng: SeededRandom, levels: int, required_parts: RequiredParts) -> str | None:
         """A subscription from a walk that is to go so many levels down; None if it cannot have what it must."""
-        return self.fresh(rng, levels, (), 1, ()) if self.plain else self._twig(rng, levels, wish)
+        return (
+            self.draw_new_path(rng, levels, (), 1, ())
+            if self.linear_only
+            else self._draw_twig(rng, levels, required_parts)
+        )
 
-    def fresh(
+    def draw_new_path(
         self,
         rng: SeededRandom,
         levels: int,
         seen: Container[str],
         tries: int,
-        begin: Sequence[Link],
+        begin: Sequence[WalkState],
     ) -> str | None:
-        """A plain subscription that was not seen, if so many tries bring one; `spent` counts them.
+        """A plain subscription that was not seen, if so many tries bring one; `tries_used` counts them.
 
         `begin`: the elements that every walk begins with.
 
-        The same as `_twig` without branches and predicates, many in one go: most of the time of a distinct stream
+        The same as `_draw_twig` without branches and predicates, many in one go: most of the time of a distinct stream
         goes into drawing what was drawn before.
         """
         random = rng.random
-        named, near, star = self._bounds
+        named, near, star = self._step_bounds
         least = self._options.min_depth
-        relation = self._options.relative
+        relative_share = self._options.relative
         start = self._start
         relative = forced = False
-        known = levels - len(begin)  # as long as more levels are left than this, the walk is given
-        for self.spent in range(1, tries + 1):
-            if relation:
-                relative = forced = random() < relation
-            left = levels
+        free_levels = levels - len(
+            begin
+        )  # as long as more levels are left than this, the walk is given
+        for self.tries_used in range(1, tries + 1):
+            if relative_share:
+                relative = forced = random() < relative_share
+            levels_left = levels
             spare = levels - least
-            place = start
+            state = start
             parts: list[str] = []
-            while left and (kids := place.kids):
-                shares = place.shares
-                if left > known:
-                    place = begin[levels - left]
-                    drawn = random()
+            while levels_left and (children := state.children):
+                shares = state.shares
+                if levels_left > free_levels:
+                    state = begin[levels - levels_left]
+                    draw = random()
                 elif (
                     shares is None
                 ):  # one number for both: which child, and what becomes of the step
-                    drawn = random() * len(kids)
-                    which = int(drawn)
-                    place = kids[which]
-                    drawn -= which
+                    draw = random() * len(children)
+                    child_index = int(draw)
+                    state = children[child_index]
+                    draw -= child_index
                 else:
-                    place = kids[bisect_right(shares, random())]
-                    drawn = random()
-                left -= 1
+                    state = children[bisect_right(shares, random())]
+                    draw = random()
+                levels_left -= 1
                 if forced:
                     forced = False
-                    drawn = near + drawn * (1.0 - near)
-                if drawn < named:
-                    parts.append(place.name)
-                elif drawn < near:
+                    draw = near + draw * (1.0 - near)
+                if draw < named:
+                    parts.append(state.name)
+                elif draw < near:
                     parts.append("*")
                 else:
-                    skip = int(random() * (min(left, spare) + 1))
+                    skip = int(random() * (min(levels_left, spare) + 1))
                     spare -= skip
-                    while skip and (kids := place.kids):
-                        shares = place.shares
-                        if left > known:
-                            place = begin[levels - left]
+                    while skip and (children := state.children):
+                        shares = state.shares
+                        if levels_left > free_levels:
+                            state = begin[levels - levels_left]
                         elif shares is None:
-                            place = kids[int(random() * len(kids))]
+                            state = children[int(random() * len(children))]
                         else:
-                            place = kids[bisect_right(shares, random())]
-                        left -= 1
+                            state = children[bisect_right(shares, random())]
+                        levels_left -= 1
                         skip -= 1
-                    parts.append("/" + place.name if drawn < star else "/*")
+                    parts.append("/" + state.name if draw < star else "/*")
             if len(parts) < least:
                 continue
             if self._prefixed:
@@ -164,69 +170,71 @@ class Twigs:
 
     # with branches and predicates
 
-    def _twig(self, rng: SeededRandom, levels: int, wish: Wish) -> str | None:
+    def _draw_twig(
+        self, rng: SeededRandom, levels: int, required_parts: RequiredParts
+    ) -> str | None:
         options = self._options
-        branches, predicates = wish
-        root = self._walks.tree(self._walks.path(rng, self._rows[:levels])).kids[0]
+        branches, predicates = required_parts
+        root = self._walks.tree(self._walks.draw_path(rng, self._rows[:levels])).children[0]
         if options.branching == "node":
             self._branch_nodes(rng, root)
         elif branches and not self._branch_query(rng, root):
             return None
         relative = options.relative > 0 and rng.random() < options.relative
-        steps: list[Step] = []
-        first = self._step(rng, root, levels, levels - options.min_depth, steps, relative)
-        if predicates and not self._predicates.put(rng, steps, options.predicates):
+        steps: list[QueryStep] = []
+        first = self._derive_steps(rng, root, levels, levels - options.min_depth, steps, relative)
+        if predicates and not self._predicates.add_predicates(rng, steps, options.predicates):
             return None
-        text, paths, depth = _written(first)
+        text, paths, depth = _serialize(first)
         if depth < options.min_depth or (branches and paths != options.branches):
             return None  # too much was skipped, or two branches became equal
         return text[2:] if relative else text
 
-    def _branch_nodes(self, rng: SeededRandom, root: Node) -> None:
+    def _branch_nodes(self, rng: SeededRandom, root: InstanceNode) -> None:
         """Let branches grow, each node deciding for itself."""
         options = self._options
-        forks = _inner(root)
+        forks = _inner_nodes(root)
         paths = 1
         for node in forks:  # grows while it is read: branches may branch
             if paths < options.branches and rng.random() < options.branch:
-                side = self._walks.grow(rng, node, self._levels(rng, node))
+                side = self._walks.draw_branch(rng, node, self._branch_levels(rng, node))
                 if side is not None:
                     paths += 1
-                    forks += _inner(side)
+                    forks += _inner_nodes(side)
 
-    def _branch_query(self, rng: SeededRandom, root: Node) -> bool:
+    def _branch_query(self, rng: SeededRandom, root: InstanceNode) -> bool:
         """Let branches grow until there are as many paths as there must be; False if they cannot."""
-        forks = _inner(root)
+        forks = _inner_nodes(root)
         paths = 1
         for _ in range(4 * self._options.branches):
             if paths == self._options.branches or not forks:
                 break
             node = rng.pick(forks)
-            side = self._walks.grow(rng, node, self._levels(rng, node))
+            side = self._walks.draw_branch(rng, node, self._branch_levels(rng, node))
             if side is not None:
                 paths += 1
-                forks += _inner(side)
+                forks += _inner_nodes(side)
         return paths == self._options.branches
 
-    def _levels(self, rng: SeededRandom, node: Node) -> int:
-        left = self._options.max_depth - node.level
-        return left if self._options.full else rng.between(1, left)
+    def _branch_levels(self, rng: SeededRandom, node: InstanceNode) -> int:
+        levels_left = self._options.max_depth - node.level
+        return levels_left if self._options.full else rng.between(1, levels_left)
 
-    def _step(
+    def _derive_steps(
         self,
         rng: SeededRandom,
-        node: Node,
+        node: InstanceNode,
         levels: int,
         spare: int,
-        steps: list[Step],
+        steps: list[QueryStep],
         forced: bool = False,
-    ) -> Step:
+    ) -> QueryStep:
         """The steps from this node on, of a walk that had so many levels to go and has some of them to spare."""
         run = [node]
-        while len(run[-1].kids) == 1:
-            run += run[-1].kids
+        while len(run[-1].children) == 1:
+            run += run[-1].children
         options = self._options
-        found: list[Step] = []
+        steps_of_run: list[QueryStep] = []
         at = 0
         while at < len(run):
             axis = "/"
@@ -238,36 +246,36 @@ class Twigs:
                 at = min(at + skip, len(run) - 1)
             name = run[at].name
             star = rng.random() < options.wildcard or ":" in name
-            found.append(Step(run[at], axis, "*" if star else name))
+            steps_of_run.append(QueryStep(run[at], axis, "*" if star else name))
             at += 1
-        for above, step in pairwise(found):
-            above.kids.append(step)
-        steps += found
+        for above, step in pairwise(steps_of_run):
+            above.children.append(step)
+        steps += steps_of_run
         levels -= len(run)
-        for rank, kid in enumerate(
-            run[-1].kids
+        for rank, child in enumerate(
+            run[-1].children
         ):  # the first goes on with the walk, the others are sides
             below = options.max_depth - run[-1].level
             room = (below, below) if rank else (levels, spare)
-            found[-1].kids.append(self._step(rng, kid, *room, steps))
-        return found[0]
+            steps_of_run[-1].children.append(self._derive_steps(rng, child, *room, steps))
+        return steps_of_run[0]
 
 
-def _inner(node: Node) -> list[Node]:
+def _inner_nodes(node: InstanceNode) -> list[InstanceNode]:
     """The nodes of a walk that have a child."""
-    found = []
-    while node.kids:
-        found.append(node)
-        node = node.kids[0]
-    return found
+    nodes = []
+    while node.children:
+        nodes.append(node)
+        node = node.children[0]
+    return nodes
 
 
-def _written(step: Step) -> tuple[str, int, int]:
+def _serialize(step: QueryStep) -> tuple[str, int, int]:
     """The text of a step and all below it, how many paths it has, and the steps of the longest."""
-    below = sorted({_written(kid) for kid in step.kids})
+    below = sorted({_serialize(child) for child in step.children})
     if not below:
         return step.text, 1, 1
-    *sides, onwards = (text for text, _, _ in below)
-    branches = "".join(f"[.{one}]" if one.startswith("//") else f"[{one[1:]}]" for one in sides)
+    *sides, main_path = (text for text, _, _ in below)
+    branches = "".join(f"[.{side}]" if side.startswith("//") else f"[{side[1:]}]" for side in sides)
     depth = 1 + max(depth for _, _, depth in below)
-    return step.text + branches + onwards, sum(paths for _, paths, _ in below), depth
+    return step.text + branches + main_path, sum(paths for _, paths, _ in below), depth

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pathcast.errors import WorkloadError
 from pathcast.generators.bundled import bundled_schema
-from pathcast.generators.subscriptions.walk import Walks
+from pathcast.generators.subscriptions.walks import SchemaWalks
 from pathcast.rng import SeededRandom
 from pathcast.schema import PathAutomaton, parse_dtd
 from tests.generators.document_dtds import dtds
@@ -21,10 +21,10 @@ def test_a_walk_is_a_root_path(dtd: str, levels: int, seed: int) -> None:
     schema = parse_dtd(dtd, root="e0")
     if "e0" not in schema.graph.size:
         with pytest.raises(WorkloadError):
-            Walks(schema)
+            SchemaWalks(schema)
         return
-    walks = Walks(schema, theta=0.5)
-    path = walks.path(SeededRandom(seed), walks.rows(1, levels))
+    walks = SchemaWalks(schema, theta=0.5)
+    path = walks.draw_path(SeededRandom(seed), walks.choices_by_level(1, levels))
     machine = PathAutomaton.of(schema)
     assert machine.accepts_prefix(path)
     assert len(path) == levels or not machine.transitions[path[-1]]
@@ -39,12 +39,12 @@ def test_a_least_number_of_levels(dtd: str, least: int, seed: int) -> None:
     level = {"e0"}
     for _ in range(least - 1):
         level = {child for name in level for child in machine.transitions[name]}
-    walks = Walks(schema)
+    walks = SchemaWalks(schema)
     if not level:
         with pytest.raises(WorkloadError, match="the longest has"):
-            walks.rows(least, 5)
+            walks.choices_by_level(least, 5)
         return
-    path = walks.path(SeededRandom(seed), walks.rows(least, 5))
+    path = walks.draw_path(SeededRandom(seed), walks.choices_by_level(least, 5))
     assert machine.accepts_prefix(path)
     assert least <= len(path) <= 5
 
@@ -56,7 +56,7 @@ def test_siblings_fit_if_a_word_has_them() -> None:
         + "".join(f"<!ELEMENT {name} EMPTY>" for name in "bcde"),
         root="a",
     )
-    walks = Walks(schema)
+    walks = SchemaWalks(schema)
     words = [word for length in range(6) for word in product("bcde", repeat=length)]
     valid = [
         word
@@ -71,14 +71,14 @@ def test_siblings_fit_if_a_word_has_them() -> None:
 
 
 def test_further_walks_stand_beside_the_first() -> None:
-    walks = Walks(bundled_schema("bib"))
+    walks = SchemaWalks(bundled_schema("bib"))
     rng = SeededRandom(3)
     for _ in range(300):
-        top = walks.tree(walks.path(rng, walks.rows(4, 4)))
-        book = top.kids[0].kids[0].kids[0]
+        top = walks.tree(walks.draw_path(rng, walks.choices_by_level(4, 4)))
+        book = top.children[0].children[0].children[0]
         assert book.name == "book"
         for _ in range(3):
-            walks.grow(rng, book, 1)
-        names = [kid.name for kid in book.kids]
+            walks.draw_branch(rng, book, 1)
+        names = [kid.name for kid in book.children]
         assert not {"author", "editor"} <= set(names)
         assert names.count("title") <= 1

@@ -10,7 +10,7 @@ from pathcast.errors import WorkloadError
 from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.documents import DocumentOptions, Documents
 from pathcast.generators.subscriptions import SubscriptionOptions, subscriptions
-from pathcast.generators.subscriptions.ratio import Steered, samples_for
+from pathcast.generators.subscriptions.match_ratio import RatioFilter, sample_count
 from pathcast.matching import Matcher
 
 SAMPLES = [b"<a><b/></a>"] * 2 + [b"<a><c/></a>"] * 2  # both halves have one of each
@@ -25,7 +25,7 @@ def ratio(texts: list[str], documents: list[bytes]) -> float:
 @pytest.mark.parametrize("target", [0, 0.1, 0.25, 0.5, 0.9, 1])
 def test_the_mean_is_kept_all_the_time(target: float) -> None:
     candidates = cycle(["/a", "/x", "/a/b", "/a/c", "/y"])
-    steered = Steered(iter(candidates), SAMPLES, target)
+    steered = RatioFilter(iter(candidates), SAMPLES, target)
     taken = []
     for number in range(1, 200):
         taken.append(next(steered))
@@ -34,14 +34,14 @@ def test_the_mean_is_kept_all_the_time(target: float) -> None:
 
 
 def test_it_ends_with_the_candidates() -> None:
-    steered = Steered(iter(["/x", "/y", "/a"]), SAMPLES, 0.5)
+    steered = RatioFilter(iter(["/x", "/y", "/a"]), SAMPLES, 0.5)
     assert list(steered) == ["/x", "/a", "/y"]  # after /x the mean is too low, after /a it is not
     assert steered.tried == steered.taken == 3
 
 
 @pytest.mark.parametrize(("texts", "side"), [(["/a"], "less"), (["/x"], "more")])
 def test_a_target_that_cannot_be_kept(texts: list[str], side: str) -> None:
-    steered = Steered(iter(cycle(texts)), SAMPLES, 0.5)
+    steered = RatioFilter(iter(cycle(texts)), SAMPLES, 0.5)
     with pytest.raises(WorkloadError, match=f"none matches {side}") as caught:
         list(islice(steered, 10))
     assert caught.value.kind == "match-ratio"
@@ -50,14 +50,14 @@ def test_a_target_that_cannot_be_kept(texts: list[str], side: str) -> None:
 
 def test_candidates_that_run_out_without_the_one_kind() -> None:
     with pytest.raises(WorkloadError, match="of 2 candidates none matches less"):
-        list(Steered(iter(["/a", "/a/b"]), SAMPLES, 0.2))
-    assert list(Steered(iter(()), SAMPLES, 0.2)) == []
+        list(RatioFilter(iter(["/a", "/a/b"]), SAMPLES, 0.2))
+    assert list(RatioFilter(iter(()), SAMPLES, 0.2)) == []
 
 
 def test_a_mean_that_stays_off() -> None:
     """On the first half of the samples /b is rare; on the second it is not, and nothing else is there."""
     samples = [b"<a/>", b"<b/>"]
-    steered = Steered(iter(cycle(["/b"])), samples, 0.2)
+    steered = RatioFilter(iter(cycle(["/b"])), samples, 0.2)
     with pytest.raises(WorkloadError, match="even the rare ones match too often"):
         list(islice(steered, 2000))
 
@@ -81,13 +81,13 @@ def test_several_schemas_are_measured_together() -> None:
     stream = subscriptions(schemas, SubscriptionOptions(match_ratio=0.2), 1, 100)
     texts = list(stream)
     made = [Documents(schema, None, 1) for schema in schemas]
-    each = samples_for(0.2) // 2
+    each = sample_count(0.2) // 2
     samples = [one[number] for one in made for number in range(each)]
     assert stream.achieved == pytest.approx(ratio(texts, samples[1::2]))
 
 
 def test_samples_suffice_for_the_target() -> None:
-    assert samples_for(0.5) == samples_for(0) == 48
-    assert samples_for(0.01) == 300
+    assert sample_count(0.5) == sample_count(0) == 48
+    assert sample_count(0.01) == 300
     with pytest.raises(WorkloadError, match="two sample documents"):
-        Steered(iter(()), [b"<a/>"], 0.5)
+        RatioFilter(iter(()), [b"<a/>"], 0.5)

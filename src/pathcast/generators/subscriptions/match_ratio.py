@@ -11,13 +11,13 @@ One half of the samples says which candidates are rare, the other half what thei
 are rare on just these would be preferred, and on other documents the ratio would turn out higher.
 
 Candidates of either kind keep their order; of the kind that is too common, most are dropped. Where one kind does not come up
-among `SEARCH` candidates, or the mean stays off by a quarter, the target cannot be kept: a `WorkloadError` of the kind
+among `MAX_SEARCH` candidates, or the mean stays off by a quarter, the target cannot be kept: a `WorkloadError` of the kind
 "match-ratio" says what is possible.
 
 What was reached is `achieved`. It is measured on half of the samples; on other documents the ratio differs as samples do.
 
 >>> samples = [b"<a><b/></a>", b"<a><b/></a>", b"<a><c/></a>", b"<a><c/></a>"]
->>> steered = Steered(iter(["/a/b", "/a", "/x", "/a/c", "/y", "/z"]), samples, 0.25)
+>>> steered = RatioFilter(iter(["/a/b", "/a", "/x", "/a/c", "/y", "/z"]), samples, 0.25)
 >>> list(steered), steered.achieved
 (['/x', '/a/b', '/y', '/a', '/z'], 0.3)
 """
@@ -31,23 +31,26 @@ from itertools import islice
 from pathcast.errors import WorkloadError
 from pathcast.matching import Matcher
 
-__all__ = ["SEARCH", "Steered", "samples_for"]
+__all__ = ["MAX_SEARCH", "RatioFilter", "sample_count"]
 
-SEARCH = 20_000  # candidates without one of the kind that is needed
-_FIRST, _LARGEST = 250, 2000  # candidates tried at once: few at first, so that the first come soon
-_WAITING = 2000  # candidates of one kind that are kept
-_KNOWN = 100_000  # shares that are remembered, for candidates that come again
-_NEAR = 0.1  # how far from the target, as a share of it, the mean may be where one kind does not come up
-_FAR = 0.25  # and how far after every so many subscriptions
-_JUDGED = 1000
+MAX_SEARCH = 20_000  # candidates without one of the kind that is needed
+_FIRST_BATCH, _MAX_BATCH = (
+    250,
+    2000,
+)  # candidates tried at once: few at first, so that the first come soon
+_MAX_WAITING = 2000  # candidates of one kind that are kept
+_MAX_CACHED_SHARES = 100_000  # shares that are remembered, for candidates that come again
+_TOLERANCE = 0.1  # how far from the target, as a share of it, the mean may be where one kind does not come up
+_MAX_DRIFT = 0.25  # and how far after every so many subscriptions
+_CHECK_INTERVAL = 1000
 
 
-def samples_for(target: float) -> int:
+def sample_count(target: float) -> int:
     """How many sample documents tell what matches more rarely than the target from what matches more often."""
     return 2 * min(max(24, round(1.5 / target) if target else 0), 200)
 
 
-class Steered:
+class RatioFilter:
     """An iterator over the candidates that are taken. `achieved` is the match ratio of those given out so far."""
 
     def __init__(self, candidates: Iterator[str], samples: Sequence[bytes], target: float) -> None:
@@ -56,12 +59,12 @@ class Steered:
         self._candidates = candidates
         self._samples = samples
         self._target = target
-        self._size = _FIRST
+        self._size = _FIRST_BATCH
         self._ended = False
         self._rare: deque[str] = deque()
         self._common: deque[str] = deque()
-        self._first: dict[str, float] = {}  # shares of the first half of the samples
-        self._second: dict[str, float] = {}
+        self._screening_shares: dict[str, float] = {}  # shares of the first half of the samples
+        self._measured_shares: dict[str, float] = {}
         self._sum = 0.0
         self.taken = 0
         self.tried = 0
@@ -70,43 +73,47 @@ class Steered:
     def achieved(self) -> float:
         return self._sum / self.taken if self.taken else 0.0
 
-    def __iter__(self) -> Steered:
+    def __iter__(self) -> RatioFilter:
         return self
 
     def __next__(self) -> str:
         # Common ones are wanted while the mean is too low.
         common = self._sum < self._target * self.taken
-        wanted, other = (self._common, self._rare) if common else (self._rare, self._common)
-        if not self._found(wanted):
-            if not other:
+        queue, other_queue = (self._common, self._rare) if common else (self._rare, self._common)
+        if not self._refill(queue):
+            if not other_queue:
                 raise StopIteration
-            if self._off() > max(_NEAR * self._target, 1 / self.taken if self.taken else 0.0):
+            if self._error() > max(
+                _TOLERANCE * self._target, 1 / self.taken if self.taken else 0.0
+            ):
                 side = "more" if common else "less"
-                raise self._failed(f"of {min(SEARCH, self.tried):,} candidates none matches {side}")
+                raise self._unreachable(
+                    f"of {min(MAX_SEARCH, self.tried):,} candidates none matches {side}"
+                )
             if self._ended:
                 raise StopIteration
-            wanted = other
-        judged = self.taken and self.taken % _JUDGED == 0
-        if judged and self._off() > _FAR * self._target + 1 / _JUDGED:
+            queue = other_queue
+        judged = self.taken and self.taken % _CHECK_INTERVAL == 0
+        if judged and self._error() > _MAX_DRIFT * self._target + 1 / _CHECK_INTERVAL:
             kind = "common ones match too rarely" if common else "rare ones match too often"
-            raise self._failed(f"even the {kind}")
-        text = wanted.popleft()
-        self._sum += self._second[text]
+            raise self._unreachable(f"even the {kind}")
+        text = queue.popleft()
+        self._sum += self._measured_shares[text]
         self.taken += 1
         return text
 
-    def _found(self, wanted: deque[str]) -> bool:
+    def _refill(self, queue: deque[str]) -> bool:
         """Try candidates until there is one of the kind that is wanted."""
         since = self.tried
-        while not wanted and not self._ended and self.tried - since < SEARCH:
-            self._more()
-        return bool(wanted)
+        while not queue and not self._ended and self.tried - since < MAX_SEARCH:
+            self._try_batch()
+        return bool(queue)
 
-    def _off(self) -> float:
+    def _error(self) -> float:
         return abs(self.achieved - self._target)
 
-    def _failed(self, why: str) -> WorkloadError:
-        shares = list(self._first.values())
+    def _unreachable(self, why: str) -> WorkloadError:
+        shares = list(self._screening_shares.values())
         mean = sum(shares) / len(shares)
         return WorkloadError(
             "match-ratio",
@@ -116,33 +123,35 @@ class Steered:
             "the mean; ask for a ratio between, or change p(*), p(//), the depth or the predicates",
         )
 
-    def _more(self) -> None:
+    def _try_batch(self) -> None:
         """Try another batch."""
         batch = list(islice(self._candidates, self._size))
         self._ended = len(batch) < self._size
-        self._size = min(2 * self._size, _LARGEST)
+        self._size = min(2 * self._size, _MAX_BATCH)
         self.tried += len(batch)
-        self._measure(self._first, batch, self._samples[::2])
-        kept = []
+        self._measure(self._screening_shares, batch, self._samples[::2])
+        measured = []
         for text in batch:
-            share = self._first[text]
+            share = self._screening_shares[text]
             kind = self._common if share > self._target or share == 1.0 else self._rare
-            if len(kind) < _WAITING:
+            if len(kind) < _MAX_WAITING:
                 kind.append(text)
-                kept.append(text)
-        self._measure(self._second, kept, self._samples[1::2])
+                measured.append(text)
+        self._measure(self._measured_shares, measured, self._samples[1::2])
 
-    def _measure(self, known: dict[str, float], texts: list[str], samples: Sequence[bytes]) -> None:
+    def _measure(
+        self, shares: dict[str, float], texts: list[str], samples: Sequence[bytes]
+    ) -> None:
         """Find out the shares that are not known."""
-        if len(known) > _KNOWN:
+        if len(shares) > _MAX_CACHED_SHARES:
             waiting = {*self._rare, *self._common, *texts}
-            for text in [text for text in known if text not in waiting]:
-                del known[text]
-        new = [text for text in dict.fromkeys(texts) if text not in known]
+            for text in [text for text in shares if text not in waiting]:
+                del shares[text]
+        unmeasured = [text for text in dict.fromkeys(texts) if text not in shares]
         matcher = Matcher()
-        matcher.add_many(enumerate(new))
-        hits = [0] * len(new)
-        for body in samples if new else ():
+        matcher.add_many(enumerate(unmeasured))
+        hits = [0] * len(unmeasured)
+        for body in samples if unmeasured else ():
             for number in matcher.match(body).numbers:
                 hits[number] += 1
-        known.update(zip(new, (count / len(samples) for count in hits), strict=True))
+        shares.update(zip(unmeasured, (count / len(samples) for count in hits), strict=True))

@@ -7,8 +7,8 @@ drawn at once: there will be more of its kind.
 >>> from pathcast.schema import parse_dtd
 >>> schema = parse_dtd("<!ELEMENT list (name?, item*)><!ELEMENT name EMPTY><!ELEMENT item (name*, item?)>")
 >>> contents = {name: element.content for name, element in schema.elements.items()}
->>> sizes = Sizes(contents, schema.roots, 3, 0.5)
->>> sorted(sizes.alone), sizes.expected("item", 2)
+>>> sizes = ExpectedSizes(contents, schema.roots, 3, 0.5)
+>>> sorted(sizes.unrepeated), sizes.expected("item", 2)
 (['list', 'name'], 2.5)
 """
 
@@ -18,14 +18,14 @@ from collections.abc import Mapping, Sequence
 
 from pathcast.schema import Child, Choice, Content
 
-__all__ = ["Sizes"]
+__all__ = ["ExpectedSizes"]
 
-_ENDLESS = float("inf")
-_LOW = 24  # levels; more are never small, and would be work to find out
+_UNLIMITED = float("inf")
+_MAX_LEVELS = 24  # levels; more are never small, and would be work to find out
 
 
-class Sizes:
-    """`alone`: the elements that may stand where nothing repeats."""
+class ExpectedSizes:
+    """`unrepeated`: the elements that may stand where nothing repeats."""
 
     def __init__(
         self,
@@ -34,28 +34,28 @@ class Sizes:
         repetition: int,
         optional: float,
     ) -> None:
-        self.alone = _alone(contents, roots)
+        self.unrepeated = _unrepeated_elements(contents, roots)
         self._contents = contents
-        self._several = (1 + repetition) / 2
+        self._mean_repeats = (1 + repetition) / 2
         self._optional = optional
-        self._known: dict[tuple[str, int], float] = {}
+        self._cache: dict[tuple[str, int], float] = {}
 
-    def expected(self, name: str, room: int) -> float:
+    def expected(self, name: str, levels_left: int) -> float:
         """How many elements a tree of this one has on the average, where so many levels are left."""
-        if room > _LOW:
-            return _ENDLESS
-        if room <= 0 or name not in self._contents:
+        if levels_left > _MAX_LEVELS:
+            return _UNLIMITED
+        if levels_left <= 0 or name not in self._contents:
             return 0.0
-        found = self._known.get((name, room))
-        if found is None:
+        size = self._cache.get((name, levels_left))
+        if size is None:
             content = self._contents[name]
-            found = 1.0 + (0.0 if content is None else self.of(content, room - 1))
-            self._known[name, room] = found
-        return found
+            size = 1.0 + (0.0 if content is None else self.of_content(content, levels_left - 1))
+            self._cache[name, levels_left] = size
+        return size
 
-    def grows(self, name: str) -> bool:
+    def can_grow(self, name: str) -> bool:
         """Whether anything repeats in an element, at any depth."""
-        known = {name}
+        visited = {name}
         waiting = [self._contents[name]]
         while waiting:
             part = waiting.pop()
@@ -65,28 +65,28 @@ class Sizes:
                 return True
             if not isinstance(part, Child):
                 waiting += part.parts
-            elif part.name in self._contents and part.name not in known:
-                known.add(part.name)
+            elif part.name in self._contents and part.name not in visited:
+                visited.add(part.name)
                 waiting.append(self._contents[part.name])
         return False
 
-    def of(self, content: Content, room: int) -> float:
+    def of_content(self, content: Content, levels_left: int) -> float:
         """How many elements to expect of a content model."""
         if isinstance(content, Child):
-            once = self.expected(content.name, room)
+            once = self.expected(content.name, levels_left)
         else:
-            parts = [self.of(part, room) for part in content.parts]
+            parts = [self.of_content(part, levels_left) for part in content.parts]
             once = sum(parts)
             if isinstance(content, Choice):
                 once /= len(parts)
         if content.occurs.may_repeat:
-            once *= self._several
+            once *= self._mean_repeats
         return once * self._optional if content.occurs.may_be_absent and self._optional else once
 
 
-def _alone(contents: Mapping[str, Content | None], roots: Sequence[str]) -> set[str]:
-    found = {root for root in roots if root in contents}
-    waiting = list(found)
+def _unrepeated_elements(contents: Mapping[str, Content | None], roots: Sequence[str]) -> set[str]:
+    names = {root for root in roots if root in contents}
+    waiting = list(names)
     while waiting:
         parts = [contents[waiting.pop()]]
         while parts:
@@ -95,7 +95,7 @@ def _alone(contents: Mapping[str, Content | None], roots: Sequence[str]) -> set[
                 continue
             if not isinstance(part, Child):
                 parts += part.parts
-            elif part.name in contents and part.name not in found:
-                found.add(part.name)
+            elif part.name in contents and part.name not in names:
+                names.add(part.name)
                 waiting.append(part.name)
-    return found
+    return names
