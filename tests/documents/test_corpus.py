@@ -1,4 +1,4 @@
-"""Real documents: what lxml accepts is accepted and seen alike, what it rejects is our error."""
+"""Real documents: accepted or rejected as by lxml, with the same nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lxml import etree
 from pathcast.documents import ERROR_KINDS, label_paths, parse, regions, tag_tree
 from pathcast.errors import DocumentError
 
-QUESTIONS = (
+XPATHS = (
     "count(//*)",
     "count(//@*)",
     "count(//text())",
@@ -22,9 +22,9 @@ QUESTIONS = (
 
 
 def files(folder: Path) -> list[Path]:
-    found = sorted(path for path in folder.rglob("*") if path.is_file())
-    assert found
-    return found
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    assert paths
+    return paths
 
 
 def rejection(body: bytes) -> DocumentError | None:
@@ -46,7 +46,7 @@ def test_every_document_is_parsed_or_rejected_as_lxml_does(corpus: Path) -> None
             continue
         accepted += 1
         document = parse(body)
-        ours = (
+        counts = (
             len(document.all_elements),
             len(document.all_attributes),
             len(document.texts),
@@ -57,7 +57,7 @@ def test_every_document_is_parsed_or_rejected_as_lxml_does(corpus: Path) -> None
         )
         tree = etree.fromstring(body).getroottree()
         tree.docinfo.clear()
-        assert ours == tuple(tree.xpath(question) for question in QUESTIONS), path
+        assert counts == tuple(tree.xpath(xpath) for xpath in XPATHS), path
         assert len(regions(document)) >= len(label_paths(document))
         assert tag_tree(document) == tag_tree(parse(body))
     assert accepted > 100

@@ -1,4 +1,4 @@
-"""Any encoding that XML allows, and what counting makes of it."""
+"""Encodings that XML allows, and their conversion for counting."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WIDE = ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"]
 
 
 @pytest.mark.parametrize("encoding", TEXTS)
-def test_declared(encoding: str) -> None:
+def test_declared_encoding(encoding: str) -> None:
     text = TEXTS[encoding]
     head = f'<?xml version="1.0" encoding="{encoding}"?>'
     body = head.encode() if encoding == "utf-7" else b""
@@ -50,7 +50,7 @@ def test_declared(encoding: str) -> None:
 @pytest.mark.parametrize("encoding", WIDE)
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 @pytest.mark.parametrize("declared", ["", "utf-16", "utf-8", "iso-8859-1"])
-def test_the_first_bytes_outrank_the_declaration(encoding: str, mark: str, declared: str) -> None:
+def test_first_bytes_override_the_declaration(encoding: str, mark: str, declared: str) -> None:
     head = f"<?xml version='1.0' encoding='{declared}'?>" if declared else "<?xml version='1.0'?>"
     body = f"{mark}{head}<a><b/>\u00e9</a>".encode(encoding)
     assert parse(body).string_value(0) == "\u00e9"
@@ -61,7 +61,7 @@ def test_the_first_bytes_outrank_the_declaration(encoding: str, mark: str, decla
         parse(body, Limits(elements=1))
 
 
-def test_a_byte_order_mark_outranks_the_declaration() -> None:
+def test_byte_order_mark_overrides_the_declaration() -> None:
     body = "\ufeff<?xml version='1.0' encoding='utf-7'?><a>+ADw-</a>".encode()
     assert parse(body).string_value(0) == "+ADw-"
 
@@ -74,21 +74,21 @@ def test_short_bodies(body: bytes) -> None:
         parse(body)
 
 
-def test_markup_that_hides_in_an_encoding_is_counted() -> None:
+def test_markup_in_escape_sequences_is_counted() -> None:
     head = b"<?xml version='1.0' encoding='UTF-7'?>"
-    many = head + b"<a>" + b"+ADw-b/+AD4-" * 50 + b"</a>"
-    assert len(parse(many).all_elements) == 51
+    elements = head + b"<a>" + b"+ADw-b/+AD4-" * 50 + b"</a>"
+    assert len(parse(elements).all_elements) == 51
     with pytest.raises(DocumentError, match="elements: more than 50"):
-        parse(many, Limits(elements=50))
-    crowded = head + b"+ADw-a " + b" ".join(b"n%d+AD0-''" % n for n in range(2001)) + b"/+AD4-"
+        parse(elements, Limits(elements=50))
+    attributes = head + b"+ADw-a " + b" ".join(b"n%d+AD0-''" % n for n in range(2001)) + b"/+AD4-"
     with pytest.raises(DocumentError, match="attributes: more than 1000"):
-        parse(crowded)
+        parse(attributes)
 
 
 @pytest.mark.parametrize(
     "name", ["a" * 5000, "idna", "punycode", "undefined", "rot13", "zlib", "cp037"]
 )
-def test_names_that_mean_something_else_in_python(name: str) -> None:
+def test_names_of_other_python_codecs_are_refused(name: str) -> None:
     with pytest.raises(DocumentError) as caught:
         parse(f"<?xml version='1.0' encoding='{name}'?><a/>".encode())
     assert caught.value.kind == "encoding"

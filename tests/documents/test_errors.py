@@ -1,4 +1,4 @@
-"""What is wrong with a document, in a word, and where."""
+"""Kinds, places and hints of document errors; nothing external is accessed."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def listener() -> Iterator[socket.socket]:
         "<!DOCTYPE a [<!ENTITY % p SYSTEM '{0}'>%p;]>",
     ],
 )
-def test_nothing_is_fetched_over_the_network(doctype: str, listener: socket.socket) -> None:
+def test_network_is_not_accessed(doctype: str, listener: socket.socket) -> None:
     address = f"http://127.0.0.1:{listener.getsockname()[1]}/x"
     for content in ("", "&e;"):
         body = f"{doctype.format(address)}<a>{content}</a>".encode()
@@ -123,7 +123,7 @@ def test_nothing_is_fetched_over_the_network(doctype: str, listener: socket.sock
         listener.accept()
 
 
-def test_no_file_is_read(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_files_are_not_accessed(tmp_path_factory: pytest.TempPathFactory) -> None:
     secret = tmp_path_factory.mktemp("files") / "secret"
     secret.write_text("<!ENTITY e 'secret'>")
     for doctype in (
@@ -139,15 +139,15 @@ def test_no_file_is_read(tmp_path_factory: pytest.TempPathFactory) -> None:
     assert parse(include.encode()).texts == []
 
 
-def test_a_full_table_of_names_is_not_called_malformed() -> None:
-    """It takes 267 MB of names to see it, so this is only what lxml says then."""
+def test_full_name_dictionary_is_kind_limit() -> None:
+    """A real overflow takes 267 MB of names, so this uses the error that lxml raises then."""
     error = etree.XMLSyntaxError("unknown error", etree.ErrorTypes.ERR_NO_MEMORY, 0, 0)
-    found = document_error(error, b"<a/>")
-    assert (found.kind, found.line, found.column) == ("limit", None, None)
-    assert "new thread" in str(found)
+    translated = document_error(error, b"<a/>")
+    assert (translated.kind, translated.line, translated.column) == ("limit", None, None)
+    assert "new thread" in str(translated)
 
 
-def test_threads_do_not_disturb_each_other() -> None:
+def test_concurrent_parsing() -> None:
     bodies = [b"<a%d><b/>%d&amp;</a%d>" % (number, number, number) for number in range(8)]
     wrong = []
 
@@ -167,7 +167,7 @@ def test_threads_do_not_disturb_each_other() -> None:
     assert wrong == []
 
 
-def test_one_bad_document_does_not_spoil_the_next() -> None:
+def test_errors_leave_no_state_behind() -> None:
     for body, kind, _ in CASES:
         with pytest.raises(DocumentError) as caught:
             parse(body)

@@ -1,4 +1,4 @@
-"""One invariant: any bytes give a Document or a DocumentError of a known kind, nothing else."""
+"""Fuzzing: any bytes give a Document or a DocumentError of a listed kind."""
 
 from __future__ import annotations
 
@@ -99,13 +99,13 @@ limits = st.builds(
 )
 
 
-def attempt(body: bytes, limits: Limits) -> None:
+def check_parse(body: bytes, limits: Limits) -> None:
     try:
         document = parse(body, limits)
     except DocumentError as error:
         caught = error
     else:
-        look_around(document)
+        check_document(document)
         return
     assert caught.kind in ERROR_KINDS
     assert caught.message
@@ -114,7 +114,7 @@ def attempt(body: bytes, limits: Limits) -> None:
     assert str(caught)
 
 
-def look_around(document: Document) -> None:
+def check_document(document: Document) -> None:
     assert document.right[0] == len(document) - 1
     for number in range(len(document)):
         document.string_value(number)
@@ -125,32 +125,32 @@ def look_around(document: Document) -> None:
 
 @given(st.binary(max_size=200), limits)
 def test_any_bytes(body: bytes, limits: Limits) -> None:
-    attempt(body, Limits())
-    attempt(body, limits)
+    check_parse(body, Limits())
+    check_parse(body, limits)
 
 
 @given(encoded_snippets, limits)
-def test_pieces_of_xml_in_any_order(body: bytes, limits: Limits) -> None:
-    attempt(body, Limits())
-    attempt(body, limits)
+def test_xml_snippets_in_any_order(body: bytes, limits: Limits) -> None:
+    check_parse(body, Limits())
+    check_parse(body, limits)
 
 
 @given(encoded_snippets, encoded_snippets, limits)
-def test_encodings_that_change_on_the_way(head: bytes, tail: bytes, limits: Limits) -> None:
-    attempt(b"<?xml version='1.0' encoding='utf-7'?>" + head + tail, limits)
-    attempt(head + tail, limits)
+def test_encodings_that_change_within_a_document(head: bytes, tail: bytes, limits: Limits) -> None:
+    check_parse(b"<?xml version='1.0' encoding='utf-7'?>" + head + tail, limits)
+    check_parse(head + tail, limits)
 
 
 @given(encoded_documents(), st.data())
-def test_documents_with_a_fault(body: bytes, data: st.DataObject) -> None:
+def test_documents_with_an_edit(body: bytes, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(body)))
     end = data.draw(st.integers(start, min(len(body), start + 4)))
-    put_in = data.draw(st.one_of(st.binary(max_size=4), encoded_snippets))
-    attempt(body[:start] + put_in + body[end:], Limits())
-    attempt(body[:start] + put_in + body[end:], data.draw(limits))
+    inserted = data.draw(st.one_of(st.binary(max_size=4), encoded_snippets))
+    check_parse(body[:start] + inserted + body[end:], Limits())
+    check_parse(body[:start] + inserted + body[end:], data.draw(limits))
 
 
 @given(encoded_documents(), st.data())
-def test_documents_cut_short(body: bytes, data: st.DataObject) -> None:
-    attempt(body[: data.draw(st.integers(0, len(body)))], Limits())
-    attempt(body[data.draw(st.integers(0, len(body))) :], Limits())
+def test_truncated_documents(body: bytes, data: st.DataObject) -> None:
+    check_parse(body[: data.draw(st.integers(0, len(body)))], Limits())
+    check_parse(body[data.draw(st.integers(0, len(body))) :], Limits())

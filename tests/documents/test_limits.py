@@ -1,4 +1,4 @@
-"""Limits: exact to the last element, in every encoding, and never a reason to reject wrongly."""
+"""Limits are exact in every encoding: a document is rejected exactly when it exceeds one."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def rejection(body: bytes, limits: Limits) -> str | None:
     return None
 
 
-def written(text: str, encoding: str) -> bytes:
+def encode(text: str, encoding: str) -> bytes:
     return (f'<?xml version="1.0" encoding="{encoding[:6]}"?>' + text).encode(encoding)
 
 
-def test_the_defaults() -> None:
+def test_defaults() -> None:
     values = {field.name: getattr(Limits(), field.name) for field in fields(Limits)}
     assert values == {
         "size": 64 * 1024 * 1024,
@@ -45,12 +45,12 @@ def test_the_defaults() -> None:
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Limits)])
-def test_a_limit_must_be_positive(name: str) -> None:
+def test_limits_must_be_positive(name: str) -> None:
     with pytest.raises(ValueError, match=name):
         Limits(**{name: 0})
 
 
-def test_all_but_depth_may_be_raised() -> None:
+def test_every_limit_except_depth_may_be_raised() -> None:
     Limits(size=10**12, attributes=10**6, elements=10**9, attributes_total=10**9)
     with pytest.raises(ValueError, match="depth must be from 1 to 256, not 257"):
         Limits(depth=257)
@@ -78,8 +78,8 @@ def test_size() -> None:
     ],
 )
 def test_elements_comments_and_instructions(text: str, encoding: str) -> None:
-    """Each of these has three."""
-    body = written(text, encoding)
+    """Each document has three."""
+    body = encode(text, encoding)
     assert rejection(body, Limits(elements=3)) is None
     assert rejection(body, Limits(elements=2)) == "elements"
 
@@ -101,8 +101,8 @@ def test_elements_comments_and_instructions(text: str, encoding: str) -> None:
     ],
 )
 def test_attributes_of_one_element(text: str, encoding: str) -> None:
-    """Each of these has two at most."""
-    body = written(text, encoding)
+    """Each document has at most two on one element."""
+    body = encode(text, encoding)
     assert rejection(body, Limits(attributes=2)) is None
     assert rejection(body, Limits(attributes=1)) == "attributes"
 
@@ -117,7 +117,7 @@ def test_attributes_of_one_element(text: str, encoding: str) -> None:
     ],
 )
 def test_attributes_of_all_elements(body: bytes) -> None:
-    """Each of these has three."""
+    """Each document has three."""
     assert rejection(body, Limits(attributes_total=3)) is None
     assert rejection(body, Limits(attributes_total=2)) == "attributes"
 
@@ -129,7 +129,7 @@ def test_depth(depth: int) -> None:
     assert rejection(b"<a>" * (depth + 1) + b"</a>" * (depth + 1), limits) == "depth"
 
 
-def test_depth_that_entities_make() -> None:
+def test_depth_from_entities() -> None:
     entities = b"<!ENTITY e0 '<a/>'>" + b"".join(
         b"<!ENTITY e%d '<a>&e%d;</a>'>" % (level, level - 1) for level in range(1, 15)
     )
@@ -138,7 +138,7 @@ def test_depth_that_entities_make() -> None:
     assert rejection(body, Limits(depth=15)) == "depth"
 
 
-def test_a_rejection_says_its_line() -> None:
+def test_errors_give_the_line() -> None:
     body = b"<a>\n" + b"<b/>\n" * 5000 + b"<c\n k='1' l='2'/></a>"
     for limits, line in (
         (Limits(elements=4000), 4001),
@@ -154,20 +154,20 @@ def test_a_rejection_says_its_line() -> None:
 @given(
     encoded_documents(), st.integers(1, 8), st.integers(1, 3), st.integers(1, 8), st.integers(1, 5)
 )
-def test_a_document_is_rejected_exactly_when_it_passes_a_limit(
+def test_document_is_rejected_exactly_when_it_exceeds_a_limit(
     body: bytes, elements: int, attributes: int, total: int, depth: int
 ) -> None:
     document = parse(body)
-    counted = len(document.all_elements) + len(document.comments) + len(document.instructions)
+    node_count = len(document.all_elements) + len(document.comments) + len(document.instructions)
     per_element = [
         sum(document.parent[number] == element for number in document.all_attributes)
         for element in document.all_elements
     ]
-    target: Any = Declarations()
+    target: Any = NamespaceCounter()
     etree.fromstring(body, etree.XMLParser(target=target))
-    declarations = target.found
+    declarations = target.counts
     expected = set()
-    if counted > elements:
+    if node_count > elements:
         expected.add("elements")
     if max(per_element) > attributes or max(declarations) > attributes:
         expected.add("attributes")
@@ -181,26 +181,26 @@ def test_a_document_is_rejected_exactly_when_it_passes_a_limit(
     assert kind in expected if expected else kind is None
 
 
-class Declarations:
-    """A parser's target: how many namespaces each element declares."""
+class NamespaceCounter:
+    """A parser target that counts the namespace declarations of each element."""
 
     def __init__(self) -> None:
-        self.found: list[int] = []
+        self.counts: list[int] = []
 
     def start(self, tag: str, attrib: dict[str, str], nsmap: dict[str, str]) -> None:
-        self.found.append(len(nsmap))
+        self.counts.append(len(nsmap))
 
     def close(self) -> list[int]:
-        return self.found
+        return self.counts
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_a_doctype_has_a_length_of_its_own(encoding: str) -> None:
+def test_doctype_length(encoding: str) -> None:
     start, end = "<!DOCTYPE a [<!--", "-->]>"
-    longest = MAX_DOCTYPE_BYTES - len(start + end) - 1
-    assert rejection(written(f"{start}{'x' * longest}{end}<a/>", encoding), Limits()) is None
+    padding = MAX_DOCTYPE_BYTES - len(start + end) - 1
+    assert rejection(encode(f"{start}{'x' * padding}{end}<a/>", encoding), Limits()) is None
     assert (
-        rejection(written(f"{start}{'x' * (longest + 1)}{end}<a/>", encoding), Limits()) == "limit"
+        rejection(encode(f"{start}{'x' * (padding + 1)}{end}<a/>", encoding), Limits()) == "limit"
     )
 
 
@@ -213,8 +213,9 @@ def test_a_doctype_has_a_length_of_its_own(encoding: str) -> None:
         "<!ENTITY e '<![CDATA['>\n\t",
     ],
 )
-def test_the_end_of_a_doctype_is_found(subset: str) -> None:
-    body = f"<?xml version='1.0'?><!-- <!DOCTYPE a [ --><!DOCTYPE a SYSTEM ']>\"' [{subset}] ><a><b/></a>"
+def test_end_of_doctype(subset: str) -> None:
+    prolog = f"<?xml version='1.0'?><!-- <!DOCTYPE a [ --><!DOCTYPE a SYSTEM ']>\"' [{subset}] >"
+    body = f"{prolog}<a><b/></a>"
     assert rejection(body.encode(), Limits(elements=3)) is None
     assert rejection(body.encode(), Limits(elements=2)) == "elements"
 
@@ -247,7 +248,7 @@ BOMBS = {
         "attributes",
         b"<a " + b" ".join(b"xmlns:n%x='u'" % n for n in range(100_000)) + b"/>",
     ),
-    "default namespaces for everybody": (
+    "default namespaces for every element": (
         "attributes",
         b"<!DOCTYPE a [<!ATTLIST a "
         + b" ".join(b"xmlns:n%x CDATA 'u'" % n for n in range(2_000))
@@ -264,7 +265,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_bombs(name: str) -> None:
+def test_denial_of_service_documents(name: str) -> None:
     kind, body = BOMBS[name]
     assert kind in ERROR_KINDS
     assert rejection(body, Limits()) == kind
@@ -272,7 +273,7 @@ def test_bombs(name: str) -> None:
 
 
 def test_memory_stays_bounded() -> None:
-    """In a process that may not have more than some 300 MB beside the documents: trees would not fit."""
+    """The child has some 300 MB beside the documents, in which the trees would not fit."""
     program = """
         import resource
         from pathcast.errors import DocumentError
@@ -293,11 +294,11 @@ def test_memory_stays_bounded() -> None:
             kind(b"<!DOCTYPE a [" + b"<!ELEMENT a ANY>" * 2_000_000 + b"]><a/>"),
         )
     """
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.stderr == ""
-    assert done.stdout.split() == ["elements", "attributes", "elements", "limit"]
+    assert process.stderr == ""
+    assert process.stdout.split() == ["elements", "attributes", "elements", "limit"]

@@ -1,4 +1,4 @@
-"""The numbered nodes are those of libxml2, in its order: what its own `//node()|//@*` gives."""
+"""The numbered nodes equal those of libxml2's `//node()|//@*`, in its order."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from lxml.etree import _Comment, _Element, _ProcessingInstruction
 from pathcast.documents import ATTRIBUTE, COMMENT, DOCUMENT, ELEMENT, PI, TEXT, Document, parse
 from tests.documents.writing import encoded_documents
 
-Node = tuple[int, str, str]
+NodeTriple = tuple[int, str, str]
 
 
-def seen_by_libxml2(body: bytes) -> tuple[list[Node], list[int], list[str]]:
-    """Kind, label and content of all nodes; their parents' numbers; their string-values."""
+def libxml2_nodes(body: bytes) -> tuple[list[NodeTriple], list[int], list[str]]:
+    """Return (kind, label, content), parent number and string-value of all nodes."""
     tree = etree.fromstring(body).getroottree()
     tree.docinfo.clear()
-    found: list[Any] = tree.xpath("/|//node()|//@*")
-    found = [node for node in found if node is not tree]
-    nodes: list[Node] = [(DOCUMENT, "", "")]
+    selected: list[Any] = tree.xpath("/|//node()|//@*")
+    selected = [node for node in selected if node is not tree]
+    nodes: list[NodeTriple] = [(DOCUMENT, "", "")]
     parents = [-1]
     strings = [tree.xpath("string(/)", smart_strings=False)]
     number_of: dict[_Element, int] = {}
-    for number, node in enumerate(found, 1):
+    for number, node in enumerate(selected, 1):
         if isinstance(node, str):
             smart: Any = node
             owner = smart.getparent()
@@ -50,7 +50,7 @@ def seen_by_libxml2(body: bytes) -> tuple[list[Node], list[int], list[str]]:
 
 
 def check_regions(document: Document) -> None:
-    """`right`, `level` by their definition."""
+    """Check `right` and `level` by their definitions."""
     chains: list[list[int]] = [[]]
     for parent in document.parent[1:]:
         chains.append([*chains[parent], parent])
@@ -62,36 +62,36 @@ def check_regions(document: Document) -> None:
 
 
 def check_lists(document: Document) -> None:
-    """The lists by kind and by label, by their definition."""
+    """Check the lists by kind and by label by their definitions."""
 
-    def of(kind: int, label: str | None = None) -> list[int]:
+    def numbers_of(kind: int, label: str | None = None) -> list[int]:
         return [
             number
-            for number, found in enumerate(document.kind)
-            if found == kind and label in (None, document.label[number])
+            for number, node_kind in enumerate(document.kind)
+            if node_kind == kind and label in (None, document.label[number])
         ]
 
-    assert document.all_elements == of(ELEMENT)
-    assert document.all_attributes == of(ATTRIBUTE)
-    assert document.texts == of(TEXT)
-    assert document.comments == of(COMMENT)
-    assert document.instructions == of(PI)
+    assert document.all_elements == numbers_of(ELEMENT)
+    assert document.all_attributes == numbers_of(ATTRIBUTE)
+    assert document.texts == numbers_of(TEXT)
+    assert document.comments == numbers_of(COMMENT)
+    assert document.instructions == numbers_of(PI)
     for kind, lists in ((ELEMENT, document.elements), (ATTRIBUTE, document.attributes)):
-        assert set(lists) == {document.label[number] for number in of(kind)}
-        assert all(numbers == of(kind, label) for label, numbers in lists.items())
+        assert set(lists) == {document.label[number] for number in numbers_of(kind)}
+        assert all(numbers == numbers_of(kind, label) for label, numbers in lists.items())
 
 
 @given(encoded_documents())
 def test_nodes_are_those_of_libxml2(body: bytes) -> None:
     document = parse(body)
-    nodes, parents, strings = seen_by_libxml2(body)
+    nodes, parents, strings = libxml2_nodes(body)
     assert list(zip(document.kind, document.label, document.content, strict=True)) == nodes
     assert document.parent == parents
     assert [document.string_value(number) for number in range(len(document))] == strings
 
 
 @given(encoded_documents())
-def test_regions_and_lists_are_what_they_are_defined_to_be(body: bytes) -> None:
+def test_regions_and_lists(body: bytes) -> None:
     document = parse(body)
     check_regions(document)
     check_lists(document)
@@ -102,8 +102,8 @@ def test_lines_are_those_of_libxml2(body: bytes) -> None:
     document = parse(body)
     lines = [node.sourceline for node in etree.fromstring(body).iter()]
     inside = range(document.all_elements[0], document.right[document.all_elements[0]] + 1)
-    iter_nodes = [number for number in inside if document.kind[number] in (ELEMENT, COMMENT, PI)]
-    for number, line in zip(iter_nodes, lines, strict=True):
+    with_line = [number for number in inside if document.kind[number] in (ELEMENT, COMMENT, PI)]
+    for number, line in zip(with_line, lines, strict=True):
         assert document.line(number) == (line or document.line(document.parent[number]))
     for number in document.texts + document.all_attributes:
         assert document.line(number) == document.line(document.parent[number])
@@ -115,7 +115,7 @@ def test_lines_are_those_of_libxml2(body: bytes) -> None:
         (b"<a>x<![CDATA[y]]>z</a>", ["xyz"]),
         (b"<a>x<!---->y</a>", ["x", "y"]),
         (b"<a> <b/>\n</a>", [" ", "\n"]),
-        (b"<a><![CDATA[]]></a>", [""]),  # libxml2 makes a node of it
+        (b"<a><![CDATA[]]></a>", [""]),  # libxml2 creates a node
         (b"<a><![CDATA[]]>x</a>", ["x"]),
         (b"<a></a>", []),
         (b"<!DOCTYPE a [<!ENTITY e 'y'>]><a>x&e;z&e;</a>", ["xyzy"]),
@@ -145,7 +145,7 @@ def test_namespaces_and_attributes() -> None:
     ]
 
 
-def test_what_stands_beside_the_root_element() -> None:
+def test_siblings_of_the_root_element() -> None:
     document = parse(
         b"<?t  x ?><!--1--><!DOCTYPE a [<!--no--><?no no?>]><!--2--><a/><!--3--><?u?>\n"
     )
@@ -156,11 +156,12 @@ def test_what_stands_beside_the_root_element() -> None:
     assert document.right == [6, 1, 2, 3, 4, 5, 6]
 
 
-def test_comments_in_a_doctype_are_no_nodes_even_where_libxml2_leaks_them() -> None:
+def test_comments_in_a_doctype_are_no_nodes() -> None:
+    """libxml2 alone would select them by `//comment()`."""
     body = b"<!DOCTYPE a [<!--leak-->]><a/>"
     assert len(etree.fromstring(body).xpath("//comment()")) == 1
     assert parse(body).comments == []
-    assert parse(body).tree.xpath("//comment()") == []  # what residuals see
+    assert parse(body).tree.xpath("//comment()") == []  # the tree that residuals are evaluated on
 
 
 def test_declared_entities_are_not_part_of_the_text() -> None:
@@ -168,17 +169,17 @@ def test_declared_entities_are_not_part_of_the_text() -> None:
     assert etree.fromstring(body).xpath("string(/)") == "xx"
     document = parse(body)
     assert document.string_value(0) == document.tree.xpath("string(/)") == "x"
-    assert len(document.tree.xpath("id('k')")) == 1  # what it declared still holds
+    assert len(document.tree.xpath("id('k')")) == 1  # the ID declaration still applies
 
 
-def test_default_attributes_are_left_out_but_default_namespaces_are_not() -> None:
-    """As lxml has it without attribute_defaults."""
+def test_default_attributes_are_ignored_but_default_namespaces_apply() -> None:
+    """The same as lxml without `attribute_defaults`."""
     document = parse(b"<!DOCTYPE a [<!ATTLIST a k CDATA '1' xmlns CDATA #FIXED 'urn:d'>]><a/>")
     assert document.all_attributes == []
     assert document.label[1] == "{urn:d}a"
 
 
-def test_strings_too_long_to_remember_are_still_right() -> None:
+def test_string_values_beyond_the_cache_limit() -> None:
     levels, text = 200, "x" * 100_000
     body = b"<a>" * levels + text.encode() + b"</a>" * levels
     document = parse(body)
@@ -196,11 +197,11 @@ def test_lines() -> None:
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
-def test_anything_that_holds_bytes_is_taken(kind: Any) -> None:
+def test_bytes_like_objects_are_accepted(kind: Any) -> None:
     assert parse(kind(b"<a/>")).elements == {"a": [1]}
 
 
 @pytest.mark.parametrize("body", ["<a/>", "file.xml", None, 1, [60, 97, 47, 62]])
-def test_anything_else_is_refused(body: Any) -> None:
+def test_other_types_are_refused(body: Any) -> None:
     with pytest.raises(TypeError, match="a document is bytes"):
         parse(body)

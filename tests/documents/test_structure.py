@@ -12,8 +12,8 @@ from pathcast.documents import Document, label_paths, parse, regions, tag_tree
 from tests.documents.writing import encoded_documents
 
 
-def skeleton(body: bytes) -> str:
-    """The document with nothing but its elements, the slow way."""
+def nesting(body: bytes) -> str:
+    """Return the nesting of the elements, by recursion."""
 
     def text(element: etree._Element) -> str:
         inner = "".join(text(child) for child in element.iterchildren("*"))
@@ -23,23 +23,23 @@ def skeleton(body: bytes) -> str:
 
 
 def ancestors(document: Document, number: int) -> list[int]:
-    found = []
+    path = []
     while (number := document.parent[number]) > 0:
-        found.append(number)
-    return found
+        path.append(number)
+    return path
 
 
 @given(encoded_documents(), encoded_documents())
-def test_summaries_are_equal_exactly_when_the_tag_trees_are(one: bytes, two: bytes) -> None:
-    first, second = tag_tree(parse(one)), tag_tree(parse(two))
-    same = skeleton(one) == skeleton(two)
+def test_tag_trees_are_equal_exactly_when_the_nesting_is(body: bytes, other: bytes) -> None:
+    first, second = tag_tree(parse(body)), tag_tree(parse(other))
+    same = nesting(body) == nesting(other)
     assert (first == second) == same
     assert (first.hash == second.hash) == same
 
 
 @given(st.text("abc()<>/{}", min_size=1, max_size=12))
-def test_trees_of_a_few_tags(moves: str) -> None:
-    """Many small trees, so that equal ones come up: letters open, other characters close."""
+def test_text_of_a_tag_tree(moves: str) -> None:
+    """Letters open an element, other characters close one."""
     body, open_tags = "<r>", ["r"]
     for move in moves:
         if move in "abc":
@@ -48,11 +48,11 @@ def test_trees_of_a_few_tags(moves: str) -> None:
         elif len(open_tags) > 1:
             body += f"</{open_tags.pop()}>"
     body += "".join(f"</{tag}>" for tag in reversed(open_tags))
-    found = tag_tree(parse(body.encode()))
-    assert str(found) == re.sub(r"</\w>", ")", re.sub(r"<(\w)>", r"\1(", body)).replace("()", "")
+    tree = tag_tree(parse(body.encode()))
+    assert str(tree) == re.sub(r"</\w>", ")", re.sub(r"<(\w)>", r"\1(", body)).replace("()", "")
 
 
-def test_summaries_that_must_differ() -> None:
+def test_tag_trees_that_differ() -> None:
     bodies = [
         b"<r><a><b/></a><a><c/></a></r>",
         b"<r><a><b/><c/></a></r>",
@@ -65,15 +65,15 @@ def test_summaries_that_must_differ() -> None:
         b"<r xmlns='urn:r'><a/></r>",
         b"<r xmlns='urn:ra'><a/></r>",
     ]
-    found = [tag_tree(parse(body)) for body in bodies]
-    assert len(set(found)) == len({one.hash for one in found}) == len(bodies)
+    trees = [tag_tree(parse(body)) for body in bodies]
+    assert len(set(trees)) == len({tree.hash for tree in trees}) == len(bodies)
 
 
-def test_summaries_leave_text_out() -> None:
-    one = parse(b"<r k='1'>hot<a/><!--c--><?p?></r>")
-    two = parse(b"<!DOCTYPE r []><r><a>\n</a></r>")
-    assert tag_tree(one) == tag_tree(two)
-    assert tag_tree(one).hash == "782c2b99fc251e4174bf43c0ab241f59"
+def test_tag_trees_ignore_text() -> None:
+    first = parse(b"<r k='1'>hot<a/><!--c--><?p?></r>")
+    second = parse(b"<!DOCTYPE r []><r><a>\n</a></r>")
+    assert tag_tree(first) == tag_tree(second)
+    assert tag_tree(first).hash == "782c2b99fc251e4174bf43c0ab241f59"
 
 
 @given(encoded_documents())
@@ -88,7 +88,7 @@ def test_label_paths(body: bytes) -> None:
 
 @given(encoded_documents())
 def test_regions_count_tags(body: bytes) -> None:
-    """Miliaraki et al., section 5.2: tags counted up to the start tag and the end tag, and the depth."""
+    """Miliaraki 2008, section 5.2: tags up to the start tag and the end tag, and the depth."""
     document = parse(body)
     expected = []
     walk = etree.iterwalk(document.tree, events=("start", "end"))
@@ -97,24 +97,24 @@ def test_regions_count_tags(body: bytes) -> None:
             expected.append([tags, 0, len(list(element.iterancestors())) + 1])
         else:
             inside = sum(1 for _ in element.iterdescendants("*"))
-            opened = [one for one in expected if one[0] == tags - 2 * inside - 1]
-            opened[0][1] = tags
+            matching = [region for region in expected if region[0] == tags - 2 * inside - 1]
+            matching[0][1] = tags
     assert [list(region) for region in regions(document)] == expected
 
 
 @given(encoded_documents())
-def test_a_region_contains_another_exactly_when_the_element_does(body: bytes) -> None:
+def test_regions_contain_each_other_exactly_when_the_elements_do(body: bytes) -> None:
     document = parse(body)
-    found = dict(zip(document.all_elements, regions(document), strict=True))
-    for upper, around in found.items():
-        for lower, inner in found.items():
-            contains = around.left < inner.left and inner.right < around.right
+    region_of = dict(zip(document.all_elements, regions(document), strict=True))
+    for upper, outer in region_of.items():
+        for lower, inner in region_of.items():
+            contains = outer.left < inner.left and inner.right < outer.right
             assert contains == (upper in ancestors(document, lower))
-            child = contains and inner.level == around.level + 1
+            child = contains and inner.level == outer.level + 1
             assert child == (document.parent[lower] == upper)
 
 
-def test_deep_and_wide_documents_are_no_trouble() -> None:
+def test_deep_and_wide_documents() -> None:
     deep = parse(b"<a>" * 256 + b"</a>" * 256)
     assert len(label_paths(deep)) == 256
     assert regions(deep)[-1] == (256, 257, 256)

@@ -1,4 +1,4 @@
-"""Documents in several threads: what libxml2 knows of names belongs to one thread each."""
+"""Parsing in several threads: libxml2's dictionary of names belongs to one thread."""
 
 from __future__ import annotations
 
@@ -15,26 +15,23 @@ from pathcast.documents import parse
 THREADS = 4
 
 
-def test_no_parser_goes_to_another_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread would take the dictionary of a parser that it is given as its own, and share it with the giver."""
-    used: dict[
-        int, tuple[object, set[int]]
-    ] = {}  # the parsers are kept, so that no two have one id
+def test_parsers_do_not_move_between_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread would adopt the dictionary of another thread's parser, and share it."""
+    # Keeps the parsers alive, so that their ids are unique.
+    used: dict[int, tuple[object, set[int]]] = {}
 
-    def noted(text: bytes, parser: etree.XMLParser) -> Any:
+    def record_thread(text: bytes, parser: etree.XMLParser) -> Any:
         used.setdefault(id(parser), (parser, set()))[1].add(get_ident())
         return real(text, parser)
 
     real = etree.fromstring
-    monkeypatch.setattr(etree, "fromstring", noted)
-    together = Barrier(THREADS)
+    monkeypatch.setattr(etree, "fromstring", record_thread)
+    all_started = Barrier(THREADS)
 
     def work() -> None:
-        for _ in range(
-            5
-        ):  # one after the other or at the same time: all have begun before one ends
+        for _ in range(5):
             parse(b"<a/>")
-        together.wait()
+        all_started.wait()  # so that no thread ends before another starts
         parse(b"<a/>")
 
     with ThreadPoolExecutor(THREADS) as threads:
@@ -43,8 +40,8 @@ def test_no_parser_goes_to_another_thread(monkeypatch: pytest.MonkeyPatch) -> No
     assert [len(threads) for _, threads in used.values()] == [1] * THREADS
 
 
-def test_names_that_nobody_has_seen(deep: bool) -> None:
-    """Thousands of new names at the same time, in threads that have never parsed before."""
+def test_concurrent_new_names(deep: bool) -> None:
+    """Thousands of new names at the same time, in new threads."""
 
     def work(thread: str) -> None:
         for turn in range(20):

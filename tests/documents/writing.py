@@ -1,6 +1,7 @@
-"""Hypothesis strategies that write documents as text, with all that XML allows inside them.
+"""Hypothesis strategies for documents as text, with all constructs of XML.
 
-CountableText rather than trees: entities, CDATA and the spelling of characters exist only there.
+They write text rather than trees, because entities, CDATA and character references exist only in
+text.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _INSTRUCTIONS = st.sampled_from(["t", "t ", "t x", "t <b k='1' l='2'>", "u k='>'
 
 @st.composite
 def _start_tags(draw: st.DrawFn, root: bool = False) -> tuple[str, str]:
-    """A name, and all of its start tag but the end."""
+    """Draw a name, and its start tag without the closing `>`."""
     name = draw(_NAMES)
     parts = draw(
         st.lists(
@@ -88,7 +89,7 @@ _SMALL = _elements(st.just("<c/>"))
 
 @st.composite
 def documents(draw: st.DrawFn) -> str:
-    """Well-formed documents; the internal entities that they use are declared."""
+    """Draw a well-formed document that declares its internal entities."""
     beside = st.lists(st.one_of(_COMMENTS, _INSTRUCTIONS, st.just("\n")), max_size=2).map("".join)
     before, between, after = draw(beside), draw(beside), draw(beside)
     root = draw(_elements(st.recursive(_SMALL, _elements, max_leaves=6), root=True))
@@ -98,7 +99,7 @@ def documents(draw: st.DrawFn) -> str:
 
 @st.composite
 def encoded_documents(draw: st.DrawFn) -> bytes:
-    """Well-formed documents in bytes, in some encoding that they say or show."""
+    """Draw a well-formed document in bytes, in a declared or detectable encoding."""
     text = draw(documents())
     encoding = draw(
         st.sampled_from(["", "utf-8", "utf-16", "utf-16-le", "utf-32", "iso-8859-15", "utf-7"])

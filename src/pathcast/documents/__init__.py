@@ -1,7 +1,18 @@
-"""Documents: bytes become numbered nodes, under limits.
+"""XML documents: parsing under limits into numbered nodes.
 
-    bytes -> octets -> precheck (-> counting) -> libxml2 -> building -> Document
-                                                                          |-> summary, label_paths, regions
+    bytes -> encoding -> precheck (-> exact_counts) -> libxml2 -> numbering -> Document
+                                                                                 |
+                                                        structure: tag tree, label paths, regions
+
+- `reader`: `parse` and `parse_tree`, the entry points.
+- `limits`: the limits on size, depth, elements and attributes.
+- `encoding`: converts a document to an encoding in which markup can be counted.
+- `precheck`: bounds on elements and attributes from the bytes, before a tree exists.
+- `exact_counts`: the exact counts, for documents that the bounds do not clear.
+- `numbering`: numbers the nodes of libxml2's tree.
+- `document`: `Document`, the numbered nodes.
+- `structure`: views of a document without its text.
+- `parse_errors`: translates libxml2's errors.
 
 >>> document = parse(b"<a><b/><b/></a>")
 >>> document.elements

@@ -1,17 +1,18 @@
-"""A document as numbered nodes: XPath's data model in parallel lists.
+"""A document as numbered nodes: the XPath data model in parallel lists.
 
-Nodes are numbered in document order. Node 0 is the document; an element's attributes come right after
-it, before its children. `right[i]` is the last number inside node i, so (i, right[i]) is a region
-code: j lies inside i exactly when `i < j <= right[i]`, and whole twigs are joined by comparing
-numbers. Lists by label give the streams that such joins read.
+Nodes are numbered in document order. Node 0 is the document node. An element's attributes come
+right after it, before its children. `right[i]` is the last number inside node i, so (i, right[i])
+is a region code: j lies inside i exactly when `i < j <= right[i]`. Twig joins therefore compare
+numbers. The lists of nodes by label are the sorted streams that such joins read.
 
-The nodes are those that libxml2 has: adjacent characters, CDATA and internal entities are one text node,
-an empty CDATA section alone is an empty text node, namespace declarations are not attributes, the
-document type declaration is no node.
+The nodes are those of libxml2. Adjacent characters, CDATA sections and internal entities form one
+text node. An element that contains only an empty CDATA section has an empty text node. Namespace
+declarations are not attributes, and the document type declaration is no node.
 
 >>> from pathcast.documents import parse
 >>> d = parse(b"<a x='1'>hot <b>tea</b><!--now--></a>")
->>> [f"{KIND_NAMES[kind]} {label}{content}".strip() for kind, label, content in zip(d.kind, d.label, d.content)]
+>>> nodes = zip(d.kind, d.label, d.content)
+>>> [f"{KIND_NAMES[kind]} {label}{content}".strip() for kind, label, content in nodes]
 ['document', 'element a', 'attribute x1', 'text hot', 'element b', 'text tea', 'comment now']
 >>> d.right
 [6, 6, 2, 3, 5, 5, 6]
@@ -55,20 +56,19 @@ KIND_NAMES: Final = (
     "processing-instruction",
 )
 
-_MEMO: Final = (
-    4 * 1024 * 1024
-)  # characters: every level may have the document's whole text as its string
+# Characters of cached string-values. Unbounded, every level could hold the document's entire text.
+_MAX_CACHED_CHARACTERS: Final = 4 * 1024 * 1024
 
 
 class Document:
     """The nodes of one document; all lists are indexed by node number, or hold node numbers.
 
-    Made by `pathcast.documents.parse`. Nobody changes it afterwards, so threads may share it.
+    `pathcast.documents.parse` creates it. It is immutable afterwards, so threads may share it.
     """
 
     __slots__ = (
+        "_cache_room",
         "_lines",
-        "_room",
         "_run",
         "_strings",
         "all_attributes",
@@ -88,18 +88,18 @@ class Document:
     )
 
     def __init__(self, tree: etree._ElementTree[etree._Element]) -> None:
-        """A document of which only node 0 is there yet."""
+        """Create a document that has only node 0."""
         self.tree = tree
         self.kind: list[int] = [DOCUMENT]
         self.label: list[str] = [""]
-        """Elements and attributes: `{uri}local`, or `local`. Processing instructions: the target."""
+        """Elements and attributes: `{uri}local` or `local`; processing instructions: the target."""
         self.parent: list[int] = [-1]
         self.right: list[int] = [0]
-        """The last node inside; the node itself if there is none."""
+        """The last node of the subtree; the node itself if it has no descendants."""
         self.level: list[int] = [0]
-        """How many ancestors: 0 for the document, 1 for the root element and for what stands beside it."""
+        """Depth: 0 for the document node, 1 for the root element and its siblings."""
         self.content: list[str] = [""]
-        """The value of attributes, texts, comments and processing instructions."""
+        """The value of an attribute, text, comment or processing instruction."""
         self.elements: dict[str, list[int]] = {}
         self.attributes: dict[str, list[int]] = {}
         self.all_elements: list[int] = []
@@ -108,7 +108,7 @@ class Document:
         self.comments: list[int] = []
         self.instructions: list[int] = []
         self._strings: dict[int, str] = {}
-        self._room = _MEMO
+        self._cache_room = _MAX_CACHED_CHARACTERS
         self._lines: list[int] | None = None
         self._run: int | None = None
 
@@ -119,24 +119,24 @@ class Document:
         return f"<Document of {len(self)} nodes>"
 
     def string_value(self, number: int) -> str:
-        """The node's string-value as XPath 1.0 (5.1 - 5.7) has it."""
+        """Return the node's string-value (XPath 1.0, sections 5.1 to 5.7)."""
         if self.kind[number] > ELEMENT:
             return self.content[number]
-        known = self._strings.get(number)
-        if known is None:
-            known = self._string(number)
-            if len(known) <= self._room:
-                self._room -= len(known)
-                self._strings[number] = known
-        return known
+        string = self._strings.get(number)
+        if string is None:
+            string = self._concatenate_texts(number)
+            if len(string) <= self._cache_room:
+                self._cache_room -= len(string)
+                self._strings[number] = string
+        return string
 
-    def _string(self, number: int) -> str:
+    def _concatenate_texts(self, number: int) -> str:
         first = bisect_right(self.texts, number)
         last = bisect_right(self.texts, self.right[number])
         return "".join([self.content[text] for text in self.texts[first:last]])
 
     def longest_sibling_run(self) -> int:
-        """How many siblings in a row are texts, comments or processing instructions, at most."""
+        """Return the length of the longest run of siblings that are not elements."""
         if self._run is None:
             runs: dict[int, int] = {}
             longest = 0
@@ -150,9 +150,9 @@ class Document:
         return self._run
 
     def line(self, number: int) -> int:
-        """The node's line, from 1; for an attribute or a text that of its element.
+        """Return the node's line, from 1; for an attribute or a text the line of its element.
 
-        libxml2 keeps 16 bits of it: what lies further down may be said to be on line 65535.
+        libxml2 stores 16 bits, so nodes further down may report line 65535.
         """
         while self.kind[number] in (ATTRIBUTE, TEXT):
             number = self.parent[number]
@@ -162,16 +162,16 @@ class Document:
 
     def _find_lines(self) -> list[int]:
         lines = [1] * len(self)
-        found = iter_nodes(self.tree)
+        nodes = iter_nodes(self.tree)
         for number, kind in enumerate(self.kind):
             if kind in (ELEMENT, COMMENT, PI):
-                # What an entity brought may have no line of its own.
-                lines[number] = next(found).sourceline or lines[self.parent[number]]
+                # A node from an entity may have no line of its own.
+                lines[number] = next(nodes).sourceline or lines[self.parent[number]]
         return lines
 
 
 def iter_nodes(tree: etree._ElementTree[etree._Element]) -> Iterator[etree._Element]:
-    """All elements, comments and processing instructions in document order, as lxml has them."""
+    """Iterate over elements, comments and processing instructions in document order."""
     root = tree.getroot()
     before = list(root.itersiblings(preceding=True))
     return chain(reversed(before), root.iter(), root.itersiblings())

@@ -1,15 +1,15 @@
-"""Bytes in which ASCII characters are themselves, so that markup can be counted without a parser.
+"""Conversion of documents to an ASCII-compatible encoding in which markup can be counted.
 
-`to_countable(body)` gives the document as bytes where every `<` of the text is the byte 0x3C and so on.
-For nearly all encodings that is the body itself. UTF-16, UTF-32, UTF-7 and the encodings with
-escape sequences are turned into UTF-8; it is a second copy, made for counting only: libxml2
-still gets the body as it came, and decides what is well-formed. An encoding that cannot be counted
-(libxml2 knows one in which `<` may be written `\\u003c`) is refused, or limits would mean nothing.
+`to_countable(body)` returns bytes in which every `<` of the text is the byte 0x3C, and so on. For
+nearly all encodings these are the body itself. UTF-16, UTF-32, UTF-7 and encodings with escape
+sequences are converted to UTF-8. The copy serves counting only: libxml2 still parses the body as it
+came, and decides whether it is well-formed. An encoding that cannot be counted is refused, because
+limits would have no effect. libxml2 supports one in which `<` may be written `\\u003c`.
 
-The rules for finding the encoding are libxml2's: the first bytes decide (a byte order mark, `<` or `<?`
-in wide characters) whatever the declaration says; then the declaration; then it is UTF-8. libxml2
-changes over right behind the encoding's name, so a declaration in ASCII with UTF-16 behind it would
-be accepted there; here it is refused, as XML says.
+Encoding detection follows libxml2. The first bytes decide in spite of the declaration: a byte order
+mark, or `<` or `<?` in wide characters. Then the declaration decides; the default is UTF-8. libxml2
+switches encodings right after the encoding's name, so it would accept a declaration in ASCII
+followed by UTF-16. This module refuses it, as XML requires.
 
 >>> to_countable("<a/>".encode("utf-16"))
 CountableText(octets=b'<a/>', recoded=True)
@@ -30,13 +30,13 @@ __all__ = ["CountableText", "to_countable"]
 
 
 class CountableText(NamedTuple):
-    """A document in bytes that agree with ASCII; when `recoded` they are UTF-8, whatever it declares."""
+    """A document in ASCII-compatible bytes; if `recoded`, they are UTF-8 whatever it declares."""
 
     octets: bytes
     recoded: bool
 
 
-# What a document starts with when it is not in single bytes; longer ones first.
+# The first bytes of documents in wide characters or EBCDIC; longer signatures first.
 _SIGNATURES: Final = (
     (b"\x00\x00\xfe\xff", "utf-32-be"),
     (b"\xff\xfe\x00\x00", "utf-32-le"),
@@ -53,24 +53,25 @@ _DECLARED = re.compile(
     rb"""<\?xml\s*version\s*=\s*(?:"[^"]*"|'[^']*')\s*encoding\s*=\s*["']([A-Za-z][\w.-]*)["']"""
 )
 
-# Encodings in which a byte below 128 may be part of something else. Names as Python's codecs have them.
+# Encodings in which a byte below 128 may be part of another character, by Python's codec names.
 _STATEFUL: Final = frozenset(
     """utf-7 hz iso2022_jp iso2022_jp_1 iso2022_jp_2 iso2022_jp_2004 iso2022_jp_3 iso2022_jp_ext
     iso2022_kr""".split()
 )
-# Encodings that agree with ASCII, that libxml2 may know and Python does not.
-_KNOWN_TO_ICONV: Final = frozenset(
-    """windows-31j windows-874 cp874 euc-tw viscii tcvn koi8-ru armscii-8 georgian-ps georgian-academy
-    gb_2312-80 iso-8859-8-i iso-8859-8-e""".split()
+# ASCII-compatible encodings that libxml2 may support and Python does not.
+_ICONV_ONLY: Final = frozenset(
+    """windows-31j windows-874 cp874 euc-tw viscii tcvn koi8-ru armscii-8 georgian-ps
+    georgian-academy gb_2312-80 iso-8859-8-i iso-8859-8-e""".split()
 )
-_LONGEST_NAME: Final = 40
-_ASCII: Final = bytes(code for code in range(128) if code != ord("\\"))  # a yen sign in some
+_MAX_NAME_LENGTH: Final = 40
+# Without the backslash, which is a yen sign in some encodings.
+_ASCII: Final = bytes(code for code in range(128) if code != ord("\\"))
 
 
 def to_countable(body: bytes) -> CountableText:
-    """The document for counting; raises DocumentError where its encoding forbids that."""
+    """Return the document in countable bytes; DocumentError if its encoding does not allow it."""
     if body[:1] == b"<" and body[1:2] not in (b"?", b"\0"):
-        return CountableText(body, recoded=False)  # markup at once, so UTF-8 or what agrees with it
+        return CountableText(body, recoded=False)  # no declaration, so UTF-8
     for signature, codec in _SIGNATURES:
         if body.startswith(signature):
             return CountableText(_recode(body, codec), recoded=True)
@@ -85,26 +86,27 @@ def to_countable(body: bytes) -> CountableText:
 
 
 def _recode(octets: bytes, codec: str) -> bytes:
-    # What cannot be decoded is left to libxml2 to complain about.
+    # libxml2 reports the bytes that cannot be decoded.
     return octets.decode(codec, "replace").removeprefix("\ufeff").encode()
 
 
 @lru_cache(maxsize=256)
 def _recoding(name: str) -> str | None:
-    """The codec that makes the encoding countable, None when it is so already."""
-    if name.lower() in _KNOWN_TO_ICONV:
+    """Return the codec to convert from, None if the encoding is ASCII-compatible."""
+    if name.lower() in _ICONV_ONLY:
         return None
     try:
-        codec = codecs.lookup(name[:_LONGEST_NAME]).name
+        codec = codecs.lookup(name[:_MAX_NAME_LENGTH]).name
         if codec in _STATEFUL:
             return codec
         if _ASCII.decode(codec) == _ASCII.decode("ascii"):
             return None
     except (LookupError, UnicodeError):
         pass
+    shown = name[:_MAX_NAME_LENGTH]
     raise DocumentError(
         "encoding",
-        f"the encoding {name[:_LONGEST_NAME]!r} is not supported, or not what the document is in",
+        f"the encoding {shown!r} is not supported, or not what the document is in",
         line=1,
         hint="write the document in UTF-8",
     )

@@ -1,15 +1,16 @@
-"""The exact count of elements and attributes, by libxml2 itself, without a tree.
+"""Exact counts of elements and attributes by libxml2's push parser, without a tree.
 
-`count` feeds the document to a parser whose target only adds up, in small pieces, and stops at the
-piece in which a limit is passed: libxml2 parses on to the end of what it was given even after its
-caller gave up, and would learn every name in there.
+`check_counts` feeds the document in small chunks to a parser with a counting target, and stops at
+the chunk in which a count exceeds its limit. Chunks must be small: libxml2 parses a chunk to
+its end even after the target has raised, and would add every name in it to its dictionary.
 
-A start tag is one unit to libxml2: with a million attributes it would hold a million before anybody
-is asked. So where the bounds found what looks like a start tag of far too many attributes, a `>` is put
-in behind the first one too many. If it is a start tag it ends there, and is rejected. If it is not
-(it stands in a comment, say), a `>` behind a closing quote changes nothing that is counted.
+libxml2 reports a start tag only when it is complete: with a million attributes it would hold all of
+them first. So where the bounds of `precheck` found a possible start tag with far too many
+attributes, `check_counts` inserts a `>` after the first attribute beyond the limit. If it is a
+start tag, it ends there and is rejected. If not (it is in a comment, for example), a `>` after a
+closing quote changes no count.
 
-Cost: about 0.4 microseconds per element, memory for one piece.
+Cost: about 0.4 microseconds per element, memory for one chunk.
 """
 
 from __future__ import annotations
@@ -28,20 +29,20 @@ from pathcast.errors import DocumentError
 if TYPE_CHECKING:
     from lxml.etree import ParserTarget
 
-__all__ = ["attributes_error", "count", "elements_error"]
+__all__ = ["attributes_error", "check_counts", "elements_error"]
 
-_PIECE: Final = 4096
-_COUNTED = re.compile(rb"<(?!/|!\[)")
+_CHUNK_BYTES: Final = 4096
+_MARKUP_START = re.compile(rb"<(?!/|!\[)")
 
 
 def elements_error(limits: Limits, line: int | None) -> DocumentError:
-    """The error for a document of too many elements."""
+    """Return the error for a document with too many elements."""
     message = f"more than {limits.elements} elements, comments and processing instructions"
     return DocumentError("elements", message, line=line)
 
 
 def attributes_error(limits: Limits, line: int | None, *, total: bool) -> DocumentError:
-    """The error for an element, or (`total`) a document, of too many attributes."""
+    """Return the error for an element, or (`total`) a document, with too many attributes."""
     if total:
         message = f"more than {limits.attributes_total} attributes"
     else:
@@ -49,8 +50,8 @@ def attributes_error(limits: Limits, line: int | None, *, total: bool) -> Docume
     return DocumentError("attributes", message, line=line)
 
 
-class _Full(Exception):
-    """A limit is passed; the error lacks its line yet."""
+class _LimitExceeded(Exception):
+    """A count exceeds its limit; the line of the error is not yet set."""
 
     def __init__(self, error: DocumentError) -> None:
         super().__init__(error)
@@ -58,26 +59,27 @@ class _Full(Exception):
 
 
 class _Counter:
-    """A parser's target that only adds up."""
+    """A parser target that counts."""
 
     __slots__ = ("attributes", "elements", "in_doctype", "limits")
 
-    # No doctype(): lxml would call it instead of declaring entities. No data(): text is not even decoded.
+    # No doctype(): lxml would call it instead of declaring entities.
+    # No data(): so lxml does not decode text.
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.elements = 0
         self.attributes = 0
-        self.in_doctype = False  # comments and processing instructions there are not the document's
+        self.in_doctype = False  # comments and instructions in a DTD are no nodes
 
     def start(self, _tag: str, attrib: Mapping[str, str], nsmap: Mapping[str, str]) -> None:
         self._add()
         if attrib or nsmap:
             self.attributes += len(attrib) + len(nsmap)
             if max(len(attrib), len(nsmap)) > self.limits.attributes:
-                raise _Full(attributes_error(self.limits, None, total=False))
+                raise _LimitExceeded(attributes_error(self.limits, None, total=False))
             if self.attributes > self.limits.attributes_total:
-                raise _Full(attributes_error(self.limits, None, total=True))
+                raise _LimitExceeded(attributes_error(self.limits, None, total=True))
 
     def comment(self, _text: str) -> None:
         self._add()
@@ -93,16 +95,16 @@ class _Counter:
             return
         self.elements += 1
         if self.elements > self.limits.elements:
-            raise _Full(elements_error(self.limits, None))
+            raise _LimitExceeded(elements_error(self.limits, None))
 
 
-def count(
+def check_counts(
     text: CountableText, limits: Limits, cuts: Iterable[int], doctype: tuple[int, int]
 ) -> None:
-    """Raise DocumentError if the document passes a limit, or is seen to be malformed on the way.
+    """Raise DocumentError if the document exceeds a limit, or is malformed up to that point.
 
-    `cuts` are the places where a start tag of too many attributes is to be cut off, `doctype` is where
-    a document type declaration starts and ends.
+    `cuts` are the offsets at which to end a start tag with too many attributes. `doctype` is the
+    span of the document type declaration.
     """
     octets = text.octets
     counter = _Counter(limits)
@@ -117,35 +119,35 @@ def count(
     cuts = frozenset(cuts)
     before = start = 0
     try:
-        for start, end in _pieces(len(octets), sorted(cuts.union(doctype))):
+        for start, end in _chunks(len(octets), sorted(cuts.union(doctype))):
             counter.in_doctype = doctype[0] <= start < doctype[1]
             before = counter.elements
             parser.feed(octets[start:end])
             if end in cuts:
                 parser.feed(b">")
         parser.close()
-    except _Full as full:
-        full.error.line = _line(octets, start, counter.elements - before)
-        raise full.error from None
+    except _LimitExceeded as exceeded:
+        exceeded.error.line = _line(octets, start, counter.elements - before)
+        raise exceeded.error from None
     except etree.XMLSyntaxError as error:
         raise document_error(error, octets) from None
 
 
-def _pieces(length: int, borders: list[int]) -> Iterator[tuple[int, int]]:
-    """Consecutive pieces that are small and cross no border."""
+def _chunks(length: int, borders: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield consecutive spans of at most `_CHUNK_BYTES` that cross no border."""
     start = 0
     for border in [*borders, length]:
         while start < border:
-            end = min(start + _PIECE, border)
+            end = min(start + _CHUNK_BYTES, border)
             yield start, end
             start = end
 
 
 def _line(octets: bytes, start: int, nth: int) -> int:
-    """The line of the nth thing that is counted from `start` on; near it where entities brought it."""
-    place = start
-    for index, found in enumerate(_COUNTED.finditer(octets, start, start + _PIECE), 1):
-        place = found.start()
+    """Return the line of the nth counted node from `start`; approximate within an entity."""
+    offset = start
+    for index, markup in enumerate(_MARKUP_START.finditer(octets, start, start + _CHUNK_BYTES), 1):
+        offset = markup.start()
         if index >= nth:
             break
-    return octets.count(b"\n", 0, place) + 1
+    return octets.count(b"\n", 0, offset) + 1

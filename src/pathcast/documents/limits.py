@@ -1,13 +1,13 @@
-"""How much of a document is too much.
+"""Limits on the size of a document.
 
-A publisher may send anything, so every dimension in which a document can grow has a limit, and passing
-it is a `DocumentError` whose kind is the limit's name (`attributes_total` counts as `attributes`).
-All may be set lower. All may be set higher but `depth`: libxml2 itself stops at 256 levels unless its
-other safeguards are given up as well.
+Publishers are untrusted, so every dimension of a document has a limit. A document that exceeds one
+is a `DocumentError` with the limit's name as its kind (`attributes` for `attributes_total`). All
+limits may be lowered. All except `depth` may be raised: libxml2 stops at 256 levels unless its
+other safeguards are disabled as well.
 
 libxml2 adds limits of its own (kind `limit` or `amplification`): 10,000,000 bytes for one text,
-attribute, comment or processing instruction, 50,000 for a name, and entities that make more than
-1,000,000 bytes may make no more than five times of what was read.
+attribute, comment or processing instruction, and 50,000 for a name. Entities that expand to more
+than 1,000,000 bytes may expand to at most five times the input.
 
 >>> Limits(depth=20).depth
 20
@@ -24,22 +24,22 @@ from dataclasses import dataclass, fields
 __all__ = ["MAX_DEPTH", "MAX_DOCTYPE_BYTES", "Limits"]
 
 MAX_DEPTH = 256
-"""The depth at which libxml2 gives up."""
+"""The maximum depth of libxml2."""
 
 MAX_DOCTYPE_BYTES = 1024 * 1024
-"""How long a DOCTYPE may be, its internal subset included (kind `limit`): it takes 25 times that."""
+"""Limit on a DOCTYPE with its internal subset (kind `limit`): it takes 25 times that in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a document may have at most."""
+    """The maximum of each dimension of a document."""
 
     size: int = 64 * 1024 * 1024
-    """Bytes."""
+    """Bytes of the document."""
     depth: int = MAX_DEPTH
-    """Elements inside one another; the root element alone is depth 1."""
+    """Nesting of elements; the root element has depth 1."""
     attributes: int = 1_000
-    """Attributes of one element; its namespace declarations may be as many again."""
+    """Attributes of one element, and separately its namespace declarations."""
     elements: int = 1_000_000
     """Elements, comments and processing instructions, together."""
     attributes_total: int = 2_000_000

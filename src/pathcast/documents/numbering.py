@@ -1,11 +1,12 @@
-"""From libxml2's tree to a `Document`, in one pass and without recursion.
+"""Numbering of the nodes of libxml2's tree, in one pass and without recursion.
 
-`root.iter()` gives elements, comments and processing instructions in document order but does not say
-where an element ends. It need not: an element ends when as many children have been seen as it has,
-so the stack holds, for every open element, how many are still to come, and the text behind it that
-may only be numbered once it is closed.
+`root.iter()` yields elements, comments and processing instructions in document order, but not the
+ends of elements. An element ends when all its children have been seen. So the stack holds, for
+every open element, the number of children still to come, and the element's tail text, which is
+numbered when the element closes.
 
-Every limit is checked here on what is really there, with the line: the word of `precheck` is never final.
+This pass checks every limit on the actual nodes, with the line in the error. The bounds of
+`precheck` never replace it.
 
 Cost: about a microsecond a node.
 """
@@ -27,29 +28,29 @@ __all__ = ["number_nodes"]
 
 
 def number_nodes(tree: etree._ElementTree[etree._Element], limits: Limits) -> Document:
-    """The document's nodes, numbered; raises DocumentError where a limit is passed."""
+    """Return the document's numbered nodes; DocumentError if it exceeds a limit."""
     document = Document(tree)
     root = tree.getroot()
-    _add_beside(document, reversed(list(root.itersiblings(preceding=True))))
-    _add_inside(document, root, limits)
-    _add_beside(document, root.itersiblings())
+    _add_top_level(document, reversed(list(root.itersiblings(preceding=True))))
+    _add_subtree(document, root, limits)
+    _add_top_level(document, root.itersiblings())
     document.right[0] = len(document) - 1
-    counted = len(document.all_elements) + len(document.comments) + len(document.instructions)
-    if counted > limits.elements:
+    count = len(document.all_elements) + len(document.comments) + len(document.instructions)
+    if count > limits.elements:
         raise elements_error(limits, None)
     if len(document.all_attributes) > limits.attributes_total:
         raise attributes_error(limits, None, total=True)
     return document
 
 
-def _add_beside(document: Document, siblings: Iterable[etree._Element]) -> None:
+def _add_top_level(document: Document, siblings: Iterable[etree._Element]) -> None:
     """Add the comments and processing instructions before or after the root element."""
     for sibling in siblings:
-        _add_aside(document, sibling, 0, 1)
+        _add_comment_or_pi(document, sibling, 0, 1)
 
 
-def _add_aside(document: Document, node: etree._Element, parent: int, level: int) -> None:
-    """Add a comment or a processing instruction; a reference to an entity is no node."""
+def _add_comment_or_pi(document: Document, node: etree._Element, parent: int, level: int) -> None:
+    """Add a comment or a processing instruction; an entity reference is no node."""
     number = len(document)
     if isinstance(node, _Comment):
         document.kind.append(COMMENT)
@@ -67,38 +68,38 @@ def _add_aside(document: Document, node: etree._Element, parent: int, level: int
     document.content.append(node.text or "")
 
 
-def _add_inside(document: Document, root: etree._Element, limits: Limits) -> None:
-    """Add the root element and all that is in it."""
-    # The loop of every document: plain appends to local names, no calls of our own.
+def _add_subtree(document: Document, root: etree._Element, limits: Limits) -> None:
+    """Add the root element and its descendants."""
+    # The hot loop of parsing: appends to lists in local variables, without calls of our own.
     kind, label, content = document.kind, document.label, document.content
     parent, right, level = document.parent, document.right, document.level
     elements, all_elements = document.elements, document.all_elements
     texts = document.texts
-    deepest, most_attributes = limits.depth, limits.attributes
-    opened = [0]  # the nodes around the next one, the document first
-    to_come = [1]  # how many children each of them has yet to see
-    behind: list[str | None] = [None]  # the text that follows each of them
+    max_depth, max_attributes = limits.depth, limits.attributes
+    open_nodes = [0]  # the ancestors of the next node, the document first
+    children_left = [1]  # for each of them, the children still to come
+    tails: list[str | None] = [None]  # for each of them, the text after its end tag
     for node in root.iter():
         tag = node.tag
-        above, depth = opened[-1], len(opened)
+        parent_number, depth = open_nodes[-1], len(open_nodes)
         if isinstance(tag, str):
             number = len(kind)
-            if depth > deepest:
-                raise _too_deep(deepest, node)
+            if depth > max_depth:
+                raise _too_deep(max_depth, node)
             tag = intern(tag)
             kind.append(ELEMENT)
             label.append(tag)
-            parent.append(above)
+            parent.append(parent_number)
             right.append(number)
             level.append(depth)
             content.append("")
             all_elements.append(number)
-            if (known := elements.get(tag)) is not None:
-                known.append(number)
+            if (same_label := elements.get(tag)) is not None:
+                same_label.append(number)
             else:
                 elements[tag] = [number]
             if items := node.items():
-                if len(items) > most_attributes:
+                if len(items) > max_attributes:
                     raise attributes_error(limits, node.sourceline, total=False)
                 _add_attributes(document, items, number, depth + 1)
             text = node.text
@@ -112,33 +113,33 @@ def _add_inside(document: Document, root: etree._Element, limits: Limits) -> Non
                 content.append(text)
                 texts.append(last)
             if children := len(node):
-                opened.append(number)
-                to_come.append(children)
-                behind.append(node.tail)
+                open_nodes.append(number)
+                children_left.append(children)
+                tails.append(node.tail)
                 continue
             right[number] = len(kind) - 1
         else:
-            _add_aside(document, node, above, depth)
+            _add_comment_or_pi(document, node, parent_number, depth)
         tail = node.tail
-        while True:  # a node is closed; if it was the last child its parent is too, and so on
-            above = opened[-1]
+        while True:  # close the node, and each ancestor that this completes
+            parent_number = open_nodes[-1]
             if tail is not None:
                 last = len(kind)
                 kind.append(TEXT)
                 label.append("")
-                parent.append(above)
+                parent.append(parent_number)
                 right.append(last)
-                level.append(len(opened))
+                level.append(len(open_nodes))
                 content.append(tail)
                 texts.append(last)
-            to_come[-1] -= 1
-            if to_come[-1]:
+            children_left[-1] -= 1
+            if children_left[-1]:
                 break
-            right[above] = len(kind) - 1
-            opened.pop()
-            to_come.pop()
-            tail = behind.pop()
-            if not opened:
+            right[parent_number] = len(kind) - 1
+            open_nodes.pop()
+            children_left.pop()
+            tail = tails.pop()
+            if not open_nodes:
                 return
 
 
@@ -158,12 +159,12 @@ def _add_attributes(
     for number, (name, _) in zip(numbers, items, strict=True):
         name = intern(name)
         label.append(name)
-        if (known := attributes.get(name)) is not None:
-            known.append(number)
+        if (same_label := attributes.get(name)) is not None:
+            same_label.append(number)
         else:
             attributes[name] = [number]
 
 
-def _too_deep(deepest: int, node: etree._Element) -> DocumentError:
-    message = f"elements are nested more than {deepest} deep"
+def _too_deep(max_depth: int, node: etree._Element) -> DocumentError:
+    message = f"elements are nested more than {max_depth} deep"
     return DocumentError("depth", message, line=node.sourceline)

@@ -1,7 +1,8 @@
-"""What libxml2 complains about, said as a `DocumentError` of one of a dozen kinds.
+"""Translation of libxml2's errors into a `DocumentError` of one of a dozen kinds.
 
-Programs switch on the kind, so the set is closed and `ERROR_KINDS` lists it; libxml2 has some hundred error
-codes and adds more. Codes that are in no table below are plain errors of syntax: `malformed`.
+Programs switch on the kind, so the set is closed and `ERROR_KINDS` lists it. libxml2 has some
+hundred error codes and adds more. Codes that are in no table below are plain syntax errors:
+`malformed`.
 
 >>> sorted(ERROR_KINDS)[:4]
 ['amplification', 'attributes', 'depth', 'elements']
@@ -71,10 +72,10 @@ _KIND_OF: Final[dict[int, str]] = {
     _ERRORS.ERR_NAME_TOO_LONG: "limit",
     _ERRORS.BUF_OVERFLOW: "limit",
     _ERRORS.ERR_NO_MEMORY: "limit",
-    114: "limit",  # ERR_RESOURCE_LIMIT, which lxml has a name for since libxml2 2.13
+    114: "limit",  # ERR_RESOURCE_LIMIT, which lxml names since libxml2 2.13
 }
 
-# One code for several limits, and a limit under a code of syntax: there the message decides.
+# libxml2 has one code for several limits, and reports one as a syntax error: use the message.
 _KIND_BY_MESSAGE: Final = (
     ("Excessive depth in document", "depth"),
     ("amplification", "amplification"),
@@ -82,33 +83,33 @@ _KIND_BY_MESSAGE: Final = (
     ("too big", "limit"),
     ("too long", "limit"),
 )
-_OUR_MESSAGE: Final = {
+_MESSAGE_OF: Final = {
     "depth": f"elements are nested more than {MAX_DEPTH} deep",
     "amplification": "entities or defaults grow out of proportion to the document",
 }
-_PLACE = re.compile(
+_MESSAGE_TAIL = re.compile(
     r"(?:,? (?:try|use) XML_PARSE_HUGE(?: option)?)?\s*(?:, line \d+, column \d+)?\s*$"
 )
-_NAME = re.compile(r"Entity '([^']+)' not defined")
+_UNDEFINED_ENTITY = re.compile(r"Entity '([^']+)' not defined")
 _EXTERNAL_SUBSET = re.compile(rb"<!DOCTYPE\s[^>\[]*?\s(?:SYSTEM|PUBLIC)\s")
 
 
 def document_error(error: etree.XMLSyntaxError, text: bytes) -> DocumentError:
-    """`error` in our words; `text` is the document in an encoding that agrees with ASCII."""
-    said = str(error.msg or "the document cannot be parsed")
+    """Translate an error of libxml2; `text` is the document in an ASCII-compatible encoding."""
+    libxml2_message = str(error.msg or "the document cannot be parsed")
     line, column = error.position
-    message = _PLACE.sub("", said)
+    message = _MESSAGE_TAIL.sub("", libxml2_message)
     kind = _KIND_OF.get(error.code, "malformed")
-    for phrase, better in _KIND_BY_MESSAGE:
-        if phrase in said:
-            kind = better
+    for phrase, phrase_kind in _KIND_BY_MESSAGE:
+        if phrase in libxml2_message:
+            kind = phrase_kind
             break
     if error.code == _ERRORS.ERR_DOCUMENT_EMPTY and not text.strip(b"\xef\xbb\xbf \t\r\n"):
         kind, message = "empty", "the document is empty"
     elif error.code == _ERRORS.ERR_DOCUMENT_EMPTY:
         first = text[:4].decode("utf-8", "replace")[0]
-        begins = f"byte 0x{text[0]:02x}" if first == "\ufffd" else f"{first!r}"
-        message = f"this is not XML: it starts with {begins}"
+        start = f"byte 0x{text[0]:02x}" if first == "\ufffd" else f"{first!r}"
+        message = f"this is not XML: it starts with {start}"
     hint = "this is gzip: unpack it first" if text.startswith(b"\x1f\x8b") else None
     if error.code == _ERRORS.ERR_NO_MEMORY:
         message = "libxml2 has no memory left, or no room for new names in this thread"
@@ -117,15 +118,15 @@ def document_error(error: etree.XMLSyntaxError, text: bytes) -> DocumentError:
         hint = "declare the prefix with xmlns:... on the element or around it"
     elif kind == "entity":
         hint = _entity_hint(message, text)
-    message = _OUR_MESSAGE.get(kind, message)
+    message = _MESSAGE_OF.get(kind, message)
     return DocumentError(kind, message, line=line or None, column=column or None, hint=hint)
 
 
 def _entity_hint(message: str, text: bytes) -> str | None:
-    found = _NAME.search(message)
-    if found is None:
+    undefined = _UNDEFINED_ENTITY.search(message)
+    if undefined is None:
         return None
-    name = re.escape(found[1].encode())
+    name = re.escape(undefined[1].encode())
     if re.search(rb"<!ENTITY\s+%\s+" + name + rb"\s", text):
         return "parameter entities are not expanded"
     if re.search(rb"<!ENTITY\s+" + name + rb"\s+(?:SYSTEM|PUBLIC)\s", text):

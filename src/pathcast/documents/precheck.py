@@ -1,29 +1,31 @@
-"""Limits that must hold before libxml2 builds a tree: a tree takes some 30 times the document.
+"""Limits on elements and attributes, checked before libxml2 builds a tree.
 
-60 MB of `<a/>` would be two gigabytes, and one start tag can hold millions of attributes, whose names
-libxml2 would keep for as long as the thread lives. So markup is counted first, in two rounds:
+A tree takes some 30 times the memory of its document. 60 MB of `<a/>` would need two gigabytes. One
+start tag can hold millions of attributes, and libxml2 keeps their names as long as the thread runs.
+So markup is counted first, in two rounds:
 
-1. *Bounds* from counting bytes. `<` without `</` cannot be fewer than the elements, comments and
-   processing instructions; `=` cannot be fewer than the attributes; a start tag has no `<`
-   inside, and with n attributes is at least 5n bytes long. What the bytes do not show is added: entities
-   may bring markup (up to the growth that libxml2 allows), and an ATTLIST may give every element
-   namespace declarations (libxml2 applies those; it leaves other default attributes out).
-   Nearly every document is within the bounds and done, at a millisecond or two per megabyte.
-   A small document without a document type declaration is no danger at all, and may be counted later.
-2. Where a bound says that a limit might be passed, `counting` counts exactly, building nothing. So a bound
-   is never a reason to reject: comments and CDATA may be full of `<` and `=`.
+1. *Bounds* from counting bytes. `<` without `</` is an upper bound on elements, comments and
+   processing instructions. `=` is an upper bound on attributes. A start tag contains no `<`, and
+   with n attributes has at least 5n bytes. Two terms are added that the bytes do not show: entities
+   may expand to markup (up to the growth that libxml2 allows), and an ATTLIST may give every
+   element namespace declarations (libxml2 applies these; it ignores other default attributes).
+   Nearly every document is within the bounds, at a millisecond or two per megabyte. A small
+   document without a document type declaration is harmless, and the caller may count later.
+2. If a bound exceeds a limit, `exact_counts` counts exactly, without a tree. So a bound alone never
+   rejects a document: comments and CDATA may be full of `<` and `=`.
 
-`building` checks every limit once more on the tree, at no cost, and that is the final word.
+`numbering` checks every limit again on the tree, at no cost, and has the final word.
 
-A document type declaration has a length limit of its own, since what an internal subset declares is kept
-in memory as well. Lexically the prolog is regular, so expressions can find where it ends.
+A document type declaration has a length limit of its own, because libxml2 also keeps the
+declarations of the internal subset in memory. The prolog is a regular language, so regular
+expressions find its end.
 
->>> precheck(b"<a><!-- <b><c><d> --></a>", Limits(elements=2)).declares
+>>> precheck(b"<a><!-- <b><c><d> --></a>", Limits(elements=2)).has_doctype
 False
->>> precheck(b"<a><b/><c/></a>", Limits(elements=2))
+>>> precheck(b"<a><b/><c/></a>", Limits(elements=2))  # doctest: +ELLIPSIS
 Traceback (most recent call last):
 ...
-pathcast.errors.DocumentError: elements: more than 2 elements, comments and processing instructions (line 1)
+pathcast.errors.DocumentError: elements: more than 2 elements, comments and ... (line 1)
 """
 
 from __future__ import annotations
@@ -32,25 +34,26 @@ import re
 from typing import Final, NamedTuple
 
 from pathcast.documents.encoding import CountableText, to_countable
-from pathcast.documents.exact_counts import count
+from pathcast.documents.exact_counts import check_counts
 from pathcast.documents.limits import MAX_DOCTYPE_BYTES, Limits
 from pathcast.errors import DocumentError
 
 __all__ = ["PrecheckResult", "precheck"]
 
-_SMALL: Final = 64 * 1024  # no tree of so few bytes is a danger
-_SMALLEST_ELEMENT: Final = 4  # <a/>
-_SMALLEST_ATTRIBUTE: Final = 5  # a="" and the blank before it
+_HARMLESS_BYTES: Final = 64 * 1024  # the tree of a document this small fits in memory
+_MIN_ELEMENT_BYTES: Final = 4  # <a/>
+_MIN_ATTRIBUTE_BYTES: Final = 5  # a="" and the space before it
 
-# What entities may add: libxml2 lets them grow to 1,000,000 bytes, or to 5 times what it read, counted in
-# UTF-8 (one byte of the document may be 3) and with the declarations counted twice.
-_FREE_GROWTH: Final = 1_000_000
-_GROWTH: Final = 16
+# The expansion of entities: libxml2 allows 1,000,000 bytes, or 5 times its input. It counts UTF-8,
+# in which one byte of the document may become 3, and counts the declarations twice.
+_FREE_EXPANSION_BYTES: Final = 1_000_000
+_MAX_EXPANSION_FACTOR: Final = 16
 
-# A document that starts with its root element, or has nothing but an XML declaration before it.
+# A document that starts with its root element, or with an XML declaration and then the root.
 _BARE = re.compile(rb"(?:\xef\xbb\xbf)?(?:<\?xml\s[^<>]*+>)?\s*+<[^!?]")
 
-# What has no end reaches to the end of all: a second try from inside it would make the search quadratic.
+# An unclosed construct extends to the end of the document. Otherwise the search would restart
+# inside it, which is quadratic.
 _COMMENT: Final = rb"<!--(?s:.*?)(?:-->|\Z)"
 _INSTRUCTION: Final = rb"<\?(?s:.*?)(?:\?>|\Z)"
 _LITERAL: Final = rb"""\"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)"""
@@ -65,23 +68,24 @@ _DOCTYPE = re.compile(
 
 
 class PrecheckResult(NamedTuple):
-    """What was found on the way: the document in ASCII's terms, and what need not be asked again."""
+    """The document in countable bytes, and facts that spare later checks."""
 
     text: CountableText
-    declares: bool  # it may have a document type declaration
+    has_doctype: bool
+    """Whether it may have a document type declaration."""
     attributes_within_limit: bool
-    """With its namespace declarations, all together, no more than one element may have."""
-    every_attribute_has_equals: bool = (
-        False  # every attribute has a = of its own among the bytes of the document
-    )
+    """The total of attributes and namespace declarations is within the limit for one element."""
+    every_attribute_has_equals: bool = False
+    """Each attribute or namespace declaration has a `=` of its own in the document's bytes."""
 
 
 def precheck(
     body: bytes, limits: Limits, *, limits_checked_by_caller: bool = False
 ) -> PrecheckResult:
-    """Raise DocumentError if `body` has more of anything than allowed.
+    """Raise DocumentError if the document exceeds a limit; return facts for later checks.
 
-    `limits_checked_by_caller`: the caller counts on the tree, so that a document which is no danger need not be counted here.
+    With `limits_checked_by_caller` the caller counts on the tree, so harmless documents are not
+    counted.
     """
     if len(body) > limits.size:
         raise DocumentError("size", f"{len(body)} bytes; at most {limits.size} are allowed")
@@ -89,41 +93,41 @@ def precheck(
     octets = text.octets
     if (
         limits_checked_by_caller
-        and len(octets) <= _SMALL
+        and len(octets) <= _HARMLESS_BYTES
         and (_BARE.match(octets) or b"<!DOCTYPE" not in octets)
     ):
-        few = min(limits.attributes, limits.attributes_total)
+        max_attributes = min(limits.attributes, limits.attributes_total)
         return PrecheckResult(
-            text, False, len(octets) // _SMALLEST_ATTRIBUTE <= few, not text.recoded
+            text, False, len(octets) // _MIN_ATTRIBUTE_BYTES <= max_attributes, not text.recoded
         )
     elements = octets.count(b"<")
-    attributes = written = octets.count(b"=")
-    cuts: list[int] | None = None
+    attributes = equals_signs = octets.count(b"=")
+    tag_cuts: list[int] | None = None
     defaults = 0
     doctype = _doctype(octets)
     if b"<!ENTITY" in doctype.subset:
-        growth = _FREE_GROWTH + _GROWTH * len(octets)
-        elements += growth // _SMALLEST_ELEMENT
-        attributes += growth // _SMALLEST_ATTRIBUTE
+        growth = _FREE_EXPANSION_BYTES + _MAX_EXPANSION_FACTOR * len(octets)
+        elements += growth // _MIN_ELEMENT_BYTES
+        attributes += growth // _MIN_ATTRIBUTE_BYTES
     if b"<!ATTLIST" in doctype.subset:
         defaults = doctype.subset.count(b"xmlns")
         attributes += defaults * elements
-    if written > limits.attributes:
-        cuts = _crowded(octets, limits.attributes)
-    if elements > limits.elements:  # the second look: end tags are half of it
+    if equals_signs > limits.attributes:
+        tag_cuts = _tag_cuts(octets, limits.attributes)
+    if elements > limits.elements:  # end tags are up to half of them
         elements -= octets.count(b"</")
     if (
-        cuts is not None
+        tag_cuts is not None
         or elements > limits.elements
         or attributes > limits.attributes_total
         or defaults > limits.attributes
     ):
-        count(text, limits, cuts or [], (doctype.start, doctype.end))
+        check_counts(text, limits, tag_cuts or [], (doctype.start, doctype.end))
     return PrecheckResult(text, b"<!DOCTYPE" in octets, attributes <= limits.attributes)
 
 
 class _Doctype(NamedTuple):
-    """Where the document type declaration is, and what its internal subset says."""
+    """The span of the document type declaration, and its internal subset."""
 
     start: int = 0
     end: int = 0
@@ -137,33 +141,33 @@ def _doctype(octets: bytes) -> _Doctype:
     if prolog is None:
         return _Doctype()
     start = prolog.end()
-    longest = start + MAX_DOCTYPE_BYTES
-    found = _DOCTYPE.match(octets, start, longest)
-    if found is None:
+    limit = start + MAX_DOCTYPE_BYTES
+    declaration = _DOCTYPE.match(octets, start, limit)
+    if declaration is None:
         return _Doctype()
-    if found.end() == longest:
+    if declaration.end() == limit:
         message = f"the document type declaration has {MAX_DOCTYPE_BYTES} bytes or more"
         raise DocumentError("limit", message, line=octets.count(b"\n", 0, start) + 1)
-    return _Doctype(start, found.end(), found[1] or b"")
+    return _Doctype(start, declaration.end(), declaration[1] or b"")
 
 
-def _crowded(octets: bytes, limit: int) -> list[int] | None:
-    """None if no start tag can have more attributes than allowed, else where to cut start tags off.
+def _tag_cuts(octets: bytes, limit: int) -> list[int] | None:
+    """Return the offsets at which to cut start tags; None if none has too many attributes.
 
-    What looks like a start tag may lie in a comment or in CDATA, and be none. One of more than `limit`
-    attributes need not pass a limit either, since namespace declarations have theirs; one
-    of more than twice as many must, and that is where it may be cut.
+    A candidate may be in a comment or in CDATA. A start tag with more than `limit` attributes need
+    not exceed a limit, because namespace declarations have their own. One with more than twice as
+    many must exceed one, and may be cut there.
     """
     attribute = rb"""(?:\s++[^\s<>"'=]++\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+'))"""
-    stretch = re.compile(rb"<[^<]{%d,}+" % ((limit + 1) * _SMALLEST_ATTRIBUTE))
+    stretch = re.compile(rb"<[^<]{%d,}+" % ((limit + 1) * _MIN_ATTRIBUTE_BYTES))
     tag = re.compile(rb"""<[^\s<>/!?"'=]++%b{%d}""" % (attribute, limit + 1))
-    rest = re.compile(rb"%b{%d}" % (attribute, limit))
+    excess = re.compile(rb"%b{%d}" % (attribute, limit))
     cuts = []
-    found = False
+    any_tag = False
     for candidate in stretch.finditer(octets):
         start, end = candidate.span()
         if octets.count(b"=", start, end) > limit and (first := tag.match(octets, start, end)):
-            found = True
-            if second := rest.match(octets, first.end(), end):
+            any_tag = True
+            if second := excess.match(octets, first.end(), end):
                 cuts.append(second.end())
-    return cuts if found else None
+    return cuts if any_tag else None

@@ -1,26 +1,27 @@
-"""The one door for documents: bytes in, a `Document` out, or a `DocumentError` that says why not.
+"""Parsing of documents: bytes to a `Document`, or a `DocumentError` with the reason.
 
-Bytes only. A string would have lost its encoding, and a path or an address would make this a way to
-read files; external entities, external DTDs and the network are never touched for the same reason.
-What is checked when: `precheck` before anything is built, libxml2 while it parses (well-formedness,
-namespaces, the growth of entities, depth), `building` on the tree.
+The input is bytes only. A string would have lost its encoding, and a path or URL would be a way to
+read files. For the same reason external entities, external DTDs and the network are never accessed.
+Checks happen in three places: `precheck` before parsing; libxml2 while it parses (well-formedness,
+namespaces, the growth of entities, depth); `numbering` on the tree.
 
-The document type declaration is taken out of the tree once entities are expanded and ids are known: XPath
-has no node for it, but libxml2 looks into it all the same (`//comment()` then finds what `/comment()` and
-`//comment()[1]` do not, and `string(/)` has the text of declared entities in front).
+The document type declaration is removed from the tree after entities are expanded and ids are
+known. XPath has no node for it, but libxml2 searches it: `//comment()` would find comments that
+`/comment()` and `//comment()[1]` do not, and `string(/)` would start with the text of declared
+entities.
 
-A parser serves one call at a time and is then put back for the next: to make one costs 6 microseconds. It never
-goes to another thread: a thread that parses for the first time takes the parser's dictionary of names as its own, and two
-threads that write into one dictionary at the same time mix up names, or crash. But libxml2 keeps every
-name that it has seen for as long as the thread lives, and stops (kind `limit`) when they are 267 MB. Who parses
-for strangers for ever should change threads now and then.
+A parser serves one call at a time and is then reused, because creating one costs 6 microseconds. It
+never moves to another thread. A thread's first parse adopts the parser's dictionary of names, and
+two threads that write to one dictionary corrupt names or crash. libxml2 keeps every name for as
+long as the thread runs, and stops (kind `limit`) at 267 MB of them. A service that parses untrusted
+documents for a long time should renew its threads.
 
 >>> parse("<a>caf\\xe9</a>".encode("utf-16")).string_value(1)
 'caf\\xe9'
->>> parse(b"<a>\\n  <b></a>")
+>>> parse(b"<a>\\n  <b></a>")  # doctest: +ELLIPSIS
 Traceback (most recent call last):
 ...
-pathcast.errors.DocumentError: malformed: Opening and ending tag mismatch: b line 2 and a (line 2, column 10)
+pathcast.errors.DocumentError: malformed: Opening and ending tag mismatch: ... (line 2, column 10)
 """
 
 from __future__ import annotations
@@ -38,11 +39,11 @@ from pathcast.documents.precheck import precheck
 
 __all__ = ["ParsedTree", "new_parser", "parse", "parse_tree"]
 
-_DEFAULTS = Limits()
+_DEFAULT_LIMITS = Limits()
 
 
 class _Parsers(local):
-    """Parsers of a thread that nobody uses at the moment."""
+    """The idle parsers of a thread."""
 
     def __init__(self) -> None:
         self.idle: list[etree.XMLParser] = []
@@ -52,58 +53,62 @@ _parsers = _Parsers()
 
 
 class ParsedTree(NamedTuple):
-    """A parsed document that nobody has counted yet."""
+    """A parsed document with unchecked limits."""
 
     root: etree._Element
     attributes_within_limit: bool
-    """With namespace declarations, all together, they are no more than one element may have: no need to count."""
+    """The total of attributes and namespace declarations is within the limit for one element."""
     every_attribute_has_equals: bool
-    """Every attribute and namespace declaration has a `=` of its own among the bytes of the document."""
+    """Each attribute or namespace declaration has a `=` of its own in the document's bytes."""
 
 
-def parse(body: bytes | bytearray | memoryview, limits: Limits = _DEFAULTS) -> Document:
+def parse(body: bytes | bytearray | memoryview, limits: Limits = _DEFAULT_LIMITS) -> Document:
     """Parse a document under limits; DocumentError is the only error that its content can cause."""
     return number_nodes(
-        _tree(body, limits, limits_checked_by_caller=False).root.getroottree(), limits
+        _parse(body, limits, limits_checked_by_caller=False).root.getroottree(), limits
     )
 
 
-def parse_tree(body: bytes | bytearray | memoryview, limits: Limits = _DEFAULTS) -> ParsedTree:
-    """Only the tree: limits on depth, elements, attributes and namespaces are for the caller to check on it.
+def parse_tree(
+    body: bytes | bytearray | memoryview, limits: Limits = _DEFAULT_LIMITS
+) -> ParsedTree:
+    """Parse a document to a tree; the caller must check depth, elements and attributes on it.
 
-    Where one is passed, `parse` says what is wrong, and where.
+    If the tree exceeds a limit, `parse` raises the error with its line.
     """
-    return _tree(body, limits, limits_checked_by_caller=True)
+    return _parse(body, limits, limits_checked_by_caller=True)
 
 
-def _tree(
+def _parse(
     body: bytes | bytearray | memoryview, limits: Limits, *, limits_checked_by_caller: bool
 ) -> ParsedTree:
     if not isinstance(body, bytes | bytearray | memoryview):
-        raise TypeError(_no_bytes(type(body)))
+        raise TypeError(_type_error_message(type(body)))
     octets = bytes(body)
-    checked = precheck(octets, limits, limits_checked_by_caller=limits_checked_by_caller)
+    prechecked = precheck(octets, limits, limits_checked_by_caller=limits_checked_by_caller)
     idle = _parsers.idle
     parser = idle.pop() if idle else new_parser()
     try:
         root = etree.fromstring(octets, parser)
     except etree.XMLSyntaxError as error:
-        raise document_error(error, checked.text.octets) from None
+        raise document_error(error, prechecked.text.octets) from None
     finally:
         idle.append(parser)
-    if checked.declares:
+    if prechecked.has_doctype:
         root.getroottree().docinfo.clear()
-    return ParsedTree(root, checked.attributes_within_limit, checked.every_attribute_has_equals)
+    return ParsedTree(
+        root, prechecked.attributes_within_limit, prechecked.every_attribute_has_equals
+    )
 
 
-def _no_bytes(given: type) -> str:
+def _type_error_message(given: type) -> str:
     return f"a document is bytes, not {given.__name__}" + (
         ": encode it first" if given is str else ""
     )
 
 
 def new_parser() -> etree.XMLParser:
-    """A parser with the settings that every document is read with."""
+    """Return a parser with the settings for documents."""
     return etree.XMLParser(
         resolve_entities="internal",
         no_network=True,
