@@ -305,7 +305,7 @@ def test_the_srt_has_everything_that_is_held(deep: bool) -> None:
     for network in networks("with-Adv-with-Cov", deep):
         for router in network.routers.values():
             rows = list(srt(router))
-            assert len(rows) == router.trees.offer_count() + len(router.trees.own)
+            assert len(rows) == router.trees.offer_count() + len(router.trees.local_advertisements)
             force = {
                 (row.origin, row.publisher, row.last_hop) for row in rows if row.state == "in force"
             }

@@ -57,7 +57,7 @@ class Table:
         self.present ^= {name}
 
     def settle(self) -> None:
-        change = self.summary.changes()
+        change = self.summary.take_changes()
         assert {_text(one) for one in change.hidden} <= self.exposed
         assert not {_text(one) for one in change.exposed} & self.exposed
         self.exposed -= {_text(one) for one in change.hidden}

@@ -1,17 +1,21 @@
-"""Routing: what brokers tell each other, the tables that follow from it, and where a document goes.
+"""Routing: the messages between brokers, the tables built from them, and the route of a document.
 
-advertisement  what publishers will send, and which subscriptions that concerns
-messages       advertise, subscribe, publish and their inverses, as frozen values
-strategy       which of them are left out: by advertisements, covering, merging
-trees          which neighbour leads to which publisher's broker
-interests      who wants what, and what of it a neighbour has to know; summaries make it less
-requests       what clients ask of their broker
-decisions      what a router decides: who is told what, who gets a document
-entries        what neighbours want, and which of them want a document; subscribers: a broker's own
-tables         trees, interests and entries together: facts in, and what neighbours have to hear because of them
-recovery       who has lost his tables, what is known meanwhile, and who has to be told when it is known again
-router         all of it: a message in, messages and deliveries out
-inspect        the tables with their reasons, for people
-export         the table for one origin as subscriptions to hops, for whoever is to decide as the broker does
-kit            the engines behind the tables, as protocols: `engine_kit` for a broker, `shared_kit` for many in one process
+advertisement    automata of the paths that publishers send; overlap with subscriptions
+messages         Advertise, Subscribe, Publish, their inverses, and the messages of recovery
+requests         requests of clients to their broker
+outputs          outputs of a router: messages to send, deliveries, rejections
+strategy         the routing strategies: advertisements, covering, merging
+trees            the spanning tree of each origin, as seen by one broker (SRT)
+interests        the interests of each source, and the part that each neighbour must know
+summaries        reduction of a set of interests by covering and merging
+entries          the entries of neighbours and the filter over them (PRT)
+subscribers      a broker's own subscribers and their deliveries
+tables           trees, interests and entries together, and the propagation of changes
+recovery         recovery of tables after a restart of this broker or a neighbour
+router           `Router`: messages in, messages and decisions out
+backend          protocols of the engines behind the tables
+matcher_backend  the backend of one broker, over the matching engine
+shared_backend   the backend of all brokers of one simulation
+inspect          tables with their reasons, and traces of documents
+export           the table of one origin as a file of subscriptions
 """

@@ -1,7 +1,8 @@
-"""The engines behind a router's tables: filters, summaries and overlap, as protocols.
+"""Protocols of the engines behind a router's tables: filters, selectors, summaries and overlap.
 
-A router decides what goes into which table; how a table is searched is the kit's affair. `engine_kit` has what a broker uses;
-`shared_kit` is for many routers in one process, which know every pattern and every relation between two of them once for all.
+The router decides which interests a table holds; the backend decides how the table is searched.
+`MatcherBackend` serves one broker. `SharedBackend` serves all routers of one process, which then
+share every pattern and every covering relation.
 """
 
 from __future__ import annotations
@@ -14,54 +15,54 @@ from pathcast.routing.advertisement import Advertisement
 from pathcast.routing.messages import Interest
 from pathcast.xpath import Pattern
 
-__all__ = ["Backend", "Filter", "Selector", "Summary"]
+__all__ = ["Backend", "Filter", "InterestSummary", "Selector"]
 
 
-class Summary(Protocol):
-    """Interests of one sort for one neighbour, and the fewer that stand for them."""
+class InterestSummary(Protocol):
+    """A set of interests and its reduction to the *exposed* interests, which represent all."""
 
     def add(self, interest: Interest) -> None: ...
     def remove(self, interest: Interest) -> None: ...
-    def changes(self) -> Change[Interest]:
-        """What has changed since it was last asked."""
+    def take_changes(self) -> Change[Interest]:
+        """Return the net change of the exposed interests since the last call."""
         ...
 
-    def standing_for(self, interest: Interest) -> list[Interest]:
-        """The interests that one of the told ones stands for; for people, it may take its time."""
+    def represented_by(self, interest: Interest) -> list[Interest]:
+        """Return the interests that an exposed one represents; for inspection, may be slow."""
         ...
 
     def __len__(self) -> int: ...
 
 
 class Filter(Protocol):
-    """Which hops does a document take? An interest may have several."""
+    """The table of (interest, hop) entries, searched for the hops of a document."""
 
     def add(self, interest: Interest, hop: int) -> None: ...
     def remove(self, interest: Interest, hop: int) -> None: ...
     def hops(self, body: bytes) -> Iterable[int]:
-        """Raises DocumentError."""
+        """Return the hops with a matching entry; raise DocumentError."""
         ...
 
     def __len__(self) -> int: ...
 
 
 class Selector(Protocol):
-    """Which subscriptions does a document match?"""
+    """The table of local subscriptions, searched for the subscriptions of a document."""
 
     def add(self, id: Hashable, interest: Interest) -> None: ...
     def remove(self, id: Hashable) -> None: ...
     def match(self, body: bytes) -> Iterable[Hashable]:
-        """Raises DocumentError."""
+        """Return the ids of the matching subscriptions; raise DocumentError."""
         ...
 
     def __len__(self) -> int: ...
 
 
 class Backend(Protocol):
-    """Makes the parts, and knows how a pattern relates to an advertisement."""
+    """A factory of tables that also interns patterns and decides overlap."""
 
     def interest(self, pattern: Pattern) -> Interest: ...
     def filter(self) -> Filter: ...
     def selector(self) -> Selector: ...
-    def summary(self) -> Summary: ...
+    def summary(self) -> InterestSummary: ...
     def overlaps(self, advertisement: Advertisement, interest: Interest) -> bool: ...

@@ -1,7 +1,7 @@
-"""The entries of neighbours, and which of the neighbours a document is wanted by.
+"""The publication routing table (PRT): entries of neighbours, with a filter over them.
 
-A neighbour's entries that are wanted without the same origins share a hop, the small number that the filter gives for
-them; a hop that nobody uses any more is given to the next.
+The filter knows hops, which are small integers. Entries of one neighbour with the same excepted
+origins share a hop; a hop without entries is reused.
 """
 
 from __future__ import annotations
@@ -11,24 +11,23 @@ from collections.abc import Iterator
 from pathcast.routing.backend import Filter
 from pathcast.routing.messages import Interest, Origins
 
-__all__ = ["Entries"]
+__all__ = ["NeighbourEntries"]
 
 
-class Entries:
-    """Over a filter, which answers with hops."""
+class NeighbourEntries:
+    """Assigns hops to (neighbour, excepted origins) pairs and delegates matching to a filter."""
 
-    def __init__(self, entries: Filter) -> None:
-        self._filter = entries
+    def __init__(self, filter: Filter) -> None:
+        self._filter = filter
         self._hops: dict[tuple[str, Origins], int] = {}
         self._owners: dict[int, tuple[str, Origins]] = {}
-        self._uses: dict[int, int] = {}
+        self._entry_counts: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self._filter)
 
     @property
-    def hops(self) -> int:
-        """How many hops are in use."""
+    def hop_count(self) -> int:
         return len(self._hops)
 
     def add(self, neighbour: str, interest: Interest, except_origins: Origins) -> None:
@@ -39,19 +38,22 @@ class Entries:
             )
             self._hops[neighbour, except_origins] = hop
             self._owners[hop] = (neighbour, except_origins)
-            self._uses[hop] = 0
-        self._uses[hop] += 1
+            self._entry_counts[hop] = 0
+        self._entry_counts[hop] += 1
         self._filter.add(interest, hop)
 
     def remove(self, neighbour: str, interest: Interest, except_origins: Origins) -> None:
         hop = self._hops[neighbour, except_origins]
         self._filter.remove(interest, hop)
-        self._uses[hop] -= 1
-        if not self._uses[hop]:
-            del self._hops[neighbour, except_origins], self._owners[hop], self._uses[hop]
+        self._entry_counts[hop] -= 1
+        if not self._entry_counts[hop]:
+            del self._hops[neighbour, except_origins], self._owners[hop], self._entry_counts[hop]
 
-    def wanted_by(self, body: bytes, origin: str) -> Iterator[str]:
-        """The neighbours, perhaps more than once, that want a document from this origin; raises DocumentError."""
+    def matching_neighbours(self, body: bytes, origin: str) -> Iterator[str]:
+        """Yield the neighbours with a matching entry for the origin; raise DocumentError.
+
+        A neighbour may occur more than once.
+        """
         for hop in self._filter.hops(body) if len(self._filter) else ():
             neighbour, except_origins = self._owners[hop]
             if origin not in except_origins:

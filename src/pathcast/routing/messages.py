@@ -1,19 +1,21 @@
-"""What brokers tell each other, as frozen values.
+"""Messages between brokers, as frozen values.
 
-    Advertise(origin, publisher, path, advertisement)   documents of this sort come from there; `path` is how word of it came
+    Advertise(origin, publisher, path, advertisement)  `path` leads from the sender to the origin
     Unadvertise(origin, publisher)
-    Subscribe(interest, without)                        send me what matches, unless it comes from one of these origins
-    Unsubscribe(interest, without)
+    Subscribe(interest, except_origins)                send matching documents of other origins
+    Unsubscribe(interest, except_origins)
     Publish(document)
-    Recall(origins, waiting)                            you used to lead to these: do you still? these brokers wait for the answer, one for the other
-    Complete(facts, origin)                             that is all I have to say of an origin: offers answer `Recall`; interests say that
-                                                        what I said in an earlier life, and have not said again, is no longer so
+    Recall(origins, waiting)                           ask the parent for its state of origins
+    Complete(kind, origin)                             end of the refresh of an origin's state
 
-An *origin* is the broker that publishers are attached to; a document travels down the tree of its origin. An `Interest` is a pattern that has been
-given a number: one object for each pattern, so that tables compare it by identity.
+The *origin* of a document is the broker at which its publisher is attached; the document travels
+down the origin's spanning tree. An `Interest` is an interned pattern, so that tables compare it by
+identity.
 
-Every message is the addition or the removal of one fact that the receiver keeps until it is told otherwise, so whatever was lost
-can be told again.
+Routing state is soft state. Each message adds or removes one fact, which the receiver holds until
+the sender retracts it, so a sender can refresh lost state by sending its facts again. After a
+restart, `Complete` marks the end of a refresh: the receiver drops the facts of the earlier session
+that the sender has not sent again.
 """
 
 from __future__ import annotations
@@ -45,14 +47,14 @@ Origins: TypeAlias = frozenset[str]
 
 
 class FactKind(Enum):
-    """The two sorts of facts: which documents come from where, and who wants which."""
+    """The two kinds of routing state."""
 
-    OFFERS = "offers"
-    INTERESTS = "interests"
+    OFFERS = "offers"  # advertisements, which flow down a tree
+    INTERESTS = "interests"  # which flow up
 
 
 class Interest:
-    """A pattern with a number; equal only to itself."""
+    """An interned pattern with a sequence number; it is equal only to itself."""
 
     __slots__ = ("number", "pattern")
 
@@ -71,32 +73,34 @@ class Interest:
 
 
 class InternedInterests:
-    """One interest for each pattern, in the order in which they were first asked for."""
+    """The intern table of patterns: one `Interest` per pattern, numbered by first use."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, tuple[tuple[str, str], ...]], Interest] = {}
-        self._list: list[Interest] = []
+        self._by_pattern: dict[tuple[str, tuple[tuple[str, str], ...]], Interest] = {}
+        self._by_number: list[Interest] = []
 
     def intern(self, pattern: Pattern) -> Interest:
-        name = (pattern.text, pattern.namespaces)
-        found = self._known.get(name)
-        if found is None:
-            found = self._known[name] = Interest(len(self._known), pattern)
-            self._list.append(found)
-        return found
+        key = (pattern.text, pattern.namespaces)
+        interest = self._by_pattern.get(key)
+        if interest is None:
+            interest = self._by_pattern[key] = Interest(len(self._by_pattern), pattern)
+            self._by_number.append(interest)
+        return interest
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._by_pattern)
 
     def __getitem__(self, number: int) -> Interest:
-        return self._list[number]
+        return self._by_number[number]
 
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """A document on its way. `id` is what its publisher gave it, or its place in what the publisher sent.
+    """A document on its way through the overlay.
 
-    One that lies `outside` what its publisher has advertised goes to every broker: nobody was asked whether it is wanted.
+    `id` is the publisher's, or the document's sequence number at the publisher. A document that is
+    `outside` its publisher's advertisement is flooded along the whole tree, because no broker holds
+    a subscription for it.
     """
 
     id: str
@@ -132,7 +136,7 @@ class Subscribe:
     except_origins: Origins = frozenset()
 
     def __str__(self) -> str:
-        return f"subscribe {self.interest}{_but(self.except_origins)}"
+        return f"subscribe {self.interest}{_but_from(self.except_origins)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +145,7 @@ class Unsubscribe:
     except_origins: Origins = frozenset()
 
     def __str__(self) -> str:
-        return f"unsubscribe {self.interest}{_but(self.except_origins)}"
+        return f"unsubscribe {self.interest}{_but_from(self.except_origins)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +158,11 @@ class Publish:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """`waiting`: those who can tell nothing of an origin before they are answered, the sender last; empty if it can do without."""
+    """A request for `Complete(OFFERS, origin)` of each origin.
+
+    `waiting` is the chain of brokers that cannot answer for the origin before this request is
+    answered, the sender last. It is empty if the sender does not depend on the answer.
+    """
 
     origins: tuple[str, ...]
     waiting: tuple[str, ...] = ()
@@ -165,17 +173,20 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class Complete:
-    """`origin` None: of all origins, those included that are to come."""
+    """The sender has sent all its facts of a kind about an origin.
 
-    facts: FactKind
+    `origin` None means all origins, future ones included.
+    """
+
+    kind: FactKind
     origin: str | None
 
     def __str__(self) -> str:
-        return f"{self.facts.value} complete for {self.origin or 'all'}"
+        return f"{self.kind.value} complete for {self.origin or 'all'}"
 
 
 Message: TypeAlias = Advertise | Unadvertise | Subscribe | Unsubscribe | Publish | Recall | Complete
 
 
-def _but(except_origins: Origins) -> str:
+def _but_from(except_origins: Origins) -> str:
     return f" but from {', '.join(sorted(except_origins))}" if except_origins else ""

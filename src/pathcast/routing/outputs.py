@@ -1,4 +1,4 @@
-"""What a router decides, as frozen values: what neighbours are told, who gets a document, what is refused."""
+"""Outputs of a router, as frozen values: messages, deliveries, rejections and decisions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SendMessage:
 
 @dataclass(frozen=True, slots=True)
 class Deliver:
-    """A document for one subscriber, with the subscriptions that it matches."""
+    """A document for one subscriber, with the ids of its matching subscriptions."""
 
     document: Publication
     subscriber: str
@@ -28,7 +28,7 @@ class Deliver:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """A document that is not accepted."""
+    """A document that the broker does not accept."""
 
     document: Publication
     reason: str
@@ -36,7 +36,10 @@ class Refuse:
 
 @dataclass(frozen=True, slots=True)
 class DropStale:
-    """Something that a neighbour said in an earlier life and has not said again: as if it had taken it back."""
+    """A fact of a neighbour's earlier session that its refresh did not confirm.
+
+    `message` is the retraction that has the same effect.
+    """
 
     neighbour: str
     message: Unsubscribe | Unadvertise
@@ -47,7 +50,10 @@ RouterOutput: TypeAlias = SendMessage | Deliver | Refuse | DropStale
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Where a document goes: neighbours, our own subscribers with their subscriptions, and those who are not yet known well enough."""
+    """The route of a document.
+
+    `undecided` are the hops whose interests are not known yet, after a loss of tables.
+    """
 
     neighbours: tuple[str, ...]
     deliveries: tuple[Deliver, ...]

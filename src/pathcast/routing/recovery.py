@@ -26,7 +26,7 @@ from pathcast.routing.messages import (
     Unsubscribe,
 )
 from pathcast.routing.outputs import DropStale, RouterOutput, SendMessage
-from pathcast.routing.tables import Entry, Tables
+from pathcast.routing.tables import InterestEntry, Tables
 
 __all__ = ["Recovery"]
 
@@ -37,8 +37,12 @@ Waiting: TypeAlias = tuple[str, ...]
 class _Neighbour:
     """What is known of what one neighbour knows and has said."""
 
-    before: set[Entry] = field(default_factory=set)  # what it wanted in an earlier life, until sure
-    stale: set[Entry] = field(default_factory=set)  # of these, what it does not say in this one
+    before: set[InterestEntry] = field(
+        default_factory=set
+    )  # what it wanted in an earlier life, until sure
+    stale: set[InterestEntry] = field(
+        default_factory=set
+    )  # of these, what it does not say in this one
     stale_offers: set[tuple[str, str]] = field(default_factory=set)
     known: bool = True  # whether what it wants is known, be it from before it restarted
     sure: bool = True  # whether it has said all that it wants, since we met
@@ -127,7 +131,7 @@ class Recovery:
     def on_complete(self, neighbour: str, complete: Complete) -> list[RouterOutput]:
         """A neighbour has said all that it has, or wants, of an origin."""
         origin = complete.origin
-        if complete.facts is FactKind.OFFERS and origin is not None:
+        if complete.kind is FactKind.OFFERS and origin is not None:
             return self._offered(neighbour, origin) + self.completions()
         known = self._neighbours[neighbour]
         if origin is None:
@@ -290,5 +294,5 @@ class Recovery:
         return effects + self._tables.propagate_interests([interest for interest, _ in gone])
 
 
-def _order(entry: Entry) -> tuple[int, list[str]]:
+def _order(entry: InterestEntry) -> tuple[int, list[str]]:
     return entry[0].number, sorted(entry[1])

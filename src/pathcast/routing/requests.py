@@ -1,4 +1,4 @@
-"""What clients ask of their broker, as frozen values."""
+"""Requests of clients to their broker, as frozen values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Announce", "Cancel", "Register", "Request", "RequestBatch", "Retract
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A subscription of one of our subscribers."""
+    """Add a subscription of a local subscriber."""
 
     id: Hashable
     pattern: Pattern
@@ -23,14 +23,16 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
+    """Remove a subscription."""
+
     id: Hashable
 
 
 @dataclass(frozen=True, slots=True)
 class Announce:
-    """A publisher of ours, and what it will send; again, with something else, when that changes.
+    """Add a local publisher, or replace its advertisement.
 
-    `widens`: the advertisement was inferred from samples, and is widened when a document falls outside it.
+    `widens`: the advertisement was inferred from samples, so a document outside it widens it.
     """
 
     publisher: str
@@ -40,12 +42,14 @@ class Announce:
 
 @dataclass(frozen=True, slots=True)
 class Retract:
+    """Remove a local publisher."""
+
     publisher: str
 
 
 @dataclass(frozen=True, slots=True)
 class RequestBatch:
-    """Subscriptions that come or go together: neighbours are told what it comes to."""
+    """Subscriptions to add and cancel atomically; neighbours receive the net change."""
 
     requests: tuple[Register | Cancel, ...]
 

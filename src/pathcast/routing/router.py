@@ -163,7 +163,7 @@ class Router:
     def admit(self, document: Publication) -> tuple[Publication | Refuse, list[RouterOutput]]:
         """What becomes of a document of one of our publishers, and what others are told because of it; raises DocumentError."""
         publisher = document.publisher
-        one = self.trees.own.get(publisher)
+        one = self.trees.local_advertisements.get(publisher)
         by_advertisement = self.strategy.advertisements
         if one.allows(document.body) if one is not None else not by_advertisement:
             return document, []
@@ -215,7 +215,7 @@ class Router:
 
     def _matching(self, document: Publication) -> set[str]:
         origin = document.origin
-        wanted = self._tables.filter.wanted_by(document.body, origin)
+        wanted = self._tables.filter.matching_neighbours(document.body, origin)
         return {one for one in wanted if self.trees.is_child(one, origin)}
 
     # what is there, for `inspect`; nothing is changed by looking
@@ -254,8 +254,8 @@ class Router:
         left = {
             "interests": len(self.interests),
             "entries": self.entry_count(),
-            "hops": self._tables.filter.hops,
-            "publishers": sum(bool(publisher) for publisher in self.trees.own),
+            "hops": self._tables.filter.hop_count,
+            "publishers": sum(bool(publisher) for publisher in self.trees.local_advertisements),
         }
         if self.strategy.advertisements:
             left |= {"advertisements": self.trees.offer_count(), "parents": len(self.trees.parent)}

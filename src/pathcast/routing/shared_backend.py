@@ -1,11 +1,14 @@
-"""The kit for many routers in one process: every pattern, and every relation between two of them, is known once for all.
+"""The backend of all routers of one process, which share patterns and covering relations.
 
-A simulation of a hundred brokers matches a document at each of them, and asks each table what covers what. Here a document is matched once, against all patterns that any
-broker has; what a broker's table makes of it is an intersection of two bitmaps. Likewise of each pattern the patterns that it covers and that cover it
-are known as bitmaps, which grow with each pattern that comes; a table's roots follow from intersections. Answers equal those of `engine_kit` (tests compare
-them); of patterns that cover each other the one that came first into the process stands for the others.
+A simulation of a hundred brokers matches each document at each broker and asks each table for
+covering. This backend matches a document once, against the patterns of all brokers; the result of
+one table is the intersection of two bitmaps. It also computes the covering relation of each pattern
+once, as bitmaps that grow with new patterns; the covering roots of a table are intersections.
 
-Nothing is ever taken out: a pattern costs its bits for as long as the kit lives.
+The answers equal those of `MatcherBackend` (property tests compare them). Of patterns that cover
+each other, the one that was interned first represents the others.
+
+Patterns are never removed: each costs its bits for the lifetime of the backend.
 """
 
 from __future__ import annotations
@@ -21,47 +24,50 @@ from pathcast.covering.indexes import feature_index
 from pathcast.covering.merging import PathDistribution
 from pathcast.matching import Matcher
 from pathcast.routing.advertisement import Advertisement, overlaps
-from pathcast.routing.backend import Summary
-from pathcast.routing.matcher_backend import summary_of
+from pathcast.routing.backend import InterestSummary
+from pathcast.routing.matcher_backend import make_summary
 from pathcast.routing.messages import Interest, InternedInterests
 from pathcast.routing.strategy import Strategy
-from pathcast.routing.summaries import Net
+from pathcast.routing.summaries import NetChange
 from pathcast.xpath import Pattern
 
 __all__ = ["SharedBackend"]
 
-_BODIES = 256  # documents whose matches are remembered
+_MAX_CACHED_DOCUMENTS = 256
 
 
-class _Matches:
-    """Which of all patterns does a document match?"""
+class _MatchCache:
+    """Matches documents against all patterns of the process; caches recent results."""
 
     def __init__(self) -> None:
         self._matcher = Matcher()
-        self._known: set[int] = set()
-        self._found: OrderedDict[bytes, BitMap] = OrderedDict()
+        self._numbers: set[int] = set()
+        self._cache: OrderedDict[bytes, BitMap] = OrderedDict()
 
     def add(self, interest: Interest) -> None:
-        if interest.number in self._known:
+        if interest.number in self._numbers:
             return
         pattern = interest.pattern
         self._matcher.add(interest.number, pattern.text, dict(pattern.namespaces))
-        self._known.add(interest.number)
-        self._found.clear()
+        self._numbers.add(interest.number)
+        self._cache.clear()
 
-    def of(self, body: bytes) -> BitMap:
-        """Raises DocumentError."""
-        found = self._found.get(body)
-        if found is None:
-            found = BitMap(int(one) for one in self._matcher.match(body))
-            self._found[body] = found
-            if len(self._found) > _BODIES:
-                self._found.popitem(last=False)
-        return found
+    def matches(self, body: bytes) -> BitMap:
+        """Return the numbers of the matching interests; raise DocumentError."""
+        numbers = self._cache.get(body)
+        if numbers is None:
+            numbers = BitMap(int(number) for number in self._matcher.match(body))
+            self._cache[body] = numbers
+            if len(self._cache) > _MAX_CACHED_DOCUMENTS:
+                self._cache.popitem(last=False)
+        return numbers
 
 
-class _Relations:
-    """Of each pattern those that it covers, and those that cover it; itself in neither."""
+class _CoveringRelation:
+    """The covering relation: `below` has the patterns that one covers, `above` its coverers.
+
+    A pattern is in neither of its own sets.
+    """
 
     def __init__(self) -> None:
         self._encoder = TwigEncoder()
@@ -83,9 +89,9 @@ class _Relations:
         self._index.add(number, twigs)
 
 
-class _Filter:
-    def __init__(self, matches: _Matches) -> None:
-        self._matches = matches
+class _BitmapFilter:
+    def __init__(self, cache: _MatchCache) -> None:
+        self._cache = cache
         self._entries: dict[int, BitMap] = {}
         self._size = 0
 
@@ -93,7 +99,7 @@ class _Filter:
         return self._size
 
     def add(self, interest: Interest, hop: int) -> None:
-        self._matches.add(interest)
+        self._cache.add(interest)
         entries = self._entries.get(hop)
         if entries is None:
             entries = self._entries[hop] = BitMap()
@@ -107,15 +113,15 @@ class _Filter:
             del self._entries[hop]
 
     def hops(self, body: bytes) -> Iterator[int]:
-        found = self._matches.of(body)
+        matches = self._cache.matches(body)
         for hop, entries in self._entries.items():
-            if entries.intersect(found):
+            if entries.intersect(matches):
                 yield hop
 
 
-class _Selector:
-    def __init__(self, matches: _Matches) -> None:
-        self._matches = matches
+class _BitmapSelector:
+    def __init__(self, cache: _MatchCache) -> None:
+        self._cache = cache
         self._interests: dict[Hashable, int] = {}
         self._ids: dict[int, dict[Hashable, None]] = {}
         self._numbers = BitMap()
@@ -124,7 +130,7 @@ class _Selector:
         return len(self._interests)
 
     def add(self, id: Hashable, interest: Interest) -> None:
-        self._matches.add(interest)
+        self._cache.add(interest)
         self._interests[id] = interest.number
         self._ids.setdefault(interest.number, {})[id] = None
         self._numbers.add(interest.number)
@@ -137,34 +143,40 @@ class _Selector:
             self._numbers.remove(number)
 
     def match(self, body: bytes) -> Iterable[Hashable]:
-        return [id for number in self._matches.of(body) & self._numbers for id in self._ids[number]]
+        return [
+            id for number in self._cache.matches(body) & self._numbers for id in self._ids[number]
+        ]
 
 
-class _Covering:
-    """A table's patterns and its roots. One that covers another hides it, unless it is covered as well and came later."""
+class _BitmapCoveringSummary:
+    """The interests of one table and its covering roots, as bitmaps.
 
-    def __init__(self, interests: InternedInterests, relations: _Relations) -> None:
+    An interest hides those that it covers. Of interests that cover each other, the first hides the
+    others.
+    """
+
+    def __init__(self, interests: InternedInterests, relation: _CoveringRelation) -> None:
         self._interests = interests
-        self._relations = relations
+        self._relation = relation
         self._table = BitMap()
         self._roots = BitMap()
-        self._net = Net()
+        self._net = NetChange()
 
     def __len__(self) -> int:
         return len(self._table)
 
     def add(self, interest: Interest) -> None:
-        self._relations.add(interest)
+        self._relation.add(interest)
         number = interest.number
         self._table.add(number)
-        if self._hidden(number, self._roots):
+        if self._is_hidden(number, self._roots):
             return
         hidden = self._roots & self._hides(number)
         self._roots -= hidden
         self._roots.add(number)
         self._net.expose(interest)
-        for one in hidden:
-            self._net.hide(self._interests[one])
+        for root in hidden:
+            self._net.hide(self._interests[root])
 
     def remove(self, interest: Interest) -> None:
         number = interest.number
@@ -174,67 +186,67 @@ class _Covering:
         self._roots.remove(number)
         self._net.hide(interest)
         orphans = (self._hides(number) & self._table) - self._roots
-        loose = BitMap(one for one in orphans if not self._hidden(one, self._roots))
-        for one in loose:
-            if not self._hidden(one, loose):
-                self._roots.add(one)
-                self._net.expose(self._interests[one])
+        uncovered = BitMap(orphan for orphan in orphans if not self._is_hidden(orphan, self._roots))
+        for orphan in uncovered:
+            if not self._is_hidden(orphan, uncovered):
+                self._roots.add(orphan)
+                self._net.expose(self._interests[orphan])
 
-    def _hidden(self, number: int, among: BitMap) -> bool:
-        above = self._relations.above[number]
-        if not above.intersect(among):
+    def _is_hidden(self, number: int, by: BitMap) -> bool:
+        above = self._relation.above[number]
+        if not above.intersect(by):
             return False
-        strictly = above - self._relations.below[number]
-        if strictly.intersect(among):
+        strictly_above = above - self._relation.below[number]
+        if strictly_above.intersect(by):
             return True
-        return any(one < number for one in above & among)
+        return any(equivalent < number for equivalent in above & by)
 
     def _hides(self, number: int) -> BitMap:
-        below = self._relations.below[number]
-        alike = below & self._relations.above[number]
-        earlier = BitMap(one for one in alike if one < number)
+        below = self._relation.below[number]
+        equivalent = below & self._relation.above[number]
+        earlier = BitMap(other for other in equivalent if other < number)
         return below - earlier
 
-    def changes(self) -> Change[Interest]:
+    def take_changes(self) -> Change[Interest]:
         return self._net.take()
 
-    def standing_for(self, interest: Interest) -> list[Interest]:
-        self._relations.add(interest)
-        below = self._relations.below[interest.number] | BitMap([interest.number])
-        return [self._interests[one] for one in below & self._table]
+    def represented_by(self, interest: Interest) -> list[Interest]:
+        self._relation.add(interest)
+        below = self._relation.below[interest.number] | BitMap([interest.number])
+        return [self._interests[number] for number in below & self._table]
 
 
 class SharedBackend:
-    """One for all routers of a simulation, as long as they have one strategy."""
+    """The backend of all routers of a simulation, which must have the same strategy."""
 
     def __init__(self, strategy: Strategy, distribution: PathDistribution | None = None) -> None:
         self._strategy = strategy
         self._distribution = distribution
         self._interests = InternedInterests()
-        self._matches = _Matches()
-        self._relations = _Relations()
+        self._match_cache = _MatchCache()
+        self._relation = _CoveringRelation()
         self._overlaps: dict[tuple[int, int], bool] = {}
         self._advertisements: dict[Advertisement, int] = {}
 
     def interest(self, pattern: Pattern) -> Interest:
         return self._interests.intern(pattern)
 
-    def filter(self) -> _Filter:
-        return _Filter(self._matches)
+    def filter(self) -> _BitmapFilter:
+        return _BitmapFilter(self._match_cache)
 
-    def selector(self) -> _Selector:
-        return _Selector(self._matches)
+    def selector(self) -> _BitmapSelector:
+        return _BitmapSelector(self._match_cache)
 
-    def summary(self) -> Summary:
-        return summary_of(self._strategy, self._covering, self._interests, self._distribution)
+    def summary(self) -> InterestSummary:
+        return make_summary(self._strategy, self._covering, self._interests, self._distribution)
 
-    def _covering(self) -> _Covering:
-        return _Covering(self._interests, self._relations)
+    def _covering(self) -> _BitmapCoveringSummary:
+        return _BitmapCoveringSummary(self._interests, self._relation)
 
     def overlaps(self, advertisement: Advertisement, interest: Interest) -> bool:
         number = self._advertisements.setdefault(advertisement, len(self._advertisements))
         key = (number, interest.number)
-        found = self._overlaps.get(key)
-        if found is None:
-            found = self._overlaps[key] = overlaps(advertisement, interest.pattern)
-        return found
+        answer = self._overlaps.get(key)
+        if answer is None:
+            answer = self._overlaps[key] = overlaps(advertisement, interest.pattern)
+        return answer

@@ -1,15 +1,15 @@
-"""The six routing strategies of Li, Hou and Jacobsen (2008, section 5), freely combined from three switches.
+"""The six routing strategies of Li, Hou and Jacobsen (2008, section 5), as three switches.
 
-    no-Adv-no-Cov            subscriptions are told to every broker
-    no-Adv-with-Cov          ... unless another one that was told covers them
-    with-Adv-no-Cov          subscriptions are told towards publishers whose advertisement they overlap
+    no-Adv-no-Cov            subscriptions are flooded to every broker
+    no-Adv-with-Cov          ... unless a subscription that covers them was sent
+    with-Adv-no-Cov          subscriptions go towards publishers whose advertisement they overlap
     with-Adv-with-Cov        both
-    with-Adv-with-CovPM      and merged, as long as nothing is let through in vain
-    with-Adv-with-CovIPM(D)  and merged, as long as at most the share D of what a merger lets through is in vain
+    with-Adv-with-CovPM      with perfect merging: mergers cause no wasted crossings
+    with-Adv-with-CovIPM(D)  with imperfect merging: the imperfect degree of a merger is at most D
 
-Without advertisements every broker makes itself known as one that may publish anything: trees are needed all the same.
-
-Equal subscriptions are one in every strategy: a pattern that has been told to a neighbour is not told again for another subscriber.
+Without advertisements every broker announces itself as a publisher of any document, because trees
+are needed all the same. In every strategy equal subscriptions are one: a broker sends a pattern to
+a neighbour once, however many subscribers have it.
 
 >>> strategy("with-Adv-with-CovIPM(0.1)").limit
 Fraction(1, 10)
@@ -28,7 +28,7 @@ __all__ = ["STRATEGIES", "Strategy", "strategy"]
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """`limit` is the imperfect degree that a merger may have; None: nothing is merged."""
+    """A routing strategy; `limit` is the greatest imperfect degree of a merger, None: no merging."""
 
     advertisements: bool = True
     covering: bool = True
@@ -42,7 +42,7 @@ class Strategy:
 
     @property
     def exact(self) -> bool:
-        """Whether a document crosses a link only if somebody beyond wants it."""
+        """Whether routing is perfect: a document crosses a link only towards a matching subscriber."""
         return not self.limit
 
 
@@ -62,17 +62,17 @@ _NAME = re.compile(
 
 
 def strategy(name: str) -> Strategy:
-    """The strategy of this name; raises RoutingError."""
-    found = _NAME.fullmatch(name)
-    if found is None:
+    """Return the strategy of a name; raise RoutingError."""
+    name_match = _NAME.fullmatch(name)
+    if name_match is None:
         hint = f"one of {', '.join(STRATEGIES)}"
         raise RoutingError("strategy", f"there is no strategy {name!r}", hint=hint)
-    advertisements = found["adv"].lower() == "with"
-    if found["pm"] is None:
-        return Strategy(advertisements, found["cov"].lower() == "with")
-    if found["pm"].upper() == "PM":
+    advertisements = name_match["adv"].lower() == "with"
+    if name_match["pm"] is None:
+        return Strategy(advertisements, name_match["cov"].lower() == "with")
+    if name_match["pm"].upper() == "PM":
         return Strategy(advertisements, True, Fraction(0))
-    degree = Fraction(found["degree"] or "0.1")
+    degree = Fraction(name_match["degree"] or "0.1")
     if not 0 < degree < 1:
         raise RoutingError("strategy", f"a degree lies between 0 and 1, unlike that of {name!r}")
     return Strategy(advertisements, True, degree)

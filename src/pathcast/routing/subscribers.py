@@ -1,4 +1,4 @@
-"""A broker's own subscribers: their subscriptions, and who of them gets a document."""
+"""The local subscribers of a broker: their subscriptions and their deliveries."""
 
 from __future__ import annotations
 
@@ -14,61 +14,61 @@ __all__ = ["Subscribers"]
 
 
 class Subscribers:
-    """Subscriptions by id."""
+    """The local subscriptions by id, with a selector over them."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._selector = backend.selector()
-        self._known: dict[Hashable, tuple[Interest, str]] = {}
-        self._uncovered: int | None = 0
+        self._subscriptions: dict[Hashable, tuple[Interest, str]] = {}
+        self._uncovered: int | None = 0  # None: to be counted again
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._subscriptions)
 
     def __iter__(self) -> Iterator[tuple[Hashable, Interest, str]]:
-        """Id, interest and subscriber."""
-        for id, (interest, subscriber) in self._known.items():
+        """Yield id, interest and subscriber of each subscription."""
+        for id, (interest, subscriber) in self._subscriptions.items():
             yield id, interest, subscriber
 
     def add(self, register: Register) -> Interest:
-        """Raises RoutingError."""
-        if register.id in self._known:
+        """Add a subscription and return its interest; raise RoutingError for a duplicate id."""
+        if register.id in self._subscriptions:
             raise RoutingError("duplicate-id", f"there is a subscription {register.id!r} already")
         interest = self._backend.interest(register.pattern)
         self._selector.add(register.id, interest)
-        self._known[register.id] = (interest, register.subscriber)
+        self._subscriptions[register.id] = (interest, register.subscriber)
         self._uncovered = None
         return interest
 
     def remove(self, id: Hashable) -> Interest:
-        """Raises KeyError."""
-        interest, _ = self._known.pop(id)
+        """Remove a subscription and return its interest; raise KeyError."""
+        interest, _ = self._subscriptions.pop(id)
         self._selector.remove(id)
         self._uncovered = None
         return interest
 
     def inverse(self, request: Register | Cancel) -> Register | Cancel:
-        """What undoes a request; raises KeyError."""
+        """Return the request that undoes a request; raise KeyError."""
         if isinstance(request, Register):
             return Cancel(request.id)
-        interest, subscriber = self._known[request.id]
+        interest, subscriber = self._subscriptions[request.id]
         return Register(request.id, interest.pattern, subscriber)
 
     def deliveries(self, document: Publication) -> Iterator[Deliver]:
-        """One for each subscriber who wants it; raises DocumentError."""
-        if not self._known:
+        """Yield one delivery per subscriber with a matching subscription; raise DocumentError."""
+        if not self._subscriptions:
             return
         by_subscriber: dict[str, list[Hashable]] = {}
         for id in self._selector.match(document.body):
-            by_subscriber.setdefault(self._known[id][1], []).append(id)
+            by_subscriber.setdefault(self._subscriptions[id][1], []).append(id)
         for subscriber, ids in sorted(by_subscriber.items()):
             yield Deliver(document, subscriber, tuple(sorted(ids, key=str)))
 
     def uncovered_count(self) -> int:
-        """How many of their interests no other covers, if the strategy looks at that."""
+        """Count the interests that the strategy's summary exposes: with covering, the roots."""
         if self._uncovered is None:
             summary = self._backend.summary()
-            for interest in {one: None for one, _ in self._known.values()}:
+            for interest in {interest: None for interest, _ in self._subscriptions.values()}:
                 summary.add(interest)
-            self._uncovered = len(summary.changes().exposed)
+            self._uncovered = len(summary.take_changes().exposed)
         return self._uncovered

@@ -1,10 +1,11 @@
-"""Summaries: of the interests that a neighbour should know, the fewer that it is told.
+"""Summaries: reductions of the interests that a neighbour must know.
 
-    Plain      each is told
-    Covering   those that no other covers
-    Merging    and of these, mergers in the place of their members
+    PlainSummary      exposes every interest
+    CoveringSummary   exposes the covering roots
+    MergingSummary    exposes mergers in place of covering roots
 
-Whatever happens between two questions counts as one change, so what comes and goes in between is not told at all.
+A summary reports net changes: an interest that was added and removed between two calls of
+`take_changes` is not reported.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ from fractions import Fraction
 from pathcast.covering import Aggregate, Change
 from pathcast.covering.merging import MergedTable, PathDistribution
 from pathcast.covering.merging.linear import Steps, to_steps
-from pathcast.routing.backend import Summary
+from pathcast.routing.backend import InterestSummary
 from pathcast.routing.messages import Interest, InternedInterests
 from pathcast.xpath import Pattern, parse
 
-__all__ = ["Covering", "Merging", "Net", "Plain"]
+__all__ = ["CoveringSummary", "MergingSummary", "NetChange", "PlainSummary"]
 
 
-class Net:
-    """What several changes come to: an interest that is exposed and hidden again has not changed."""
+class NetChange:
+    """An accumulator of changes in which exposing and hiding an interest cancel out."""
 
     def __init__(self) -> None:
         self._exposed: set[Interest] = set()
@@ -36,16 +37,17 @@ class Net:
         (self._exposed.remove if interest in self._exposed else self._hidden.add)(interest)
 
     def take(self) -> Change[Interest]:
+        """Return the net change and start again."""
         change = Change(frozenset(self._exposed), frozenset(self._hidden))
         self._exposed, self._hidden = set(), set()
         return change
 
 
-class Plain:
-    """Each stands for itself."""
+class PlainSummary:
+    """Every interest represents itself."""
 
     def __init__(self) -> None:
-        self._net = Net()
+        self._net = NetChange()
         self._size = 0
 
     def __len__(self) -> int:
@@ -59,48 +61,48 @@ class Plain:
         self._size -= 1
         self._net.hide(interest)
 
-    def changes(self) -> Change[Interest]:
+    def take_changes(self) -> Change[Interest]:
         return self._net.take()
 
-    def standing_for(self, interest: Interest) -> list[Interest]:
+    def represented_by(self, interest: Interest) -> list[Interest]:
         return [interest]
 
 
-class Covering:
-    """The roots of an aggregate."""
+class CoveringSummary:
+    """The covering roots of an aggregate."""
 
     def __init__(self) -> None:
         self._aggregate: Aggregate[Interest] = Aggregate.of()
-        self._net = Net()
+        self._net = NetChange()
 
     def __len__(self) -> int:
         return len(self._aggregate)
 
     def add(self, interest: Interest) -> None:
-        self._count(self._aggregate.add(interest, interest.pattern))
+        self._accumulate(self._aggregate.add(interest, interest.pattern))
 
     def remove(self, interest: Interest) -> None:
-        self._count(self._aggregate.remove(interest))
+        self._accumulate(self._aggregate.remove(interest))
 
-    def _count(self, change: Change[Interest]) -> None:
-        for one in change.exposed:
-            self._net.expose(one)
-        for one in change.hidden:
-            self._net.hide(one)
+    def _accumulate(self, change: Change[Interest]) -> None:
+        for interest in change.exposed:
+            self._net.expose(interest)
+        for interest in change.hidden:
+            self._net.hide(interest)
 
-    def changes(self) -> Change[Interest]:
+    def take_changes(self) -> Change[Interest]:
         return self._net.take()
 
-    def standing_for(self, interest: Interest) -> list[Interest]:
+    def represented_by(self, interest: Interest) -> list[Interest]:
         return sorted(self._aggregate.covered_by(interest.pattern))
 
 
-class Merging:
-    """Mergers over the roots of another summary."""
+class MergingSummary:
+    """Mergers over the covering roots of another summary."""
 
     def __init__(
         self,
-        roots: Summary,
+        roots: InterestSummary,
         interests: InternedInterests,
         distribution: PathDistribution,
         limit: Fraction,
@@ -108,7 +110,8 @@ class Merging:
         self._roots = roots
         self._interests = interests
         self._merged = MergedTable(distribution, limit)
-        self._members: dict[Steps | Pattern, list[Hashable]] | None = None  # for people, if asked
+        # Built by `represented_by`, and discarded when the table changes.
+        self._members: dict[Steps | Pattern, list[Hashable]] | None = None
 
     def __len__(self) -> int:
         return len(self._roots)
@@ -119,33 +122,38 @@ class Merging:
     def remove(self, interest: Interest) -> None:
         self._roots.remove(interest)
 
-    def changes(self) -> Change[Interest]:
-        change = self._roots.changes()
-        net = Net()
+    def take_changes(self) -> Change[Interest]:
+        root_change = self._roots.take_changes()
+        net = NetChange()
         self._members = None
-        come: dict[Hashable, str | Pattern] = {one: one.pattern for one in sorted(change.exposed)}
-        told = [self._merged.add_all(come)] if come else []
-        told += [self._merged.remove(one) for one in sorted(change.hidden)]
-        for one in told:
-            for entry in one.exposed:
-                net.expose(self._interest(entry))
-            for entry in one.hidden:
-                net.hide(self._interest(entry))
+        added: dict[Hashable, str | Pattern] = {
+            interest: interest.pattern for interest in sorted(root_change.exposed)
+        }
+        merged_changes = [self._merged.add_all(added)] if added else []
+        merged_changes += [self._merged.remove(interest) for interest in sorted(root_change.hidden)]
+        for change in merged_changes:
+            for entry in change.exposed:
+                net.expose(self._interest_of(entry))
+            for entry in change.hidden:
+                net.hide(self._interest_of(entry))
         return net.take()
 
-    def _interest(self, entry: str | Pattern) -> Interest:
+    def _interest_of(self, entry: str | Pattern) -> Interest:
         return self._interests.intern(parse(entry) if isinstance(entry, str) else entry)
 
-    def standing_for(self, interest: Interest) -> list[Interest]:
-        """Its members, and what they hide. What is not linear may be covered by mergers, and is told all the same."""
+    def represented_by(self, interest: Interest) -> list[Interest]:
+        """Return the members of a merger and the interests that they cover.
+
+        Patterns that are not linear are exposed even if a merger covers them.
+        """
         steps = to_steps(interest.pattern)
         if steps is None:
-            return self._roots.standing_for(interest)
+            return self._roots.represented_by(interest)
         if self._members is None:
             self._members = self._merged.by_pattern()
-        found: set[Interest] = set()
+        represented: set[Interest] = set()
         for covered in self._merged.covered_by(steps):
             for member in self._members[covered]:
                 assert isinstance(member, Interest)
-                found.update(self._roots.standing_for(member))
-        return sorted(found)
+                represented.update(self._roots.represented_by(member))
+        return sorted(represented)

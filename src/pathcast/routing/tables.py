@@ -1,11 +1,12 @@
-"""Tables: what a broker knows, and what follows from it for its neighbours.
+"""The routing tables of one broker, and the propagation of their changes to neighbours.
 
-    trees     which neighbour leads to which publisher's broker, and what comes from there
-    wanted    each interest with those who want it, neighbours and our own subscribers
-    entries   of the neighbours, in the order in which they said so, and as a filter
-    outgoing  of each neighbour, what it is told
+    trees      the tree of each origin (SRT)
+    interests  each interest with its sources: neighbours and local subscribers
+    entries    the entries of each neighbour, in order of arrival; `filter` matches them (PRT)
+    views      of each neighbour, the interests that this broker sends to it
 
-What a neighbour is told is a function of what is known here, so there is no state that could be out of step but for what is on its way.
+The state sent to a neighbour is a function of the tables. So two neighbours can only disagree about
+messages in transit.
 """
 
 from __future__ import annotations
@@ -14,19 +15,23 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from pathcast.routing.backend import Backend
-from pathcast.routing.entries import Entries
+from pathcast.routing.entries import NeighbourEntries
 from pathcast.routing.interests import InterestTable, NeighbourView
 from pathcast.routing.messages import Interest, Origins
 from pathcast.routing.outputs import RouterOutput, SendMessage
 from pathcast.routing.trees import Trees
 
-__all__ = ["Entry", "Tables"]
+__all__ = ["InterestEntry", "Tables"]
 
-Entry: TypeAlias = tuple[Interest, Origins]
+InterestEntry: TypeAlias = tuple[Interest, Origins]
 
 
 class Tables:
-    """Facts are added and removed one at a time; `replaced` and `retold` say what neighbours have to hear because of it."""
+    """Tables that change by one fact at a time.
+
+    After a change, `propagate_interests` or `propagate_origin` returns the messages that bring the
+    neighbours up to date.
+    """
 
     def __init__(
         self, name: str, neighbours: Iterable[str], backend: Backend, by_advertisement: bool
@@ -34,14 +39,14 @@ class Tables:
         names = tuple(neighbours)
         self.trees = Trees(name, names)
         self.interests = InterestTable()
-        self.filter = Entries(backend.filter())
-        self.entries: dict[str, dict[Entry, None]] = {one: {} for one in names}
+        self.filter = NeighbourEntries(backend.filter())
+        self.entries: dict[str, dict[InterestEntry, None]] = {name: {} for name in names}
         self.views = {
-            one: NeighbourView(one, self.trees, backend, by_advertisement) for one in names
+            name: NeighbourView(name, self.trees, backend, by_advertisement) for name in names
         }
 
     def add(self, neighbour: str, interest: Interest, except_origins: Origins) -> bool:
-        """An entry of a neighbour's; whether that is news."""
+        """Add an entry of a neighbour; return whether it is new."""
         if not self.interests.add(neighbour, interest, except_origins):
             return False
         self.entries[neighbour][interest, except_origins] = None
@@ -49,7 +54,7 @@ class Tables:
         return True
 
     def remove(self, neighbour: str, interest: Interest, except_origins: Origins) -> bool:
-        """Whether there was such an entry."""
+        """Remove an entry of a neighbour; return whether it existed."""
         if not self.interests.remove(neighbour, interest, except_origins):
             return False
         del self.entries[neighbour][interest, except_origins]
@@ -57,32 +62,38 @@ class Tables:
         return True
 
     def propagate_interests(self, interests: Iterable[Interest]) -> list[RouterOutput]:
-        """The sources of these interests have changed: tell whom it concerns."""
-        effects: list[RouterOutput] = []
-        for name, outgoing in self.views.items():
+        """Return the messages due after a change of the sources of some interests."""
+        outputs: list[RouterOutput] = []
+        for name, view in self.views.items():
             for interest in interests:
-                outgoing.place(interest, self.interests.sources(interest))
-            effects += [SendMessage(name, message) for message in outgoing.flush()]
-        return effects
+                view.place(interest, self.interests.sources(interest))
+            outputs += [SendMessage(name, message) for message in view.flush()]
+        return outputs
 
     def propagate_origin(self, origin: str) -> list[RouterOutput]:
-        """Something about an origin has changed: tell of it, and see what interests it concerns."""
+        """Return the messages due after a change of an origin's tree or advertisements.
+
+        Advertisements come first. Then all interests are placed again, because the change may
+        affect where they are sent.
+        """
         self.trees.choose_parent(origin)
-        effects: list[RouterOutput] = []
+        outputs: list[RouterOutput] = []
         for name in self.views:
-            effects += [
+            outputs += [
                 SendMessage(name, message) for message in self.trees.updates_for(name, origin)
             ]
-        for outgoing in self.views.values():
-            outgoing.invalidate_scopes()
-        return effects + self.propagate_interests(list(self.interests))
+        for view in self.views.values():
+            view.invalidate_scopes()
+        return outputs + self.propagate_interests(list(self.interests))
 
     def resend_all(self, neighbour: str) -> list[RouterOutput]:
-        """All that a neighbour has been told: it has lost it."""
+        """Return the whole state sent to a neighbour, which has lost it."""
         self.trees.forget_sent(neighbour)
-        told: list[RouterOutput] = []
+        outputs: list[RouterOutput] = []
         for origin in list(self.trees.parent):
-            told += [
-                SendMessage(neighbour, one) for one in self.trees.updates_for(neighbour, origin)
+            outputs += [
+                SendMessage(neighbour, message)
+                for message in self.trees.updates_for(neighbour, origin)
             ]
-        return told + [SendMessage(neighbour, one) for one in self.views[neighbour].resend()]
+        refresh = self.views[neighbour].resend()
+        return outputs + [SendMessage(neighbour, message) for message in refresh]

@@ -139,7 +139,7 @@ class PrtRow:
 def srt(router: Router) -> Iterator[SrtRow]:
     """All advertisements that are held, our own publishers' first."""
     trees = router.trees
-    for publisher, one in sorted(trees.own.items(), key=lambda pair: pair[0]):
+    for publisher, one in sorted(trees.local_advertisements.items(), key=lambda pair: pair[0]):
         yield SrtRow(router.name, publisher, summarize(one), LOCAL, (), "in force")
     held = sorted(trees.all_offers(), key=lambda row: (row[1], row[2], row[0]))
     for neighbour, origin, publisher, path, one in held:
