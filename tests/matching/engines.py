@@ -1,4 +1,4 @@
-"""The engines that every test of matching runs on, and what a test may see of the compiled one."""
+"""The engines that the matching tests run on, and access to the memos of the compiled one."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ ENGINES: Final[tuple[EngineName, ...]] = ("core", "plain")
 each_engine = pytest.mark.parametrize("engine", ENGINES)
 
 
-def compiled(matcher: Matcher) -> CompiledEngine:
+def compiled_engine(matcher: Matcher) -> CompiledEngine:
     engine = matcher._engine
     assert isinstance(engine, CompiledEngine)
     return engine
 
 
 def memos(matcher: Matcher) -> list[Memo]:
-    """What the runs of a compiled matcher remember, a memo for each automaton and run."""
-    return [course.memo for run in compiled(matcher)._made for course in run.courses()]
+    """Return the memos of a compiled matcher, one per automaton and run."""
+    return [course.memo for run in compiled_engine(matcher)._made for course in run.courses()]
 
 
 def with_limit(matcher: Matcher, limit: int) -> Matcher:
-    """The matcher with one run that remembers at most about so many ints of each automaton."""
+    """Give the matcher a single run, whose memos hold about `limit` ints each; return the matcher."""
     run = Run(limit=limit)
-    engine = compiled(matcher)
+    engine = compiled_engine(matcher)
     assert not engine._made
     engine._made.append(run)
     engine._idle.append(run)

@@ -1,3 +1,5 @@
+"""Tests of snapshot files: round trips, damage, forged content, and files of earlier versions."""
+
 from __future__ import annotations
 
 import gzip
@@ -7,7 +9,7 @@ import struct
 import sys
 import tempfile
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,16 +18,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pathcast import Matcher
 from pathcast.errors import FormatError
 from pathcast.matching.compiled.core.labels import Paths, Vocabulary
 from pathcast.matching.encode import PlanEncoder
+from pathcast.matching.engine import EngineName
 from pathcast.matching.matcher import MAX_HOPS
 from pathcast.matching.plan import plan
 from pathcast.matching.snapshot import SavedPattern, Snapshot, read, write
-from pathcast.matching.snapshot.plans import _DEEPEST, _FIXED
-from pathcast.matching.snapshot.sections import _MAX_HOPS, _turned
+from pathcast.matching.snapshot.plan_codes import _FIRST_NAME_CODE, _MAX_TWIG_DEPTH
+from pathcast.matching.snapshot.sections import _MAX_HOPS, _swap_bytes
 from pathcast.xpath import parse
 from pathcast.xpath.parser import MAX_STEPS
+from tests.matching.engines import ENGINES
 
 HEADER = 104
 CHECKSUM = 32
@@ -81,13 +86,13 @@ PINNED = (
 )
 
 
-def same(one: Snapshot, two: Snapshot) -> bool:
-    def parts(value: Snapshot) -> tuple[object, ...]:
-        arrays = [bytes(getattr(value, name)) for name in ARRAYS]
-        kinds = [type(id) for id in value.ids]
-        return value.ids, kinds, value.names, value.values, arrays, value.patterns
+def is_same(left: Snapshot, right: Snapshot) -> bool:
+    def fields(snapshot: Snapshot) -> tuple[object, ...]:
+        arrays = [bytes(getattr(snapshot, name)) for name in ARRAYS]
+        types = [type(id) for id in snapshot.ids]
+        return (snapshot.ids, types, snapshot.names, snapshot.values, arrays, snapshot.patterns)
 
-    return parts(one) == parts(two)
+    return fields(left) == fields(right)
 
 
 def round_trip(snapshot: Snapshot) -> Snapshot:
@@ -96,7 +101,7 @@ def round_trip(snapshot: Snapshot) -> Snapshot:
         return read(Path(folder) / "all")
 
 
-def written(snapshot: Snapshot) -> bytes:
+def file_bytes(snapshot: Snapshot) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         write(snapshot, Path(folder) / "all")
         return (Path(folder) / "all").read_bytes()
@@ -112,22 +117,22 @@ def refusal(data: bytes) -> FormatError:
     return raised.value
 
 
-def forged(sections: Sequence[bytes]) -> bytes:
-    """A file as a stranger would make it: anything, with a checksum that is right."""
+def forge(sections: Sequence[bytes]) -> bytes:
+    """Return a file with arbitrary sections and a right checksum."""
     lengths = struct.pack("<9Q", *map(len, sections))
     data = b"pathcast subscriptions\n\0" + struct.pack("<Q", 1) + lengths + b"".join(sections)
     return data + hashlib.blake2b(data, digest_size=CHECKSUM).digest()
 
 
 def sections_of(data: bytes) -> list[bytes]:
-    at, found = HEADER, []
+    start, sections = HEADER, []
     for length in struct.unpack_from("<9Q", data, 32):
-        found.append(data[at : at + length])
-        at += length
-    return found
+        sections.append(data[start : start + length])
+        start += length
+    return sections
 
 
-# what comes back
+# round trips
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5).filter(
     lambda name: name[0] != "{" or "}" in name
@@ -151,15 +156,17 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
     values = draw(st.lists(value_tests(), unique=True, max_size=3))
     tests = st.integers(1, 5 + len(names))
     steps = st.builds(lambda test, edge: test << 3 | edge, tests, st.integers(0, 3))
-    tested = st.integers(0, len(values) - 1).map(lambda code: code << 3 | 4)
-    labels = st.lists(steps | tested if values else steps, max_size=3).map(tuple)
+    value_labels = st.integers(0, len(values) - 1).map(lambda code: code << 3 | 4)
+    labels = st.lists(steps | value_labels if values else steps, max_size=3).map(tuple)
     leaves = st.tuples(labels, st.just(()))
     trees = st.recursive(
         leaves,
         lambda kids: st.tuples(labels, st.lists(kids, min_size=2, max_size=3).map(tuple)),
         max_leaves=6,
     )
-    twigs = st.lists(trees, min_size=1, max_size=3).filter(lambda one: len(one) > 1 or one[0][1])
+    twigs = st.lists(trees, min_size=1, max_size=3).filter(
+        lambda branches: len(branches) > 1 or branches[0][1]
+    )
     alternatives = st.one_of(
         st.tuples(st.just("exact"), labels),
         st.tuples(st.just("general"), st.lists(labels, max_size=3).map(tuple)),
@@ -174,7 +181,9 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
         st.booleans(),
         st.lists(alternatives, max_size=3).map(tuple),
     )
-    patterns = draw(st.lists(entries, max_size=3, unique_by=lambda one: (one.text, one.namespaces)))
+    patterns = draw(
+        st.lists(entries, max_size=3, unique_by=lambda saved: (saved.text, saved.namespaces))
+    )
     ids = draw(st.lists(IDS, max_size=6, unique=True))
     paths = [draw(st.lists(steps, max_size=4)) for _ in ids]
     ends = [sum(map(len, paths[: count + 1])) for count in range(len(ids))]
@@ -192,32 +201,32 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
 
 @given(snapshots())
 def test_round_trip(snapshot: Snapshot) -> None:
-    found = round_trip(snapshot)
-    assert same(found, snapshot)
+    loaded = round_trip(snapshot)
+    assert is_same(loaded, snapshot)
     vocabulary = Vocabulary()
-    for name in found.names:
+    for name in loaded.names:
         vocabulary.code(name)
     paths = Paths(vocabulary)
-    paths.fill(*[memoryview(getattr(found, name)) for name in ARRAYS])
+    paths.fill(*[memoryview(getattr(loaded, name)) for name in ARRAYS])
     assert paths.dump() == tuple(getattr(snapshot, name) for name in ARRAYS)
-    assert written(found) == written(snapshot)  # what was read is as good as what was written
+    assert file_bytes(loaded) == file_bytes(snapshot)
 
 
-def test_every_id_comes_back() -> None:
-    pair = "\ud800\udc00"  # two halves, which are not the character that they make in UTF-16
+def test_every_str_and_int_id_round_trips() -> None:
+    pair = "\ud800\udc00"  # two lone surrogates, not the character that they form in UTF-16
     texts = ["", "1", "-1", "\0", "\n", "\\ud800", "\ud800", pair, "\U00010000", '["1"]', "é"]
     numbers = [0, 1, -1, (1 << 63) - 1, 1 << 63, -(1 << 63), -(1 << 63) - 1, 10**5000, -(10**5000)]
     ids: list[str | int] = [*texts, *numbers]
-    nothing = ints(*[0] * len(ids))
+    ends = ints(*[0] * len(ids))
     none = ints(*[-1] * len(ids))
-    found = round_trip(Snapshot(ids, [], [], b"", nothing, none, none, []))
-    assert found.ids == ids
-    assert list(map(type, found.ids)) == list(map(type, ids))
+    loaded = round_trip(Snapshot(ids, [], [], b"", ends, none, none, []))
+    assert loaded.ids == ids
+    assert list(map(type, loaded.ids)) == list(map(type, ids))
 
 
-def test_an_empty_matcher() -> None:
-    nothing = Snapshot([], [], [], b"", b"", b"", b"", [])
-    assert same(round_trip(nothing), nothing)
+def test_empty_snapshot_round_trips() -> None:
+    empty = Snapshot([], [], [], b"", b"", b"", b"", [])
+    assert is_same(round_trip(empty), empty)
 
 
 @pytest.mark.parametrize(
@@ -232,22 +241,22 @@ def test_an_empty_matcher() -> None:
         "/ and //a[b]",
         "//n:*[@n:b]/n:c",
         "not(//a)",
-        "/" + "/".join(f"a{place}[b]" for place in range(250)),
+        "/" + "/".join(f"a{number}[b]" for number in range(250)),
         "//a" + "[b][c" * 190 + "]" * 190,
     ],
 )
-def test_what_the_encoder_makes_is_taken(text: str) -> None:
+def test_every_encoded_plan_is_accepted(text: str) -> None:
     pattern = parse(text, {"n": "http://example.org/}n"})
     vocabulary = Vocabulary()
     alternatives = tuple(PlanEncoder(vocabulary).encode_plan(plan(pattern.condition)))
     entry = SavedPattern(
         pattern.text, pattern.namespaces, pattern.check, False, False, alternatives
     )
-    one = Snapshot(
+    snapshot = Snapshot(
         [1], vocabulary.keys[6:], vocabulary.value_tests, b"", ints(0), ints(-1), ints(0), [entry]
     )
-    (found,) = round_trip(one).patterns
-    assert found == entry
+    (loaded,) = round_trip(snapshot).patterns
+    assert loaded == entry
 
 
 def twig(depth: int) -> Any:
@@ -257,104 +266,172 @@ def twig(depth: int) -> Any:
     return ("twig", (branch,))
 
 
-def test_twigs_as_deep_as_the_language_allows() -> None:
+def test_twig_depth_limit_is_that_of_the_language() -> None:
     deep = replace(TINY.patterns[0], alternatives=(twig(MAX_STEPS),))
-    found = round_trip(replace(TINY, patterns=[deep, TINY.patterns[1]]))
-    branch: Any = found.patterns[0].alternatives[0][1]
+    loaded = round_trip(replace(TINY, patterns=[deep, TINY.patterns[1]]))
+    branch: Any = loaded.patterns[0].alternatives[0][1]
     depth = 0
     while branch:
         branch, depth = branch[-1][1], depth + 1
     assert depth == MAX_STEPS
     deeper = replace(deep, alternatives=(twig(MAX_STEPS + 1),))
-    with pytest.raises(FormatError, match="forks more than"):
-        written(replace(TINY, patterns=[deeper, TINY.patterns[1]]))
+    with pytest.raises(FormatError, match="more than 1000 branch points"):
+        file_bytes(replace(TINY, patterns=[deeper, TINY.patterns[1]]))
 
 
-def test_arrays_are_parts_of_one_buffer() -> None:
-    found = round_trip(TINY)
-    views = [memoryview(getattr(found, name)) for name in ARRAYS]
+def test_arrays_are_views_of_one_buffer() -> None:
+    loaded = round_trip(TINY)
+    views = [memoryview(getattr(loaded, name)) for name in ARRAYS]
     assert {view.format for view in views} == {"i"}
     assert len({id(view.obj) for view in views}) == 1
 
 
-def test_the_format_is_what_it_was() -> None:
-    assert written(TINY) == PINNED
-    assert same(round_trip(TINY), TINY)
+def test_format_is_pinned() -> None:
+    assert file_bytes(TINY) == PINNED
+    assert is_same(round_trip(TINY), TINY)
 
 
-def test_a_machine_with_the_other_order_of_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    # The same numbers, as such a machine has them in memory.
-    turned = {name: _swapped(getattr(TINY, name)) for name in ARRAYS}
+def test_other_byte_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The integers of TINY, as a machine of the other byte order holds them in memory."""
+    native = byteswap(TINY.hops)
     other = "big" if sys.byteorder == "little" else "little"
     monkeypatch.setattr(sys, "byteorder", other)
-    swapped = _turned(memoryview(turned["hops"]))
+    swapped = _swap_bytes(memoryview(native))
     assert bytes(swapped) == TINY.hops
-    assert bytes(_turned(swapped)) == turned["hops"]
+    assert bytes(_swap_bytes(swapped)) == native
 
 
-def _swapped(data: bytes | memoryview) -> bytes:
-    found = array("i", bytes(data))
-    found.byteswap()
-    return found.tobytes()
+def byteswap(data: bytes | memoryview) -> bytes:
+    values = array("i", bytes(data))
+    values.byteswap()
+    return values.tobytes()
 
 
-# files that are none
+# files of earlier versions
+
+OLD_SNAPSHOTS = Path(__file__).parent / "snapshots"
+STORM = (
+    b"<news date='1'><item lang='en'><title>Storm</title><price>20</price>"
+    b"<p><person role='host'/></p></item><item><title>Calm</title></item></news>"
+)
+NAMESPACED = (
+    b"<news><draft/><p:item xmlns:p='urn:p' xmlns:q='urn:q' q:lang='de'/>"
+    b"<!-- comment --><?style x?></news>"
+)
+NESTED = b"<item><title>Storm</title><p:item xmlns:p='urn:p'/></item>"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_snapshot_of_format_1_loads_and_matches(engine: EngineName) -> None:
+    """The file was written before packages, classes and columns were renamed.
+
+    It holds linear paths, value tests, a twig with two ids, a union, a position, a negation, a
+    count, two residuals, namespaces and hops, under str and int ids:
+
+        linear        /news/item/title                                          hop 2
+        7             //item//person
+        -(1 << 70)    /news/@date                                               hop 0
+        namespace     //p:item/@q:lang                                          hop 4095
+        string-value  //item[@lang = 'en']                                      hop 5
+        8             //price[. > 10]                                           hop 1
+        twig          /news/item[title][price < 100]//person[@role != 'guest']  hop 2
+        twig-again    the same, with its predicates exchanged                   hop 3
+        union         //cup | //item[title and price]
+        position      /news/item[2]/title
+        negation      not(//draft)                                              hop 1
+        count         /news[count(item) >= 2]
+        residual      //item[price * 2 > 30]                                    hop 6
+        9             //item[string-length(title) = 5]/p:item
+        instruction   //processing-instruction('style')
+        \\ud800 ...    //comment()
+    """
+    matcher = Matcher.load(OLD_SNAPSHOTS / "format-1.snapshot", engine=engine)
+    assert len(matcher) == 16
+    assert list(matcher.match(STORM)) == [
+        "linear",
+        7,
+        -(1 << 70),
+        "string-value",
+        8,
+        "twig",
+        "twig-again",
+        "union",
+        "position",
+        "negation",
+        "count",
+        "residual",
+    ]
+    assert list(matcher.match_hops(STORM)) == [0, 1, 2, 3, 5, 6]
+    surrogate = "\ud800 half a surrogate pair"
+    assert list(matcher.match(NAMESPACED)) == ["namespace", "instruction", surrogate]
+    assert list(matcher.match_hops(NAMESPACED)) == [4095]
+    assert list(matcher.match(b"<cup/>")) == ["union", "negation"]
+    assert list(matcher.match(NESTED)) == ["negation", 9]
+
+
+def test_snapshot_of_format_1_is_written_again_unchanged(tmp_path: Path) -> None:
+    old = OLD_SNAPSHOTS / "format-1.snapshot"
+    Matcher.load(old, engine="core").save(tmp_path / "saved")
+    assert (tmp_path / "saved").read_bytes() == old.read_bytes()
+
+
+@pytest.mark.parametrize("version", [0, 2, 1 << 40])
+def test_other_versions_are_refused_by_number(version: int) -> None:
+    error = refusal(PINNED[:24] + struct.pack("<Q", version) + b"content of another version")
+    assert error.kind == "version"
+    assert f"version {version}, and only version 1 is known" in error.message
+
+
+# damaged and foreign files
 
 
 @given(st.data(), snapshots())
-def test_cut_anywhere(data: st.DataObject, snapshot: Snapshot) -> None:
-    whole = written(snapshot)
-    kept = data.draw(st.integers(0, len(whole) - 1))
-    error = refusal(whole[:kept])
-    assert error.kind == ("truncated" if kept else "format")
+def test_truncation_is_detected(data: st.DataObject, snapshot: Snapshot) -> None:
+    intact = file_bytes(snapshot)
+    length = data.draw(st.integers(0, len(intact) - 1))
+    error = refusal(intact[:length])
+    assert error.kind == ("truncated" if length else "format")
 
 
-def test_tiny_cut_everywhere() -> None:
-    for kept in range(1, len(PINNED)):
-        assert refusal(PINNED[:kept]).kind == "truncated"
+def test_every_truncation_of_tiny_is_detected() -> None:
+    for length in range(1, len(PINNED)):
+        assert refusal(PINNED[:length]).kind == "truncated"
 
 
 @given(st.data(), snapshots())
-def test_any_bit_flipped(data: st.DataObject, snapshot: Snapshot) -> None:
-    whole = bytearray(written(snapshot))
-    place = data.draw(st.integers(0, 8 * len(whole) - 1))
-    whole[place >> 3] ^= 1 << (place & 7)
+def test_a_flipped_bit_is_detected(data: st.DataObject, snapshot: Snapshot) -> None:
+    damaged = bytearray(file_bytes(snapshot))
+    bit = data.draw(st.integers(0, 8 * len(damaged) - 1))
+    damaged[bit >> 3] ^= 1 << (bit & 7)
     kinds = ("format", "version", "truncated", "trailing", "checksum")
-    assert refusal(bytes(whole)).kind in kinds
+    assert refusal(bytes(damaged)).kind in kinds
 
 
-def test_tiny_with_every_bit_flipped(deep: bool) -> None:
-    for place in range(0, 8 * len(PINNED), 1 if deep else 13):
-        changed = bytearray(PINNED)
-        changed[place >> 3] ^= 1 << (place & 7)
-        assert refusal(bytes(changed)).kind != "content"
+def test_every_flipped_bit_of_tiny_is_detected(deep: bool) -> None:
+    for bit in range(0, 8 * len(PINNED), 1 if deep else 13):
+        damaged = bytearray(PINNED)
+        damaged[bit >> 3] ^= 1 << (bit & 7)
+        assert refusal(bytes(damaged)).kind != "content"
 
 
 @given(st.binary())
-def test_any_bytes(data: bytes) -> None:
+def test_arbitrary_bytes_are_refused(data: bytes) -> None:
     assert refusal(data).kind in ("format", "truncated")
 
 
 @given(st.binary(max_size=80))
-def test_any_bytes_after_a_right_start(data: bytes) -> None:
+def test_arbitrary_bytes_after_a_valid_header_are_refused(data: bytes) -> None:
     assert refusal(PINNED[:32] + data).kind in ("truncated", "trailing", "checksum")
 
 
-def test_foreign_files() -> None:
+def test_foreign_files_are_refused() -> None:
     assert refusal(b"").message == "the file is empty"
     assert refusal(b"id,xpath\n" * 99).kind == "format"
     packed = refusal(gzip.compress(PINNED))
     assert (packed.kind, packed.hint) == ("format", "it looks like gzip: unpack it first")
 
 
-@pytest.mark.parametrize("version", [0, 2, 1 << 40])
-def test_other_versions(version: int) -> None:
-    error = refusal(PINNED[:24] + struct.pack("<Q", version) + b"whatever that will be")
-    assert error.kind == "version"
-    assert f"version {version}, and only version 1 is known" in error.message
-
-
-def test_something_behind_it() -> None:
+def test_trailing_bytes_are_refused() -> None:
     error = refusal(PINNED + b"\n")
     assert (error.kind, error.message) == (
         "trailing",
@@ -362,13 +439,13 @@ def test_something_behind_it() -> None:
     )
 
 
-def test_lengths_are_not_believed() -> None:
+def test_a_forged_length_allocates_nothing() -> None:
     huge = bytearray(PINNED)
-    struct.pack_into("<Q", huge, 32, (1 << 64) - 1)  # a reader that trusts it has no memory left
+    struct.pack_into("<Q", huge, 32, (1 << 64) - 1)  # a reader that trusts it runs out of memory
     assert refusal(bytes(huge)).kind == "truncated"
 
 
-def test_places_that_hold_no_file(tmp_path: Path) -> None:
+def test_paths_that_are_not_regular_files_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "pipe", tmp_path / "none", "a\0b"):
         with pytest.raises(FormatError) as raised:
@@ -376,7 +453,7 @@ def test_places_that_hold_no_file(tmp_path: Path) -> None:
         assert raised.value.kind == "file"
 
 
-def test_writing_is_all_or_nothing(tmp_path: Path) -> None:
+def test_write_is_atomic(tmp_path: Path) -> None:
     path = tmp_path / "all"
     write(TINY, path)
     with pytest.raises(FormatError, match="two subscriptions"):
@@ -386,18 +463,18 @@ def test_writing_is_all_or_nothing(tmp_path: Path) -> None:
         with pytest.raises(FormatError) as raised:
             write(TINY, bad)
         assert raised.value.kind == "file"
-    assert [one.name for one in tmp_path.iterdir()] == ["all"]
+    assert [path.name for path in tmp_path.iterdir()] == ["all"]
 
 
-# contents that nobody should have written, with a right checksum
+# forged content with a right checksum
 
 LABELS, ENDS, HOPS, ENTRIES, PLANS, IDS_AT, NAMES_AT, VALUES_AT, PATTERNS = range(9)
-PLAN = ints(1, 1, 3, 1, 56, 0, 1, 12, 0, 1, 49, 2)
-REST = ints(2, 0, 2, 49, 4, 2, 2, 1, 49, 0)
+FIRST_PLAN = ints(1, 1, 3, 1, 56, 0, 1, 12, 0, 1, 49, 2)
+SECOND_PLAN = ints(2, 0, 2, 49, 4, 2, 2, 1, 49, 0)
 
 
 @pytest.mark.parametrize(
-    ("section", "content", "said"),
+    ("section", "content", "message"),
     [
         (LABELS, b"123", "within a number"),
         (LABELS, ints(48), "labels that belong to no path"),
@@ -407,24 +484,24 @@ REST = ints(2, 0, 2, 49, 4, 2, 2, 1, 49, 0)
         (ENTRIES, ints(-1, 0, 1, 2), "an entry"),
         (ENTRIES, ints(-2, 0, 1, 1), "an entry"),
         (PLANS, b"", "cut off"),
-        (PLANS, PLAN, "cut off"),
-        (PLANS, PLAN + REST[:-4], "cut off"),
-        (PLANS, PLAN + REST + ints(0), "belongs to no pattern"),
-        (PLANS, PLAN + ints(-1), "below 0"),
-        (PLANS, PLAN + ints((1 << 31) - 1), "cut off"),
-        (PLANS, PLAN + ints(1, 0, (1 << 31) - 1), "cut off"),
-        (PLANS, PLAN + ints(1, 2, (1 << 31) - 1), "cut off"),
-        (PLANS, PLAN + ints(1, 1, (1 << 31) - 1), "cut off"),
-        (PLANS, PLAN + ints(1, 3), "no known kind"),
-        (PLANS, PLAN + ints(1, 0, 1, 1), "a label that is none: 1"),
-        (PLANS, PLAN + ints(1, 0, 1, 9 << 3), "a label"),
-        (PLANS, PLAN + ints(1, 0, 1, 2 << 3 | 4), "a label"),
-        (PLANS, PLAN + ints(1, 0, 1, 49 | 4), "a label"),
-        (PLANS, PLAN + ints(1, 0, 1, 1 << 3 | 5), "a label"),
-        (PLANS, PLAN + ints(1, 1, 0), "never forks"),
-        (PLANS, PLAN + ints(1, 1, 1, 1, 49, 0), "never forks"),
-        (PLANS, PLAN + ints(1, 1, 2, 1, 49, 0, 1, 49, 1), "a fork that is none"),
-        (PLANS, PLAN + ints(1, 1, 2, 1, 49, 0, 1, 49, 2), "a fork that is none"),
+        (PLANS, FIRST_PLAN, "cut off"),
+        (PLANS, FIRST_PLAN + SECOND_PLAN[:-4], "cut off"),
+        (PLANS, FIRST_PLAN + SECOND_PLAN + ints(0), "belongs to no pattern"),
+        (PLANS, FIRST_PLAN + ints(-1), "below 0"),
+        (PLANS, FIRST_PLAN + ints((1 << 31) - 1), "cut off"),
+        (PLANS, FIRST_PLAN + ints(1, 0, (1 << 31) - 1), "cut off"),
+        (PLANS, FIRST_PLAN + ints(1, 2, (1 << 31) - 1), "cut off"),
+        (PLANS, FIRST_PLAN + ints(1, 1, (1 << 31) - 1), "cut off"),
+        (PLANS, FIRST_PLAN + ints(1, 3), "unknown form"),
+        (PLANS, FIRST_PLAN + ints(1, 0, 1, 1), "an invalid label: 1"),
+        (PLANS, FIRST_PLAN + ints(1, 0, 1, 9 << 3), "an invalid label"),
+        (PLANS, FIRST_PLAN + ints(1, 0, 1, 2 << 3 | 4), "an invalid label"),
+        (PLANS, FIRST_PLAN + ints(1, 0, 1, 49 | 4), "an invalid label"),
+        (PLANS, FIRST_PLAN + ints(1, 0, 1, 1 << 3 | 5), "an invalid label"),
+        (PLANS, FIRST_PLAN + ints(1, 1, 0), "without a branch point"),
+        (PLANS, FIRST_PLAN + ints(1, 1, 1, 1, 49, 0), "without a branch point"),
+        (PLANS, FIRST_PLAN + ints(1, 1, 2, 1, 49, 0, 1, 49, 1), "an invalid branch point"),
+        (PLANS, FIRST_PLAN + ints(1, 1, 2, 1, 49, 0, 1, 49, 2), "an invalid branch point"),
         (IDS_AT, b"", "not the JSON"),
         (IDS_AT, b"\xff", "not the JSON"),
         (IDS_AT, b'{"a":1}', "not a list"),
@@ -438,10 +515,10 @@ REST = ints(2, 0, 2, 49, 4, 2, 2, 1, 49, 0)
         (IDS_AT, b"[1,2,3]", "3 ids"),
         (IDS_AT, b"[1,2,3,1]", "two subscriptions"),
         (IDS_AT, b'["a","\\u0061",3,1]', "two subscriptions"),
-        (IDS_AT, b'[1,2,3,["1"]]', "a large id"),
-        (IDS_AT, b"[1,2,3,[]]", "a large id"),
-        (IDS_AT, b"[1,2,3,[[]]]", "a large id"),
-        (IDS_AT, b'[1,2,3,["xyz"]]', "a large id"),
+        (IDS_AT, b'[1,2,3,["1"]]', "an invalid large id"),
+        (IDS_AT, b"[1,2,3,[]]", "an invalid large id"),
+        (IDS_AT, b"[1,2,3,[[]]]", "an invalid large id"),
+        (IDS_AT, b'[1,2,3,["xyz"]]', "an invalid large id"),
         (IDS_AT, b'[1,2,["10000000000000000"],["0x10000000000000000"]]', "two subscriptions"),
         (NAMES_AT, b'["a","b","a"]', "two numbers"),
         (NAMES_AT, b'["a","b",""]', "not a text"),
@@ -449,8 +526,8 @@ REST = ints(2, 0, 2, 49, 4, 2, 2, 1, 49, 0)
         (NAMES_AT, b'["a","b","{c"]', "half a namespace"),
         (NAMES_AT, b'["a","b","\\ud800"]', "half a surrogate pair"),
         (NAMES_AT, b'["a","b","\xed\xa0\x80"]', "not the JSON"),
-        (NAMES_AT, b'["a"]', "a label"),
-        (VALUES_AT, b'[["string","=","a"]]', "a label"),
+        (NAMES_AT, b'["a"]', "an invalid label"),
+        (VALUES_AT, b'[["string","=","a"]]', "an invalid label"),
         (VALUES_AT, b'[["string","=","a"],["string","=","a"]]', "two numbers"),
         (VALUES_AT, b'[["string","<","a"]]', "a value test"),
         (VALUES_AT, b'[["contains","=","a"]]', "a value test"),
@@ -458,11 +535,11 @@ REST = ints(2, 0, 2, 49, 4, 2, 2, 1, 49, 0)
         (VALUES_AT, b'[["number","="]]', "a value test"),
         (VALUES_AT, b'[[[],"=","a"]]', "a value test"),
         (VALUES_AT, b'["=aa"]', "a value test"),
-        (VALUES_AT, b'[["number","=","nan"]]', "a number that is none"),
-        (VALUES_AT, b'[["number","=","1"]]', "a number that is none"),
-        (VALUES_AT, b'[["number","=","-0x0.0p+0"]]', "a number that is none"),
-        (VALUES_AT, b'[["number","=","0x1p99999"]]', "a number that is none"),
-        (VALUES_AT, b'[["number","=","one"]]', "a number that is none"),
+        (VALUES_AT, b'[["number","=","nan"]]', "an invalid number"),
+        (VALUES_AT, b'[["number","=","1"]]', "an invalid number"),
+        (VALUES_AT, b'[["number","=","-0x0.0p+0"]]', "an invalid number"),
+        (VALUES_AT, b'[["number","=","0x1p99999"]]', "an invalid number"),
+        (VALUES_AT, b'[["number","=","one"]]', "an invalid number"),
         (VALUES_AT, b'[["string","=","\\udfff"]]', "half a surrogate pair"),
         (PATTERNS, b"[]", "six columns"),
         (PATTERNS, b"[[],[],[],[],[],1]", "something else"),
@@ -484,69 +561,68 @@ REST = ints(2, 0, 2, 49, 4, 2, 2, 1, 49, 0)
         ),
     ],
 )
-def test_forged_contents(section: int, content: bytes, said: str) -> None:
+def test_forged_content_is_refused(section: int, content: bytes, message: str) -> None:
     sections = sections_of(PINNED)
     sections[section] = content
-    error = refusal(forged(sections))
+    error = refusal(forge(sections))
     assert error.kind == "content"
-    assert said in error.message
+    assert message in error.message
 
 
 @given(st.data(), st.integers(0, 8))
-def test_forged_at_random(data: st.DataObject, section: int) -> None:
-    """Whatever stands there, it is refused or it is a snapshot whose numbers are all within bounds."""
+def test_random_content_is_refused_or_valid(data: st.DataObject, section: int) -> None:
+    """A reader that accepts it returns a snapshot whose numbers are all within bounds."""
     sections = sections_of(PINNED)
     changed = bytearray(sections[section])
     for _ in range(data.draw(st.integers(1, 3))):
-        place = data.draw(st.integers(0, len(changed) - 1))
-        changed[place] = data.draw(st.integers(0, 255) | st.sampled_from(b'[]",0129'))
+        index = data.draw(st.integers(0, len(changed) - 1))
+        changed[index] = data.draw(st.integers(0, 255) | st.sampled_from(b'[]",0129'))
     sections[section] = bytes(changed)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "all"
-        path.write_bytes(forged(sections))
-        found: Snapshot | FormatError
+        path.write_bytes(forge(sections))
+        result: Snapshot | FormatError
         try:
-            found = read(path)
+            result = read(path)
         except FormatError as error:
-            found = error
-    if isinstance(found, FormatError):
-        assert found.kind == "content"
+            result = error
+    if isinstance(result, FormatError):
+        assert result.kind == "content"
         return
-    assert len(found.ends) == len(found.hops) == len(found.entries) == len(found.ids)
-    assert all(-1 <= entry < len(found.patterns) for entry in memoryview(found.entries))
-    for entry in found.patterns:
-        for kind, what in entry.alternatives:
-            _check(kind, what, len(found.names), len(found.values))
+    assert len(result.ends) == len(result.hops) == len(result.entries) == len(result.ids)
+    assert all(-1 <= entry < len(result.patterns) for entry in memoryview(result.entries))
+    for pattern in result.patterns:
+        for form, codes in pattern.alternatives:
+            check_plan(form, codes, len(result.names), len(result.values))
 
 
-def _check(kind: str, what: Any, names: int, values: int) -> None:
-    """The dumb twin: what the automaton relies on, by recursion."""
+def check_plan(form: str, codes: Any, names: int, values: int) -> None:
+    """Check by recursion the properties that the NFA relies on: the oracle of `PlanReader`."""
 
-    def labels(path: Any) -> None:
+    def check_labels(path: Any) -> None:
         for label in path:
             edge, code = label % 8, label // 8
             assert 0 <= code < values if edge == 4 else edge < 4 and 1 <= code < 6 + names
 
-    def tree(branch: Any) -> None:
-        labels(branch[0])
+    def check_branch(branch: Any) -> None:
+        check_labels(branch[0])
         assert len(branch[1]) != 1
-        each(branch[1], tree)
+        for child in branch[1]:
+            check_branch(child)
 
-    def each(many: Any, check: Callable[[Any], None]) -> None:
-        for one in many:
-            check(one)
-
-    if kind == "exact":
-        labels(what)
-    elif kind == "general":
-        each(what, labels)
+    if form == "exact":
+        check_labels(codes)
+    elif form == "general":
+        for path in codes:
+            check_labels(path)
     else:
-        assert kind == "twig"
-        assert len(what) > 1 or what[0][1]
-        each(what, tree)
+        assert form == "twig"
+        assert len(codes) > 1 or codes[0][1]
+        for branch in codes:
+            check_branch(branch)
 
 
-def test_limits_are_those_of_their_owners() -> None:
+def test_limits_equal_those_of_their_sources() -> None:
     assert _MAX_HOPS == MAX_HOPS
-    assert _DEEPEST == MAX_STEPS
-    assert len(Vocabulary().keys) == _FIXED
+    assert _MAX_TWIG_DEPTH == MAX_STEPS
+    assert len(Vocabulary().keys) == _FIRST_NAME_CODE

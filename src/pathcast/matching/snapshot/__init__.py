@@ -1,22 +1,31 @@
-"""All subscriptions of a matcher in one file: what `Matcher.save` writes and `Matcher.load` reads.
+"""Snapshots: all subscriptions of a matcher in one file (`Matcher.save` and `Matcher.load`).
 
-    Snapshot (model) <-> sections (contents, plans) <-> bytes of a file (container)
-                       `read` and `write` (files) are the door
+    Snapshot (model) <-> sections (sections, json_lists, plan_codes) <-> bytes (container)
 
-Subscriptions that are paths lie in the arrays as the core has them (see `core.labels`), so nothing is parsed again. Of
-all others there are the text and the plan. Equal content gives equal bytes.
+- `model`: the `Snapshot` as a value.
+- `files`: `read` and `write`, the entry points.
+- `container`: the file format: magic, version, lengths, sections, checksum.
+- `sections`: a snapshot as arrays and JSON lists, and the checks across sections.
+- `json_lists`: ids, names, value tests and patterns as JSON.
+- `plan_codes`: the plans of patterns as a flat array of integers.
+- `content_errors`: the rejection of invalid content.
 
-Whoever writes a checksum can write anything, so a right one is not the end of the matter: every number that
-will be an index is checked, here or (labels and ends) by `Paths.fill`. A length is compared with the file's size before anybody
-believes it. What is written is read back first: a file that could not be loaded is never made.
+Linear paths are stored in arrays with the core's own layout (see `compiled.core.labels`), so loading
+parses nothing. Other subscriptions have their text and their plan. Equal content gives equal bytes.
+
+A checksum proves integrity, not origin. The reader therefore checks every number that will be an
+index, here or (labels and ends) in `Paths.fill`, and compares a length with the file's size before
+it allocates. The writer reads its output back first: a file that could not be loaded is never
+written.
 
 >>> import tempfile
->>> one = Snapshot(ids=["desk-7"], names=["news"], values=[], labels=b"\\x31\\0\\0\\0", ends=b"\\1\\0\\0\\0",
-...     hops=b"\\2\\0\\0\\0", entries=b"\\xff" * 4, patterns=[])
+>>> snapshot = Snapshot(
+...     ids=["desk-7"], names=["news"], values=[], labels=b"\\x31\\0\\0\\0",
+...     ends=b"\\1\\0\\0\\0", hops=b"\\2\\0\\0\\0", entries=b"\\xff" * 4, patterns=[])
 >>> with tempfile.TemporaryDirectory() as folder:
-...     write(one, folder + "/all.subscriptions")
-...     found = read(folder + "/all.subscriptions")
->>> found.ids, list(found.labels), list(found.hops)
+...     write(snapshot, folder + "/all.subscriptions")
+...     loaded = read(folder + "/all.subscriptions")
+>>> loaded.ids, list(loaded.labels), list(loaded.hops)
 (['desk-7'], [49], [2])
 """
 

@@ -1,4 +1,4 @@
-"""What is saved, as values: subscriptions by number, and those patterns among them that are no paths alone."""
+"""The snapshot as a value: subscriptions by number, and the patterns that are not linear paths."""
 
 from __future__ import annotations
 
@@ -10,51 +10,55 @@ from pathcast.matching.matches import Id
 from pathcast.matching.residual import Check
 
 __all__ = [
-    "Alternatives",
-    "Labels",
+    "LabelCodes",
+    "SavedAlternatives",
+    "SavedBranch",
     "SavedPattern",
     "Snapshot",
-    "Tree",
     "snapshot_ints",
     "to_saved_pattern",
 ]
 
-Labels: TypeAlias = tuple[int, ...]
-Tree: TypeAlias = "tuple[Labels, tuple[Tree, ...]]"
-Alternatives: TypeAlias = tuple[tuple[str, object], ...]
+LabelCodes: TypeAlias = tuple[int, ...]
+SavedBranch: TypeAlias = "tuple[LabelCodes, tuple[SavedBranch, ...]]"
+SavedAlternatives: TypeAlias = tuple[tuple[str, object], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SavedPattern:
-    """A pattern that is no path alone."""
+    """A pattern that is not a linear path."""
 
     text: str
     namespaces: tuple[tuple[str, str], ...]
     check: str | None
-    """The expression of its residual."""
+    """The expression that libxml2 evaluates, if the pattern has a residual."""
     quadratic_on_sibling_runs: bool
     expensive: bool
-    alternatives: Alternatives
-    """As `PlanEncoder.encode_plan` gives them."""
+    alternatives: SavedAlternatives
+    """The plan, as `PlanEncoder.encode_plan` returns it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The subscriptions of a matcher, numbered from 0 without gaps. Arrays are of int32.
+    """The subscriptions of a matcher, numbered from 0 without gaps.
 
-    `read` gives them as memoryviews of ints, all of them parts of one buffer.
+    `labels`, `ends`, `hops` and `entries` are arrays of int32. `read` returns them as memoryviews
+    of ints into one buffer.
     """
 
     ids: list[Id]
     names: list[str]
-    """The keys of the vocabulary, from the first that is a name."""
+    """The names of the vocabulary, from `FIRST_NAME_CODE` on."""
     values: list[tuple[str, str, str]]
     """The value tests of the vocabulary."""
     labels: bytes | memoryview
+    """The codes of all linear paths, concatenated."""
     ends: bytes | memoryview
+    """By subscription number: the end of its path in `labels`."""
     hops: bytes | memoryview
+    """By subscription number: its hop, -1 if it has none."""
     entries: bytes | memoryview
-    """For every number its place in `patterns`, -1 if it is a path."""
+    """By subscription number: its index in `patterns`, -1 if it is a linear path."""
     patterns: list[SavedPattern]
 
 
@@ -64,7 +68,7 @@ def to_saved_pattern(
     check: Check | None,
     alternatives: Iterable[tuple[str, object]],
 ) -> SavedPattern:
-    """A pattern with its residual and its plan, as it is saved."""
+    """Return the saved form of a pattern with its residual and its plan."""
     return SavedPattern(
         text,
         namespaces,
@@ -76,5 +80,5 @@ def to_saved_pattern(
 
 
 def snapshot_ints(section: bytes | memoryview) -> memoryview:
-    """An array of a snapshot as numbers."""
+    """Return an array of a snapshot as a view of int32."""
     return memoryview(section).cast("B").cast("i")
