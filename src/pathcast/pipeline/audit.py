@@ -1,10 +1,11 @@
-"""Deliveries checked against a second opinion: lxml, one expression after the other.
+"""Audit of deliveries against lxml, which evaluates every expression on every document.
 
-For a few documents, what is in the tables and in the outboxes is compared with what libxml2 says to each subscription of the version
-under which the document was matched. This shares nothing with the pipeline but the parser, and is thousands of times
-slower, so it is for samples.
+For sampled documents, the audit compares the tables and the outboxes with libxml2's result under
+the version that matched the document. It shares only the parser with the pipeline and is thousands
+of times slower, so it is meant for samples.
 
-It understands what begins with `/`, and location paths that do not, which match at any depth.
+It supports expressions that begin with `/` or `(`, and relative location paths, which match at any
+depth.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ __all__ = ["AuditResult", "LxmlOracle", "audit"]
 
 @dataclass(frozen=True, slots=True)
 class AuditResult:
-    """How many documents and deliveries were compared, and what is wrong, as sentences."""
+    """The numbers of documents and deliveries compared, and each mismatch as a sentence."""
 
     documents: int
     deliveries: int
@@ -39,7 +40,9 @@ def audit(
     bodies: Mapping[str, bytes],
     versions: Mapping[str, Iterable[Subscription]],
 ) -> AuditResult:
-    """Compare the deliveries of these documents, by their ids, under the subscriptions of each version."""
+    """Compare the deliveries of these documents (by id) with lxml, under each version's
+    subscriptions.
+    """
     is_sampled = F.col("document").isin(*bodies)
     match_rows = session.read.parquet(escape_glob(str(out / "matches"))).where(is_sampled)
     version_of = {row.document: row.version for row in match_rows.collect()}
@@ -68,7 +71,7 @@ def audit(
 
 
 class LxmlOracle:
-    """What libxml2 says to subscriptions.
+    """Evaluates subscriptions with libxml2, one by one.
 
     >>> both = [Subscription("x", "//b", subscriber="ann"), Subscription("y", "b")]
     >>> LxmlOracle(both).subscribers_of(b"<a><b/></a>")
@@ -81,7 +84,7 @@ class LxmlOracle:
         ]
 
     def subscribers_of(self, body: bytes) -> dict[str, list[str]]:
-        """Which subscribers a document is for, each with the subscriptions that say so, sorted."""
+        """Return the subscribers of a document, each with its matching subscriptions, sorted."""
         try:
             tree = etree.fromstring(body).getroottree()
         except etree.XMLSyntaxError:

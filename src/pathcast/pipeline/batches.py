@@ -1,12 +1,12 @@
-"""One batch, from documents to deliveries: the same for a job that runs once and for each step of a stream.
+"""One batch, from documents to deliveries: the same code for a single run and for a micro-batch.
 
-    plan      which version; written down before anything else
-    stage     documents -> rows -> tables and mail, in the staging folder
-    publish   what is staged becomes visible
-    done      the outcome, written down last
+    plan      choose the version; written before anything else
+    stage     documents -> result rows -> tables and outbox files, in the staging folder
+    publish   move the staged files to where readers look
+    done      the outcome; written last
 
-`store` says what is skipped when a batch is run again. The documents are parsed and matched once; all tables are views of the rows that
-this gives, which Spark keeps in memory or on its disks while the batch lasts.
+`store` defines which steps a retry skips. Documents are parsed and matched once. All tables are
+projections of the result rows, which Spark persists in memory or on disk for the batch.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ __all__ = ["BatchRunner", "BatchSettings", "MatchFunction"]
 _STORAGE_LEVEL: Final = StorageLevel.MEMORY_AND_DISK
 _OUTBOX_FOLDER: Final = "mail"
 MatchFunction = Callable[[DataFrame, Version, MatchTask], DataFrame]
-"""Documents, a version, what to match with -> rows: the strategy."""
+"""(documents, version, task) -> result rows: matching by the strategy of the version."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchSettings:
-    """What holds for all batches of a run."""
+    """Settings of all batches of a run."""
 
     limits: Limits
     structures: float = 0.0
-    """The share of documents whose structure is looked at."""
+    """The share of documents whose structure is hashed."""
     dedupe: float | None = None
-    """Seconds within which a document with the same content is a repeat."""
+    """Seconds within which a document with equal content is a repeat; None disables the check."""
     deadline: float | None = None
-    """Seconds for an expensive subscription on a document."""
+    """Seconds that an expensive subscription may take on one document."""
 
 
 class BatchRunner:
@@ -80,10 +80,12 @@ class BatchRunner:
         *,
         shuffled: bool = False,
     ) -> BatchOutcome:
-        """Make a batch happen that is not done, or what is left of it; `version` is asked if it has no plan yet.
+        """Run a batch that is not done, or resume it; call `version` only if the batch has no plan
+        yet.
 
-        Documents that are `shuffled` are read before anything else is begun. If that fails while another thread wants what is kept of
-        them, Spark waits for itself: it lets go of them, and of what depends on them, with locks that the other has in the other order.
+        Documents that are `shuffled` are read before any other job starts. If that read failed
+        while another thread used the persisted table, Spark could deadlock: the two threads take
+        the locks of the table and of its dependents in opposite order.
         """
         plan = self._store.plan(batch)
         if plan is None:
@@ -110,7 +112,7 @@ class BatchRunner:
             self._settings.deadline,
             version.hops,
         )
-        # Read once: a file may be gone, or another, when it is read again.
+        # Persist: a second read may find a file changed or deleted.
         documents = documents.persist(_STORAGE_LEVEL)
         results = None
         try:
@@ -140,7 +142,9 @@ class BatchRunner:
     def _stage_tables(
         self, staging: str, results: DataFrame, version: Version, documents: DataFrame
     ) -> BatchOutcome:
-        """Stage the tables, and the mail, several at a time: most of the time of a small one is waiting."""
+        """Stage the tables and the outbox in parallel jobs: a small job spends most of its time
+        waiting.
+        """
         matches = matching.matches_table(results)
         routes = self._session.read.schema(ROUTES_DDL).parquet(
             escape_glob(self._versions.routes(version))
@@ -212,7 +216,9 @@ class BatchRunner:
             self._outbox.stage(outbox_rows(staged, documents), self._path(staging, _OUTBOX_FOLDER))
 
     def _find_repeats(self, staging: str, documents: DataFrame, plan: Plan) -> DataFrame | None:
-        """The repeats among documents, staged with the hashes that find later ones."""
+        """Stage and return the repeated documents, together with the hashes that later batches
+        need.
+        """
         window = self._settings.dedupe
         if window is None:
             return None
@@ -238,12 +244,15 @@ class BatchRunner:
         table.write.mode("overwrite").parquet(self._path(staging, name))
 
     def _check_rows(self, staging: str, name: str, count: int) -> None:
-        """What workers wrote is here: on a cluster the folder may be one on each machine."""
+        """Check that the driver sees the workers' rows: on a cluster, each machine may have its own
+        disk.
+        """
         visible = self._store.storage.count_rows(f"{staging}/{name}")
         if visible is not None and visible != count:
             raise PipelineError(
                 "output",
-                f"workers wrote {count:,} rows of {name} to {self._path(staging, name)}, and {visible:,} are there",
+                f"workers wrote {count:,} rows of {name} to {self._path(staging, name)}, "
+                f"and {visible:,} are there",
                 hint="all machines must see the folder of results under the same name",
             )
 
@@ -274,7 +283,7 @@ class BatchRunner:
 
 
 def _count_rows(results: DataFrame, counts: Observation) -> DataFrame:
-    """Rows, counted as they pass."""
+    """Count documents and matches while the rows pass, with an observation."""
     match_count = F.when(F.col("kind").isNull(), F.size("subscriptions")).otherwise(0)
     is_first = F.col("first")
     return results.observe(
@@ -289,7 +298,7 @@ def _count_rows(results: DataFrame, counts: Observation) -> DataFrame:
 
 
 def _count_documents(documents: DataFrame) -> Row:
-    """How many documents came, and when the newest of them is from."""
+    """Return the number of documents and the time of the newest."""
     row = documents.agg(
         F.count("*").alias("documents"), F.max("time").cast("double").alias("latest")
     ).head()
@@ -298,7 +307,7 @@ def _count_documents(documents: DataFrame) -> Row:
 
 
 def _check_documents_accounted_for(outcome: BatchOutcome) -> None:
-    """No document is missing."""
+    """Raise PipelineError unless every document is matched, unmatched, refused or repeated."""
     accounted = outcome.matched + outcome.unmatched + outcome.refused + outcome.repeated
     if accounted != outcome.documents:
         raise PipelineError(

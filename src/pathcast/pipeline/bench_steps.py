@@ -1,12 +1,17 @@
-"""What the benchmark of the pipeline does with Spark: tables of documents, and the steps that are measured.
+"""The Spark part of `pathcast bench pipeline`: document tables, and the steps that it measures.
 
-    bodies -> write_documents -> a table in several files -> Trial.take(step, files) -> a sink
+    bodies -> write_documents -> a table in several files -> BenchApplication.run_step -> a sink
 
-A step is the whole of it, from the files to the sink: what is not in a step is not measured. So each begins with reading the
-table, and nothing is kept from one to the next but what a worker keeps anyway, its engine. `read` only reads, for the others
-to be compared with; `noop` throws the answers away, ids as arrays; `matches` writes them; `deliveries` gives each its rows.
+Only the benchmark uses this module. It is part of the pipeline because no other package may import
+Spark or pyarrow.
 
-What went into matching itself is known from the workers, which leave a note of it for every task: it is not Spark's.
+A step includes everything from the files to the sink. Each step reads the table again, and steps
+share only the version that a worker keeps in memory. `read` only reads, as the baseline; `noop`
+discards the matches, with ids as arrays; `matches` writes them; `deliveries` writes one row per
+delivery.
+
+Workers record the CPU time of matching itself, one file per task. The rest of a step is Spark's
+overhead.
 
 >>> sorted(STEPS)
 ['deliveries', 'matches', 'noop', 'read']
@@ -55,9 +60,10 @@ _DOCUMENTS_SCHEMA: Final = pa.schema(
 
 
 def write_documents(bodies: Sequence[bytes], folder: Path, files: int) -> list[str]:
-    """Write documents as a table; the names of its files, each with as many as the others, or one less.
+    """Write documents as a table and return its files, which differ by at most one document.
 
-    They are not compressed: to undo that (10 us for a document, where Snappy did it) is no work of Spark's.
+    The files are uncompressed: decompression (10 us per document with Snappy) is not part of
+    Spark's overhead.
     """
     paths = []
     for file_number in range(files):
@@ -77,7 +83,7 @@ def write_documents(bodies: Sequence[bytes], folder: Path, files: int) -> list[s
 
 
 def read_bodies(files: Sequence[str]) -> list[bytes]:
-    """The documents of a table, in their order."""
+    """Return the documents of a table, in order."""
     return [
         body
         for file in files
@@ -87,7 +93,7 @@ def read_bodies(files: Sequence[str]) -> list[bytes]:
 
 @dataclass(slots=True)
 class BenchApplication:
-    """A Spark application that takes steps with one version; `chosen` is how its documents are matched."""
+    """A Spark application that runs steps with one version; the first match sets `strategy`."""
 
     session: SparkSession
     version: Version
@@ -110,18 +116,18 @@ class BenchApplication:
         self.strategy = strategy
 
     def run_step(self, step: str, files: Sequence[str]) -> float:
-        """One of `STEPS`, with the documents of some files; seconds of CPU that went into matching."""
+        """Run one of `STEPS` on the documents of some files; return the CPU seconds of matching."""
         with TemporaryDirectory(prefix="pathcast-") as times:
             STEPS[step](self, self._table(files), Path(times))
             return sum(float(record.read_text()) for record in Path(times).iterdir())
 
     def count(self, files: Sequence[str]) -> int:
-        """How many matches there are in all."""
+        """Return the number of matches."""
         row = self.matches(self._table(files)).agg(F.sum(F.size("subscriptions")))
         return int(row.collect()[0][0] or 0)
 
     def _table(self, files: Sequence[str]) -> DataFrame:
-        """The table of some files; they are listed once."""
+        """Return the table of some files; list each set of files once."""
         key = tuple(files)
         if key not in self._tables:
             self._tables[key] = self.session.read.schema(_DOCUMENTS_DDL).parquet(*files)
@@ -132,7 +138,7 @@ class BenchApplication:
         return matches_table(self._matcher.match(documents, self.version, task))
 
     def timed_matches(self, documents: DataFrame, times: Path) -> DataFrame:
-        """Matches, by workers that have all subscriptions and leave notes."""
+        """Match in workers that hold all subscriptions and record their CPU time in a folder."""
         self.version.ship(self.session.sparkContext)
         task = MatchTask(self.version.name, self.version.file)
         return matches_table(
@@ -150,7 +156,7 @@ class BenchApplication:
 def _match_and_record_time(
     batches: Iterator[pa.RecordBatch], task: MatchTask, folder: str
 ) -> Iterator[pa.RecordBatch]:
-    """In a worker: match, and leave a note of the CPU time that it took."""
+    """Match in a worker, and write the CPU seconds that matching took to a file."""
     sizer = cached_version(task.file, task.limits, task.deadline).sizer
     seconds_before = sizer.matching_seconds
     yield from match_batches(batches, task)

@@ -1,10 +1,12 @@
-"""Repeated documents: equal bytes, seen again within a window of time.
+"""Deduplication: documents with equal bytes within a time window.
 
-A document is a repeat when one with the same content was there at most `window` seconds before it, whether that one was itself
-a repeat or not: a station that says the same every half minute is heard once, and again when it has been silent for the
-window. Time is the document's own; for one without it is that of its batch's plan, so a batch that is run again finds the same repeats.
+A document is a repeat if a document with the same content is at most `window` seconds older,
+whether or not that one was a repeat. A station that sends the same report every half minute is thus
+delivered once, and again after a silence longer than the window. Time is the document's own, or
+else the time of its batch's plan, so a retried batch finds the same repeats.
 
-What is remembered is a table of hashes, one part for each batch; only parts that the window reaches are read.
+The state is a table of hashes with one partition per batch; only partitions within reach of the
+window are read.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ __all__ = ["find_repeats", "hashes"]
 
 
 def hashes(documents: DataFrame, started: float) -> DataFrame:
-    """(hash, time, document) of documents that have a body."""
+    """Return (hash, time, document) of the documents that have a body."""
     return documents.where("fault is null").select(
         F.sha2("body", 256).alias("hash"),
         F.coalesce("time", F.timestamp_seconds(F.lit(started))).alias("time"),
@@ -27,7 +29,7 @@ def hashes(documents: DataFrame, started: float) -> DataFrame:
 def find_repeats(
     new_hashes: DataFrame, earlier_hashes: DataFrame | None, window: float
 ) -> DataFrame:
-    """(document, of, time): which of the new are repeats, and of which document."""
+    """Return (document, of, time): the new documents that are repeats, and what each repeats."""
     hashes = new_hashes.withColumn("new", F.lit(True))
     if earlier_hashes is not None:
         hashes = hashes.unionByName(earlier_hashes.withColumn("new", F.lit(False)))

@@ -1,18 +1,20 @@
-"""Documents -> matches where no worker has room for all subscriptions: the automaton is spread, and documents travel to it.
+"""Matching where no worker can hold all subscriptions: documents are routed to fragments.
 
-After Miliaraki et al., section 5.2, as one step of a Spark job with one shuffle: instead of following states from peer to peer,
-a document is sent at once, whole, to all fragments (`fragments`) that may have a match for it.
+Miliaraki 2008, section 5.2, as one Spark step with one shuffle. Instead of following states from
+peer to peer, a document is sent at once to every fragment (`fragments`) that may match it.
 
-    documents -> parsed once, with the router -> (fragment, document) rows -> shuffle -> matched, fragment by fragment -> rows
+    documents -> parse once, route -> (fragment, document) rows -> shuffle -> match per fragment
 
-Rows are those of `matching.matched`, told apart by `part` in another way: a subscription is in one fragment only, so each
-match is found once, and the parts of fragment n begin with n * `PARTS`. The first row of a document is made by the first fragment
-it is sent to. What is sent nowhere (nothing can match, or it was refused) has its one row already, and travels as that.
+Result rows are those of `matching.match_documents`, with another numbering of `part`: a
+subscription belongs to one fragment, so each match is found once, and the parts of fragment n begin
+at n * `PARTS_PER_FRAGMENT`. The first fragment of a document emits its first row. A document that
+is routed nowhere (no possible match, or refused) already has its only row, and travels as that row.
 
-A partition has documents of one fragment, so a worker holds one fragment at a time, beside the router; where there are more
-workers than fragments, several partitions share a fragment.
+A partition holds documents of one fragment, so a worker holds one fragment at a time, plus the
+router. With more workers than fragments, several partitions share a fragment.
 
-Cost: each document is parsed once for the router and once for each fragment it goes to, and its bytes are shuffled as often.
+Cost: each document is parsed once for the router and once per fragment, and shuffled once per
+fragment.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ from pathcast.pipeline.worker import (
 __all__ = ["PARTS_PER_FRAGMENT", "match_in_fragments"]
 
 PARTS_PER_FRAGMENT: Final = (
-    32_768  # a fragment's rows for a document: more than its subscriptions can fill
+    32_768  # rows of one document per fragment; its subscriptions need fewer
 )
 _ROUTED_DDL: Final = f"target int, fragment int, body binary, {rows.RESULT_DDL}"
 _ROUTED_SCHEMA: Final = pa.schema(
@@ -57,7 +59,11 @@ _ROUTED_SCHEMA: Final = pa.schema(
 
 
 def match_in_fragments(documents: DataFrame, fragments: Fragments, task: MatchTask) -> DataFrame:
-    """What `matching.matched` gives; every worker has the fragments by now. The task's own file is not needed."""
+    """Return what `matching.match_documents` returns, matched in fragments that were shipped
+    before.
+
+    The task's own file is not needed.
+    """
     slots = documents.sparkSession.sparkContext.defaultParallelism
     job = _FragmentJob(
         task,
@@ -75,7 +81,7 @@ def match_in_fragments(documents: DataFrame, fragments: Fragments, task: MatchTa
 
 @dataclass(frozen=True, slots=True)
 class _FragmentJob:
-    """What the workers need to know; `sharers` partitions have documents of the same fragment."""
+    """Parameters of the workers; `partitions_per_fragment` partitions share each fragment."""
 
     task: MatchTask
     router: str
@@ -91,7 +97,7 @@ _routers: dict[tuple[str, Limits], Matcher] = {}
 
 
 def _router(job: _FragmentJob) -> Matcher:
-    """The router, kept until another one is needed."""
+    """Return the router of this worker; keep it until a job needs another one."""
     key = (job.router, job.task.limits)
     if key not in _routers:
         _routers.clear()
@@ -101,7 +107,7 @@ def _router(job: _FragmentJob) -> Matcher:
 
 
 def _route(batches: Iterator[pa.RecordBatch], job: _FragmentJob) -> Iterator[pa.RecordBatch]:
-    """Documents, once for each fragment that they are to be sent to, and rows of those that are sent nowhere."""
+    """Emit each document once per target fragment, and the result rows of unrouted documents."""
     router = _router(job)
     for batch in batches:
         batch, unreadable = split_unreadable(batch, job.task)
@@ -124,17 +130,17 @@ def _route(batches: Iterator[pa.RecordBatch], job: _FragmentJob) -> Iterator[pa.
 
 @dataclass(frozen=True, slots=True)
 class _RoutedBatch:
-    """Where the documents of a batch go, by their places in it."""
+    """The targets of the documents of a batch, by position in the batch."""
 
     documents_by_fragment: dict[int, list[int]]
-    """For each fragment, those that go there."""
+    """The positions of each fragment's documents."""
     first_fragment: dict[int, int]
-    """For those that go anywhere, the first fragment."""
+    """The first fragment of each routed document."""
     errors: dict[int, DocumentError]
     documents: int
 
     def unrouted_rows(self, columns: pa.RecordBatch, version: str) -> Iterator[pa.RecordBatch]:
-        """The rows of those that go nowhere."""
+        """Yield the result rows of the documents that no fragment can match."""
         unrouted = [
             position for position in range(self.documents) if position not in self.first_fragment
         ]
@@ -173,7 +179,7 @@ def _routed_rows(
     fragment: int,
     job: _FragmentJob,
 ) -> pa.RecordBatch:
-    """Documents on their way to a fragment."""
+    """Build the rows that carry documents to a fragment."""
     row_columns = dict(zip(columns.schema.names, columns.columns, strict=True)) | {
         "first": is_first
     }
@@ -186,7 +192,7 @@ def _routed_rows(
 
 
 def _finished_rows(finished: pa.RecordBatch, job: _FragmentJob) -> pa.RecordBatch:
-    """Rows that need no fragment; they go anywhere."""
+    """Build rows that need no fragment; any partition may take them."""
     row_columns = dict(zip(finished.schema.names, finished.columns, strict=True))
     return _fill_missing_columns(
         row_columns | {"target": _target_partitions(finished, job.targets)}, len(finished)
@@ -194,7 +200,7 @@ def _finished_rows(finished: pa.RecordBatch, job: _FragmentJob) -> pa.RecordBatc
 
 
 def _target_partitions(batch: pa.RecordBatch, count: int, start: int = 0) -> pa.Int32Array:
-    """Partitions, chosen by the ids of documents: a batch that is run again has the same."""
+    """Choose partitions by a hash of the document id, so that a retried batch chooses the same."""
     ids = batch.column("document").to_pylist()
     return pa.array([start + crc32(id.encode()) % count for id in ids], pa.int32())
 
@@ -207,13 +213,13 @@ def _fill_missing_columns(columns: dict[str, pa.Array], length: int) -> pa.Recor
 def _match_fragments(
     batches: Iterator[pa.RecordBatch], job: _FragmentJob
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of documents that were sent to fragments, and those that were there already."""
+    """Match routed documents against their fragment, and pass finished rows through."""
     task = job.task
     for batch in batches:
         fragments = batch.column("fragment")
         if fragments.null_count:
             yield batch.filter(fragments.is_null()).select(rows.RESULT_SCHEMA.names)
-        for fragment in fragments.drop_null().unique():  # it is one, if there is any
+        for fragment in fragments.drop_null().unique():  # at most one
             routed = batch.filter(pc.equal(fragments, fragment))
             loaded = cached_version(job.files[fragment.as_py()], task.limits, task.deadline)
             columns, first_part = (
@@ -223,4 +229,4 @@ def _match_fragments(
             yield from match_bodies(
                 loaded, routed.column("body"), columns, task.version, first_part
             )
-            del loaded  # the next fragment needs its room
+            del loaded  # free the memory before the next fragment is loaded

@@ -1,11 +1,11 @@
-"""A version spread over fragments: files of its subscriptions, each small enough for a worker, and a router to them.
+"""Fragments of a version: subscription files that each fit into a worker, and a router.
 
-The version's own file is all that is needed, and the same version always gives the same fragments: a batch that is run again finds
-them, or they are made again. What is in which fragment is decided by `matching.placement` (`ranges`); a subscription is in
-exactly one. The driver holds the version once and one fragment at a time, as arrays: nothing is parsed.
+Fragments are derived from the version's file alone, deterministically: a retried batch finds them,
+or builds the same files again. `matching.sharding` assigns every subscription to exactly one
+fragment. The driver holds the version and one fragment at a time, as arrays; nothing is parsed.
 
     <version>-<fragments>-<number>.subscriptions
-    <version>-<fragments>-router.subscriptions      written last: where it is, the others are
+    <version>-<fragments>-router.subscriptions      written last: the others exist if it does
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from pathcast.pipeline.versions import Version
 __all__ = ["Fragments", "split_version"]
 
 _SUFFIX: Final = ".subscriptions"
-_PATTERN_WEIGHT: Final = 40  # what is no path needs some 40 times the memory of one, see `strategy`
+_PATTERN_WEIGHT: Final = 40  # memory of a pattern relative to a linear path, see `strategy`
 
 
 @dataclass(frozen=True, slots=True)
 class Fragments:
-    """The fragments of a version; paths are the driver's copies."""
+    """The fragments of a version; the paths are the driver's copies."""
 
     version: str
     router: Path
@@ -46,13 +46,17 @@ class Fragments:
         return len(self.paths)
 
     def ship(self, context: SparkContext) -> None:
-        """Let every worker have the files."""
+        """Distribute the files to all workers."""
         for path in (*self.paths, self.router):
             context.addFile(str(path))
 
 
 def split_version(version: Version, count: int, folder: Path | None = None) -> Fragments:
-    """The fragments of a version, in a folder, or beside its file; made if they are not there yet."""
+    """Return the fragments of a version in `folder` (default: beside its file); build them if
+    missing.
+
+    Raise PipelineError for an unsupported number of fragments.
+    """
     if not 1 <= count <= MAX_HOPS:
         raise PipelineError("fragments", f"there are 1 to {MAX_HOPS} fragments, not {count:,}")
     folder = version.path.parent if folder is None else folder
@@ -79,7 +83,7 @@ def _write_fragments(snapshot: Snapshot, fragments: Fragments) -> None:
 
 
 def _weights(snapshot: Snapshot) -> Iterator[int]:
-    """What the subscriptions need of memory, roughly; those that are equal share what a pattern needs."""
+    """Yield the approximate memory of each subscription; equal subscriptions share one pattern."""
     seen = {-1}
     for entry in snapshot_ints(snapshot.entries):
         yield 1 if entry in seen else _PATTERN_WEIGHT

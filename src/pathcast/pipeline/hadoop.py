@@ -1,7 +1,7 @@
-"""The little of Hadoop's file systems that PySpark has no door to.
+"""Access to Hadoop file systems that PySpark does not offer.
 
-Whatever Spark can read and write (a local disk, HDFS, an object store) is reached through them, by the same
-names and with the same credentials. Everything else in this room asks here.
+Every path that Spark can read and write (local disk, HDFS, object store) is reached through Hadoop,
+by the same names and with the same credentials. All other modules call Hadoop through this one.
 """
 
 from __future__ import annotations
@@ -25,42 +25,44 @@ RAW_LOCAL_FILES: Final = {
     "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     "fs.file.impl.disable.cache": "true",
 }
-"""Options of a reading: local files as they are. Hadoop would look for a sum beside each, and fails on the name of that if there is a colon in it.
+"""Reader options: local files without checksum files, so that names may contain a colon.
 
-For all of Spark they will not do: Hadoop itself expects its own kind of local files in places. They are not kept, or others would be given them.
+Hadoop would look for a checksum file beside each file, and rejects its name if it contains a colon.
+The options apply to single reads, because Hadoop elsewhere requires its own local file system
+class. Caching is off so that other readers do not receive this instance.
 """
 
 
 def hadoop_path(session: SparkSession, path: str) -> Any:
-    """Hadoop's own path."""
+    """Return a Hadoop `Path` object."""
     jvm = session.sparkContext._jvm  # noqa: SLF001 - PySpark's only way in
     assert jvm is not None
     return jvm.org.apache.hadoop.fs.Path(path)
 
 
 def file_system(session: SparkSession, path: str) -> Any:
-    """The file system that a path is in."""
+    """Return the Hadoop file system of a path."""
     configuration = session.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001 - the same
     return hadoop_path(session, path).getFileSystem(configuration)
 
 
 def qualify(session: SparkSession, path: str) -> str:
-    """The path as Spark writes it in its tables: with its scheme, and from the root."""
+    """Return the absolute path with its scheme, as Spark writes it in tables."""
     return str(file_system(session, path).makeQualified(hadoop_path(session, path)).toString())
 
 
 def is_local(session: SparkSession, path: str) -> bool:
-    """Whether a path is on a disk that this process sees, mounted ones included."""
+    """Return whether a path is on a disk that this process sees, mounted disks included."""
     return qualify(session, path).startswith("file:")
 
 
 def is_file(session: SparkSession, path: str) -> bool:
-    """Whether a path that is there is a single file."""
+    """Return whether an existing path is a single file."""
     return bool(file_system(session, path).getFileStatus(hadoop_path(session, path)).isFile())
 
 
 def escape_glob(path: str) -> str:
-    r"""A path that means itself: Spark would take some characters for a pattern, and ids would not be places below it.
+    r"""Escape a path so that Spark does not read it as a glob pattern.
 
     >>> escape_glob("feed[1]/*.xml") == r"feed\[1\]/\*.xml"
     True

@@ -1,18 +1,22 @@
-"""NATS JetStream, as its source and its outbox share it: addresses, and a line to a broker that may go away and come back.
+"""NATS JetStream for the source and the outbox: addresses, and a client that retries.
 
-An address is `nats://host:port/STREAM` for a source (`?subject=a.b.>` chooses among its messages), `nats://host:port/PREFIX` for
-an outbox. A user and a password may stand before the host, or a token alone; what is shown never has them. `tls://` works as well.
+An address is `nats://host:port/STREAM` for a source (`?subject=a.b.>` filters its messages) and
+`nats://host:port/PREFIX` for an outbox. Credentials precede the host, as user and password or as a
+token; they are never shown. `tls://` works as well.
 
->>> StreamAddress.parse("nats://ann:pw@broker/NEWS?subject=news.*.fr")
-StreamAddress(server=ServerAddress(scheme='nats', host='broker', port=4222), stream='NEWS', subject='news.*.fr')
->>> print(_)
+>>> address = StreamAddress.parse("nats://ann:pw@broker/NEWS?subject=news.*.fr")
+>>> address.stream, address.subject
+('NEWS', 'news.*.fr')
+>>> print(address)
 nats://broker:4222/NEWS?subject=news.*.fr
 
-The client is asyncio, Spark is not: a `Line` runs one question after the other on a loop of its own, which stands still in
-between. It connects when it is first asked. After trouble (no server, a lost connection, no answer) it connects anew and asks again, with pauses that grow,
-for as long as its patience lasts; what it waits for goes to stderr. So a question may be asked more than once, and tells by the
-`Link` that it is given whether what it has set up on the broker is still there. What waiting does not mend
-(no such stream, a wrong password) is a `PipelineError` at once.
+The client library is asyncio, Spark is not. A `RetryingClient` runs one operation after the other
+on an event loop of its own, which is idle in between. It connects on the first call. After a
+transient error (no server, lost connection, timeout) it reconnects and retries with exponential
+backoff, until `retry_seconds` have passed, and logs each wait to stderr. An operation may therefore
+run more than once. It receives the current `NatsConnection` and can tell by its identity whether
+server-side state of an earlier attempt still exists. Permanent errors (no such stream, wrong
+password) raise `PipelineError` at once.
 """
 
 from __future__ import annotations
@@ -46,16 +50,14 @@ __all__ = [
 ]
 
 RETRY_SECONDS: Final = 60.0
-"""Seconds that a broker may be away."""
+"""How long a server may be unreachable."""
 
 T = TypeVar("T")
 _DEFAULT_PORT: Final = 4222
 _TOKEN: Final = re.compile(
     r"[^\s.*>/\\\x00-\x1f\x7f]{1,255}"
-)  # a stream; also one token of a subject
-_MAX_SUBJECT_LENGTH: Final = (
-    1_024  # characters of a subject: the broker takes 4096 in a line, with room for the rest
-)
+)  # a stream name; also one token of a subject
+_MAX_SUBJECT_LENGTH: Final = 1_024  # the server limits a protocol line to 4096 characters
 _MIN_BACKOFF: Final = 0.1
 _MAX_BACKOFF: Final = 5.0
 _CONNECT_TIMEOUT: Final = 5
@@ -64,7 +66,7 @@ _TRANSIENT_ERRORS: Final = (nats.errors.Error, OSError, TimeoutError)
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """Where a NATS server listens, and as whom to speak to it; a user without a password is a token."""
+    """The address and credentials of a NATS server; a user without a password is a token."""
 
     scheme: str
     host: str
@@ -79,7 +81,7 @@ class ServerAddress:
 
 @dataclass(frozen=True, slots=True)
 class StreamAddress:
-    """A stream to read, or those of its messages whose subject fits a filter."""
+    """A stream to read, optionally restricted to a subject filter."""
 
     server: ServerAddress
     stream: str
@@ -87,7 +89,7 @@ class StreamAddress:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """An address of the form nats://host:port/STREAM?subject=FILTER; PipelineError if it is none."""
+        """Parse nats://host:port/STREAM?subject=FILTER, or raise PipelineError."""
         parts, server, name = _parse_address(text, "STREAM")
         if not _TOKEN.fullmatch(name):
             raise _bad_address(text, f"{name!r} cannot be the name of a stream", "STREAM")
@@ -106,14 +108,14 @@ class StreamAddress:
 
 @dataclass(frozen=True, slots=True)
 class OutboxAddress:
-    """The subjects below a prefix, one for each subscriber."""
+    """The subjects below a prefix, one per subscriber."""
 
     server: ServerAddress
     prefix: str
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """An address of the form nats://host:port/PREFIX; PipelineError if it is none."""
+        """Parse nats://host:port/PREFIX, or raise PipelineError."""
         parts, server, name = _parse_address(text, "PREFIX")
         if parts.query or name.startswith("$") or not _is_subject(name) or set("*>") & set(name):
             raise _bad_address(text, f"{name!r} cannot be the beginning of a subject", "PREFIX")
@@ -124,7 +126,7 @@ class OutboxAddress:
 
 
 def _parse_address(text: str, placeholder: str) -> tuple[SplitResult, ServerAddress, str]:
-    """The parts of an address, its broker, and the name of what is meant there."""
+    """Return the parts of an address, its server, and the name in its path."""
     try:
         parts = urlsplit(text)
         port = parts.port
@@ -156,7 +158,7 @@ def _bad_address(text: str, reason: str, placeholder: str) -> PipelineError:
 
 
 def _is_subject(subject: str) -> bool:
-    """Whether a text is a subject, possibly with wildcards."""
+    """Return whether a text is a subject, wildcards allowed."""
     tokens = subject.split(".")
     return len(subject) <= _MAX_SUBJECT_LENGTH and all(
         part == "*" or (part == ">" and number == len(tokens)) or _TOKEN.fullmatch(part)
@@ -166,7 +168,7 @@ def _is_subject(subject: str) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NatsConnection:
-    """One connection; another one is another link, on which nothing of this one is left."""
+    """One connection. Consumers and subscriptions of an earlier connection do not survive in it."""
 
     client: Client
     jetstream: JetStreamContext
@@ -174,12 +176,12 @@ class NatsConnection:
 
 
 def print_to_stderr(message: str) -> None:
-    """Say what a person should know while it goes on."""
-    print(message, file=sys.stderr, flush=True)  # noqa: T201 - in workers and planners there is no other way out
+    """Print a progress message for the user."""
+    print(message, file=sys.stderr, flush=True)  # noqa: T201 - workers have no other output
 
 
 class RetryingClient:
-    """A line to a broker, to be used by one thread."""
+    """A client of one NATS server that reconnects and retries; for use by one thread."""
 
     def __init__(
         self,
@@ -192,12 +194,10 @@ class RetryingClient:
         self._log = log
         self._runner = asyncio.Runner()
         self._connection: NatsConnection | None = None
-        self._last_error: Exception | None = (
-            None  # what the client said last, which its errors leave out
-        )
+        self._last_error: Exception | None = None  # the last asynchronous error; exceptions omit it
 
     def call(self, operation: Callable[[NatsConnection], Awaitable[T]]) -> T:
-        """The answer, however often it takes; PipelineError when patience is at its end."""
+        """Run an operation until it succeeds; PipelineError after `retry_seconds`."""
         failing_since: float | None = None
         backoff = _MIN_BACKOFF
         while True:
@@ -241,7 +241,7 @@ class RetryingClient:
             self._connection = await self._connect()
         connection = self._connection
         running = asyncio.ensure_future(operation(connection))
-        # The client may wait for ever on a connection that is gone: whoever waits for it must watch that too.
+        # The client library may wait forever on a closed connection, so watch for closing as well.
         closing = asyncio.ensure_future(connection.closed.wait())
         try:
             await asyncio.wait({running, closing}, return_when=asyncio.FIRST_COMPLETED)
@@ -275,8 +275,8 @@ class RetryingClient:
                 error_cb=on_error,
                 closed_cb=on_closed,
                 connect_timeout=_CONNECT_TIMEOUT,
-                allow_reconnect=False,  # that is done here, where what was set up can be set up again
-                max_reconnect_attempts=1,  # 0 would be for ever
+                allow_reconnect=False,  # done here: state on the server must be set up again
+                max_reconnect_attempts=1,  # 0 means unlimited
                 reconnect_time_wait=0,
             )
         except _TRANSIENT_ERRORS as error:

@@ -1,7 +1,7 @@
-"""Documents -> matches and errors, as one step of a Spark job.
+"""The matching step of a Spark job: documents -> result rows, and the tables derived from them.
 
-Every document is parsed and matched once; the tables are views of what that gave. Documents in = documents with
-matches + documents without + documents refused: see `rows`.
+Every document is parsed and matched once; the tables are projections of the result rows (`rows`).
+Invariant: documents = with matches + without matches + refused.
 """
 
 from __future__ import annotations
@@ -23,24 +23,30 @@ def match_documents(
     task: MatchTask,
     worker_function: Callable[..., Iterator[pa.RecordBatch]] = match_batches,
 ) -> DataFrame:
-    """All that is known of documents under a version, which every worker has by now; `work` is what workers do."""
+    """Return the result rows of documents under a version that was shipped to all workers.
+
+    `worker_function` is what the workers run.
+    """
     return documents.select("id", "body", "source", "time", "fault").mapInArrow(
         partial(worker_function, task=task), RESULT_DDL
     )
 
 
 def matches_table(results: DataFrame) -> DataFrame:
-    """(document, part, subscriptions, version) of every document that could be read."""
+    """Return (document, part, subscriptions, version) of every readable document."""
     return results.where("kind is null").select("document", "part", "subscriptions", "version")
 
 
 def errors_table(results: DataFrame) -> DataFrame:
-    """(document, subscriptions, kind, place, message, version): refused documents; subscriptions that were not decided."""
+    """Return (document, subscriptions, kind, place, message, version) of errors.
+
+    A row without subscriptions is a refused document; the others name undecided subscriptions.
+    """
     return results.where("kind is not null").select(
         "document", "subscriptions", "kind", "place", "message", "version"
     )
 
 
 def documents_table(results: DataFrame) -> DataFrame:
-    """(document, source, time, bytes, structure): one row for each."""
+    """Return (document, source, time, bytes, structure), one row per document."""
     return results.where("first").select("document", "source", "time", "bytes", "structure")

@@ -1,4 +1,4 @@
-"""Several things at the same time: most of a small job of Spark's is waiting, for a plan, for a task to start, for a file."""
+"""Parallel Spark jobs: a small job mostly waits for its plan, its tasks and its files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 
 def run_parallel(session: SparkSession, *jobs: Callable[[], Result]) -> list[Result]:
-    """Do all steps, in threads that Spark takes for this one; the first error is raised when all have ended."""
+    """Run jobs in threads with the session's properties; raise the first error when all ended."""
     inherit = inheritable_thread_target(session)
     with ThreadPoolExecutor(len(jobs)) as pool:
         return [future.result() for future in [pool.submit(inherit(job)) for job in jobs]]

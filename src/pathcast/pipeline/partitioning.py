@@ -1,8 +1,9 @@
-"""A version -> the strategy for it -> rows: documents are spread, or subscriptions.
+"""Matching by the strategy chosen for a version: partition the documents or the subscriptions.
 
-The strategy is chosen once for each version, from what an engine of it needs and what a worker has room for (`strategy`). A small version
-is not measured: no engine that was seen needs more than two hundred times its file besides what all need. A version of hops is not
-spread, whatever was wanted: several fragments would find the same hop.
+The strategy is chosen once per version, from the memory that the version needs and that a worker
+has (`strategy`). Small versions are not measured: no measured version needed more than `MEMO_BYTES`
+plus 200 times its file size. A hop version is never split, because several fragments could report
+the same hop.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ _MAX_BYTES_PER_FILE_BYTE: Final = 200
 
 
 class PartitionedMatcher:
-    """Matches documents under whichever version, by the strategy that was wanted; `tell` hears what was chosen.
+    """Matches documents under any version; calls `on_choice` once for each version.
 
-    Fragments are made in the `cache`, or where the version is.
+    Fragments are written to `cache`, or beside the version.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class PartitionedMatcher:
         self._worker_memory: int | None = None
 
     def match(self, documents: DataFrame, version: Version, task: MatchTask) -> DataFrame:
-        """All that is known of documents under a version, as `rows` has it."""
+        """Return the result rows of documents under a version (see `rows`)."""
         strategy = self._strategies.get(version.name)
         if strategy is None:
             strategy = self._strategies[version.name] = self._choose(version)

@@ -1,12 +1,14 @@
-"""Where matches go: a table of (subscription, subscriber), and the deliveries that it makes of matches.
+"""Routes (subscription, subscriber), and the deliveries that follow from matches.
 
-A subscription without a subscriber of its own is its own subscriber. The table belongs to a version, and others may make it otherwise
-(for channels, say): all that is asked of it are these two columns, texts, each subscription once. In a version of hops, the table of a broker, matches are
-hops, and each is its own subscriber.
+A subscription without a subscriber is its own subscriber. The route table belongs to a version.
+Another producer may build it differently, for channels say; it needs these two string columns with
+each subscription once. In a hop version (a broker's table), matches are hops, and each hop is its
+own subscriber.
 
-A delivery is a document for a subscriber, however many of the subscriber's subscriptions ask for it; the pair is its
-id. It names the subscriptions, at most `NAMED` of them, and says how many there are. Mail is deliveries with the
-documents themselves, put together so that a document's body is there once for every `TOGETHER` subscribers.
+A delivery is a document for a subscriber, identified by that pair, no matter how many of the
+subscriber's subscriptions match. It lists up to `MAX_LISTED_SUBSCRIPTIONS` of them, and their
+count. Outbox rows are deliveries with the document body, which is stored once per
+`SUBSCRIBERS_PER_ROW` subscribers.
 """
 
 from __future__ import annotations
@@ -40,14 +42,14 @@ SUBSCRIBERS_PER_ROW: Final = 4_096
 
 
 class SubscriptionRoute(NamedTuple):
-    """Whose a subscription is."""
+    """The subscriber of a subscription."""
 
     subscription: str
     subscriber: str
 
 
 def save_routes(routes: Sequence[SubscriptionRoute], path: Path) -> None:
-    """Write routes as parquet, all or nothing."""
+    """Write routes as parquet, atomically."""
     table = pa.table(
         [
             pa.array([route.subscription for route in routes], pa.string()),
@@ -64,7 +66,7 @@ def save_routes(routes: Sequence[SubscriptionRoute], path: Path) -> None:
 
 
 def deliveries(matches: DataFrame, routes: DataFrame) -> DataFrame:
-    """(document, subscriber, subscriptions, count, version) of matches."""
+    """Return (document, subscriber, subscriptions, count, version) of matches."""
     pairs = matches.select("document", F.explode("subscriptions").alias("subscription"), "version")
     return (
         pairs.join(routes, "subscription")
@@ -81,7 +83,7 @@ def deliveries(matches: DataFrame, routes: DataFrame) -> DataFrame:
 
 
 def outbox_rows(deliveries: DataFrame, documents: DataFrame) -> DataFrame:
-    """(document, body, version, subscribers) of deliveries; a document with many subscribers has several rows."""
+    """Return (document, body, version, subscribers); a document may have several rows."""
     order = Window.partitionBy("document").orderBy("subscriber")
     chunk = F.floor((F.row_number().over(order) - 1) / SUBSCRIBERS_PER_ROW)
     chunks = (

@@ -1,12 +1,13 @@
-"""What a worker says of documents, as rows of Arrow: which subscriptions they match, or why that is not known.
+"""Result rows of a worker, in Arrow: the matches of each document, or its error.
 
-The rule for long answers: a row has at most `MOST` subscriptions. A document that matches more has several rows, told apart by
-`part`, and a batch of rows ends when it has twice as many as that: no row, and no batch, grows with the number of
-subscriptions. A document that matches nothing has one row with an empty list, one that is refused has one row with
-`kind`, `place` and `message`, and a subscription that could not be decided on it has such a row of its own, naming it.
+Bounds: a row lists at most `MAX_SUBSCRIPTIONS_PER_ROW` subscriptions. A document with more matches
+has several rows, numbered by `part`, and a record batch holds at most twice that many ids. Neither
+grows with the number of subscriptions. A document without matches has one row with an empty list. A
+refused document has one row with `kind`, `place` and `message`; so has each subscription that could
+not be decided on a document, with its id.
 
-Of the rows of a document exactly one is its `first`: whoever counts documents counts these, and what is known of the document itself
-(`source`, `time`, `bytes`, `structure`) stands there and nowhere else. No other row is empty.
+Exactly one row of a document is its `first`: counting these rows counts documents. Only this row
+carries the document's columns (`source`, `time`, `bytes`, `structure`). No other row is empty.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ DOCUMENT_SCHEMA: Final = pa.schema(
         ("structure", pa.string()),
     ]
 )
-"""What is known of documents before they are matched; `first` is whether their first rows are made here."""
+"""Document columns before matching; `first` says whether this worker emits the first row."""
 RESULT_SCHEMA: Final = pa.schema(
     [
         ("document", pa.string()),
@@ -64,11 +65,11 @@ RESULT_SCHEMA: Final = pa.schema(
         ("structure", pa.string()),
     ]
 )
-"""`RESULT`, as Arrow says it."""
+"""`RESULT_DDL` as an Arrow schema."""
 
 
 class _MatchRow(NamedTuple):
-    """A row of matches: numbers from `start` to `end` are those of the document at `place`."""
+    """A row of matches: the ids from `start` to `end` belong to the document at `place`."""
 
     place: int
     part: int
@@ -79,7 +80,7 @@ class _MatchRow(NamedTuple):
 def match_rows(
     matches: Batch, columns: pa.RecordBatch, ids: pa.StringArray, version: str, first_part: int = 0
 ) -> Iterator[pa.RecordBatch]:
-    """Rows for the documents that were matched; their parts count from `parts` on."""
+    """Yield the rows of matched documents; their parts begin at `first_part`."""
     for chunk in _row_chunks(matches, columns.column("first").to_pylist()):
         start, end = chunk[0].start, chunk[-1].end
         numbers = _as_int32_array(matches.numbers[start:end])
@@ -95,12 +96,12 @@ def match_rows(
 
 
 def _as_int32_array(numbers: memoryview) -> pa.Int32Array:
-    """The same bytes as an array: to read them one by one would take longer than to find them."""
+    """Wrap the buffer as an Arrow array without copying: reading each number would dominate."""
     return pa.Array.from_buffers(pa.int32(), len(numbers), [None, pa.py_buffer(numbers)])
 
 
 def _row_chunks(matches: Batch, is_first: Sequence[bool]) -> Iterator[list[_MatchRow]]:
-    """The rows of a batch, one after the other, in portions that are not too large."""
+    """Group the rows of a batch into chunks of bounded size."""
     chunk: list[_MatchRow] = []
     for row in _split_into_rows(matches, is_first):
         if chunk and row.end - chunk[0].start > 2 * MAX_SUBSCRIPTIONS_PER_ROW:
@@ -124,7 +125,7 @@ def _split_into_rows(matches: Batch, is_first: Sequence[bool]) -> Iterator[_Matc
 
 
 class _ErrorRow(NamedTuple):
-    """What is wrong with the document at `place`, or with one subscription on it."""
+    """An error of the document at `place`, or of one subscription on it."""
 
     place: int
     subscription: str | None
@@ -132,7 +133,7 @@ class _ErrorRow(NamedTuple):
 
 
 def error_rows(matches: Batch, columns: pa.RecordBatch, version: str) -> Iterator[pa.RecordBatch]:
-    """Rows for documents that were refused, and for subscriptions that were not decided."""
+    """Yield rows for refused documents and for undecided subscriptions."""
     failures = list(_document_errors(matches))
     if failures:
         yield _result_batch(
@@ -170,7 +171,7 @@ def _format_position(error: DocumentError | EvaluationError) -> str | None:
 def unreadable_rows(
     columns: pa.RecordBatch, faults: pa.StructArray, version: str
 ) -> pa.RecordBatch:
-    """Rows for what did not become a document."""
+    """Return rows for input that did not become a document."""
     kinds, messages = faults.flatten()
     is_leading = pa.repeat(True, len(columns))
     return _result_batch(columns, version, is_leading=is_leading, kind=kinds, message=messages)
@@ -179,7 +180,7 @@ def unreadable_rows(
 def _result_batch(
     document_columns: pa.RecordBatch, version: str, is_leading: pa.BooleanArray, **columns: pa.Array
 ) -> pa.RecordBatch:
-    """Rows with the facts of their documents; columns that are not given are null."""
+    """Build result rows from document columns; missing columns are null."""
     first = pc.and_(document_columns.column("first"), is_leading)
     arrays = {
         "document": document_columns.column("document"),

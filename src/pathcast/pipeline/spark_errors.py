@@ -1,7 +1,7 @@
-"""What Spark, Java and Python's workers complain about, as errors that say what to do.
+"""Errors of Spark, Java and Python workers, as PipelineError with a hint.
 
-Spark wraps an error several times and adds pages of where it passed. What matters is the innermost message, and for a
-few causes there is something to try.
+Spark wraps an error several times and adds pages of stack traces. The innermost message matters,
+and a few causes have a known remedy.
 """
 
 from __future__ import annotations
@@ -18,18 +18,30 @@ from pathcast.errors import PathcastError, PipelineError
 __all__ = ["spark_errors_as", "to_pipeline_error"]
 
 _CAUSES = (
-    (re.compile(r"No space left on device|Disk quota exceeded"), "disk", "make room, then start again: what is done stays done"),
-    (re.compile(r"No module named 'pathcast'"), "worker", "workers have no pathcast: pack it by make dist-env, see docs/guide/cluster.md"),
+    (
+        re.compile(r"No space left on device|Disk quota exceeded"),
+        "disk",
+        "make room, then start again: what is done stays done",
+    ),
+    (
+        re.compile(r"No module named 'pathcast'"),
+        "worker",
+        "workers have no pathcast: pack it by make dist-env, see docs/guide/cluster.md",
+    ),
     (re.compile(r"Permission denied|AccessControlException"), "permission", None),
-    (re.compile(r"java\.lang\.OutOfMemoryError|Java heap space"), "memory", "give Java more: spark.driver.memory, spark.executor.memory"),
-)  # fmt: skip
+    (
+        re.compile(r"java\.lang\.OutOfMemoryError|Java heap space"),
+        "memory",
+        "give Java more: spark.driver.memory, spark.executor.memory",
+    ),
+)
 _PYTHON_ERROR = re.compile(r"^([\w.]*(?:Error|Exception|Interrupt)): ?(.*)$", re.MULTILINE)
 _MAX_MESSAGE_LENGTH = 500
 
 
 @contextmanager
 def spark_errors_as(kind: str, place: str) -> Iterator[None]:
-    """Errors of Spark within the block, as a PipelineError of this kind."""
+    """Re-raise Spark errors from the block as PipelineError of this kind."""
     try:
         yield
     except (PySparkException, Py4JError) as error:
@@ -39,7 +51,7 @@ def spark_errors_as(kind: str, place: str) -> Iterator[None]:
 def to_pipeline_error(
     error: BaseException, kind: str = "spark", place: str | None = None
 ) -> PathcastError:
-    """What an error of Spark's is to the caller."""
+    """Convert an error of Spark to the error that the caller raises."""
     if isinstance(error, PathcastError):
         return error
     if isinstance(error, AnalysisException):

@@ -1,7 +1,8 @@
-"""The driver's files: small records that must be there, whole, once they are said to be.
+"""The driver's files: small records that are durable and complete once written.
 
-`write` returns when the bytes would survive a power failure, and a reader sees all of them or nothing. `move` is one step
-and replaces nothing. Two kinds: a folder that this process sees, and one that only Hadoop's file systems reach.
+`write` returns when the bytes would survive a power failure; a reader sees all of them or none.
+`move` is atomic and overwrites nothing. There are two implementations: a folder that this process
+sees, and a folder that only Hadoop file systems reach.
 """
 
 from __future__ import annotations
@@ -25,47 +26,49 @@ __all__ = ["HadoopStorage", "LocalStorage", "Storage", "local_path", "open_stora
 
 
 class Storage(Protocol):
-    """A folder; names are relative to it, with `/` between their parts."""
+    """A folder; names are relative to it, with `/` as separator."""
 
     def path(self, name: str) -> str:
-        """As Spark is told it."""
+        """Return the path of a name in Spark's notation."""
 
     def read(self, name: str) -> bytes | None:
-        """What was written; None if nothing was."""
+        """Return the content, or None if the file does not exist."""
 
     def write(self, name: str, content: bytes) -> None:
-        """Durably, and all or nothing."""
+        """Write durably and atomically."""
 
     def names(self, folder: str) -> list[str]:
-        """What is in a folder, sorted; nothing if it is not there."""
+        """Return the sorted names in a folder; empty if it does not exist."""
 
     def move(self, old: str, new: str) -> None:
-        """A file or a folder to a place that is free; no error if it is gone and stands there already."""
+        """Move a file or folder to a free name; no error if an earlier call already moved it."""
 
     def remove(self, name: str) -> None:
-        """A file or a folder with all that is in it, if it is there."""
+        """Remove a file, or a folder with its content, if it exists."""
 
     def put_file(self, file: Path, name: str) -> None:
-        """Copy a local file here, durably, and all or nothing."""
+        """Copy a local file here, durably and atomically."""
 
     def get_file(self, name: str) -> Path | None:
-        """A local file with what was kept; None if nothing was."""
+        """Return a local file with the content of a name, or None if it does not exist."""
 
     def count_rows(self, table: str) -> int | None:
-        """How many rows of a table of parquet files are here; None where machines cannot but see the same."""
+        """Return the rows of a parquet table visible here; None where all machines see the same
+        files.
+        """
 
     def sync(self) -> None:
-        """Return when all that others wrote here is on the disk."""
+        """Return when everything that other processes wrote here is on disk."""
 
     def lock(self) -> None:
-        """Have the folder alone until `close`, or the end of this process; PipelineError if another has it."""
+        """Lock the folder until `close` or process end; PipelineError if another run has it."""
 
     def close(self) -> None:
-        """Let others have the folder."""
+        """Release the lock."""
 
 
 def open_storage(session: SparkSession, path: str, cache: Path) -> Storage:
-    """The folder of this name, made if need be; `cache` is for local copies of what is elsewhere."""
+    """Open the folder, creating it if necessary; `cache` holds local copies of remote files."""
     try:
         if is_local(session, path):
             folder = local_path(path)
@@ -74,7 +77,7 @@ def open_storage(session: SparkSession, path: str, cache: Path) -> Storage:
         return HadoopStorage(session, qualify(session, path), cache)
     except OSError as error:
         raise PipelineError("output", f"{path}: {error.strerror or error}") from None
-    except Exception as error:  # whatever Java says  # noqa: BLE001
+    except Exception as error:  # any Java exception  # noqa: BLE001
         raise PipelineError(
             "output",
             f"{path}: {_first_line(error)}",
@@ -83,7 +86,7 @@ def open_storage(session: SparkSession, path: str, cache: Path) -> Storage:
 
 
 def local_path(path: str) -> Path:
-    """A path on this machine, which may be written as an address; PipelineError if it is on another."""
+    """Return the local path of a path or file: URL; PipelineError if it is remote."""
     if not path.startswith("file:"):
         if "://" in path:
             raise PipelineError("output", f"{path} is not a folder that this machine sees")
@@ -92,14 +95,14 @@ def local_path(path: str) -> Path:
 
 
 class LocalStorage:
-    """A folder on a disk of this machine, or mounted on it."""
+    """A folder on a local or mounted disk."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self._lock: IO[bytes] | None = None
 
     def path(self, name: str) -> str:
-        return f"file:{self.root / name}"  # as it is: Hadoop reads no escapes in a path
+        return f"file:{self.root / name}"  # unescaped: Hadoop paths have no escapes
 
     def read(self, name: str) -> bytes | None:
         try:
@@ -262,14 +265,14 @@ class HadoopStorage:
         )
         return local
 
-    def count_rows(self, table: str) -> int | None:  # noqa: ARG002 - a folder asks for it
+    def count_rows(self, table: str) -> int | None:  # noqa: ARG002 - part of the protocol
         return None
 
     def sync(self) -> None:
-        """Spark's writers close what they write, which is all that such systems ask for."""
+        """Spark's writers close their files, and these systems require no more."""
 
     def lock(self) -> None:
-        """Such systems have no locks: that nobody else writes here is up to the caller."""
+        """These systems have no locks: the caller must ensure that no other run writes here."""
 
     def close(self) -> None: ...
 

@@ -1,18 +1,20 @@
-"""The folder that a run writes to, and what in it makes a batch happen once.
+"""The result folder of a run, and the records in it that make each batch happen exactly once.
 
-    pathcast.json        what the folder belongs to: the documents it is fed from, the format of these records
-    log/N.json           the plan of batch N: which version of the subscriptions; written before the batch runs
-    _staging/batch=N     what the batch makes, until it is complete; each attempt in a folder of its own
+    pathcast.json        what the folder belongs to: its document source and the record format
+    log/N.json           the plan of batch N: the version of the subscriptions; written first
+    _staging/batch=N     the output of the batch until it is complete, one folder per attempt
     done/N.json          the outcome of batch N: written last, when everything is published
-    matches, errors, documents, deliveries, ... / batch=N  the tables, published
+    matches, errors, documents, deliveries, ... / batch=N  the published tables
     versions             the subscriptions of every version, with their routes
 
-A batch that is run again, after whatever happened, goes on where it can: without a plan it gets one; with a plan it is
-staged anew, under the same plan; once it is staged it is only published, which moves what has not been moved; once it is
-done it is left alone. So nothing is there twice, or under two versions, and whoever takes published files away gets none of them again.
+A retried batch resumes after any crash. Without a plan it gets one. With a plan it is staged again,
+under the same plan. Once staged it is only published, which moves the files that were not moved
+yet. Once done it is skipped. So each result exists once and under one version, and a consumer that
+removes published files never receives one again.
 
-When a driver is killed, its Java and its workers live a moment longer, and may still write: into the folder of their attempt, which
-nobody looks at any more. Two runs at the same time would be another matter; the first has the folder's lock.
+When a driver is killed, its Java process and its workers may write for a moment longer. They write
+into the folder of their attempt, which the next attempt does not read. The lock of the folder
+excludes two runs at the same time.
 """
 
 from __future__ import annotations
@@ -33,16 +35,16 @@ _RUN_RECORD: Final = "pathcast.json"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a batch is run with."""
+    """The durable parameters of a batch."""
 
     version: str
     started: float
-    """Seconds since 1970: what counts as the time of documents that have none."""
+    """Seconds since 1970; the time of documents that have none."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchOutcome:
-    """What became of a batch: documents = matched + unmatched + refused + repeated."""
+    """The counts of a batch: documents = matched + unmatched + refused + repeated."""
 
     version: str
     documents: int = 0
@@ -55,13 +57,13 @@ class BatchOutcome:
     matches: int = 0
     deliveries: int = 0
     undelivered: int = 0
-    """Deliveries that the outbox could not take, too large ones say: in the table of that name."""
+    """Deliveries that the outbox rejected, as too large for example: in the table of that name."""
     seconds: float = 0.0
     latest: float | None = None
     """The time of the newest document."""
     tables: tuple[str, ...] = field(default=())
     staging: str = ""
-    """Where it was staged."""
+    """The staging folder of the attempt."""
 
 
 class Store:
@@ -71,7 +73,10 @@ class Store:
         self.storage = storage
 
     def lock(self, identity: dict[str, str], *, resume: bool) -> None:
-        """Have the folder alone; PipelineError if it is another run's, or used up and not to be gone on with."""
+        """Lock the folder; PipelineError if it belongs to another run.
+
+        Without `resume`, it is also an error if the folder holds results.
+        """
         self.storage.lock()
         record = self._record(_RUN_RECORD)
         if record is None:
@@ -85,14 +90,16 @@ class Store:
         if record.get("format") != _FORMAT_VERSION:
             raise PipelineError(
                 "checkpoint",
-                f"{self.storage.path('')} was written in format {record.get('format')}, this is {_FORMAT_VERSION}",
+                f"{self.storage.path('')} was written in format {record.get('format')}, "
+                f"this is {_FORMAT_VERSION}",
                 hint="go on with the version of pathcast that wrote it, or choose another folder",
             )
         for key, value in identity.items():
             if record.get(key) != value:
                 raise PipelineError(
                     "checkpoint",
-                    f"{self.storage.path('')} belongs to another run ({key}: {record.get(key)}, here {value})",
+                    f"{self.storage.path('')} belongs to another run "
+                    f"({key}: {record.get(key)}, here {value})",
                     hint="choose another folder for this one",
                 )
         if not resume and self.storage.names("done"):
@@ -103,7 +110,7 @@ class Store:
             )
 
     def claim(self, identity: dict[str, str]) -> None:
-        """Make the folder this run's for good, once all that it needs has been found."""
+        """Record that the folder belongs to this run, once the run's inputs exist."""
         if self._record(_RUN_RECORD) is None:
             self._write(_RUN_RECORD, {"format": _FORMAT_VERSION, **identity})
 
@@ -115,12 +122,12 @@ class Store:
         self._write(_record_name("log", batch), {"batch": batch, **asdict(plan)})
 
     def start_attempt(self, batch: int) -> str:
-        """Throw away what attempts at a batch left; the folder for a new one, by its name in the storage."""
+        """Remove earlier attempts at a batch; return the name of a folder for a new one."""
         self.storage.remove(_staging_folder(batch))
         return f"{_staging_folder(batch)}/{secrets.token_hex(4)}"
 
     def staged_outcome(self, batch: int) -> BatchOutcome | None:
-        """The outcome of a batch that is complete and perhaps not yet published."""
+        """Return the outcome of a batch that is staged and perhaps not published yet."""
         return _parse_outcome(self._record(f"{_staging_folder(batch)}/staged.json"))
 
     def write_staged_outcome(self, batch: int, outcome: BatchOutcome) -> None:
@@ -139,7 +146,7 @@ class Store:
         return _parse_outcome(self._record(_record_name("done", batch)))
 
     def outcomes(self) -> dict[int, BatchOutcome]:
-        """Every batch that is done."""
+        """Return the outcome of every batch that is done."""
         outcomes = {}
         for name in self.storage.names("done"):
             if name.endswith(".json"):

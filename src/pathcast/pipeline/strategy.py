@@ -1,17 +1,20 @@
-"""Whether documents are spread or subscriptions, and over how many fragments: from what was measured, with the reason.
+"""The choice between partitioning documents and partitioning subscriptions, from measured memory.
 
-With all subscriptions in every worker (`documents`) a document is parsed once and travels nowhere: best wherever there is room.
-Fragments (`subscriptions`) cost a shuffle and a parsing for each fragment that a document goes to, so `auto` takes them only
-where an engine needs more than a worker may use, and then as few as will do.
+With all subscriptions in every worker (mode `documents`), a document is parsed once and not
+shuffled: the best choice whenever memory suffices. Fragments (mode `subscriptions`) cost a shuffle,
+and one parse per fragment that a document visits. `auto` therefore uses them only if a version
+exceeds a worker's memory, and then as few as possible.
 
-What an engine needs is measured, by loading it in a process of its own (`measured`), and what it remembers of documents is
-added at its most: `MEMO` bytes in any case, `MEMO_STATE` for every state, and `PATTERN` for every pattern that is no path, which is a
-rule of thumb. The first of these is needed by every fragment too. So fragments help with what grows with the number of
-subscriptions, and with nothing else. After 8,000 documents of 7 KB an engine of a million paths had taken 791 MB where this
-says 815 to 856, one of 30,000 paths, values and twigs 616 where it says 611, and a quarter of these 299 where it says 330.
+The memory of a version is measured by loading it in a child process (`measure_version`). The upper
+bound of its memo is added: `MEMO_BYTES`, plus `MEMO_BYTES_PER_STATE` per state, plus
+`BYTES_PER_PATTERN` per pattern that is no linear path (an estimate). Every fragment needs
+`MEMO_BYTES` too, so fragments reduce only the part that grows with the number of subscriptions.
+After 8,000 documents of 7 KB, a version of a million linear paths used 791 MB (bound: 815 to 856),
+one of 30,000 paths, values and twigs 616 MB (bound: 611), and a quarter of the latter 299 MB
+(bound: 330).
 
-What a worker may use is asked of one (`room_for_worker`): its limit if Spark sets one (`spark.executor.pyspark.memory`), else its share
-of the memory that is free where it runs, machine or container.
+The memory of a worker is measured in workers (`worker_memory`): its limit if Spark sets one
+(`spark.executor.pyspark.memory`), else its share of the free memory of its machine or container.
 """
 
 from __future__ import annotations
@@ -56,32 +59,33 @@ PartitionMode = Literal["documents", "subscriptions", "auto"]
 MEMO_BYTES: Final = 192_000_000
 MEMO_BYTES_PER_STATE: Final = 160
 BYTES_PER_PATTERN: Final = 16_000
-_MIN_FRAGMENTS: Final = 2  # fragments, else it would not be called spreading
+_MIN_FRAGMENTS: Final = 2  # one fragment would not split anything
 _FRAGMENTS_ON_REQUEST: Final = (
-    8  # where they are asked for though there is room: with more, workers hardly get smaller
+    8  # on request although memory suffices: more would hardly shrink workers
 )
-_MAX_FILL: Final = 0.8  # of its room a fragment takes so much: ranges differ, and batches need some
-_FREE_MEMORY_SHARE: Final = (
-    0.6  # of free memory workers may use so much: Java runs on the same machine
-)
+_MAX_FILL: Final = 0.8  # share of worker memory: fragments differ in size, and batches need some
+_FREE_MEMORY_SHARE: Final = 0.6  # the JVM runs on the same machine
 _NO_CGROUP_LIMIT: Final = 1 << 60
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionStrategy:
-    """What is done, and why."""
+    """A strategy and the reason for it."""
 
     name: Literal["documents", "subscriptions"]
     fragments: int
-    """How many there are; 1 if every worker has all subscriptions."""
+    """The number of fragments; 1 if every worker holds all subscriptions."""
     reason: str
 
 
 def choose_strategy(
     mode: PartitionMode, version_bytes: int, worker_bytes: int
 ) -> PartitionStrategy:
-    """The strategy for an engine that needs so many bytes, in workers that may use so many."""
-    comparison = f"an engine of all subscriptions needs {_mb(version_bytes)}, a worker may use {_mb(worker_bytes)}"
+    """Choose the strategy for a version of this size, in workers with this much memory."""
+    comparison = (
+        f"an engine of all subscriptions needs {_mb(version_bytes)}, "
+        f"a worker may use {_mb(worker_bytes)}"
+    )
     if mode == "documents" or (mode == "auto" and version_bytes <= worker_bytes):
         cause = "as asked" if mode == "documents" else "it fits"
         return PartitionStrategy("documents", 1, f"{cause}: {comparison}")
@@ -99,14 +103,16 @@ def choose_strategy(
 
 
 def _min_fragments(version_bytes: int, worker_bytes: int) -> int:
-    """The fewest fragments that fit; PipelineError if none do."""
+    """Return the smallest number of fragments that fit; PipelineError if none do."""
     usable = worker_bytes * _MAX_FILL - MEMO_BYTES
     fragments = ceil((version_bytes - MEMO_BYTES) / usable) if usable > 0 else MAX_HOPS + 1
     if fragments > MAX_HOPS:
         raise PipelineError(
             "memory",
-            f"a worker may use {_mb(worker_bytes)}, which is too little for {_mb(version_bytes)} of subscriptions in fragments",
-            hint=f"a fragment needs {_mb(MEMO_BYTES)} and more: give workers more memory, or run fewer of them",
+            f"a worker may use {_mb(worker_bytes)}, "
+            f"which is too little for {_mb(version_bytes)} of subscriptions in fragments",
+            hint=f"a fragment needs {_mb(MEMO_BYTES)} and more: "
+            "give workers more memory, or run fewer of them",
         )
     return fragments
 
@@ -119,11 +125,14 @@ def _mb(size: int) -> str:
     return f"{size / 1_000_000:,.0f} MB"
 
 
-# what an engine needs
+# --- memory of a version
 
 
 def measure_version(version: Version) -> int:
-    """Bytes that an engine of a version needs in a worker, at the most; it is loaded elsewhere to find out."""
+    """Return an upper bound of the bytes that a version needs in a worker.
+
+    A child process loads the version to measure it.
+    """
     process = subprocess.run(  # noqa: S603 - our own interpreter
         python_module_command(__name__, str(version.path)),
         capture_output=True,
@@ -146,7 +155,7 @@ def measure_version(version: Version) -> int:
 
 
 def _measure(path: str) -> dict[str, int]:
-    """In a process of its own: the most that loading takes, and what there is then."""
+    """Load a version and return its peak memory, states and patterns; runs in a child process."""
     from pathcast.matching.snapshot import read
     from pathcast.pipeline.worker import load_version
     from pathcast.sandbox import ProcessRunner
@@ -164,11 +173,11 @@ def _measure(path: str) -> dict[str, int]:
     }
 
 
-# what a worker may use
+# --- memory of a worker
 
 
 def worker_memory(session: SparkSession) -> int:
-    """Bytes that an engine may take in a worker: the least that workers say."""
+    """Return the bytes that a version may occupy in a worker: the minimum over all workers."""
     context = session.sparkContext
     cores = context.getConf().get("spark.executor.cores")
     local = str(context.master).startswith("local")
@@ -183,7 +192,7 @@ def worker_memory(session: SparkSession) -> int:
 def _report_worker_memory(
     batches: Iterator[pa.RecordBatch], slots: int | None
 ) -> Iterator[pa.RecordBatch]:
-    """In a worker: what is left of its limit, or its share of what is free here."""
+    """Report the rest of this worker's memory limit, or its share of the free memory."""
     import resource
 
     for batch in batches:
@@ -198,7 +207,7 @@ def _report_worker_memory(
 
 
 def _free_memory() -> int:
-    """Bytes that are free on this machine, or in this container if it has less."""
+    """Return the free bytes of this machine, or of this container if it has less."""
     available = proc_field(Path("/proc/meminfo"), "MemAvailable")
     candidates = [
         os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if available is None else available
@@ -224,7 +233,7 @@ def _read_int(path: Path) -> int | None:
 
 
 def _status(name: str) -> int:
-    """Bytes that this process has, by a name of Linux; 0 where nobody says."""
+    """Return a field of this process's /proc status in bytes; 0 if unavailable."""
     return proc_field(Path("/proc/self/status"), name) or 0
 
 

@@ -1,11 +1,14 @@
-"""The subscriptions of a run: a file, a folder of files or a table, read again when it changes; or a broker's table, whose subscribers are hops.
+"""The source of subscriptions: a file, a folder or a table, read again when it changes.
 
-In a folder every file with an ending that means a format counts (`.txt`, `.tsv`, `.jsonl`, `.parquet`, and these with `.gz`), in
-the order of their names; a subscription's id is then its own, except that those of `.txt`, the numbers of lines, have the file's
-name before them. Whoever changes a set of files one by one, and does not want what lies between, writes a new
-folder and moves a link.
+In a folder, every file with a known suffix counts (`.txt`, `.tsv`, `.jsonl`, `.parquet`, and these
+with `.gz`), in the order of the names. Ids are those of the subscriptions; for `.txt`, whose ids
+are line numbers, the file name is prefixed. To change several files atomically, write a new folder
+and switch a symbolic link.
 
-Everything that is wrong with any of them is gathered and told at once, and nothing is taken then, unless bad ones are to be skipped.
+A source may also be a broker's table, whose subscribers are hops.
+
+All rejected rows are collected and reported together. One rejected row rejects the whole set,
+unless bad rows are to be skipped.
 """
 
 from __future__ import annotations
@@ -24,14 +27,14 @@ __all__ = ["FilesState", "RejectedRow", "SubscriptionSource"]
 
 Compile = Callable[[Iterable[Subscription], OnError], Version]
 FilesState = tuple[tuple[str, int, int], ...]
-"""What tells one state of the files from another: name, time of the last change, size."""
+"""(name, modification time, size) of each file; a different value means changed files."""
 _MAX_LISTED_ROWS: Final = 20
-"""How many bad rows a message tells."""
+"""Rejected rows that a message lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedRow:
-    """A row that is no subscription."""
+    """A row that is no valid subscription."""
 
     file: str
     line: int | None
@@ -43,7 +46,7 @@ class RejectedRow:
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionSource:
-    """Where the subscriptions are."""
+    """Where the subscriptions are, and how to read them."""
 
     path: Path
     file_format: Format | None = None
@@ -51,10 +54,10 @@ class SubscriptionSource:
     allow_expensive: bool = False
     skip_bad: bool = False
     hops: bool = False
-    """Whether documents are matched for the subscribers alone, which are hops."""
+    """Whether documents are matched for the subscribers only, as hops."""
 
     def read_state(self) -> FilesState:
-        """The state of the files; PipelineError if there are none."""
+        """Return the state of the files; PipelineError if there are none."""
         states = []
         for file in self._files():
             for path in sorted(file.rglob("*")) if file.is_dir() else [file]:
@@ -66,11 +69,14 @@ class SubscriptionSource:
         return tuple(states)
 
     def compiler(self, folder: Path) -> VersionCompiler:
-        """What compiles them, into a folder."""
+        """Return a compiler for these subscriptions that writes to a folder."""
         return VersionCompiler(folder, allow_expensive=self.allow_expensive, hops=self.hops)
 
     def compile(self, compile: Compile) -> tuple[Version, list[RejectedRow]]:
-        """The version that they are, and what was skipped; PipelineError if something is bad and not to be skipped."""
+        """Compile the subscriptions; return the version and the skipped rows.
+
+        Raise PipelineError for rejected rows, unless they are to be skipped.
+        """
         rejected: list[RejectedRow] = []
         file = self.path
 
@@ -82,7 +88,8 @@ class SubscriptionSource:
                     rejected_before = len(rejected)
                     yield row
                     accepted += len(rejected) == rejected_before
-            # Whoever asks for the row after the last has told of all that were bad.
+            # The consumer requests a row only after it reported the previous one, so `rejected` is
+            # complete.
             if rejected and not self.skip_bad:
                 raise _rejected_rows_error(rejected, accepted + len(rejected))
 

@@ -1,18 +1,20 @@
-"""Subscriptions as they travel: files that never change, named by what is in them.
+"""Versions: immutable sets of subscriptions, compiled to files that are named by their content.
 
-A version is compiled once, by the driver: a snapshot for the engine, and the routes of its subscriptions. Workers load the
-snapshot (a microsecond or so for each subscription) and keep it for all batches that name it. The same subscriptions
-in the same order are the same version, whoever compiled them: its name is a hash of them. So a batch that is run again
-finds exactly the subscriptions it had, in the file it had.
+The driver compiles a version once, to a snapshot for the matcher and the routes of its
+subscriptions. Workers load the snapshot (about a microsecond per subscription) and keep it for all
+batches of that version. The name is a hash of the subscriptions in their order, so equal sets have
+equal names, whichever run compiled them. A retried batch finds exactly its subscriptions, in the
+same file.
 
-A version may be one of hops: then its subscribers are hops, at most `MAX_HOPS`, numbered in the order in which they are first named, and documents are matched for these
-alone. Its routes say of every hop that it is its own subscriber.
+A hop version matches for hops only: its subscribers are hops, at most `MAX_HOPS`, numbered in the
+order of first occurrence. In its routes every hop is its own subscriber.
 
-To compile an expression with predicates takes some hundred microseconds, so a `Compiler` takes over what it had compiled before: a change in a
-large set takes the time of reading the set, and of compiling what is new.
+Compiling an expression with predicates takes some hundred microseconds. A `VersionCompiler`
+therefore reuses its previous version: a change to a large set costs reading the set and compiling
+the new expressions.
 
-The files are kept with the results (`Versions`), and the snapshot goes to workers through Spark's own files (`ship`): in a cluster
-they need not see the driver's disk.
+Files are stored with the results (`VersionStore`). The snapshot reaches workers through Spark's
+file distribution (`ship`), so workers need not see the driver's disk.
 """
 
 from __future__ import annotations
@@ -44,27 +46,27 @@ _SNAPSHOT = ".subscriptions"
 _ROUTES = ".routes.parquet"
 _RECORD = ".json"
 _FOLDER = "versions"
-_HASH_LENGTH = 16  # characters of the hash: no two of a lifetime have the same
+_HASH_LENGTH = 16  # characters of the hash: enough to exclude collisions
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A set of subscriptions, by its name; `path` and `routes` are the driver's copies."""
+    """A set of subscriptions; `path` and `routes` are the driver's copies."""
 
     name: str
     path: Path
     routes: Path
     subscriptions: int
     hops: tuple[str, ...] | None = None
-    """The names of hops by their numbers, if documents are matched for these alone."""
+    """Hop names by number, for a hop version."""
 
     @property
     def file(self) -> str:
-        """The name of the snapshot, by which workers find theirs."""
+        """The name of the snapshot in the workers."""
         return self.path.name
 
     def ship(self, context: SparkContext) -> None:
-        """Let every worker have the snapshot."""
+        """Distribute the snapshot to all workers."""
         context.addFile(str(self.path))
 
 
@@ -76,39 +78,40 @@ def compile_version(
     hops: bool = False,
     on_error: OnError | None = None,
 ) -> Version:
-    """Compile a single version and put its files into a folder, if they are not there already."""
+    """Compile a single version into a folder, unless its files exist."""
     compiler = VersionCompiler(folder, allow_expensive=allow_expensive, hops=hops)
     return compiler.compile(subscriptions, on_error)
 
 
 class VersionCompiler:
-    """Compiles one version after the other; what a version has in common with the one before is not compiled again."""
+    """Compiles successive versions incrementally, reusing unchanged subscriptions."""
 
     def __init__(self, folder: Path, *, allow_expensive: bool = False, hops: bool = False) -> None:
         self._folder = folder
         self._allow_expensive = allow_expensive
         self._hops = hops
         self.expressions_compiled = 0
-        """Expressions that were compiled, in all."""
+        """Expressions compiled so far."""
         self.reset()
 
     def reset(self) -> None:
-        """Let go what was compiled: the next version is compiled as a whole."""
-        runner = ProcessRunner() if self._allow_expensive else None  # it runs nothing here
+        """Discard the previous version: the next one is compiled from scratch."""
+        runner = ProcessRunner() if self._allow_expensive else None  # nothing is evaluated here
         self._matcher = Matcher(runner=runner)
         self._entries: dict[SubscriptionId, _CompiledEntry] = {}
 
     def compile(
         self, subscriptions: Iterable[Subscription], on_error: OnError | None = None
     ) -> Version:
-        """The version of these subscriptions, its files made if they are not there.
+        """Return the version of these subscriptions; write its files if they do not exist.
 
-        A subscription that is none goes to `on_error` and is left out, or, without one, its error is raised.
+        An invalid subscription is passed to `on_error` and left out; without `on_error`, raise its
+        error.
         """
         try:
             routes, name, count = self._load(subscriptions, on_error)
         except BaseException:
-            self.reset()  # it has some of the new ones, and some of the old
+            self.reset()  # the matcher holds a mixture of old and new
             raise
         hops = tuple(route.subscriber for route in routes) if self._hops else None
         version = _version(name, self._folder, count, hops)
@@ -122,7 +125,7 @@ class VersionCompiler:
     def _load(
         self, subscriptions: Iterable[Subscription], on_error: OnError | None
     ) -> tuple[list[SubscriptionRoute], str, int]:
-        """Have the matcher hold these subscriptions and no others; their routes, the name of the version, and how many there are."""
+        """Make the matcher hold exactly these subscriptions; return routes, name and count."""
         kind = b" hops" if self._hops else b""
         digest = hashlib.sha256(b"pathcast 1 %d%b\n" % (self._allow_expensive, kind))
         routes: list[SubscriptionRoute] = []
@@ -140,7 +143,7 @@ class VersionCompiler:
                 hop,
             )
             try:
-                if id_text in ids_seen:  # 7 and "7" are two to the matcher, and one in a table
+                if id_text in ids_seen:  # 7 and "7" differ in the matcher, but not in a table
                     raise SubscriptionError(
                         "duplicate", f"another subscription has the id {id_text!r}"
                     )
@@ -202,7 +205,7 @@ def _too_many_hops() -> PipelineError:
 
 
 class VersionStore:
-    """The versions of a run: kept with its results, and brought to this machine when they are asked for."""
+    """The versions of a run: stored with its results, and copied to this machine on demand."""
 
     def __init__(self, storage: Storage, compiler: VersionCompiler) -> None:
         self._storage = storage
@@ -212,22 +215,25 @@ class VersionStore:
     def add(
         self, subscriptions: Iterable[Subscription], on_error: OnError | None = None
     ) -> Version:
-        """Compile a version, and keep it; when this returns, a later run can have it again."""
+        """Compile and store a version; when this returns, later runs can load it."""
         version = self._compiler.compile(subscriptions, on_error)
         if self._storage.read(self._place(version.name, _RECORD)) is None:
             self._storage.put_file(version.path, self._place(version.name, _SNAPSHOT))
             self._storage.put_file(version.routes, self._place(version.name, _ROUTES))
             record = {"subscriptions": version.subscriptions, "hops": version.hops}
             self._storage.write(self._place(version.name, _RECORD), json.dumps(record).encode())
-        # As it is kept: a file of the same subscriptions may number them otherwise, and answers go by the number.
+        # Return the stored files: another file of the same subscriptions may number them
+        # differently, and matches are numbers.
         return self.get(version.name)
 
     def close(self) -> None:
-        """No more will be added: let go what was kept for the next one."""
+        """Free the compiler's memory: no more versions will be added."""
         self._compiler.reset()
 
     def get(self, name: str) -> Version:
-        """A version that was added, by this run or an earlier one; PipelineError if its files are gone."""
+        """Return a version stored by this run or an earlier one; PipelineError if its files are
+        gone.
+        """
         if name not in self._entries:
             record = self._storage.read(self._place(name, _RECORD))
             snapshot = self._storage.get_file(self._place(name, _SNAPSHOT))
@@ -250,7 +256,7 @@ class VersionStore:
         return self._entries[name]
 
     def routes(self, version: Version) -> str:
-        """The routes of a version, where Spark reads them."""
+        """Return the path of a version's routes, for Spark."""
         return self._storage.path(self._place(version.name, _ROUTES))
 
     def _place(self, name: str, ending: str) -> str:

@@ -1,12 +1,14 @@
-"""What a worker does with a batch of documents: parse and match them, in Arrow's arrays on both sides.
+"""The work of a Python worker: parse and match Arrow batches of documents.
 
-An engine is loaded once and kept until another is needed: with a change of subscriptions, which is between two batches, the old one goes before
-the new one comes, so that a worker needs the memory of one. Rows are as `rows` has them.
+A worker loads a version once and keeps it until it needs another. Before it loads the next version,
+it frees the old one, so a worker needs the memory of one version. `rows` defines its result rows.
 
-Of a version of hops nobody enumerates the subscriptions: an answer is the hops, under their names, where it would be subscriptions.
+Under a hop version, the result of a document is its hops, by name; subscriptions are not
+enumerated.
 
-The structure of a document is the hash of its tag tree. To know it costs several times what matching does, so it is known for a
-`share` of documents, a sample that their ids choose: a batch that is run again has the same.
+The structure of a document is the hash of its tag tree. Computing it costs several times as much as
+matching, so it is computed for a sample. The sample is chosen by a hash of the id, so a retried
+batch has the same.
 """
 
 from __future__ import annotations
@@ -42,37 +44,35 @@ __all__ = [
     "split_unreadable",
 ]
 
-_INITIAL_DOCUMENTS_PER_CALL: Final = (
-    4  # so many documents are matched before anything is known of their matches
-)
+_INITIAL_DOCUMENTS_PER_CALL: Final = 4  # before the number of matches per document is known
 _DEFAULTS: Final = Limits()
 
 
 @dataclass(frozen=True, slots=True)
 class MatchTask:
-    """What to match against: a version and the name of its file; the limits of documents; the share to be sampled."""
+    """What to match against: a version, its file, the document limits and the sample share."""
 
     version: str
     file: str
     limits: Limits = _DEFAULTS
     structure_share: float = 0.0
     deadline: float | None = None
-    """Seconds for an expensive subscription on a document; None if there are none."""
+    """Seconds that an expensive subscription may take on one document; None if there is none."""
     hops: tuple[str, ...] | None = None
-    """The names of hops by their numbers, for a version of hops."""
+    """Hop names by number, for a hop version."""
 
 
 @dataclass(slots=True)
 class BatchSizer:
-    """What an engine has learned from the documents so far."""
+    """Adapts the number of documents per matcher call to the number of their matches."""
 
     documents_per_call: int = _INITIAL_DOCUMENTS_PER_CALL
-    """How many are matched at a time; kept, since each batch of rows costs as much as some documents do."""
+    """Kept across batches, since each record batch has a fixed cost."""
     matching_seconds: float = 0.0
-    """CPU time that went into matching itself."""
+    """CPU time of matching itself."""
 
     def record(self, documents: int, matches: int, seconds: float) -> None:
-        """So many documents had so many matches: take as many as fill a batch of rows if the next are like them."""
+        """Adapt the size so that similar documents would fill one record batch."""
         limit = (
             4 * self.documents_per_call
             if documents == self.documents_per_call
@@ -86,16 +86,16 @@ class BatchSizer:
 
 @dataclass(frozen=True, slots=True)
 class LoadedVersion:
-    """A version, ready to match."""
+    """A version in memory, ready to match."""
 
     matcher: Matcher
     ids: pa.StringArray
-    """Ids as text, in the order of their numbers; or the names of hops."""
+    """Ids as strings, by number; hop names for a hop version."""
     hops: tuple[str, ...] | None = None
     sizer: BatchSizer = field(default_factory=BatchSizer)
 
     def match(self, documents: Sequence[bytes]) -> Batch:
-        """What documents match: numbers of `ids`."""
+        """Match documents; results are numbers into `ids`."""
         if self.hops is None:
             return self.matcher.match_batch(documents)
         return collect_batch(self.hops, documents, self._hops)
@@ -114,11 +114,11 @@ def cached_version(
     deadline: float | None = None,
     hops: tuple[str, ...] | None = None,
 ) -> LoadedVersion:
-    """The engine of a file of subscriptions, loaded if this worker has not got it; the one before is let go first."""
+    """Return the version of a file. To load another version, first free the current one."""
     key = (file, limits, deadline)
     if key not in _version_cache:
         _version_cache.clear()
-        gc.collect()  # an engine and its automata know each other: it would stay for long
+        gc.collect()  # the matcher and its automata form reference cycles
         pa.default_memory_pool().release_unused()
         runner = None if deadline is None else ProcessRunner(deadline, limits)
         _version_cache[key] = load_version(SparkFiles.get(file), limits, runner, hops)
@@ -131,14 +131,14 @@ def load_version(
     runner: ProcessRunner | None = None,
     hops: tuple[str, ...] | None = None,
 ) -> LoadedVersion:
-    """The engine of a file that is here."""
+    """Load the version of a local file."""
     matcher = Matcher.load(path, limits=limits, runner=runner)
     ids = matcher.match_batch([]).ids(range(len(matcher))) if hops is None else hops
     return LoadedVersion(matcher, pa.array([str(id) for id in ids], pa.string()), hops)
 
 
 def match_batches(batches: Iterator[pa.RecordBatch], task: MatchTask) -> Iterator[pa.RecordBatch]:
-    """Match the documents (`id`, `body`, `source`, `time`, `fault`) of batches."""
+    """Match batches of documents (`id`, `body`, `source`, `time`, `fault`)."""
     loaded = cached_version(task.file, task.limits, task.deadline, task.hops)
     for batch in batches:
         batch, unreadable = split_unreadable(batch, task)
@@ -155,9 +155,9 @@ def match_bodies(
     version: str,
     first_part: int = 0,
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of documents, with parts from `parts` on.
+    """Yield the result rows of documents, with parts from `first_part` on.
 
-    They are matched a few at a time: as many as will fill a batch of rows if they are like those before them.
+    Documents are matched in chunks that should fill one record batch each.
     """
     start = 0
     while start < len(bodies):
@@ -176,7 +176,7 @@ def match_bodies(
 def split_unreadable(
     batch: pa.RecordBatch, task: MatchTask
 ) -> tuple[pa.RecordBatch, list[pa.RecordBatch]]:
-    """The documents among what was read, and the rows of what did not become one."""
+    """Separate the documents of a batch from input that could not be read, as error rows."""
     is_readable = batch.column("fault").is_null()
     if not is_readable.false_count:
         return batch, []
@@ -189,7 +189,7 @@ def split_unreadable(
 
 
 def document_columns(batch: pa.RecordBatch, task: MatchTask) -> pa.RecordBatch:
-    """What is known of documents before they are matched."""
+    """Return the document columns that are known before matching."""
     body = batch.column("body")
     return pa.RecordBatch.from_arrays(
         [

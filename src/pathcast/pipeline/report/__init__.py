@@ -1,9 +1,17 @@
-"""The statistics of a run as one page: figures, plots and tables in a file that needs nothing else.
+"""The statistics of a run as one self-contained HTML page: figures, plots and tables.
 
-    saved statistics -> content: what is shown, a few hundred values -> plots: SVG -> page: HTML
+    saved statistics -> content: a few hundred values -> plots: SVG -> page: HTML
 
-The page has no scripts and refers to nothing outside itself, and tells the browser to hold it to that. Ids, sources and messages
-come from anyone: every text is escaped, cut, and shown without what cannot be printed.
+    content   the values to show, read from the saved tables
+    drawing   matplotlib figures as SVG that takes the page's colours
+    plots     one function per plot
+    page      the HTML document
+    style     its style sheet
+    texts     number and time formats
+
+The page has no scripts and no external references, and its content security policy enforces that.
+Ids, sources and messages are untrusted: every text is escaped, truncated and stripped of
+unprintable characters.
 """
 
 from __future__ import annotations
@@ -23,8 +31,11 @@ __all__ = ["write_report"]
 
 
 def write_report(session: SparkSession, out: str, path: Path) -> Path:
-    """Write the report of the statistics saved in `out`; PipelineError if there are none, no matplotlib, or no such place."""
-    require_matplotlib()  # before work that would be lost
+    """Write the report of the statistics saved in `out`.
+
+    Raise PipelineError if there are no statistics, no matplotlib, or `path` cannot be written.
+    """
+    require_matplotlib()  # fail before the expensive work
     content = read_content(session, read_statistics(session, out))
     page = render_page(content, out)
     try:

@@ -1,7 +1,8 @@
-"""What the report shows, read from the saved tables: the first few rows of each, and sums over the rest.
+"""The content of the report, read from the saved tables: top rows and aggregates.
 
-Nothing here grows with the run: tables are cut to `_ROWS`, windows are put together until there are at most `_POINTS`, and
-selectivities are counted by size, a quarter of a power of ten each.
+Its size is bounded whatever the length of the run. Tables are cut to `_MAX_TABLE_ROWS`, windows are
+merged until at most `_MAX_POINTS` remain, and selectivities are counted in a histogram with
+`BARS_PER_DECADE` bars per power of ten.
 """
 
 from __future__ import annotations
@@ -35,8 +36,7 @@ ReportRow = dict[str, Any]
 ReportTable = tuple[ReportRow, ...]
 
 BARS_PER_DECADE: Final = 4
-"""Bars of a power of ten."""
-_MIN_DECADE: Final = -8  # powers of ten: rarer than one in a hundred million is drawn as that
+_MIN_DECADE: Final = -8  # power of ten; lower selectivities are drawn here
 _MAX_TABLE_ROWS: Final = 20
 _MAX_BARS: Final = 15
 _MAX_POINTS: Final = 60
@@ -44,7 +44,7 @@ _MAX_POINTS: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class TrafficPoint:
-    """Some windows together: `window` is the number of the first, `start` when that begins."""
+    """The sums of consecutive windows: `window` is the number of the first, `start` its time."""
 
     window: int
     start: datetime | None
@@ -57,7 +57,7 @@ class TrafficPoint:
 
 @dataclass(frozen=True, slots=True)
 class OverlapMatrix:
-    """Overlap: the share of the documents of subscription j that match i too, `shares[i][j]`; None: not known."""
+    """`shares[i][j]`: the share of j's documents that subscription i matches; None if unknown."""
 
     subscriptions: tuple[str, ...]
     documents: tuple[int, ...]
@@ -66,14 +66,17 @@ class OverlapMatrix:
 
 @dataclass(frozen=True, slots=True)
 class ReportContent:
-    """All that the page needs."""
+    """All values that the page shows."""
 
     summary: StatisticsSummary
     windows_per_point: int
-    """How many windows a point has."""
+    """The number of windows that a point sums up."""
     traffic: tuple[TrafficPoint, ...]
     selectivity_histogram: dict[int, int]
-    """Subscriptions that match by floor(STEPS x log10(selectivity)); those that match all are with the last below 0."""
+    """Matching subscriptions by floor(BARS_PER_DECADE x log10(selectivity)).
+
+    The last bar below 0 includes those that match all documents.
+    """
     most_matching: ReportTable
     least_matching: ReportTable
     silent_subscriptions: ReportTable
@@ -86,7 +89,7 @@ class ReportContent:
 
 
 def read_content(session: SparkSession, statistics: Statistics) -> ReportContent:
-    """Read what is shown."""
+    """Read the content from saved statistics."""
     selectivity = statistics.table(session, "selectivity")
     windows_per_point = -(-statistics.summary.windows // _MAX_POINTS) or 1
     return ReportContent(
@@ -115,7 +118,7 @@ def read_content(session: SparkSession, statistics: Statistics) -> ReportContent
 
 
 def _collect_rows(table: DataFrame) -> ReportTable:
-    """All rows of a short table, with times in UTC."""
+    """Return all rows of a short table, with times in UTC."""
     times = {name for name, kind in table.dtypes if kind == "timestamp"}
     columns = [F.unix_micros(name).alias(name) if name in times else name for name in table.columns]
     return tuple(
@@ -133,7 +136,7 @@ def _top_rows(table: DataFrame, column: str, tie_breaker: str) -> DataFrame:
 
 def _traffic(table: DataFrame, windows_per_point: int) -> tuple[TrafficPoint, ...]:
     summed = ("documents", "matched", "matches", "refused", "bytes")
-    # Groups of windows begin at multiples of their number, as windows do.
+    # Groups begin at multiples of their size, as windows do.
     group = (F.col("window") - F.pmod("window", F.lit(windows_per_point))).alias("group")
     points = table.groupBy(group).agg(
         F.min("window").alias("window"),
@@ -146,7 +149,7 @@ def _traffic(table: DataFrame, windows_per_point: int) -> tuple[TrafficPoint, ..
 
 
 def _selectivity_histogram(selectivity: DataFrame) -> dict[int, int]:
-    # One in a thousand is one in a thousand, whatever its logarithm is rounded to.
+    # Rounding keeps exact powers of ten in their bar, whatever the error of the logarithm.
     bar = F.floor(F.round(F.log10("selectivity") * BARS_PER_DECADE, 9))
     bar = F.greatest(F.least(bar, F.lit(-1)), F.lit(_MIN_DECADE * BARS_PER_DECADE))
     bars = selectivity.where("selectivity > 0").groupBy(bar.alias("step")).count()

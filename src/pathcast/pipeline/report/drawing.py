@@ -1,8 +1,8 @@
-"""A figure of matplotlib as SVG that belongs to a page: its colours are the page's, so that they follow light and dark.
+"""matplotlib figures as SVG for embedding in the page: colours follow its light or dark theme.
 
-Figures are drawn with stand-ins for colours, which become the page's variables afterwards. Texts stay texts, in
-the page's font, and are never read as formulas. Ids within a figure get its name in front, since a page has several.
-The same figure gives the same bytes.
+Figures are drawn in placeholder colours, which are then replaced by CSS variables of the page. Text
+remains text, in the page's font, and is never parsed as math. Ids within a figure are prefixed with
+its name, because the page has several figures. Equal input gives equal bytes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _STYLE: Final[dict[Any, Any]] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "pathcast",
     "text.color": INK,
-    "text.parse_math": False,  # ids have dollars too
+    "text.parse_math": False,  # ids may contain dollar signs
     "xtick.color": GRID,
     "xtick.labelcolor": MUTED,
     "ytick.color": GRID,
@@ -63,7 +63,7 @@ _XLINK_HREF: Final = "{http://www.w3.org/1999/xlink}href"
 
 
 def require_matplotlib() -> None:
-    """PipelineError if there is no matplotlib."""
+    """Raise PipelineError if matplotlib is not installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -75,14 +75,14 @@ def require_matplotlib() -> None:
 def render_svg(
     name: str, title: str, draw: Callable[[Axes], None], *, width: float = 4.8, height: float = 2.9
 ) -> str:
-    """The figure that `draw` makes of its axes; `title` is what is read aloud of it."""
+    """Render the figure that `draw` makes on its axes; `title` is its accessible name."""
     require_matplotlib()
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     file = io.BytesIO()
     with mpl.rc_context(_STYLE), warnings.catch_warnings():
-        # A character that matplotlib's own font lacks: the page's font draws it.
+        # The page's font draws characters that matplotlib's font lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = Figure(figsize=(width, height), layout="constrained")
         draw(figure.add_subplot())
@@ -95,7 +95,7 @@ def _embed_in_page(svg: bytes, name: str, title: str) -> str:
     for element in [*root.iter(f"{_SVG}metadata", f"{_SVG}style")]:
         parent = element.getparent()
         assert parent is not None
-        parent.remove(element)  # a rule within a page would be one for all of it
+        parent.remove(element)  # a style element would apply to the whole page
     root.set("style", "stroke-linejoin: round; stroke-linecap: butt")
     for element in root.iter():
         if (id := element.get("id")) is not None:

@@ -1,4 +1,4 @@
-"""The page: figures first, then plots, then tables. Whatever comes from outside goes through `_text`."""
+"""The HTML page: figures, then plots, then tables. All untrusted text passes through `_text`."""
 
 from __future__ import annotations
 
@@ -23,14 +23,17 @@ from pathcast.pipeline.report.texts import (
 
 __all__ = ["render_page"]
 
-_MAX_TEXT_LENGTH: Final = 160  # characters of an id or a message that are shown
+_MAX_TEXT_LENGTH: Final = 160  # characters of an id or message
 
 ReportColumn = tuple[str, Callable[[Any], str], str]
-"""A heading, the escaped text of a value, and its name in rows; the first column, and those whose heading ends with a colon, are texts."""
+"""A heading, a function that renders a value as escaped text, and the value's key in rows.
+
+The first column, and columns whose heading ends with a colon, hold text.
+"""
 
 
 def render_page(content: ReportContent, out: str) -> str:
-    """The whole document."""
+    """Return the HTML document."""
     title = f"pathcast: {shorten(out, _MAX_TEXT_LENGTH)}"
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -39,7 +42,8 @@ def render_page(content: ReportContent, out: str) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{html.escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
         f"<h1>{_text(out)}</h1>\n{_about(content)}\n{_figures(content)}\n"
-        f'<div class="grid">\n{_plots(content)}\n{_tables(content)}\n</div>\n</main>\n</body>\n</html>\n'
+        f'<div class="grid">\n{_plots(content)}\n{_tables(content)}\n</div>\n'
+        "</main>\n</body>\n</html>\n"
     )
 
 
@@ -58,8 +62,10 @@ def _about(content: ReportContent) -> str:
         if summary.kept is None
         else f", the newest {format_count(summary.kept)} of them counting"
     )
+    batches = format_quantity(summary.batches, "batch", "batches")
+    windows = format_quantity(summary.windows, "window", "windows")
     return (
-        f"<p>{format_quantity(summary.batches, 'batch', 'batches')}, documents of {period}. {format_quantity(summary.windows, 'window', 'windows')} of {window_length}{kept_windows}; "
+        f"<p>{batches}, documents of {period}. {windows} of {window_length}{kept_windows}; "
         f"a document counts {summary.decay:g} times as much for each window that it is older.</p>"
     )
 
@@ -106,7 +112,8 @@ def _plots(content: ReportContent) -> str:
             _section(
                 "Documents over time",
                 plots.plot_traffic(content),
-                f"A bar is {bar_width}: documents that some subscription matches, that none does, and that were refused.",
+                f"A bar is {bar_width}: documents that some subscription matches, that none does, "
+                "and that were refused.",
                 "There are no documents.",
             ),
             _section(
@@ -118,21 +125,24 @@ def _plots(content: ReportContent) -> str:
             _section(
                 "Selectivity",
                 plots.plot_selectivity(content),
-                "Subscriptions by the share of documents that they match, newer documents counting for more.",
+                "Subscriptions by the share of documents that they match, "
+                "newer documents counting for more.",
                 "Nothing matched.",
             ),
             _section(
                 "Structures",
                 plots.plot_structures(content),
-                "Documents whose structure a cache would have: with its entries there from the start (warm: the cumulative "
+                "Documents whose structure a cache would have: "
+                "with its entries there from the start (warm: the cumulative "
                 "share of structures), or each missed once (cold).",
                 "No structures are known: documents were not sampled.",
             ),
             _section(
                 "Overlap",
                 plots.plot_overlap(content.overlap),
-                "The fuller a square, the more of the documents of the column's subscription match the row's too; a row that is full "
-                "where its column is not contains it. Numbers are those of the table of compared subscriptions.",
+                "The fuller a square, the more of the documents of the column's subscription "
+                "match the row's too; a row that is full where its column is not contains it. "
+                "Numbers are those of the table of compared subscriptions.",
                 "There are no two subscriptions to compare.",
             ),
             _section(
@@ -284,7 +294,8 @@ def _table(
         for row in rows
     )
     return (
-        f'<section{section_class}><h2>{heading}</h2><div class="scroll"><table><thead><tr>{head}</tr></thead>'
+        f'<section{section_class}><h2>{heading}</h2><div class="scroll">'
+        f"<table><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table></div></section>"
     )
 

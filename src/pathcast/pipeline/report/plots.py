@@ -1,4 +1,4 @@
-"""The plots of the report, each a figure from the content, or nothing where there is nothing to draw."""
+"""The plots of the report: each function returns an SVG figure, or None without data."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ __all__ = [
 
 
 def plot_traffic(content: ReportContent) -> str | None:
-    """Documents over time, and how many of them somebody wanted."""
+    """Plot documents over time: matched, unmatched and refused."""
     points = content.traffic
     if not points:
         return None
@@ -74,7 +74,7 @@ def plot_traffic(content: ReportContent) -> str | None:
 
 
 def plot_matches(content: ReportContent) -> str | None:
-    """Matches of a document over time, on average."""
+    """Plot the average number of matches per document over time."""
     points = [point for point in content.traffic if point.documents > point.refused]
     if not points or not content.summary.matches:
         return None
@@ -90,7 +90,7 @@ def plot_matches(content: ReportContent) -> str | None:
             [window + step / 2 for window in windows],
             [
                 averages.get(window, math.nan) for window in windows
-            ],  # the line ends where nothing came
+            ],  # NaN interrupts the line where a window is empty
             color=ACCENT,
             linewidth=1.6,
             marker="o",
@@ -105,7 +105,7 @@ def plot_matches(content: ReportContent) -> str | None:
 
 
 def plot_selectivity(content: ReportContent) -> str | None:
-    """How many subscriptions match how large a share of documents."""
+    """Plot the histogram of selectivities."""
     histogram = content.selectivity_histogram
     if not histogram:
         return None
@@ -126,7 +126,7 @@ def plot_selectivity(content: ReportContent) -> str | None:
 
 
 def plot_structures(content: ReportContent) -> str | None:
-    """What a cache of so many structures would hit."""
+    """Plot the hit rate of a structure cache by its size."""
     rows = content.cache
     if not rows:
         return None
@@ -150,7 +150,7 @@ def plot_structures(content: ReportContent) -> str | None:
 
 
 def plot_overlap(matrix: OverlapMatrix) -> str | None:
-    """A square for each pair: the fuller, the more of the column's documents match the row."""
+    """Plot one square per pair: the fuller, the more of the column's documents match the row."""
     count = len(matrix.subscriptions)
     if count < 2:
         return None
@@ -185,12 +185,12 @@ def plot_overlap(matrix: OverlapMatrix) -> str | None:
 
 
 def plot_errors(rows: ReportTable) -> str | None:
-    """Errors by kind."""
+    """Plot errors by kind."""
     return _plot_ranking("errors", "errors by kind", rows, "kind", "errors", BAD)
 
 
 def plot_busiest(rows: ReportTable) -> str | None:
-    """Who gets most documents."""
+    """Plot the subscribers with the most documents."""
     return _plot_ranking("busiest", "busiest subscribers", rows, "group", "documents", ACCENT)
 
 
@@ -218,7 +218,9 @@ def _plot_ranking(
 
 
 def _readable_ticks(sizes: list[int]) -> list[int]:
-    """Those of a logarithmic axis that can be read side by side: the last one, and others as far from it as they must be."""
+    """Choose ticks of a logarithmic axis that do not collide: the last, and others far enough from
+    it.
+    """
     ticks = sizes[-1:]
     for size in reversed(sizes):
         if ticks[0] / size >= max(1.9, (sizes[-1] / sizes[0]) ** 0.11):
@@ -231,7 +233,7 @@ def _percent(power: int) -> str:
 
 
 def _positions(points: Sequence[TrafficPoint], content: ReportContent) -> list[int]:
-    """Where points stand: the first of the windows that they may have."""
+    """Return the x positions of points: the first window of each group."""
     return [point.window - point.window % content.windows_per_point for point in points]
 
 
@@ -243,12 +245,12 @@ def _x_limits(content: ReportContent) -> tuple[float, float]:
     places, step = _positions(content.traffic, content), content.windows_per_point
     padding_bars = max(
         0, 6 - (places[-1] - places[0]) // step
-    )  # a few bars are not as broad as the page
+    )  # pad short runs so that bars stay narrow
     return places[0] - padding_bars * step / 2, places[-1] + step + padding_bars * step / 2
 
 
 def _time_axis(axes: Axes, content: ReportContent) -> None:
-    """Names of windows below: their time, or their batch."""
+    """Label the x axis with the windows' times, or with batch numbers."""
     axes.set_xlim(_x_limits(content))
     positions = _positions(content.traffic, content)
     first, last = positions[0], positions[-1]
@@ -262,7 +264,7 @@ def _time_axis(axes: Axes, content: ReportContent) -> None:
         times = [EPOCH + timedelta(seconds=window * length) for window in windows]
         labels = format_times(times)
         axes.set_xlabel(f"from {times[0]:%Y-%m-%d} on, UTC")
-    # A time is where a window begins; a batch is the window.
+    # A time marks the start of a window; a batch number marks its middle.
     middle = content.windows_per_point * 0.45 if content.summary.by == "batch" else 0.0
     axes.set_xticks([window + middle for window in windows], labels)
 

@@ -1,7 +1,9 @@
-"""Values as people read them.
+"""Number, time and text formats of the report.
 
->>> format_count(1234567), format_bytes(123_456), format_share(0.000321), shorten("a" * 30, 8), shorten("tab\\there", 20)
-('1,234,567', '123 KB', '0.0321%', 'aaaaaaa…', 'tab�here')
+>>> format_count(1234567), format_bytes(123_456), format_share(0.000321)
+('1,234,567', '123 KB', '0.0321%')
+>>> shorten("a" * 30, 8), shorten("tab\\there", 20)
+('aaaaaaa…', 'tab�here')
 >>> format_quantity(1, "batch", "batches"), format_quantity(1200, "batch", "batches")
 ('1 batch', '1,200 batches')
 >>> format_duration(90), format_duration(7_200), format_duration(0.001)
@@ -34,24 +36,23 @@ _UNITS: Final = ((604_800, "weeks"), (86_400, "days"), (3_600, "h"), (60, "min")
 
 
 def format_count(value: int) -> str:
-    """A count."""
     return f"{value:,}"
 
 
 def format_quantity(count: float, singular: str, plural: str) -> str:
-    """So many of something."""
+    """Format a number with its noun."""
     return f"{count:,.15g} {singular if count == 1 else plural}"
 
 
 def format_rate(value: float | None) -> str:
-    """A rate: three digits that say something."""
+    """Format a rate with three significant digits."""
     if value is None:
         return UNKNOWN
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def format_bytes(value: float | None) -> str:
-    """Bytes."""
+    """Format a number of bytes with a decimal unit."""
     if value is None:
         return UNKNOWN
     for unit in ("B", "KB", "MB", "GB"):
@@ -62,7 +63,7 @@ def format_bytes(value: float | None) -> str:
 
 
 def format_share(value: float | None) -> str:
-    """A share as a percentage."""
+    """Format a share as a percentage."""
     if value is None:
         return UNKNOWN
     percent = 100 * value
@@ -70,7 +71,7 @@ def format_share(value: float | None) -> str:
 
 
 def shorten(text: object, length: int) -> str:
-    """A text from anywhere: cut, and without what does not print or turns a line around."""
+    """Truncate untrusted text, and replace unprintable and direction-changing characters."""
     printable = "".join(
         character if character.isprintable() else "\ufffd" for character in str(text)[: length + 1]
     )
@@ -78,12 +79,11 @@ def shorten(text: object, length: int) -> str:
 
 
 def format_time(time: datetime | None) -> str:
-    """A time."""
     return UNKNOWN if time is None else f"{time:%Y-%m-%d %H:%M:%S}"
 
 
 def format_times(times: Sequence[datetime]) -> list[str]:
-    """Times side by side, no more exact than they must be."""
+    """Format the ticks of a time axis, with the precision that their span requires."""
     span = (times[-1] - times[0]).total_seconds()
     if span > 2 * 86_400:
         return [f"{time:%m-%d}" if span > 8 * 86_400 else f"{time:%m-%d %Hh}" for time in times]
@@ -95,7 +95,6 @@ def format_times(times: Sequence[datetime]) -> list[str]:
 
 
 def format_duration(seconds: float) -> str:
-    """A length of time."""
     for length, name in _UNITS:
         if seconds >= 2 * length or seconds == length:
             return f"{seconds / length:g} {name}"

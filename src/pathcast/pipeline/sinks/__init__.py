@@ -1,4 +1,10 @@
-"""Where deliveries end up besides the tables: outboxes, staged by batch and then published."""
+"""Outboxes: where deliveries go besides the tables, staged per batch and then published.
+
+files           a folder per subscriber
+file_names      file names for arbitrary ids
+nats            a NATS subject per subscriber
+nats_publisher  the publishing work of a Spark worker
+"""
 
 from __future__ import annotations
 
@@ -10,10 +16,11 @@ __all__ = ["Outbox"]
 
 
 class Outbox(Protocol):
-    """What brings mail (see `routes.mail`) to subscribers.
+    """Delivers outbox rows (see `routes.outbox_rows`) to subscribers.
 
-    `staging` is a folder of the batch's own, in Spark's way of writing it. `stage` may be called again after a crash, on a folder that
-    was removed in between; `publish` too, on one that stays as the first call left it, and then brings only what is left.
+    `staging` is a folder of the batch, in Spark's notation. `stage` may run again after a crash,
+    after the folder was removed. `publish` may run again too, on the folder as the first call left
+    it, and then delivers only the rest.
     """
 
     def stage(self, mail: DataFrame, staging: str) -> None: ...
@@ -21,4 +28,6 @@ class Outbox(Protocol):
     def publish(self, session: SparkSession, staging: str) -> object: ...
 
     def undeliverable(self, session: SparkSession, staging: str) -> DataFrame | None:
-        """(document, subscribers, kind, message, version) of what could not be brought, if that can happen."""
+        """Return (document, subscribers, kind, message, version) of rejected deliveries, if
+        possible.
+        """

@@ -1,11 +1,12 @@
-"""Outboxes as folders: a file for each delivery, `FOLDER/subscriber/document`.
+"""File outboxes: one file per delivery, `FOLDER/subscriber/document`.
 
-Workers write the files of a batch into its staging folder, the driver moves them into the outboxes when all are there. A move is
-one step, so a reader sees whole files only; a file that was moved is not in the staging folder any more, so moving again
-after a crash brings no file a second time, not even one that its reader has taken away in the meantime.
+Workers write the files of a batch into its staging folder. When all exist, the driver moves them
+into the outboxes. A move is atomic, so readers see complete files only. A moved file is no longer
+in the staging folder, so a retry after a crash never delivers a file twice, even if its reader
+removed it in the meantime.
 
-All machines must see the folder under the same name: a local disk for one machine, a mounted one for a cluster. What workers say they
-wrote is counted again by the driver before anything is moved.
+All machines must see the folder under the same name: a local disk for one machine, a shared mount
+for a cluster. The driver counts the workers' files again before it moves any.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ __all__ = ["FileOutboxes"]
 
 @dataclass(frozen=True, slots=True)
 class FileOutboxes:
-    """A folder with an outbox for each subscriber."""
+    """A folder with one outbox per subscriber."""
 
     folder: Path
 
     def stage(self, rows: DataFrame, staging: str) -> None:
-        """Write the files of a batch."""
+        """Write the files of a batch, and check that this machine sees them."""
         folder = local_path(staging)
         folder.mkdir(parents=True, exist_ok=True)
         counts = rows.mapInArrow(partial(_write, folder=str(folder)), "files bigint")
@@ -47,8 +48,8 @@ class FileOutboxes:
                 hint="all machines must see the folder of results under the same name",
             )
 
-    def publish(self, session: SparkSession, staging: str) -> None:  # noqa: ARG002 - other outboxes need it
-        """Move what is staged into the outboxes."""
+    def publish(self, session: SparkSession, staging: str) -> None:  # noqa: ARG002 - protocol
+        """Move the staged files into the outboxes."""
         for file in _staged_files(local_path(staging)):
             outbox = self.folder / file.parent.name
             target = outbox / file.name
@@ -59,21 +60,21 @@ class FileOutboxes:
                 os.replace(file, target)
 
     def undeliverable(self, session: SparkSession, staging: str) -> None:
-        """A file can always be written, or the batch is not published."""
+        """Return None: any file can be written, or the batch is not published."""
 
 
 def _staged_files(staging: Path) -> Iterator[Path]:
-    """The files of a batch that are complete and still there."""
+    """Yield the complete files of a batch that are still staged."""
     if not staging.is_dir():
         return
     for outbox in sorted(staging.iterdir()):
-        for name in sorted(os.listdir(outbox)):  # all at once: files are moved while we go on
-            if not name.startswith("."):  # a draft of somebody who was stopped
+        for name in sorted(os.listdir(outbox)):  # a list, because publishing moves the files
+            if not name.startswith("."):  # a draft of a task that was killed
                 yield outbox / name
 
 
 def _write(batches: Iterator[pa.RecordBatch], folder: str) -> Iterator[pa.RecordBatch]:
-    """In a worker: the files of rows of mail."""
+    """Write the files of outbox rows; runs in a worker."""
     count = 0
     for batch in batches:
         for row in batch.to_pylist():
@@ -85,7 +86,7 @@ def _write(batches: Iterator[pa.RecordBatch], folder: str) -> Iterator[pa.Record
 
 
 def _write_file(outbox: Path, name: str, body: bytes) -> None:
-    """A whole file, or none: another attempt at the same task may be writing it at this moment."""
+    """Write a file atomically: another attempt at the same task may write it concurrently."""
     draft = outbox / f".{secrets.token_hex(8)}"
     try:
         handle = draft.open("xb")

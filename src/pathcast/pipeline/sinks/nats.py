@@ -1,20 +1,25 @@
-"""Outboxes as subjects of NATS JetStream: a message for each delivery, to `PREFIX.subscriber`, once in effect.
+"""NATS JetStream outboxes: one message per delivery, to `PREFIX.subscriber`, effectively once.
 
-A delivery counts when the broker has acknowledged it. Its message id is made of the document and the subscriber, so the broker itself
-drops one that comes again within the *duplicate window* of its stream. The window is short, two minutes in streams that are made
-here, because the broker holds all ids of it in memory; a batch that is published again after a longer pause would arrive
-twice. So before its first message the end of the stream is written down in the staging folder, and whoever publishes a
-batch again, or sends something again because the connection broke, first reads the ids that have arrived since and leaves
-these out. What remains for the window are two who publish the same at the same moment: a task that Spark believes dead, and the one that takes
-its place. The stream must keep its messages (retention `limits`) until the batch is done: ids that it has dropped cannot be found
-again. An acknowledged message outlives the broker's process; whether it outlives its machine is a setting of the broker (`sync_interval`).
+A delivery counts when the broker acknowledged it. Its message id is a hash of document and
+subscriber, so the broker drops duplicates within the *duplicate window* of the stream. That window
+is short (two minutes in streams created here), because the broker holds its ids in memory; a batch
+that is published again after a longer pause would arrive twice. Therefore the last sequence number
+of the stream is recorded in the staging folder before the first message. A retry of the batch, and
+a resend after a broken connection, first read the ids that arrived since and skip them. The
+duplicate window then only covers two concurrent publishers: a task that Spark considers lost, and
+its replacement.
 
-A delivery that is larger than the broker allows is left out, for the batch would be stuck with it for ever: `refused` tells
-which, and a line on stderr how many.
+The stream must keep its messages (retention `limits`) until the batch is done, or their ids cannot
+be read. An acknowledged message survives a crash of the broker process; whether it survives a crash
+of the machine depends on the broker's `sync_interval`.
 
-Workers publish, each its part of the mail (see `nats_post`): bodies never come to the driver. A worker holds a batch of Arrow and at most 500 messages
-on their way, and after trouble the ids that arrived, some 150 bytes each. Measured: 5,000 messages/s of 6 KB, on two cores that ran
-the broker and Spark, and were busy with other work; 3,000/s when it is all done again and nothing has to be sent.
+A delivery larger than the broker's limit is skipped, because it would block the batch forever.
+`undeliverable` lists such deliveries, and a line on stderr counts them.
+
+Workers publish their partitions (see `nats_publisher`); bodies never reach the driver. A worker
+holds an Arrow batch, at most 500 messages in flight, and after an error the ids that arrived, about
+150 bytes each. Measured: 5,000 messages/s of 6 KB on two cores shared with the broker, Spark and
+other work; 3,000/s for a retry that has nothing left to send.
 """
 
 from __future__ import annotations
@@ -47,7 +52,7 @@ from pathcast.pipeline.storage import Storage, open_storage
 __all__ = ["DUPLICATE_WINDOW_SECONDS", "NatsOutbox"]
 
 DUPLICATE_WINDOW_SECONDS: Final = 120.0
-"""Seconds within which the broker itself drops what comes again, in streams that are made here."""
+"""The duplicate window of streams that are created here."""
 
 _MESSAGES_FOLDER: Final = "mail"
 _STREAM_END_RECORD: Final = "begin.json"
@@ -56,19 +61,21 @@ _REPORT_FOLDER: Final = "report"
 
 @dataclass(frozen=True, slots=True)
 class NatsOutbox:
-    """Subjects below a prefix; their stream is made if there is none."""
+    """Subjects below a prefix; creates their stream if none takes them."""
 
     address: OutboxAddress
     retry_seconds: float = RETRY_SECONDS
     window: float = DUPLICATE_WINDOW_SECONDS
 
     def stage(self, rows: DataFrame, staging: str) -> None:
-        """Write the mail of a batch into a folder of its own."""
+        """Write the outbox rows of a batch as parquet."""
         columns = rows.select("document", "body", "version", "subscribers")
         columns.write.mode("overwrite").parquet(f"{staging}/{_MESSAGES_FOLDER}")
 
     def publish(self, session: SparkSession, staging: str) -> int:
-        """Send what is staged and has not arrived before; how many deliveries of it the broker has now."""
+        """Send the staged messages that have not arrived; return how many deliveries the broker
+        has.
+        """
         with tempfile.TemporaryDirectory(prefix="pathcast-nats-") as cache:
             storage = open_storage(session, staging, Path(cache))
             if "_SUCCESS" not in storage.names(_REPORT_FOLDER):
@@ -80,12 +87,12 @@ class NatsOutbox:
             return self._count_messages(session, storage.path(_REPORT_FOLDER))
 
     def undeliverable(self, session: SparkSession, staging: str) -> DataFrame:
-        """(document, subscribers, kind, message, version) of what was too large, in a batch that is published."""
+        """Return (document, subscribers, kind, message, version) of deliveries that were too large."""
         report = session.read.schema(REPORT_DDL).parquet(escape_glob(f"{staging}/{_REPORT_FOLDER}"))
         return report.where("kind is not null").drop("sent")
 
     def _begin(self, storage: Storage) -> PublishTask:
-        """What workers need; where the stream ended is written down, unless that was done before."""
+        """Prepare the stream and the workers' task; on the first attempt, record the stream's end."""
         with RetryingClient(self.address.server, self.retry_seconds) as client:
             target = client.call(partial(_prepare_stream, address=self.address, window=self.window))
         record = storage.read(_STREAM_END_RECORD)
@@ -94,7 +101,7 @@ class NatsOutbox:
             storage.write(_STREAM_END_RECORD, json.dumps(asdict(stream_end)).encode())
         else:
             recorded = _StreamEnd(**json.loads(record))
-            # A stream that was made anew may have anything of this batch, from its beginning on.
+            # A recreated stream may hold messages of this batch from its start on.
             stream_end = (
                 recorded
                 if recorded.created == stream_end.created
@@ -123,7 +130,7 @@ class NatsOutbox:
 
 @dataclass(frozen=True, slots=True)
 class _StreamEnd:
-    """Where a stream ends; `created` tells it from another of that name."""
+    """The last sequence of a stream; `created` tells it from another stream of the same name."""
 
     stream: str
     created: str
@@ -132,7 +139,7 @@ class _StreamEnd:
 
 @dataclass(frozen=True, slots=True)
 class _TargetStream:
-    """A stream that takes the messages, each of `most` bytes with its headers."""
+    """A stream that takes the messages, each of at most `max_bytes` with its headers."""
 
     end: _StreamEnd
     max_bytes: int
@@ -141,14 +148,14 @@ class _TargetStream:
 async def _prepare_stream(
     connection: NatsConnection, address: OutboxAddress, window: float
 ) -> _TargetStream:
-    """The stream that takes the messages; PipelineError if there is none that could."""
+    """Return the stream that takes the messages; PipelineError if it is unsuitable."""
     info = await _find_or_create_stream(connection, address, window)
     name, settings = info.config.name or "", info.config
     problem = None
     if not any(_covers_prefix(subject, address.prefix) for subject in settings.subjects or ()):
         problem = f"takes some of the subjects below {address.prefix}, but not all"
     elif settings.retention not in (None, RetentionPolicy.LIMITS):
-        problem = "drops messages when they were read, so that nobody knows what has arrived"
+        problem = "drops messages when they were read, so what has arrived cannot be checked"
     elif settings.no_ack:
         problem = "acknowledges nothing"
     if problem is not None:
@@ -180,7 +187,7 @@ async def _find_or_create_stream(
 
 
 def _covers_prefix(subject: str, prefix: str) -> bool:
-    """Whether a subject of a stream has all that are below a prefix.
+    """Return whether a subject of a stream covers all subjects below a prefix.
 
     >>> streams = (">", "a.>", "*.b.>", "a.b.>", "a.b.c", "a.b.*", "a.b.c.>")
     >>> [_covers_prefix(subject, "a.b") for subject in streams]

@@ -1,12 +1,14 @@
-"""Mail -> messages of NATS JetStream, in a worker: what `sinks.nats` has decided is done here.
+"""Publishing outbox rows to NATS JetStream in a worker, as `sinks.nats` planned it.
 
     subject   the prefix, and the subscriber as one token
-    headers   Nats-Msg-Id, Pathcast-Document, Pathcast-Subscriber, Pathcast-Version; the last three percent-encoded
+    headers   Nats-Msg-Id, Pathcast-Document, Pathcast-Subscriber, Pathcast-Version;
+              the last three are percent-encoded
     body      the document
 
-Several hundred messages are on their way at a time, and all of them are acknowledged before the next go out. When the connection breaks among them
-nobody knows which arrived: the ids that the stream has from `Task.begin` on are read (once; later only what came since), and
-those are left out. The same is done at the start by whoever takes the place of another.
+Several hundred messages are in flight at a time, and all are acknowledged before the next ones are
+sent. If the connection breaks, it is unknown which of them arrived. The publisher then reads the
+ids in the stream after `PublishTask.last_sequence_before` (once; later only new ones) and skips
+these. A retried task does the same before it starts.
 
 >>> subject_token("ann"), subject_token("desk 7.fr/*"), subject_token("")
 ('ann', 'desk%207%2Efr%2F%2A', '=')
@@ -41,8 +43,11 @@ __all__ = [
     "subscriber_of",
 ]
 
-REPORT_DDL: Final = "sent bigint, document string, subscribers array<string>, kind string, message string, version string"
-"""Rows with `sent` count deliveries; the others name those that are too large."""
+REPORT_DDL: Final = (
+    "sent bigint, document string, subscribers array<string>, "
+    "kind string, message string, version string"
+)
+"""Rows with `sent` count deliveries; the others name deliveries that are too large."""
 
 _REPORT_SCHEMA: Final = pa.schema(
     [
@@ -55,17 +60,15 @@ _REPORT_SCHEMA: Final = pa.schema(
     ]
 )
 _HASH_PREFIX: Final = "="  # never in a percent-encoded name
-_MAX_TOKEN_LENGTH: Final = (
-    512  # characters of a token: with the prefix and the rest it must fit into a line
-)
-_MAX_IN_FLIGHT: Final = 500  # messages on their way
-_MAX_IN_FLIGHT_BYTES: Final = 8 << 20  # far below what the broker holds back for a stream
-_PUBLISH_TIMEOUT: Final = 30.0  # seconds for these
+_MAX_TOKEN_LENGTH: Final = 512  # with the prefix, it must fit into a protocol line
+_MAX_IN_FLIGHT: Final = 500  # messages
+_MAX_IN_FLIGHT_BYTES: Final = 8 << 20  # far below the broker's pending limit for a stream
+_PUBLISH_TIMEOUT: Final = 30.0  # seconds for one chunk
 
 
 @dataclass(frozen=True, slots=True)
 class PublishTask:
-    """What a worker needs; if the batch was begun before, its messages are in the stream, after `begin`."""
+    """What a worker needs. A retry finds earlier messages after `last_sequence_before`."""
 
     address: OutboxAddress
     stream: str
@@ -76,7 +79,11 @@ class PublishTask:
 
 
 def subject_token(subscriber: str) -> str:
-    """A subscriber as one token of a subject: percent-encoded; if that is too long, `=` and a hash (the header has the name)."""
+    """Encode a subscriber as one token of a subject.
+
+    The token is percent-encoded; if that is too long, it is `=` and a hash, and only the header has
+    the name.
+    """
     encoded = quote(subscriber, safe="").replace(".", "%2E")
     if not encoded:
         return _HASH_PREFIX
@@ -88,14 +95,14 @@ def subject_token(subscriber: str) -> str:
 
 
 def subscriber_of(token: str) -> str | None:
-    """The subscriber that a token stands for; None if it is a hash."""
+    """Return the subscriber of a token, or None if it is a hash."""
     if token.startswith(_HASH_PREFIX):
         return None if token != _HASH_PREFIX else ""
     return unquote(token)
 
 
 def message_id(document: str, subscriber: str) -> str:
-    """The id of a delivery, by which the broker knows it again: short, however long the names are."""
+    """Return the id by which the broker detects duplicates: short, however long the names."""
     return sha256(json.dumps([document, subscriber]).encode()).hexdigest()
 
 
@@ -110,14 +117,14 @@ class _OutgoingMessage(NamedTuple):
 
     @property
     def size(self) -> int:
-        """As the broker counts it: with the headers, a line before and a line after them."""
+        """The broker's measure: body and headers, with a line before and after the headers."""
         return (
             len(self.body) + 12 + sum(len(key) + len(self.headers[key]) + 4 for key in self.headers)
         )
 
 
 def _outgoing_messages(row: dict[str, Any], task: PublishTask) -> Iterator[_OutgoingMessage]:
-    """The deliveries of a row of mail."""
+    """Yield the messages of an outbox row."""
     for subscriber in row["subscribers"]:
         yield _OutgoingMessage(
             f"{task.address.prefix}.{subject_token(subscriber)}",
@@ -135,7 +142,7 @@ def _outgoing_messages(row: dict[str, Any], task: PublishTask) -> Iterator[_Outg
 def publish_batches(
     batches: Iterator[pa.RecordBatch], task: PublishTask
 ) -> Iterator[pa.RecordBatch]:
-    """Send rows of mail; what comes out says how many deliveries were sent, and which were not."""
+    """Send the messages of outbox rows; yield the numbers sent and the deliveries left out."""
     context = TaskContext.get()
     is_retry = task.is_retry or (context is not None and context.attemptNumber() > 0)
     publisher = _Publisher(task, is_retry)
@@ -152,7 +159,7 @@ def publish_batches(
 def _messages_within_limit(
     rows: Sequence[dict[str, Any]], task: PublishTask, too_large: list[dict[str, Any]]
 ) -> Iterator[_OutgoingMessage]:
-    """The deliveries of mail; those that are too large go to `refused`, one row of the report for a row of mail."""
+    """Yield the messages of outbox rows; append those that are too large to `too_large`."""
     for row in rows:
         sizes: dict[str, int] = {}
         for subscriber, message in zip(
@@ -164,7 +171,10 @@ def _messages_within_limit(
                 sizes[subscriber] = message.size
         if sizes:
             size = max(sizes.values())
-            reason = f"{size:,} bytes with its headers, and the broker takes {task.max_bytes:,}: not sent"
+            reason = (
+                f"{size:,} bytes with its headers, "
+                f"and the broker takes {task.max_bytes:,}: not sent"
+            )
             too_large.append(
                 {
                     "document": row["document"],
@@ -190,7 +200,7 @@ def _chunks(messages: Iterator[_OutgoingMessage]) -> Iterator[list[_OutgoingMess
 
 
 class _Publisher:
-    """Sends letters, and after trouble only those that have not arrived."""
+    """Sends messages; after an error, only those that have not arrived."""
 
     def __init__(self, task: PublishTask, is_retry: bool) -> None:
         self._may_have_arrived = is_retry
@@ -203,14 +213,12 @@ class _Publisher:
         )
 
     async def send(self, connection: NatsConnection, messages: list[_OutgoingMessage]) -> None:
-        """A question for a line: answered when the broker has them all."""
+        """Send messages and wait for all acknowledgements; an operation for `RetryingClient`."""
         if connection is not self._connection:
             if self._may_have_arrived:
                 await self._catch_up(connection)
-            self._connection, self._may_have_arrived = (
-                connection,
-                True,
-            )  # on the next one nobody knows what got through
+            # On the next connection, messages of this one may have arrived.
+            self._connection, self._may_have_arrived = connection, True
         async with asyncio.timeout(_PUBLISH_TIMEOUT):
             acknowledgements = [
                 await connection.jetstream.publish_async(
@@ -222,7 +230,7 @@ class _Publisher:
             await asyncio.gather(*acknowledgements)
 
     async def _catch_up(self, connection: NatsConnection) -> None:
-        """Learn what has arrived since the batch was begun, or since this was asked last."""
+        """Read the ids that arrived since the batch started, or since the last call."""
         info = await connection.jetstream.stream_info(self._stream)
         self._reader.last = info.state.last_seq
         while not self._reader.done:

@@ -1,16 +1,16 @@
-"""Where documents come from: a table of (id, body, source, time, fault), whatever they are stored in.
+"""Document sources: whatever the storage, a table of (id, body, source, time, fault).
 
-A document's id is its place in its source, so that reading the same source again gives the same ids. What cannot become a
-document is a row all the same: `fault` says why, and there is no body.
+A document's id is its location in the source, so reading the source again gives the same ids. Input
+that cannot become a document is a row too: `fault` says why, and the body is null.
 
-    files     every file is a document; archives hold some                   files, unpacking, empties
-    rows      rows of CSV or JSON, one or a group of them a document         rows
-    bodies    lines of JSON that have a document in `body`                   rows
-    parquet   a table with a column `body`                                   tables
-    nats      messages of a stream of NATS JetStream                         nats, nats_reading
-    kafka     messages of a topic, by Spark's own connector                  kafka
+    files     every file is a document; archives hold several      files, unpacking, empty_files
+    rows      rows of CSV or JSON, single or grouped               rows, records, json_records
+    bodies    lines of JSON with a document in `body`              rows, json_records
+    parquet   a table with a column `body`                         tables
+    nats      messages of a NATS JetStream stream                  nats, nats_reader
+    kafka     messages of a topic, by Spark's own connector        kafka
 
-A style sheet may make other documents of any of them (`sheets`).
+A style sheet can transform the documents of any source (`xslt`).
 """
 
 from __future__ import annotations
@@ -52,17 +52,17 @@ _KIND_BY_SUFFIX: Final[dict[str, SourceKind]] = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A place to read documents from; none may have more than `most` bytes."""
+    """A location to read documents from; no document may exceed `max_bytes`."""
 
     path: str
     kind: SourceKind
     max_bytes: int
     group: str | None = None
-    """The column whose value rows of one document have in common."""
+    """The column by which consecutive rows are grouped into one document."""
     transform: XsltTransform | None = None
 
     def documents(self, session: SparkSession, batch_size: int | None = None) -> DataFrame:
-        """All documents, or with `batch` a stream of them, of at most so many files at a time."""
+        """Return all documents, or a stream of them with at most `batch_size` files per batch."""
         with spark_errors_as("source", self.path):
             documents = self._read(session, batch_size)
             return (
@@ -96,7 +96,9 @@ class Source:
                 )
 
     def _unpack_function(self) -> tuple[UnpackFunction, tuple[str, ...]]:
-        """What makes documents of files that are not documents themselves, and how their names end."""
+        """Return the function that unpacks files that hold documents, and the suffixes of such
+        files.
+        """
         archive_suffixes = unpacking.SUFFIXES
         if self.kind == "files":
             return unpacking.unpack, archive_suffixes
@@ -106,7 +108,7 @@ class Source:
     def add_empty_files(
         self, session: SparkSession, documents: DataFrame, storage: Storage, batch: int
     ) -> DataFrame:
-        """The documents of a batch of a stream, with those of its files that are empty."""
+        """Return the documents of a micro-batch with those of its empty files."""
         if self.kind not in _FILE_KINDS:
             return documents
         unpack, endings = self._unpack_function()
@@ -121,23 +123,23 @@ class Source:
 
     @property
     def name(self) -> str:
-        """What tells it from others; no secrets are in it."""
+        """The identity of the source, without credentials."""
         if self.kind == "nats":
             from pathcast.pipeline.jetstream import StreamAddress
 
             return str(StreamAddress.parse(self.path))
         if self.kind == "kafka":
             return str(KafkaAddress.parse(self.path))
-        # However it is written, and wherever that was: the same folder has the same name.
+        # Independent of spelling and working directory.
         return self.path.rstrip("/") if ":" in self.path else os.path.abspath(self.path)
 
     @property
     def has_own_ids(self) -> bool:
-        """Whether whoever wrote the documents chose their ids, so that they must be compared."""
+        """Whether the documents bring their ids, so that duplicates are possible."""
         return self.kind in ("parquet", "bodies")
 
     def check_output_outside(self, session: SparkSession, out: str) -> None:
-        """PipelineError if what is written to OUT would be read as documents, and what comes of these again."""
+        """Raise PipelineError if results in `out` would be read as documents."""
         if self.kind in ("nats", "kafka"):
             return
         documents_path, output_path = (_real_path(session, path) for path in (self.path, out))
@@ -155,18 +157,18 @@ class Source:
             )
 
     def reject_duplicate_ids(self, documents: DataFrame) -> DataFrame:
-        """What was read at once, with faults that only all of it together shows."""
+        """Mark duplicate ids within a batch as faults, where documents bring their ids."""
         return reject_duplicate_ids(documents) if self.has_own_ids else documents
 
 
 def _real_path(session: SparkSession, path: str) -> str:
-    """Where a path leads to."""
+    """Resolve a path, and its symbolic links if it is local."""
     place = qualify(session, path).rstrip("/")
     return os.path.realpath(place.removeprefix("file:")) if place.startswith("file:") else place
 
 
 def kind_of(path: str) -> SourceKind:
-    """The kind of source that a path means by its ending.
+    """Return the kind of source that a path implies.
 
     >>> kind_of("feed/"), kind_of("table.parquet"), kind_of("stock.CSV.gz"), kind_of("all.jsonl")
     ('files', 'parquet', 'rows', 'bodies')
@@ -198,7 +200,7 @@ def _nats_stream(
 def _unpack_rows_or_archive(
     name: str, content: bytes, max_bytes: int, mapping: RecordMapping
 ) -> Iterator[UnpackedDocument]:
-    """Documents of a file of rows, or of an archive."""
+    """Unpack a file of rows, or an archive."""
     if name.lower().endswith(tuple(f".{suffix}" for suffix in SUFFIXES)):
         return read_rows(name, content, max_bytes, mapping)
     return unpacking.unpack(name, content, max_bytes)

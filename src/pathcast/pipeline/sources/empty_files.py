@@ -1,12 +1,13 @@
-"""Files with nothing in them: Spark lists them and gives no row for them, so they are found by other means.
+"""Empty files: Spark lists them but returns no row, so they are found separately.
 
-They are documents that are refused, like empty members of archives; where a file is an archive, or has rows, that decides what
-nothing means (an empty CSV has no rows, which is no mistake; an empty zip is no zip).
+An empty file is a refused document, like an empty member of an archive. For archives and row files,
+their format decides: an empty CSV has no rows and is fine, an empty zip is invalid.
 
-- Once over a folder: the files that Spark has listed, less those that it has rows of. That takes a job that reads no content.
-- In a stream: the files that Spark has written down for the batch, in its checkpoint, so that a batch that is run again finds
-  them again. They are looked at one by one, which is done where this machine sees them: elsewhere each look is a question to a
-  server, and a stream passes over them.
+- Batch: the files that Spark listed, minus those with a row. This takes a job that reads no
+  content.
+- Stream: the files that Spark's checkpoint records for the micro-batch, so a retry finds the same
+  ones. Each file's size is checked on local file systems only; elsewhere each check would be a
+  request to a server, and a stream skips empty files.
 """
 
 from __future__ import annotations
@@ -31,21 +32,21 @@ _LOCAL: Final = "file:"
 
 
 def empty_paths_in_folder(files: DataFrame) -> list[str]:
-    """The paths of those that are listed and have no row, of a table of binary files."""
+    """Return the listed paths without a row, of a `binaryFile` table."""
     listed = {_path(address) for address in files.inputFiles()}
     return sorted(listed - {row.path for row in files.select("path").toLocalIterator()})
 
 
 def empty_paths_in_batch(storage: Storage, batch: int) -> list[str]:
-    """The paths of the empty files of a batch of a stream, whose checkpoint is in a storage."""
+    """Return the paths of a micro-batch's empty files, by the checkpoint in a storage."""
     return sorted({path for path in _batch_paths(storage, batch) if _size(path) == 0})
 
 
 def _batch_paths(storage: Storage, batch: int) -> Iterator[str]:
-    """What Spark's records say of the first source of a stream, the one that has all files.
+    """Yield the files of a micro-batch from the log of its first source, which has all files.
 
-    A batch has a range of the source's own numbers, from the end of the batch before it; each number has a file with a line
-    for each of its files, every tenth with those of all before it too.
+    A batch covers a range of log offsets, from the end of the previous batch. Each offset has a
+    file with one line per document file; every tenth file is compacted and repeats all before it.
     """
     for number in range(
         _last_log_offset(storage, batch - 1) + 1, _last_log_offset(storage, batch) + 1
@@ -59,14 +60,14 @@ def _batch_paths(storage: Storage, batch: int) -> Iterator[str]:
 
 
 def _last_log_offset(storage: Storage, batch: int) -> int:
-    """The last number of the source that batches up to this one have."""
+    """Return the last log offset of a batch, -1 if it has none."""
     record = storage.read(f"{_OFFSETS_FOLDER}/{batch}") or b""
-    offset = b"".join(record.splitlines()[2:3])  # after the format and what holds for all sources
+    offset = b"".join(record.splitlines()[2:3])  # after the version and the metadata
     return int(json.loads(offset)["logOffset"]) if offset.startswith(b"{") else -1
 
 
 def _path(address: str) -> str:
-    """The path as the tables have it.
+    """Convert a URI of the log to the path that tables contain.
 
     >>> _path("file:///feed/a%20b.xml"), _path("hdfs://head/feed/1.xml")
     ('file:/feed/a b.xml', 'hdfs://head/feed/1.xml')
@@ -75,7 +76,7 @@ def _path(address: str) -> str:
 
 
 def _size(path: str) -> int | None:
-    """Bytes of a file that this machine sees."""
+    """Return the size of a local file in bytes."""
     if not path.startswith(_LOCAL):
         return None
     try:
@@ -92,7 +93,7 @@ def empty_documents(
     unpack: UnpackFunction,
     suffixes: tuple[str, ...],
 ) -> DataFrame | None:
-    """(id, body, source, time, fault) of empty files below a `base`; None if that is nothing."""
+    """Return (id, body, source, time, fault) of empty files below `base`; None without any."""
     dotted = tuple(f".{ending}" for ending in suffixes)
     rows = []
     for path in paths:

@@ -1,17 +1,17 @@
-"""Documents from files: a folder of documents and archives.
+"""Documents from a folder of files and archives.
 
-A document's id is the path of its file below the folder; archives hold documents of their own, whose ids begin with that of the
-archive (see `unpacking`). Files whose names begin with `.` or `_` are none: that is how Spark and others mark what they
-are still writing. So a file should be written under such a name, and renamed when it is whole.
+A document's id is the path of its file below the folder; ids of archive members begin with that of
+the archive (see `unpacking`). Files whose names begin with `.` or `_` are skipped: Spark and others
+mark unfinished files that way. A writer should use such a name and rename the complete file.
 
-Spark gives no rows for files that are empty: `empties` finds these.
+Spark returns no rows for empty files; `empty_files` finds them.
 
-No file is read that is larger than the limit: it is a row with a fault. Spark can tell that without reading
-when it is asked for the length alone, and it can choose archives by their names; both only in the source itself, which is why the table is put
-together from three readings of the folder.
+A file above the limit is not read and becomes a row with a fault. Spark knows the length without
+reading the content if the query asks for the length alone, and it can select archives by name. Both
+work only as filters of the source itself, so the table is a union of three scans of the folder.
 
-As a stream every file counts once, by its path, whatever its age: Spark would pass over files that are a week older than
-the newest, and is told not to. It remembers the paths of all files it has seen.
+In a stream every file counts once, by its path, at any age: the setting `maxFileAge` keeps Spark
+from skipping files a week older than the newest. Spark remembers the paths of all files seen.
 """
 
 from __future__ import annotations
@@ -31,9 +31,7 @@ from pathcast.pipeline.sources.unpacking import DOCUMENTS_DDL, UnpackFunction, u
 __all__ = ["file_documents"]
 
 _FAULT_DDL: Final = "struct<kind:string,message:string>"
-_MAX_ARCHIVE_BYTES: Final = (
-    256 << 20
-)  # bytes of an archive: it must fit into Java's memory as a whole
+_MAX_ARCHIVE_BYTES: Final = 256 << 20  # an archive must fit into the JVM's memory
 _BINARY_FILE_DDL: Final = "path string, modificationTime timestamp, length bigint, content binary"
 _MAX_FILE_AGE: Final = "36500d"
 
@@ -47,9 +45,10 @@ def file_documents(
     suffixes: tuple[str, ...],
     batch_size: int | None = None,
 ) -> DataFrame:
-    """The documents of a folder, or of a file: (id, body, source, time, fault).
+    """Return the documents of a folder or a file: (id, body, source, time, fault).
 
-    Files with one of the `endings` are given to `unpack`. With `batch` the table is a stream, of at most so many files at a time.
+    Files with one of the `suffixes` are passed to `unpack`. With `batch_size` the table is a stream
+    with at most that many files per micro-batch.
     """
     base = qualify(session, path).rstrip("/")
     files = partial(_files, session, path, base, batch_size)
@@ -86,7 +85,7 @@ def _unpack_files(
 def _files(
     session: SparkSession, path: str, base: str, batch_size: int | None, glob: str | None = None
 ) -> DataFrame:
-    """Files with the ids that they have in the source."""
+    """Return a `binaryFile` table with document ids."""
     relative_path = F.expr(f"substring(path, {len(base) + 2})")
     file_name = F.lit(base.rpartition("/")[2])
     options = {"recursiveFileLookup": "true", **RAW_LOCAL_FILES}
@@ -122,9 +121,11 @@ def _too_large(is_packed: Column, max_bytes: int) -> Column:
 
 
 def _glob(suffixes: tuple[str, ...]) -> str:
-    """What Hadoop calls a glob, for names with these endings however they are written."""
-    patterns = ("".join(f"[{character.lower()}{character.upper()}]" if character.isalpha() else character for character in suffix)
-              for suffix in suffixes)  # fmt: skip
+    """Return a case-insensitive Hadoop glob for names with these suffixes."""
+    patterns = (
+        "".join(f"[{char.lower()}{char.upper()}]" if char.isalpha() else char for char in suffix)
+        for suffix in suffixes
+    )
     return "*.{" + ",".join(patterns) + "}"
 
 

@@ -1,14 +1,15 @@
-"""Bytes of a file of rows -> records, as `records` has them, where the file is JSON.
+"""Records (see `records`) of JSON files.
 
-- lines of JSON: every line is an object, and stands for itself. Empty ones are skipped;
-- an array of objects, decoded one by one, so that the text of the whole is never held. Behind a mistake of
-  grammar nothing can be read.
+- JSON lines: each line is an object of its own; empty lines are skipped.
+- An array of objects, decoded one by one, so the complete text is never in memory. Nothing is read
+  after a syntax error.
 
-Numbers stay as they are written: 1.50 is `1.50`, and one of a thousand digits is no trouble. A name that is there twice
-is a mistake, and so is NaN.
+Numbers keep their spelling: 1.50 is `1.50`, and a number may have a thousand digits. Duplicate
+names and NaN are errors.
 
 >>> import io
->>> [(one.number, one.content) for one in array_records(io.BytesIO(b'[{"a": 1.50}, {"b": null}]'), 100)]
+>>> text = io.BytesIO(b'[{"a": 1.50}, {"b": null}]')
+>>> [(record.number, record.content) for record in array_records(text, 100)]
 [(1, {'a': '1.50'}), (2, {'b': None})]
 """
 
@@ -25,7 +26,7 @@ __all__ = ["JsonNumber", "array_records", "line_records"]
 
 _READ_SIZE: Final = 1 << 16
 _SPACE: Final = " \t\r\n"
-_MAX_LITERAL_LENGTH: Final = 16  # characters: what is shorter than a string and may be cut in two
+_MAX_LITERAL_LENGTH: Final = 16  # longest literal other than a string that a chunk may cut
 
 
 class JsonNumber(str):
@@ -35,7 +36,7 @@ class JsonNumber(str):
 
 
 class _Constant(str):
-    """NaN, Infinity or -Infinity, which Python reads and JSON does not know."""
+    """NaN, Infinity or -Infinity, which Python accepts and JSON does not."""
 
     __slots__ = ()
 
@@ -46,7 +47,7 @@ _DECODER: Final = json.JSONDecoder(
 
 
 def _parse_object(decoded: object) -> Mapping[str, FieldValue]:
-    """The values of an object, which the decoder gives as pairs."""
+    """Return the fields of an object, which the decoder returns as pairs."""
     if not isinstance(decoded, tuple):
         raise RecordError("an object is expected: {...}")
     values: dict[str, FieldValue] = {}
@@ -60,7 +61,7 @@ def _parse_object(decoded: object) -> Mapping[str, FieldValue]:
 
 
 def line_records(stream: IO[bytes], max_bytes: int) -> Iterator[Record]:
-    """The objects of lines, none of which may have more than `most` bytes."""
+    """Yield the objects of JSON lines of at most `max_bytes` each."""
     lines = RecordLines(stream, max_bytes)
     while True:
         number = lines.begin_record()
@@ -86,7 +87,7 @@ def _nesting_error() -> RecordError:
 
 
 class _BufferedText:
-    """Text of which only a piece is held, with a place in it."""
+    """Decoded text of which only a window is in memory, with a position in it."""
 
     def __init__(self, stream: IO[bytes], max_length: int) -> None:
         self.line = 1
@@ -95,7 +96,7 @@ class _BufferedText:
         self._buffer, self._position = "", 0
 
     def peek(self) -> str:
-        """Go to the next character that is no white space; "" at the end."""
+        """Advance to the next character that is not white space and return it; "" at the end."""
         while True:
             while self._position < len(self._buffer):
                 if self._buffer[self._position] not in _SPACE:
@@ -105,11 +106,11 @@ class _BufferedText:
                 return ""
 
     def skip(self) -> None:
-        """Go past the character at this place."""
+        """Advance by one character."""
         self._advance(self._position + 1)
 
     def decode_value(self) -> object:
-        """The value at this place, and go past it."""
+        """Decode the value at this position and advance past it."""
         while True:
             try:
                 decoded, end = _DECODER.raw_decode(self._buffer, self._position)
@@ -120,7 +121,7 @@ class _BufferedText:
                 if not (is_truncated and self._read_more()):
                     raise
             else:
-                # A number that ends where the piece does may go on in the next.
+                # A number that ends with the buffer may continue after it.
                 if end < len(self._buffer) or not self._read_more():
                     self._advance(end)
                     return decoded
@@ -130,7 +131,7 @@ class _BufferedText:
         self._position = end
 
     def _read_more(self) -> bool:
-        """Hold twice as much of what is left; whether there was more."""
+        """Double the unread part of the buffer; return False at the end of the file."""
         unread = len(self._buffer) - self._position
         if unread > self._max_bytes:
             raise RecordError(f"longer than {self._max_bytes:,} characters", "size")
@@ -141,7 +142,7 @@ class _BufferedText:
 
 
 def array_records(stream: IO[bytes], max_length: int) -> Iterator[Record]:
-    """The objects of an array, none of which may have more than `most` characters."""
+    """Yield the objects of an array, of at most `max_length` characters each."""
     text = _BufferedText(stream, max_length)
     number, line = 1, 1
     try:

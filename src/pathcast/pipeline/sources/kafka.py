@@ -1,14 +1,15 @@
-"""Documents from topics of Kafka, through the connector that Spark has for it, where its jar is.
+"""Documents from Kafka topics, by Spark's Kafka connector.
 
-Spark does not come with the jar; `spark.jars.packages` fetches it, `spark.jars` takes one that is there. An address is
-`kafka://HOST:PORT,HOST:PORT/TOPIC,TOPIC?OPTION=VALUE`. Options are the connector's own and go to it as they are, those of the client
-(`kafka.security.protocol`) among them; they may be secrets, so nothing that is shown or written down has them. Where nothing
-else is asked for, a stream begins with the oldest message that is there, as a run over everything does.
+Spark does not include the connector's jar; `spark.jars.packages` downloads it, `spark.jars` names a
+local copy. An address is `kafka://HOST:PORT,HOST:PORT/TOPIC,TOPIC?OPTION=VALUE`. Options are passed
+to the connector unchanged, those of the client (`kafka.security.protocol`) among them. They may be
+secrets, so they are never shown or stored. By default a stream starts at the oldest message, as a
+batch run does.
 
-A document's id is its place, `TOPIC:PARTITION:OFFSET`, its time is that of its message. Spark's checkpoint holds offsets, so a
-batch that is run again reads the same messages, as long as Kafka keeps them: if it does not, the connector ends the run
-(`failOnDataLoss`), and nothing is passed over in silence. A message without a value, as topics that are compacted have them, is a
-row with a fault, and so is one that is too large.
+A document's id is `TOPIC:PARTITION:OFFSET`, its time is that of the message. Spark's checkpoint
+holds offsets, so a retried batch reads the same messages as long as Kafka keeps them. If Kafka
+dropped some, the connector ends the run (`failOnDataLoss`) rather than skip them. A message without
+a value, as in compacted topics, is a row with a fault, and so is a message that is too large.
 
 >>> address = KafkaAddress.parse("kafka://one:9092,two:9092/news?minPartitions=8")
 >>> str(address), address.options
@@ -42,7 +43,7 @@ _CONNECTOR: Final = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{spark_version}
 
 @dataclass(frozen=True, slots=True)
 class KafkaAddress:
-    """Topics to read, all of them, and what the connector is told besides."""
+    """Topics to read, all of them, and options of the connector."""
 
     servers: str
     topics: str
@@ -50,10 +51,10 @@ class KafkaAddress:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """An address of the form kafka://HOST:PORT/TOPIC?OPTION=VALUE; PipelineError if it is none."""
+        """Parse kafka://HOST:PORT/TOPIC?OPTION=VALUE, or raise PipelineError."""
         try:
             parts = urlsplit(text)
-        except ValueError as error:  # brackets that do not fit
+        except ValueError as error:  # unbalanced brackets
             raise PipelineError(
                 "source", f"an address that is none: {error}", hint=_ADDRESS_HINT
             ) from None
@@ -78,11 +79,14 @@ class KafkaAddress:
 def kafka_documents(
     session: SparkSession, address: KafkaAddress, *, max_bytes: int, batch_size: int | None = None
 ) -> DataFrame:
-    """The documents of topics (id, body, source, time, fault); with `batch` as a stream, of at most so many at a time."""
+    """Return the documents of topics: (id, body, source, time, fault).
+
+    With `batch_size` the table is a stream with at most that many messages per micro-batch.
+    """
     options = {"startingOffsets": "earliest"}
     if batch_size is not None:
         options["maxOffsetsPerTrigger"] = str(batch_size)
-    given = {key.lower() for key, _ in address.options}  # to Spark, large letters are small ones
+    given = {key.lower() for key, _ in address.options}  # Spark's options are case-insensitive
     options = {key: value for key, value in options.items() if key.lower() not in given}
     options |= {"kafka.bootstrap.servers": address.servers, "subscribe": address.topics}
     reader = session.read if batch_size is None else session.readStream
@@ -100,7 +104,7 @@ def kafka_documents(
 
 
 def message_documents(messages: DataFrame, source: str, max_bytes: int) -> DataFrame:
-    """Messages as the connector has them (topic, partition, offset, timestamp, value) -> documents."""
+    """Convert connector rows (topic, partition, offset, timestamp, value) to documents."""
     body = F.col("value")
     return messages.select(
         F.concat_ws(":", "topic", "partition", "offset").alias("id"),

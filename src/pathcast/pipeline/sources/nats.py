@@ -1,18 +1,21 @@
-"""Documents from a stream of NATS JetStream: what is there now, or what comes, for as long as it comes.
+"""Documents from a NATS JetStream stream, as a Spark data source: batch or streaming.
 
-A document's id is `STREAM:NUMBER`, by the sequence number that the broker gave its message; its time is when the broker took it. The
-number is also Spark's offset, so a range of them gives the same documents again after any crash, as long as
-the broker keeps them; nothing is acknowledged or deleted by reading (see `nats_reading`). A message that is too large is a row with
-the fault `size`. Messages that the stream lost before they were read are one row with the fault `gone` and the id `STREAM:FIRST-LAST`; a new
-query begins with what the stream has and misses nothing.
+A document's id is `STREAM:SEQUENCE`, its time is when the broker stored the message. The sequence
+number is also Spark's offset, so a range gives the same documents after any crash, as long as the
+broker keeps them. Reading acknowledges and deletes nothing (see `nats_reader`). A message that is
+too large is a row with the fault `size`. Messages that the stream dropped before they were read are
+one row with the fault `gone` and the id `STREAM:FIRST-LAST`; a new query starts at the first
+message and misses nothing.
 
-A micro-batch takes at most `batch` messages; with the trigger availableNow the stream ends where it ended when the
-query began. An offset holds two numbers: all up to `sequence` is done, and nothing before `since` was wanted when the
-batch was planned. So a quiet subject of a busy stream costs no empty batches, and what other subjects lose meanwhile is not missed.
+A micro-batch takes at most `batch` messages. With the trigger availableNow, the stream ends at the
+last message present when the query started. An offset holds two numbers: everything up to
+`sequence` is processed, and no wanted message was before `since` when the batch was planned. So a
+quiet subject of a busy stream causes no empty batches, and dropped messages of other subjects are
+not reported as lost.
 
-The planner runs in a process of its own beside the driver, and the parts are read in workers: each has its own line to the broker,
-which waits when the broker is away (see `jetstream`). Measured: 6,000 documents/s of 6 KB, on two cores that ran the broker,
-Spark and the reader, and were busy with other work.
+The planner runs in a process beside the driver, and partitions are read in workers. Each has its
+own client, which waits while the broker is away (see `jetstream`). Measured: 6,000 documents/s of 6
+KB on two cores shared with the broker, Spark and other work.
 """
 
 from __future__ import annotations
@@ -47,10 +50,10 @@ from pathcast.pipeline.sources.unpacking import DOCUMENTS_DDL, FAULT_TYPE
 __all__ = ["NatsSource", "nats_documents"]
 
 _DEFAULT_BATCH: Final = 1_000
-_MAX_MESSAGE_BYTES: Final = 64 << 20  # no broker takes more
-_MIN_RANGE: Final = 250  # messages: fewer are not worth a task
+_MAX_MESSAGE_BYTES: Final = 64 << 20  # the broker's maximum
+_MIN_RANGE: Final = 250  # messages; fewer are not worth a task
 _MAX_RANGE: Final = 10_000
-_BATCH_BYTES: Final = 2 << 20  # in a batch of rows
+_BATCH_BYTES: Final = 2 << 20  # per record batch
 _TIME: Final = pa.timestamp("us", tz="UTC")
 
 
@@ -63,7 +66,7 @@ def nats_documents(
     batch_size: int = _DEFAULT_BATCH,
     retry_seconds: float = RETRY_SECONDS,
 ) -> DataFrame:
-    """The documents of a stream, each of `most` bytes at most; PipelineError if it cannot be read now."""
+    """Return the documents of a stream; PipelineError if it cannot be read now."""
     if batch_size < 1:
         raise PipelineError("nats", f"a batch has at least one message, not {batch_size}")
     with RetryingClient(address.server, retry_seconds=0) as client:
@@ -85,7 +88,7 @@ class _NatsOptions:
     parts: int
 
     def as_options(self) -> dict[str, str]:
-        """As Spark takes them; the password has a name that Spark does not print in plans."""
+        """Return Spark options; Spark redacts the name `password` in plans."""
         server = self.address.server
         options = {
             "address": str(self.address),
@@ -121,7 +124,10 @@ class _NatsOptions:
 
 
 class NatsSource(DataSource):
-    """The format `pathcast_nats`; options: address, user, password, most, batch, patience (seconds), parts."""
+    """The format `pathcast_nats`.
+
+    Its options are address, user, password, most (bytes), batch, patience (seconds) and parts.
+    """
 
     @classmethod
     def name(cls) -> str:
@@ -130,16 +136,16 @@ class NatsSource(DataSource):
     def schema(self) -> str:
         return DOCUMENTS_DDL
 
-    def reader(self, schema: StructType) -> _NatsBatchReader:  # noqa: ARG002 - Spark names it
+    def reader(self, schema: StructType) -> _NatsBatchReader:  # noqa: ARG002 - Spark's signature
         return _NatsBatchReader(_NatsOptions.from_options(self.options))
 
-    def streamReader(self, schema: StructType) -> _NatsStreamReader:  # noqa: ARG002, N802 - Spark names it
+    def streamReader(self, schema: StructType) -> _NatsStreamReader:  # noqa: ARG002, N802
         return _NatsStreamReader(_NatsOptions.from_options(self.options))
 
 
 @dataclass(frozen=True)
 class _SequenceRange(InputPartition):
-    """Messages from `first` to `last`."""
+    """The messages from `first` to `last`."""
 
     first: int
     last: int
@@ -153,7 +159,7 @@ def _split_range(first: int, last: int, count: int) -> list[_SequenceRange]:
 
 
 class _NatsBatchReader(DataSourceReader):
-    """All that is there when the query is planned."""
+    """Reads all messages that are present when the query is planned."""
 
     def __init__(self, options: _NatsOptions) -> None:
         self._options = options
@@ -164,20 +170,20 @@ class _NatsBatchReader(DataSourceReader):
         return list(_split_range(max(state.first, 1), state.last, self._options.parts))
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        if isinstance(partition, _SequenceRange):  # Spark makes one of its own when there is none
+        if isinstance(partition, _SequenceRange):  # Spark adds one if there are none
             yield from _read_range(self._options, partition)
 
 
 class _NatsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """What comes, in ranges."""
+    """Plans and reads micro-batches as sequence ranges."""
 
     def __init__(self, options: _NatsOptions) -> None:
         self._options = options
         self._client: RetryingClient | None = (
-            None  # only in the planner: workers get a copy that never had one
+            None  # in the planner only; workers get a copy without it
         )
         self._end: int | None = None
-        self._known_empty = (0, 0)  # nothing that is wanted lies between these numbers
+        self._known_empty = (0, 0)  # no wanted message lies between these numbers
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802
         first = max(self._read_state(0).first, 1)
@@ -200,7 +206,8 @@ class _NatsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if state.last < start["sequence"]:
             raise PipelineError(
                 "nats",
-                f"the stream {self._options.address.stream} ends at {state.last}, but was read up to {start['sequence']}",
+                f"the stream {self._options.address.stream} ends at {state.last}, "
+                f"but was read up to {start['sequence']}",
                 hint="it was made anew: begin with a new checkpoint",
             )
         rows = limit.max_rows if isinstance(limit, ReadMaxRows) else None
@@ -216,7 +223,7 @@ class _NatsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         first_kept = min(self._read_state(last).first, last + 1)
         lost_ranges = (
             [_SequenceRange(first, first_kept - 1)] if first < first_kept else []
-        )  # one part, so that it is one row
+        )  # one partition, so that it becomes one row
         return [*lost_ranges, *_split_range(max(first, first_kept), last, self._options.parts)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -238,11 +245,11 @@ class _NatsStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 def _plan_range(
     state: StreamState, done: int, last: int, rows: int | None
 ) -> _SequenceRange | None:
-    """The range that gives the next rows, of those up to `last`; None if there is nothing to tell.
+    """Return the next range up to `last` that gives at most `rows` rows; None if it gives none.
 
-    >>> _plan_range(StreamState(1, 90, 41), 20, 90, 10)  # 21 to 40 are of other subjects
+    >>> _plan_range(StreamState(1, 90, 41), 20, 90, 10)  # 21 to 40 have other subjects
     _SequenceRange(first=41, last=50)
-    >>> _plan_range(StreamState(31, 90, 41), 20, 90, 10)  # 21 to 30 are gone: that is a row
+    >>> _plan_range(StreamState(31, 90, 41), 20, 90, 10)  # 21 to 30 are lost: one row
     _SequenceRange(first=21, last=49)
     """
     is_lost = done + 1 < state.first and done < last
@@ -267,7 +274,7 @@ class _DocumentRow(NamedTuple):
 
 
 def _read_range(options: _NatsOptions, sequences: _SequenceRange) -> Iterator[pa.RecordBatch]:
-    """The documents of a part, a few megabytes at a time."""
+    """Yield the documents of a range in record batches of a few megabytes."""
     reader = RangeReader(options.address, sequences.first, sequences.last)
     rows: list[_DocumentRow] = []
     size = 0

@@ -1,16 +1,18 @@
-"""A stream of NATS JetStream, read from one sequence number to another, a portion at a time and any number of times.
+"""A repeatable reader of a sequence range of a NATS JetStream stream.
 
-The broker is asked through a consumer that lives as long as the reading and acknowledges nothing, so reading leaves the
-stream as it is (a stream that drops what was read, by interest or as a work queue, is refused: it cannot be read twice). The consumer is made
-at the next number that is wanted, on whatever link there is, so that a broker may go away and come back in between.
+It reads in chunks through an ephemeral consumer without acknowledgements, so the stream stays as it
+is. Streams that drop messages after reading (retention by interest or work queue) are rejected,
+because they cannot be read twice. The consumer starts at the next wanted sequence, on the current
+connection, so the broker may restart in between.
 
-Measured with documents of 6 KB, on one core beside the broker: 12,000/s in portions of 64, 10,000/s in portions of 256 and more,
-9,000/s in portions of 16. Getting messages directly by their number gave 2,800/s one by one, 7,400/s a hundred at once, 8,100/s in the
-broker's own batches, and works only with streams that allow it. A portion may not have more bytes than 32 MB however large its messages.
+Measured with documents of 6 KB on one core beside the broker: 12,000/s in chunks of 64, 10,000/s in
+chunks of 256 and more, 9,000/s in chunks of 16. Direct gets by sequence reached 2,800/s one by one,
+7,400/s a hundred at once and 8,100/s in the broker's own batches, and only work with streams that
+allow them. A chunk has at most 32 MB.
 
-Numbers without a message are told apart by where they lie. Those after the first message of the stream were deleted one by one, or have
-another subject than was asked for: nothing is missing. Those before it are gone by retention or a purge, and nobody has
-read them: `Portion.gone` says so.
+Sequences without a message are distinguished by position. Those after the first message of the
+stream were deleted individually or have another subject: nothing is missing. Those before it were
+dropped by retention or a purge before they were read; `MessageChunk.lost` reports them.
 """
 
 from __future__ import annotations
@@ -32,15 +34,15 @@ __all__ = ["LostRange", "MessageChunk", "RangeReader", "StreamState", "read_stre
 
 _CHUNK_SIZE: Final = 64
 _MAX_CHUNK_BYTES: Final = 32 << 20
-_FETCH_TIMEOUT: Final = 5.0  # seconds without a message that the broker says it has
+_FETCH_TIMEOUT: Final = 5.0  # without a message that the broker announced
 _CONSUMER_IDLE_SECONDS: Final = (
-    300.0  # seconds after which the broker forgets a consumer whose reader died
+    300.0  # after which the broker deletes the consumer of a dead reader
 )
 
 
 @dataclass(frozen=True, slots=True)
 class StreamState:
-    """What a stream holds: numbers from `first` to `last`; `upcoming` is the next one with a message that is wanted."""
+    """The sequences `first` to `last` of a stream, and the next one with a wanted message."""
 
     first: int
     last: int
@@ -50,7 +52,7 @@ class StreamState:
 async def read_stream_state(
     connection: NatsConnection, address: StreamAddress, after: int
 ) -> StreamState:
-    """Look at a stream; PipelineError if there is none, or none that can be read twice."""
+    """Read the state of a stream; PipelineError if it does not exist or cannot be read twice."""
     try:
         info = await connection.jetstream.stream_info(address.stream)
     except NotFoundError:
@@ -62,7 +64,8 @@ async def read_stream_state(
     if info.config.retention not in (None, RetentionPolicy.LIMITS):
         raise PipelineError(
             "nats",
-            f"the stream {address.stream} drops messages when they were read, and could not be read again",
+            f"the stream {address.stream} drops messages when they were read, "
+            "and could not be read again",
             hint="a stream with the retention `limits` that has this one as its source keeps them",
         )
     first, last = info.state.first_seq, info.state.last_seq
@@ -86,7 +89,7 @@ async def _next_sequence(
 
 @dataclass(frozen=True, slots=True)
 class LostRange:
-    """Messages from `first` to `last` that cannot be read any more, `count` of them at most."""
+    """Messages from `first` to `last` that were dropped unread, at most `count`."""
 
     first: int
     last: int
@@ -95,14 +98,17 @@ class LostRange:
 
 @dataclass(frozen=True, slots=True)
 class MessageChunk:
-    """The next messages, in order, and what should have been among them."""
+    """The next messages in order, and those that were lost before them."""
 
     messages: list[Msg]
     lost: LostRange | None
 
 
 class RangeReader:
-    """The messages from `first` to `last`; `next` is the number to go on with, beyond `last` when all was read."""
+    """Reads the messages from `first` to `last`.
+
+    `next_sequence` is the next number to read, above `last` when everything was read.
+    """
 
     def __init__(
         self, address: StreamAddress, first: int, last: int, *, headers_only: bool = False
@@ -122,7 +128,10 @@ class RangeReader:
         return self.next_sequence > self.last
 
     async def next_chunk(self, connection: NatsConnection) -> MessageChunk:
-        """The next messages: a question for a line. What trouble interrupts is not lost, and not given twice."""
+        """Read the next messages; an operation for `RetryingClient`.
+
+        An interrupted call neither loses nor repeats messages.
+        """
         start = self.next_sequence
         if self._connection is not connection or self._subscription is None:
             await self._open(connection)
@@ -154,9 +163,9 @@ class RangeReader:
         self._delivered, self._pending = 0, info.num_pending or 0
 
     async def _fetch(self, connection: NatsConnection) -> list[Msg]:
-        """What comes next, up to `last`; nothing if the broker has nothing more of it."""
+        """Fetch the next messages up to `last`; empty if the broker has no more."""
         assert self._subscription is not None
-        if not self._pending:  # by its count; the stream itself knows
+        if not self._pending:  # by the consumer's count; ask the stream
             next_sequence = await _next_sequence(connection, self._address, self.next_sequence)
             if next_sequence is None or next_sequence > self.last:
                 return []
@@ -185,16 +194,16 @@ class RangeReader:
         )
 
     async def _delete_consumer(self, connection: NatsConnection) -> None:
-        """Take the consumer off the broker, which would do it by itself some time later."""
+        """Delete the consumer, which the broker would do later."""
         self._subscription = None
         try:
             await connection.jetstream.delete_consumer(self._address.stream, self._consumer)
-        except nats.errors.Error:  # all has been read: that is no trouble any more
+        except nats.errors.Error:  # everything was read, so this does no harm
             self._connection = None
 
 
 def _gaps(first: int, last: int, present: list[int]) -> list[tuple[int, int]]:
-    """The numbers from `first` to `last` that are not present, as ranges.
+    """Return the ranges between `first` and `last` that are not present.
 
     >>> _gaps(1, 9, [2, 3, 7])
     [(1, 1), (4, 6), (8, 9)]

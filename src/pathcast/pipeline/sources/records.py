@@ -1,11 +1,12 @@
-"""Bytes of a file of rows -> records: values by their names, each with its place, or why there are none. Here: CSV.
+"""Records of row files, as name -> value with a position, or as an error. This module: CSV.
 
-Records are read one by one, and none is held that is longer than it may be. What is wrong with one is part of the sequence
-(`Refusal`), and reading goes on where the next begins.
+Records are read one by one with a bounded length. An error is part of the sequence (`RecordError`),
+and reading continues with the next record.
 
-CSV is read by Python's reader in its strict mode; lines end with LF or CRLF, and empty ones are skipped. After a mistake
-the next line begins a record, unless it lies in a quoted cell that was too long to be read: what is in a cell must
-not pass for rows, so that is the end. The place of a refusal says which lines it cost. Without a header there are no rows.
+CSV is parsed by Python's reader in strict mode. Lines end with LF or CRLF; empty lines are skipped.
+After an error the next line starts a record, unless it lies in a quoted cell that was too long:
+cell content must not be taken for rows, so reading ends there. The position of an error names the
+lines that it cost. A file needs a header.
 """
 
 from __future__ import annotations
@@ -21,39 +22,41 @@ __all__ = ["FieldValue", "Record", "RecordError", "RecordLines", "csv_records"]
 
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _READ_SIZE: Final = 1 << 16
-_MAX_COLUMNS: Final = 1_000  # attributes, as many as an element may have
+_MAX_COLUMNS: Final = 1_000  # the limit of attributes per element
 
 FieldValue: TypeAlias = str | bool | list[Any] | tuple[Any, ...] | None
-"""Of a record; lists and tuples are arrays and objects of JSON, which no row can hold."""
+"""A field; lists and tuples are JSON arrays and objects, which a row cannot hold."""
 
 
 class RecordError(Exception):
-    """Why a record cannot be read, for a fault of this kind."""
+    """Why a record cannot be read; becomes a fault of this kind."""
 
     def __init__(self, message: str, kind: str = "row") -> None:
         super().__init__(message)
         self.message, self.kind = message, kind
 
     def as_final(self) -> RecordError:
-        """The same, as the end of a file."""
+        """Return the same error with the note that reading ends here."""
         return RecordError(f"{self.message}; from here on nothing is read", self.kind)
 
 
 class Record(NamedTuple):
-    """`number` tells the records of a file apart; `place` is for people."""
+    """`number` identifies the record in its file; `place` is its position for messages."""
 
     number: int
     place: str
     content: Mapping[str, FieldValue] | RecordError
 
     def values(self) -> Mapping[str, FieldValue]:
-        """The values by their names; Refusal if there are none."""
+        """Return the fields, or raise RecordError."""
         if isinstance(self.content, RecordError):
             raise self.content
         return self.content
 
     def attributes(self) -> dict[str, str]:
-        """The values as texts, without those that are null; Refusal if one has none, or they are too many."""
+        """Return the fields as text, without nulls; RecordError for nested values or too many
+        fields.
+        """
         values = self.values()
         if len(values) > _MAX_COLUMNS:
             raise RecordError(f"{len(values):,} values, and {_MAX_COLUMNS:,} are allowed")
@@ -75,17 +78,17 @@ def _value_text(name: str, value: FieldValue) -> str:
 
 
 class RecordLines:
-    """Lines of text; what is wrong with one is raised, and the next call goes on after it."""
+    """Lines of text; raises RecordError for a bad line and continues after it."""
 
     def __init__(self, stream: IO[bytes], max_bytes: int) -> None:
         self.number = 0
         self.quotes = 0
-        """In the lines of this record."""
+        """Quotes in the lines of this record."""
         self._stream, self._max_bytes = stream, max_bytes
         self._bytes_left = max_bytes
 
     def begin_record(self) -> int:
-        """A new record, of at most so many bytes; the number of its first line."""
+        """Start a record of at most `max_bytes`; return the number of its first line."""
         self._bytes_left = self._max_bytes
         self.quotes = 0
         return self.number + 1
@@ -116,7 +119,7 @@ class RecordLines:
 
 
 def csv_records(stream: IO[bytes], max_bytes: int) -> Iterator[Record]:
-    """The rows of CSV, none of which may have more than `most` bytes as it is written."""
+    """Yield the rows of CSV, each of at most `max_bytes` as written."""
     lines = RecordLines(stream, max_bytes)
     reader = csv.reader(lines, strict=True)
     header: list[str] = []
@@ -150,7 +153,7 @@ def csv_records(stream: IO[bytes], max_bytes: int) -> Iterator[Record]:
 
 
 def _parse_header(names: list[str]) -> Mapping[str, FieldValue] | RecordError:
-    """The columns that a header has."""
+    """Check the column names of a header."""
     if len(names) > _MAX_COLUMNS:
         return RecordError(f"{len(names):,} columns, and {_MAX_COLUMNS:,} are allowed")
     columns: dict[str, FieldValue] = {}

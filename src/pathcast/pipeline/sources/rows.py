@@ -1,24 +1,28 @@
-"""Files of rows -> documents, in a worker, one after the other and never more of them than is asked for.
+"""Documents from row files, produced lazily in a worker.
 
-A file is `.csv` (a header, then rows), `.jsonl` or `.ndjson` (an object a line) or `.json` (an array of objects), each perhaps
-with `.gz` and all of them in UTF-8. What the rows are is said, not guessed:
+A file is `.csv` (with a header), `.jsonl` or `.ndjson` (one object per line) or `.json` (an array
+of objects), optionally with `.gz`, in UTF-8. The caller says how records map to documents:
 
-- `Rows()`: each row is a document `<rows><row a="1" b="x"/></rows>`, which a style sheet may make a message of (see `sheets`).
-  With `Rows(group="time")` rows that follow one another and have the same `time` are one document, in spite of rows among
-  them that cannot be read. Values of JSON are texts, numbers (as they are written), true and false; null is no attribute;
-- `Bodies()`: each object is a document: its `body`, with its `id` and its `time` (ISO 8601, of UTC if it names no zone) if it has these.
+- `RowsToXml()`: each row is a document `<rows><row a="1" b="x"/></rows>`, which a style sheet can
+  transform (see `xslt`). With `RowsToXml(group="time")`, consecutive rows with equal `time` form
+  one document; unreadable rows among them do not split it. JSON values are text, numbers (as
+  written), true and false; null is no attribute.
+- `BodyField()`: each object has a document in `body`, and optionally `id` and `time` (ISO 8601, UTC
+  by default).
 
-The id is the place: `file.csv:LINE`, the line that a row begins at, from 1 and with the header; `file.csv:FIRST-LAST` for a group,
-where the first and the last row begin; `file.json:NUMBER` for an object of an array, from 1: they may all be on one line.
+The id is the location: `file.csv:LINE`, the line where a row begins (from 1, the header included);
+`file.csv:FIRST-LAST` for a group; `file.json:NUMBER` for an element of an array, from 1, since all
+may be on one line.
 
-A row that cannot be read is a row with a fault (kind `row`), and reading goes on with the next. Where that is not possible (an open
-quote, a bad header, a mistake in an array) the message says that nothing more was read. No document has more than `most` bytes, no group
-more than `LARGEST` rows (kind `size`). As it is written no row has more than 16 MB, and neither rows nor bodies have more than
-twice `most` and 64 KB: JSON may need two bytes where XML needs one. No cell of CSV has more than 131,072 characters, which
-is where Python's reader gives up.
+An unreadable row becomes a row with a fault (kind `row`), and reading continues. Where it cannot
+continue (an open quote, a bad header, an error in an array), the message says that nothing more was
+read. A document has at most `max_bytes` bytes and a group at most `MAX_GROUP_ROWS` rows (kind
+`size`). As written, a row has at most 16 MB, and no record exceeds twice `max_bytes` plus 64 KB,
+because JSON may need two bytes where XML needs one. A CSV cell has at most 131,072 characters, the
+limit of Python's reader.
 
->>> for one in read_rows("a.csv", b"a,b\\n1,x\\n2\\n3,z\\n", 1000, RowsToXml()):
-...     print(one.id, one.body or one.fault)
+>>> for document in read_rows("a.csv", b"a,b\\n1,x\\n2\\n3,z\\n", 1000, RowsToXml()):
+...     print(document.id, document.body or document.fault)
 a.csv:2 b'<rows><row a="1" b="x"/></rows>'
 a.csv:3 ('row', 'line 3: 1 value for 2 columns')
 a.csv:4 b'<rows><row a="3" b="z"/></rows>'
@@ -50,14 +54,14 @@ _READERS: Final[Mapping[str, Callable[[IO[bytes], int], Iterator[Record]]]] = {
     "json": array_records,
 }
 SUFFIXES: Final = (*_READERS, *(f"{kind}.gz" for kind in _READERS))
-"""How the names of files of rows end, without the dot."""
+"""The suffixes of row files, without the dot."""
 MAX_GROUP_ROWS: Final = 100_000
-_MAX_ROW_BYTES: Final = 16 << 20  # bytes: cut into values they may take thirty times that
+_MAX_ROW_BYTES: Final = 16 << 20  # bytes; parsed fields may take thirty times as much
 _DOCUMENT_TEMPLATE: Final = b"<rows>%s</rows>"
 _DECLARED_ENCODING: Final = re.compile(
     r"<\?xml\s[^>]{,200}?\sencoding\s*=\s*[\"']([A-Za-z][A-Za-z0-9._-]*)"
 )
-# Of all that Python can encode, what an XML parser may know.
+# The codecs of Python that an XML parser may know.
 _XML_ENCODINGS: Final = re.compile(
     r"(?i)utf|iso|us-ascii|ascii|latin|windows-|cp|koi8|big5|gb|shift|euc"
 )
@@ -65,14 +69,14 @@ _XML_ENCODINGS: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class RowsToXml:
-    """Each row is a document, or the rows that have the same value in a column `group` are."""
+    """Each row is a document, or each run of rows with equal values in the column `group`."""
 
     group: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class BodyField:
-    """Each object has a document in `body`."""
+    """Each object has a document in its field `body`."""
 
 
 RecordMapping = RowsToXml | BodyField
@@ -81,7 +85,7 @@ RecordMapping = RowsToXml | BodyField
 def read_rows(
     name: str, content: bytes, max_bytes: int, mapping: RecordMapping
 ) -> Iterator[UnpackedDocument]:
-    """The documents of a file whose name has one of `ENDINGS`, each of `most` bytes at most."""
+    """Yield the documents of a row file, each of at most `max_bytes`."""
     stem, _, suffix = name.lower().rpartition(".")
     stream: IO[bytes] = io.BytesIO(content)
     if suffix == "gz":
@@ -99,7 +103,11 @@ def read_rows(
                 yield from _group_documents(name, records, max_bytes, group)
             case BodyField():
                 yield from _body_documents(name, records, max_bytes)
-    except (OSError, EOFError, zlib.error) as error:  # of gzip: what came before it was whole
+    except (
+        OSError,
+        EOFError,
+        zlib.error,
+    ) as error:  # from gzip; the records before it are complete
         yield UnpackedDocument(name, None, ("archive", str(error) or type(error).__name__))
 
 
@@ -132,7 +140,7 @@ def _row_xml(values: dict[str, str]) -> bytes:
 
 @dataclass(slots=True)
 class _RowGroup:
-    """Rows with the same value, of which no more is held than may be."""
+    """Rows with equal values; drops them once a limit is exceeded."""
 
     value: str
     first: int
@@ -203,7 +211,7 @@ def _body_documents(
 
 
 def _encode_body(value: FieldValue) -> bytes:
-    """A document as the bytes that its declaration says it has."""
+    """Encode a document as its XML declaration says."""
     if type(value) is not str:
         raise RecordError("no 'body', the text of an XML document")
     declared = _DECLARED_ENCODING.match(value)

@@ -1,8 +1,8 @@
-"""Documents from a table: parquet, with a column `body`, and perhaps `id` and `time`.
+"""Documents from parquet tables with a column `body`, and optionally `id` and `time`.
 
-A document without an id has its place for one: its file and its row, `part.parquet:17`, rows counted from 0. Ids that are given must be unique:
-in what is read at once, the second of two documents with the same id is refused; the first is the one whose body has the
-smaller hash, so that reading again refuses the same.
+A document without an id gets its location: file and row, `part.parquet:17`, rows counted from 0.
+Given ids must be unique within a batch: the second of two documents with the same id is refused.
+The first is the one whose body has the smaller hash, so a retry refuses the same one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MAX_FILE_AGE: Final = "36500d"
 def table_documents(
     session: SparkSession, path: str, *, max_bytes: int, batch_size: int | None = None
 ) -> DataFrame:
-    """The documents of a table; with `batch` as a stream, of at most so many files at a time."""
+    """Return the documents of a table; with `batch_size`, a stream of that many files a batch."""
     table = session.read.options(**RAW_LOCAL_FILES).parquet(escape_glob(path))
     if "body" not in table.columns:
         raise PipelineError(
@@ -39,7 +39,8 @@ def table_documents(
             .options(
                 maxFilesPerTrigger=str(batch_size), maxFileAge=_MAX_FILE_AGE, **RAW_LOCAL_FILES
             )
-            # A single file has no folders whose names are columns, and Spark would not stream it if it looked for them.
+            # A single file has no partition folders, and Spark cannot stream it with partition
+            # discovery.
             .options(recursiveFileLookup=str(is_file(session, path)).lower())
             .parquet(escape_glob(path))
         )
@@ -51,7 +52,7 @@ def table_documents(
     time_column = F.col("time") if "time" in table.columns else F.lit(None)
     time = time_column.try_cast(
         "timestamp"
-    )  # not cast: what is no time is the fault of its row alone
+    )  # a failed cast would end the query; this is a fault of its row
     body = F.col("body").cast("binary")
     return rows.select(
         id.alias("id"),
@@ -80,7 +81,7 @@ def _fault(body: Column, max_bytes: int, has_bad_time: Column) -> Column:
 
 
 def reject_duplicate_ids(documents: DataFrame) -> DataFrame:
-    """Documents that were read at once, with a fault for each that has the id of another."""
+    """Mark every document of a batch that repeats another's id with a fault."""
     order = Window.partitionBy("id").orderBy(F.col("fault").isNotNull(), F.xxhash64("body"))
     duplicate = F.struct(
         F.lit("duplicate").alias("kind"),

@@ -1,8 +1,10 @@
-"""Archives -> the documents in them, in a worker, without ever holding more than is allowed.
+"""Documents from archives, unpacked in a worker with bounded memory.
 
-`.zip`, `.tar`, `.tar.gz` and `.tgz` hold documents, `.gz` is one. Members come in the order in which they lie in the archive, and are called
-`archive!member`, a second of the same name `archive!member#2`; those whose names begin with `.` or `_`, or lie in such a folder, are none, as in folders. Whatever goes wrong is a row that says so: a member that is too large (no more of it is read than that), a
-member that cannot be read (damaged, encrypted), an archive that is none. What came before it in the archive is kept.
+`.zip`, `.tar`, `.tar.gz` and `.tgz` hold documents; `.gz` is one document. Members keep the order
+of the archive. Their ids are `archive!member`, and `archive!member#2` for a second one of that
+name. Members whose path has a part that begins with `.` or `_` are skipped, as in folders. Every
+error is a row with a fault: a member that is too large (no more than the limit is read), a member
+that is damaged or encrypted, an invalid archive. Members before the error are kept.
 """
 
 from __future__ import annotations
@@ -32,30 +34,40 @@ __all__ = [
 SUFFIXES: Final = ("zip", "tar", "tgz", "gz")
 
 FAULT_TYPE: Final = pa.struct([("kind", pa.string()), ("message", pa.string())])
-DOCUMENTS_DDL: Final = "id string, body binary, source string, time timestamp, fault struct<kind:string,message:string>"
+DOCUMENTS_DDL: Final = (
+    "id string, body binary, source string, time timestamp, "
+    "fault struct<kind:string,message:string>"
+)
 _BATCH_BYTES: Final = 2 << 20  # bytes in a batch
-_ROW_OVERHEAD_BYTES: Final = 256  # bytes that a row counts for, if it has nothing else
+_ROW_OVERHEAD_BYTES: Final = 256  # bytes counted per row besides its body
 _UNPACKING_ERRORS: Final = (
-    OSError, EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarError, RuntimeError, NotImplementedError, ValueError
-)  # fmt: skip
+    OSError,
+    EOFError,
+    zlib.error,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    RuntimeError,
+    NotImplementedError,
+    ValueError,
+)
 
 
 class UnpackedDocument(NamedTuple):
-    """A document, or why there is none."""
+    """A document, or the fault that replaced it."""
 
     id: str
     body: bytes | None
     fault: tuple[str, str] | None = None
     time: datetime | None = None
-    """Its own, where it has one: that of its file counts for all others."""
+    """The document's own time; None for that of its file."""
 
 
 def unpack(name: str, content: bytes, max_bytes: int) -> Iterator[UnpackedDocument]:
-    """The documents of an archive, each of `most` bytes at most.
+    """Yield the documents of an archive, each of at most `max_bytes`.
 
     >>> list(unpack("a.xml.gz", gzip.compress(b"<a/>"), 100))
     [UnpackedDocument(id='a.xml.gz', body=b'<a/>', fault=None, time=None)]
-    >>> [(one.id, one.fault) for one in unpack("a.zip", b"PK?", 100)]
+    >>> [(document.id, document.fault) for document in unpack("a.zip", b"PK?", 100)]
     [('a.zip', ('archive', 'File is not a zip file'))]
     """
     lower_name = name.lower()
@@ -97,12 +109,12 @@ def _untar(name: str, content: bytes, max_bytes: int) -> Iterator[UnpackedDocume
 
 
 def _is_hidden(member: str) -> bool:
-    """Whether it is no document, as in folders: the __MACOSX/._a.xml of some programs, say."""
+    """Return whether a member is skipped, as in folders; `__MACOSX/._a.xml` for example."""
     return any(part[:1] in ("_", ".") for part in member.split("/") if part not in (".", ".."))
 
 
 class _MemberIds:
-    """The ids of members: an archive may have two of the same name."""
+    """The ids of members: an archive may repeat a name."""
 
     def __init__(self, archive: str) -> None:
         self._archive = archive
@@ -122,13 +134,13 @@ def _read_member(name: str, file: IO[bytes], max_bytes: int) -> UnpackedDocument
 
 
 UnpackFunction = Callable[[str, bytes, int], Iterator[UnpackedDocument]]
-"""The name and the bytes of a file, and the most bytes of a document -> its documents."""
+"""(file name, content, maximum bytes of a document) -> documents."""
 
 
 def unpack_batches(
     batches: Iterator[pa.RecordBatch], unpack: UnpackFunction, max_bytes: int
 ) -> Iterator[pa.RecordBatch]:
-    """Rows of packed files (id, body, source, time) -> rows of their documents, a few megabytes at a time."""
+    """Unpack rows of files (id, body, source, time) into record batches of a few megabytes."""
     for batch in batches:
         for row in batch.to_pylist():
             documents: list[UnpackedDocument] = []

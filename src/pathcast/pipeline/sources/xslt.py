@@ -1,13 +1,13 @@
-"""Documents -> documents, as a style sheet says, in a process that can be stopped.
+"""XSLT transformation of documents, in a sandboxed child process.
 
-Rows of CSV or JSON are documents already (`<rows><row .../></rows>`, see `rows`), so one step serves them and XML that
-is to be turned into other XML. It keeps ids, sources and times. A document that the sheet makes nothing of
-is a row with a fault: of kind `sheet`, `deadline`, `size` or `memory`, or of the kind that says why it was no XML. What
-had a fault before passes through.
+Rows of CSV or JSON are XML documents already (`<rows><row .../></rows>`, see `rows`), so one step
+serves both them and XML. Ids, sources and times are kept. A document that the style sheet cannot
+transform becomes a row with a fault of kind `sheet`, `deadline`, `size` or `memory`, or of the kind
+of its parse error. Existing faults pass through.
 
-The sheet travels as its text, and is checked before anything is read (`Style.load`). Each worker has a `StylesheetRunner` for it, and
-keeps the last few. If there can be no helper process at all, that is the worker's trouble and no document's: the task fails and
-is tried again.
+The style sheet is sent as text and checked before anything is read (`XsltTransform.load`). Each
+worker keeps a `StylesheetRunner` for each of the last few style sheets. If no child process can be
+started, the task fails and is retried; documents are not at fault.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ _BATCH_BYTES: Final = 2 << 20  # bytes in a batch
 
 @dataclass(frozen=True, slots=True)
 class XsltTransform:
-    """A style sheet, with what it may take for a document and what it is told."""
+    """A style sheet with its limits and parameters."""
 
     text: bytes
     name: str
     max_bytes: int
-    """Bytes of what it makes of a document."""
+    """The maximum size of a transformed document."""
     deadline: float = 1.0
-    """Seconds."""
+    """Seconds per document."""
     parameters: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         try:
             StylesheetRunner(self.text, self.name, self.deadline, self.max_bytes)  # starts nothing
-            row_xml(dict(self.parameters))  # they are named, and have texts, as attributes do
+            row_xml(dict(self.parameters))  # names and values must be valid for attributes
         except StylesheetError as error:
             raise PipelineError("sheet", error.message, hint=error.hint) from None
         except ValueError as error:
@@ -62,7 +62,7 @@ class XsltTransform:
         deadline: float = 1.0,
         parameters: tuple[tuple[str, str], ...] = (),
     ) -> XsltTransform:
-        """The sheet in a file; PipelineError (kind `sheet`) if it is none, or cannot be read."""
+        """Load a style sheet from a file; PipelineError (kind `sheet`) if it is invalid."""
         try:
             text = path.read_bytes()
         except OSError as error:
@@ -71,7 +71,7 @@ class XsltTransform:
 
 
 def transform_documents(documents: DataFrame, transform: XsltTransform) -> DataFrame:
-    """What the sheet makes of documents (id, body, source, time, fault)."""
+    """Transform documents (id, body, source, time, fault)."""
     return documents.select("id", "body", "source", "time", "fault").mapInArrow(
         partial(transform_batches, transform=transform), DOCUMENTS_DDL
     )
@@ -80,7 +80,7 @@ def transform_documents(documents: DataFrame, transform: XsltTransform) -> DataF
 def transform_batches(
     batches: Iterator[pa.RecordBatch], transform: XsltTransform
 ) -> Iterator[pa.RecordBatch]:
-    """The same for batches of a worker, in batches of a few megabytes."""
+    """Transform record batches in a worker, into batches of a few megabytes."""
     runner = _runner(transform)
     parameters = dict(transform.parameters)
     for batch in batches:
@@ -123,7 +123,7 @@ def _document_batch(
     start: int,
     end: int,
 ) -> pa.RecordBatch:
-    """The rows of a batch from `start` to `end`, with new bodies and faults."""
+    """Build the rows from `start` to `end` with new bodies and faults."""
     slice = batch.slice(start, end - start)
     return pa.RecordBatch.from_arrays(
         [
@@ -141,7 +141,9 @@ _runners: OrderedDict[XsltTransform, StylesheetRunner] = OrderedDict()
 
 
 def _runner(transform: XsltTransform) -> StylesheetRunner:
-    """The runner of this worker for a sheet; the oldest is let go when there are too many."""
+    """Return this worker's runner for a transform; close the least recently used if there are too
+    many.
+    """
     runner = _runners.get(transform)
     if runner is None:
         while len(_runners) >= _MAX_RUNNERS:

@@ -1,12 +1,24 @@
-"""What a run teaches of its subscriptions, subscribers and documents: tables for whoever plans, and for people.
+"""Statistics of a run on its subscriptions, subscribers and documents, for planners and people.
 
-    documents, matches, errors, deliveries, routes  (as `tables` reads them)
-      -> windows: every document gets a window and a weight, by its age
+    documents, matches, errors, deliveries, routes
+      -> windows: every document gets a window, and a weight by its age
       -> selectivity, overlap, rates, structures, traffic, sources, errors
-      -> job: written together, and swapped for those of the last time
+      -> job: written together, then swapped for the previous ones
 
-Each statistic is a function from tables to a table, lazy as all of Spark is; nothing that grows with subscriptions or
-documents comes to the driver. docs/reference/statistics.md has the formulas.
+    settings     the parameters, validated
+    tables       the tables of a run, as read from its folder
+    windows      windows and weights of documents
+    counts       totals by window, source and kind of error
+    selectivity  the share of documents that a subscription matches
+    overlap      the common documents of pairs of subscriptions
+    rates        documents and bytes per subscriber or group
+    structures   repeated document structures, and the hit rate of a cache of them
+    summary      the totals, as JSON
+    job          the computation of all tables
+
+Each statistic is a lazy function from tables to a table. Nothing that grows with the number of
+subscriptions or documents is collected in the driver. docs/reference/statistics.md has the
+formulas.
 """
 
 from pathcast.pipeline.statistics.job import TABLES, Statistics, compute, read_statistics

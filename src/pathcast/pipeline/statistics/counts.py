@@ -1,7 +1,8 @@
-"""What became of documents, by time, by source; what went wrong, by kind.
+"""Counts of documents by window and by source, and of errors by kind.
 
-`outcomes` has a row for each document, with how many subscriptions it matches: null if it was refused, which an error
-without a subscription says. All other tables here are sums over it. Documents that were left out as repeated are in none of these tables.
+`outcomes` has one row per document with the number of its matches: null if it was refused, that is,
+has an error without a subscription. The other tables aggregate it. Documents skipped as repeats are
+in none of these tables.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _DOCUMENT_KEY = ["batch", "document"]
 
 
 def outcomes(documents: DataFrame, matches: DataFrame, errors: DataFrame) -> DataFrame:
-    """Documents with `matches`, the `version` that they were matched against, and `refused`."""
+    """Return documents with `matches`, the `version` that matched them, and `refused`."""
     match_counts = matches.groupBy(*_DOCUMENT_KEY).agg(
         F.sum(F.size("subscriptions")).alias("matches"), F.first("version").alias("version")
     )
@@ -31,7 +32,7 @@ def outcomes(documents: DataFrame, matches: DataFrame, errors: DataFrame) -> Dat
 
 
 def totals() -> list[Column]:
-    """What is summed over documents: documents >= read >= matched; matches are pairs."""
+    """Return the aggregates over documents: documents >= read >= matched; matches are pairs."""
     return [
         F.count("*").alias("documents"),
         F.coalesce(F.sum("bytes"), F.lit(0)).alias("bytes"),
@@ -43,7 +44,7 @@ def totals() -> list[Column]:
 
 
 def traffic(outcomes: DataFrame, axis: WindowAxis) -> DataFrame:
-    """A row for each window that has documents: totals, and rates per `axis.unit`."""
+    """Return one row per window that has documents: totals, and rates per `axis.unit`."""
     table = outcomes.groupBy("window").agg(*totals())
     return table.select(
         "window",
@@ -55,12 +56,15 @@ def traffic(outcomes: DataFrame, axis: WindowAxis) -> DataFrame:
 
 
 def sources(outcomes: DataFrame) -> DataFrame:
-    """A row for each source: totals."""
+    """Return the totals of each source."""
     return outcomes.groupBy("source").agg(*totals())
 
 
 def errors_by_kind(errors: DataFrame) -> DataFrame:
-    """(kind, errors, documents, undecided, example): `undecided` are pairs of document and subscription."""
+    """Return (kind, errors, documents, undecided, example).
+
+    `undecided` counts pairs of document and subscription.
+    """
     undecided = F.when(F.col("subscriptions").isNull(), 0).otherwise(F.size("subscriptions"))
     return errors.groupBy("kind").agg(
         F.count("*").alias("errors"),

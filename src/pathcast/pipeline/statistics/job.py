@@ -1,8 +1,9 @@
-"""The statistics of a run: read its tables, make all of them, swap them for those of the last time.
+"""The statistics job: read the tables of a run, compute all statistics, swap in the new ones.
 
-They are written beside their place and moved there together, when all are complete: whoever reads finds the tables of one job, the
-old or the new, except in the moment between the two moves. Nothing but the chosen subscriptions (at most `MOST_CHOSEN`) and sums come
-to the driver. The ids of all matches are read three times: to count matches per document, per subscription, and for overlap.
+New tables are written beside the old ones and moved into place together when all are complete. A
+reader finds the tables of one job, except between the two moves. Only the compared subscriptions
+(at most `MAX_COMPARED`) and totals are collected in the driver. The ids of all matches are read
+three times: for matches per document, per subscription, and for overlap.
 """
 
 from __future__ import annotations
@@ -60,22 +61,20 @@ _FOLDER: Final = "statistics"
 _NEW_FOLDER: Final = "_statistics.new"
 _OLD_FOLDER: Final = "_statistics.old"
 _SUMMARY: Final = "summary.json"
-_MAX_BROADCAST_DOCUMENTS: Final = (
-    500_000  # documents whose places may be sent to every worker: some 100 bytes each
-)
+_MAX_BROADCAST_DOCUMENTS: Final = 500_000  # documents, about 100 bytes each
 _DEFAULTS: Final = StatisticsSettings()
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What was found: the figures, and the tables as they were saved."""
+    """The summary, and the saved tables."""
 
     summary: StatisticsSummary
     paths: Mapping[str, str]
-    """Where each of `TABLES` is, for Spark."""
+    """The path of each of `TABLES`, for Spark."""
 
     def table(self, session: SparkSession, name: str) -> DataFrame:
-        """One of `TABLES`."""
+        """Return one of `TABLES`."""
         return session.read.parquet(escape_glob(self.paths[name]))
 
 
@@ -86,9 +85,9 @@ def compute(
     settings: StatisticsSettings = _DEFAULTS,
     groups: DataFrame | None = None,
 ) -> Statistics:
-    """Make the statistics of the run in `out`, and save them there.
+    """Compute the statistics of the run in `out`, and save them there.
 
-    `groups` is (subscription, group): rates are then those of groups, and of subscribers otherwise.
+    `groups` is (subscription, group): rates are then per group instead of per subscriber.
     """
     storage = open_run_storage(session, out)
     own = derive_session(session)
@@ -101,7 +100,7 @@ def compute(
 
 
 def read_statistics(session: SparkSession, out: str) -> Statistics:
-    """The statistics that were saved; PipelineError if there are none."""
+    """Return the saved statistics; PipelineError if there are none."""
     storage = open_run_storage(session, out)
     record = storage.read(f"{_FOLDER}/{_SUMMARY}")
     if record is None:
@@ -116,7 +115,7 @@ def _statistics_in(storage: Storage, summary: StatisticsSummary) -> Statistics:
 
 
 def swap_in(storage: Storage) -> None:
-    """Let the new tables take the place of the old."""
+    """Replace the old tables by the new ones."""
     storage.remove(_OLD_FOLDER)
     if _FOLDER in storage.names(""):
         storage.move(_FOLDER, _OLD_FOLDER)
@@ -125,7 +124,7 @@ def swap_in(storage: Storage) -> None:
 
 
 class _StatisticsJob:
-    """One making of all tables; what several of them need is kept in Spark while it lasts."""
+    """One computation of all tables; it persists the shared inputs while it runs."""
 
     def __init__(
         self,
@@ -144,7 +143,7 @@ class _StatisticsJob:
         )
 
     def run(self, groups: DataFrame | None) -> StatisticsSummary:
-        """Write all tables, those that do not build on each other at the same time."""
+        """Write all tables, independent ones in parallel."""
         axis, tables = self._axis, self._tables
         documents_in_windows = assign_windows(tables.documents, axis)
         outcome_rows = outcomes(documents_in_windows, tables.matches, tables.errors).persist()
@@ -160,7 +159,7 @@ class _StatisticsJob:
             )
             if groups is not None or not deliveries:
                 pairs = group_pairs(windowed_matches, self._routes() if groups is None else groups)
-            else:  # they are pairs of document and subscriber already
+            else:  # deliveries are (document, subscriber) pairs already
                 pairs = subscriber_pairs(tables.deliveries, joinable)
             rate_rows, selectivity_rows, *_ = run_parallel(
                 self._session,
@@ -190,7 +189,7 @@ class _StatisticsJob:
     def _selectivity_and_overlap(
         self, windowed_matches: DataFrame, outcome_rows: DataFrame
     ) -> DataFrame:
-        """Selectivity, and the overlap of those that it chooses."""
+        """Save the selectivities, and the overlap of the subscriptions that they select."""
         read = outcome_rows.where("matches is not null")
         selectivity_rows = self._save(
             "selectivity", selectivity(windowed_matches, read, self._axis, self._subscriptions)
@@ -230,7 +229,7 @@ class _StatisticsJob:
         return [row["subscription"] for row in top.select("subscription").collect()]
 
     def _save(self, name: str, table: DataFrame) -> DataFrame:
-        """Write a table, and give it back as it was written: what builds on it does not make it again."""
+        """Write a table and return it as read back, so that later steps do not compute it again."""
         path = self._storage.path(f"{_NEW_FOLDER}/{name}")
         table.write.mode("overwrite").parquet(path)
         return self._session.read.schema(table.schema).parquet(escape_glob(path))

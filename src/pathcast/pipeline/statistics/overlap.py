@@ -1,13 +1,16 @@
-"""How far chosen subscriptions want the same documents, pair by pair.
+"""Pairwise overlap of selected subscriptions: how many documents they have in common.
 
-SemCast derives from its selectivity matrix an overlap matrix, whose entry O_ij is the share of the (weighted) messages of P_j that P_i
-matches too: 1 means that, by all that was seen, P_i contains P_j. Here a pair a < b has both entries, `given_a` = O_ba and
-`given_b` = O_ab, and Jaccard's share, the documents that both match among those that either does. The rate of what b gets and a does
-not, r_(b-a), is that of b times (1 - given_b). Only pairs that met on some document have a row. Entries of a pair are made of
-documents that both were asked about: a subscription is not held to what came before it.
+SemCast (2004) derives an overlap matrix from its selectivity matrix. Entry O_ij is the share of the
+(weighted) messages of P_j that P_i matches too; 1 suggests that P_i contains P_j. Here a pair a < b
+has both entries, `given_a` = O_ba and `given_b` = O_ab, and the Jaccard index: documents that both
+match among those that either matches. The rate of what b receives and a does not, r_(b-a), is that
+of b times (1 - given_b). Only pairs with a common document have a row. A pair is compared on
+documents that were matched against both, so a subscription is not judged by documents before it
+existed.
 
-Cost: a pass over the ids of all matches, which keeps the chosen ones; then a document that matches k of them makes k (k - 1) / 2
-pairs, which are counted before they are sent. k is at most the number chosen, and that is bounded (`settings.MOST_CHOSEN`).
+Cost: one pass over the ids of all matches, which keeps the selected ones. A document that matches k
+of them yields k (k - 1) / 2 pairs, aggregated before the shuffle; k is bounded by
+`settings.MAX_COMPARED`.
 """
 
 from __future__ import annotations
@@ -23,7 +26,10 @@ __all__ = ["count_single", "overlap", "select_subscriptions"]
 
 
 def select_subscriptions(windowed_matches: DataFrame, subscriptions: Sequence[str]) -> DataFrame:
-    """(batch, document, version, weight, subscriptions): documents that match some of these, with all they match."""
+    """Return (batch, document, version, weight, subscriptions).
+
+    Keep documents that match some of the selected subscriptions, with all of these that match.
+    """
     ids = F.lit(sorted(set(subscriptions))) if subscriptions else F.array()
     parts = windowed_matches.select(
         "batch",
@@ -39,7 +45,7 @@ def select_subscriptions(windowed_matches: DataFrame, subscriptions: Sequence[st
 
 
 def count_single(selected: DataFrame) -> DataFrame:
-    """(subscription, version, documents, weight) of the chosen."""
+    """Return (subscription, version, documents, weight) of the selected subscriptions."""
     pairs = selected.select(F.explode("subscriptions").alias("subscription"), "version", "weight")
     return pairs.groupBy("subscription", "version").agg(
         F.count("*").alias("documents"), F.sum("weight").alias("weight")
@@ -49,10 +55,11 @@ def count_single(selected: DataFrame) -> DataFrame:
 def overlap(
     selected: DataFrame, single_counts: DataFrame, subscriptions: DataFrame | None = None
 ) -> DataFrame:
-    """(a, b, both, documents_a, documents_b, jaccard, given_a, given_b): counts of documents, shares by weight.
+    """Return (a, b, both, documents_a, documents_b, jaccard, given_a, given_b).
 
-    `known` is (subscription, version): where it is given, a counts only under versions that have b, and the other way round.
-    Shares are null where all documents weigh nothing.
+    Counts are numbers of documents, shares are by weight, and null if all weights are 0.
+    `subscriptions` is (subscription, version): with it, a counts only under versions that have b,
+    and vice versa.
     """
     pairs = (
         selected.where(F.size("subscriptions") > 1)
@@ -86,7 +93,9 @@ def overlap(
 
 
 def _versions_and_counts(single_counts: DataFrame, subscriptions: DataFrame | None) -> DataFrame:
-    """(subscription, versions, matched): a row for each of the chosen, so few that any worker can have them all."""
+    """Return (subscription, versions, matched) of the selected subscriptions; small enough to
+    broadcast.
+    """
     matched = single_counts.groupBy("subscription").agg(
         F.collect_list(F.struct("version", "documents", "weight")).alias("matched")
     )
@@ -100,7 +109,7 @@ def _versions_and_counts(single_counts: DataFrame, subscriptions: DataFrame | No
     )
     matched_versions = F.transform(
         "matched", lambda entry: entry["version"]
-    )  # known, even if its routes are gone
+    )  # include them even if their routes are gone
     return matched.join(versions, "subscription", "left").select(
         "subscription",
         "matched",
@@ -117,7 +126,7 @@ def _with_suffix(counts: DataFrame, side: str) -> DataFrame:
 
 
 def _under_common(side: str) -> list[Column]:
-    """What one of a pair matches under the versions that have both."""
+    """Sum the matches of one side under the versions that have both subscriptions."""
     common_entries = F.filter(
         f"matched_{side}", lambda entry: F.array_contains(F.col("common"), entry["version"])
     )

@@ -1,16 +1,17 @@
-"""How much goes to a group: documents and bytes per unit of time, on average, lately, and at the worst.
+"""Delivery rates per group: documents and bytes per unit of time, average, recent and peak.
 
-A group is a subscriber, or whatever a table (subscription, group) says: a channel, a broker. A document counts once for a
-group, however many of the group's subscriptions match it. Over the windows from the oldest to the newest, empty ones included,
+A group is a subscriber, or given by a table (subscription, group): a channel, a broker. A document
+counts once per group, however many of its subscriptions match. Over the windows from the oldest to
+the newest, empty ones included,
 
     rate   = documents / (windows x length)
     recent = sum over k of decay^(K-k) documents(k) / (length x sum over k of decay^(K-k))
     peak   = documents of the group's fullest window / length
 
-with seconds as the unit, or batches where documents have no times. A peak is never below the mean.
+with seconds as the unit, or batches where documents have no times. The peak is at least the rate.
 
-Cost: deliveries are pairs of document and subscriber already, so that subscribers need no pass over ids; other groups do,
-and one shuffle of the distinct pairs of document and group.
+Cost: deliveries are (document, subscriber) pairs already, so subscribers need no pass over ids.
+Other groups need that pass, and a shuffle of the distinct (document, group) pairs.
 """
 
 from __future__ import annotations
@@ -24,16 +25,17 @@ __all__ = ["busiest", "group_pairs", "rates", "subscriber_pairs"]
 
 
 def subscriber_pairs(deliveries: DataFrame, documents: DataFrame) -> DataFrame:
-    """(group, window, bytes) of every delivery: the groups are subscribers."""
+    """Return (group, window, bytes) of every delivery, with subscribers as groups."""
     windows = documents.select("batch", "document", "window", "bytes")
     pairs = deliveries.select("batch", "document", F.col("subscriber").alias("group"))
     return pairs.join(windows, ["batch", "document"]).select("group", "window", "bytes")
 
 
 def group_pairs(windowed_matches: DataFrame, groups: DataFrame | None = None) -> DataFrame:
-    """(group, window, bytes) of every document for every group that has a subscription which matches it.
+    """Return (group, window, bytes) of every document for every group with a matching subscription.
 
-    `groups` is (subscription, group), with a `version` if they differ by version; without it each subscription is a group.
+    `groups` is (subscription, group), with a `version` if groups differ by version; without it each
+    subscription is a group.
     """
     matches = windowed_matches.select(
         "batch",
@@ -43,7 +45,7 @@ def group_pairs(windowed_matches: DataFrame, groups: DataFrame | None = None) ->
         "bytes",
         F.explode("subscriptions").alias("subscription"),
     )
-    if groups is None:  # an id is not twice in a document
+    if groups is None:  # ids are unique per document
         return matches.select(F.col("subscription").alias("group"), "window", "bytes")
     keys = ["subscription", "version"] if "version" in groups.columns else ["subscription"]
     pairs = matches.join(groups.select(*keys, "group"), keys)
@@ -52,7 +54,9 @@ def group_pairs(windowed_matches: DataFrame, groups: DataFrame | None = None) ->
 
 
 def rates(pairs: DataFrame, axis: WindowAxis) -> DataFrame:
-    """A row for each group: totals, rates per `axis.unit`, and the window with most documents (the first of several)."""
+    """Return one row per group: totals, rates per `axis.unit`, and the first of its fullest
+    windows.
+    """
     by_window = pairs.groupBy("group", "window").agg(
         F.count("*").alias("documents"),
         F.coalesce(F.sum("bytes"), F.lit(0)).alias("bytes"),
@@ -90,5 +94,5 @@ def _per(amount: str, length: float) -> Column:
 
 
 def busiest(rates: DataFrame, n: int) -> DataFrame:
-    """The n groups that get most documents."""
+    """Return the n groups with the most documents."""
     return rates.orderBy(F.desc("documents"), F.asc("group")).limit(n)

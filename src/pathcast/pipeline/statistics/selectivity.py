@@ -1,17 +1,20 @@
-"""How selective a subscription is: the share of documents that match it, newer ones counting for more.
+"""Selectivity of subscriptions: the share of documents that match, weighted by recency.
 
-SemCast keeps a matrix with a row for each message of a sliding window and a column for each profile; rows have weights, which decay
-as newer messages come in (Papaemmanouil and Cetintemel, section 3.2.1). With the weights of `windows`,
+SemCast (2004, section 3.2.1) keeps a matrix with a row per message of a sliding window and a column
+per profile; the weights of rows decay as newer messages arrive. With the weights of `windows`,
 
-    selectivity(s) = sum of w(d) over documents d that match s / sum of w(d) over documents d that s was asked about
-                   = sum over windows k of decay^(K-k) m(s,k)  /  sum over windows k of decay^(K-k) n(s,k)
+    selectivity(s) = sum of w(d) over documents d that match s
+                     / sum of w(d) over documents d that were matched against s
+                   = sum over windows k of decay^(K-k) m(s,k)
+                     / sum over windows k of decay^(K-k) n(s,k)
 
-where n(s,k) counts the documents of window k whose version has s, and m(s,k) those that match. A window without documents adds
-nothing to either sum; one with many documents counts for more than one with few, as each message is a row. So a
-subscription that came yesterday is measured by what came since. A document that was refused is asked nothing.
+where n(s,k) counts the documents of window k whose version has s, and m(s,k) those that match. An
+empty window adds nothing to either sum; a window with many documents counts more than one with few,
+as each message is a row. A subscription added yesterday is thus measured by the documents since.
+Refused documents do not count.
 
-Cost: one pass over the ids of all matches, summed by subscription before anything is sent; those sums, not the matches, are what
-travels. The table has a row for each subscription.
+Cost: one pass over the ids of all matches, aggregated by subscription before the shuffle. The table
+has one row per subscription.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ __all__ = [
 ]
 
 MAX_RECENT_WINDOWS: Final = 64
-"""Among how many of the newest windows those are counted in which a subscription matched: the bits of a number."""
+"""The newest windows in which matches are counted as `windows`: the bits of a bigint."""
 
 
 def selectivity(
@@ -41,11 +44,12 @@ def selectivity(
     axis: WindowAxis,
     subscriptions: DataFrame | None = None,
 ) -> DataFrame:
-    """(subscription, matched, documents, share, selectivity, windows, since, first, last).
+    """Return (subscription, matched, documents, share, selectivity, windows, since, first, last).
 
-    `read` has a row for each document that was matched against something, with its `version`, `weight` and `at`.
-    `known` is (subscription, version); without it only subscriptions that matched are listed, and all
-    documents count as asked about. `selectivity` is null where no document that counts was asked about it.
+    `read` has one row per document that was matched, with its `version`, `weight` and `at`.
+    `subscriptions` is (subscription, version); without it only subscriptions with a match are
+    listed, and all documents count for each. `selectivity` is null if no document with a weight
+    counts.
     """
     counts = _match_counts(windowed_matches, axis)
     version_counts = _version_counts(read)
@@ -62,7 +66,7 @@ def selectivity(
         counts = counts.selectExpr(
             "*", "cast(null as bigint) documents", "cast(null as double) mass", "null since"
         )
-    # A subscription that matched is known, even if its routes are gone.
+    # A matching subscription is listed even if its routes are gone.
     total = counts.crossJoin(F.broadcast(totals)).select(
         "subscription",
         F.coalesce("matched", F.lit(0)).alias("matched"),
@@ -88,7 +92,8 @@ def selectivity(
 
 
 def _match_counts(windowed_matches: DataFrame, axis: WindowAxis) -> DataFrame:
-    # One key and a few numbers: what has a key for each window as well hardly shrinks where matches are rare.
+    # Group by subscription alone: with the window as a second key, partial aggregation would hardly
+    # reduce rare matches.
     age = F.lit(axis.newest) - F.col("window")
     bit = F.call_function("shiftleft", F.lit(1).cast("bigint"), age.cast("int"))
     recent = F.when(age < MAX_RECENT_WINDOWS, bit).otherwise(0)
@@ -108,7 +113,7 @@ def _match_counts(windowed_matches: DataFrame, axis: WindowAxis) -> DataFrame:
 
 
 def _version_counts(read: DataFrame) -> DataFrame:
-    """(version, documents, mass, since)."""
+    """Return (version, documents, mass, since)."""
     return read.groupBy("version").agg(
         F.count("*").alias("documents"),
         F.sum("weight").alias("mass"),
@@ -117,7 +122,7 @@ def _version_counts(read: DataFrame) -> DataFrame:
 
 
 def _documents_per_subscription(subscriptions: DataFrame, version_counts: DataFrame) -> DataFrame:
-    """(subscription, documents, mass, since): 0 documents for one whose versions never met any."""
+    """Return (subscription, documents, mass, since); 0 documents if its versions matched none."""
     return (
         subscriptions.select("subscription", "version")
         .join(F.broadcast(version_counts), "version", "left")
@@ -131,18 +136,18 @@ def _documents_per_subscription(subscriptions: DataFrame, version_counts: DataFr
 
 
 def most_matching(selectivity: DataFrame, n: int) -> DataFrame:
-    """The n subscriptions that match the largest share of documents."""
+    """Return the n subscriptions with the highest selectivity."""
     order = [F.desc_nulls_last("selectivity"), F.desc("matched"), F.asc("subscription")]
     return selectivity.where("matched > 0").orderBy(*order).limit(n)
 
 
 def least_matching(selectivity: DataFrame, n: int) -> DataFrame:
-    """The n subscriptions that match the smallest share of documents, but some."""
+    """Return the n subscriptions with the lowest selectivity among those with a match."""
     order = [F.asc_nulls_last("selectivity"), F.asc("matched"), F.asc("subscription")]
     return selectivity.where("matched > 0").orderBy(*order).limit(n)
 
 
 def silent_subscriptions(selectivity: DataFrame) -> DataFrame:
-    """The subscriptions that matched nothing: those that were asked about most documents come first."""
+    """Return the subscriptions without a match, those with the most documents first."""
     silent = selectivity.where("matched = 0")
     return silent.orderBy(F.desc("documents"), F.asc("subscription"))

@@ -1,4 +1,4 @@
-"""What is asked of the statistics, checked once.
+"""The parameters of the statistics, validated once.
 
 >>> StatisticsSettings(window=60, decay=0.5).by
 'auto'
@@ -17,26 +17,29 @@ __all__ = ["MAX_COMPARED", "StatisticsSettings", "WindowUnit"]
 WindowUnit = Literal["auto", "time", "batch"]
 
 MAX_COMPARED: Final = 1_000
-"""How many subscriptions may be compared with each other: a document makes up to half the square of it pairs."""
+"""The maximum number of subscriptions compared pairwise.
+
+A document yields up to half the square of it in pairs.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class StatisticsSettings:
-    """How documents are put into windows, how fast these fade, and whose overlap is wanted."""
+    """How documents are put into windows, how fast these decay, and which overlaps to compute."""
 
     by: WindowUnit = "auto"
-    """Windows of the documents' time, or of batches; auto: of time if any document has one."""
+    """Windows by document time or by batch; auto: by time if any document has one."""
     window: float | None = None
-    """Seconds, or batches; None: whatever makes about fifty windows of the documents there are."""
+    """Seconds or batches; None: a length that gives about fifty windows."""
     decay: float = 0.9
-    """The weight of a document for every window that it is older than the newest; 1: none ages."""
+    """The factor of a document's weight per window of age; 1: no decay."""
     kept: int | None = None
-    """How many windows count, from the newest; older documents weigh nothing. None: all."""
+    """How many of the newest windows count; older documents weigh 0. None: all."""
     subscriptions: tuple[str, ...] = ()
-    """Those whose overlap is wanted; none named: the `top` ones by matches."""
+    """The subscriptions to compare; empty: the `top` ones by matches."""
     top: int = 100
     entries: tuple[int, ...] = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
-    """Sizes of a structure cache to be tried."""
+    """Sizes of a structure cache to evaluate."""
 
     def __post_init__(self) -> None:
         is_valid = self.by in ("auto", "time", "batch")

@@ -1,16 +1,18 @@
-"""How often documents have the same structure, and what a cache of structures would gain by it.
+"""Repeated document structures, and the hit rate of a structure cache.
 
-A broker that keeps, for each tag tree it met, the subscriptions whose structure fits needs no filtering when the tree comes again (Cao,
-sections 3.1.2 and 3.5: every weather message has one structure, so that 100% of them hit). Structures are known for a
-sample of the documents, chosen by their ids; shares are of the sample.
+A broker that caches, per tag tree, the subscriptions whose structure fits need not filter when the
+tree recurs (Cao 2012, sections 3.1.2 and 3.5: all weather messages share one structure, so 100%
+hit). Structures are known for a sample of the documents, chosen by id; shares refer to the sample.
 
-The rate of hits of a cache with n entries, kept for the n most frequent structures, c_1 >= c_2 >= ... of N sampled documents:
+The hit rate of a cache with the n most frequent structures, of counts c_1 >= c_2 >= ... among N
+sampled documents:
 
-    warm(n) = (c_1 + ... + c_n) / N               the entries are there from the start
-    cold(n) = (c_1 - 1 + ... + c_n - 1) / N       each must be met once: the first of its kind is a miss
+    warm(n) = (c_1 + ... + c_n) / N               all entries are present from the start
+    cold(n) = (c_1 - 1 + ... + c_n - 1) / N       the first document of each structure misses
 
-What holds for documents to come lies between: structures that were met once may never be met again, and `warm` takes
-them for repeating. Cost: one row for each distinct structure goes through one task, which ranks them.
+The rate for future documents lies between the two: structures seen once may never recur, yet `warm`
+counts them as hits. Cost: one row per distinct structure passes through a single task, which ranks
+them.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ __all__ = ["cache_hits", "structures"]
 
 
 def structures(documents: DataFrame) -> DataFrame:
-    """(rank, structure, documents, share, cumulative, first): the most frequent first."""
+    """Return (rank, structure, documents, share, cumulative, first), most frequent first."""
     counted = (
         documents.where("structure is not null")
         .groupBy("structure")
@@ -49,8 +51,8 @@ def structures(documents: DataFrame) -> DataFrame:
 
 
 def cache_hits(structures: DataFrame, entries: Sequence[int]) -> DataFrame:
-    """(entries, warm, cold): expected shares of hits for caches of these sizes, up to one that holds all structures."""
-    document_share = F.col("share") / F.col("documents")  # what a single document is of the sample
+    """Return (entries, warm, cold): hit rates for these sizes, and for one that holds all."""
+    document_share = F.col("share") / F.col("documents")  # the share of a single document
     return structures.where(F.col("rank").isin(list(entries)) | (F.col("cumulative") == 1)).select(
         F.col("rank").cast("bigint").alias("entries"),
         F.col("cumulative").alias("warm"),

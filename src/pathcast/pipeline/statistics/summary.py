@@ -1,4 +1,4 @@
-"""The figures of a run that fit into a sentence each: kept as JSON beside the tables."""
+"""The totals of a run, saved as JSON beside the tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class StatisticsSummary:
-    """documents = read + refused, those left out as repeated not among them; matches are pairs of document and subscription."""
+    """documents = read + refused, without repeats; matches are (document, subscription) pairs."""
 
     documents: int
     bytes: int
@@ -34,9 +34,9 @@ class StatisticsSummary:
     deliveries: int
     groups: int
     subscriptions: int
-    """Those of all versions; where the versions are not known, those that matched."""
+    """Those of all versions; if the versions are unknown, those that matched."""
     silent: int | None
-    """Those that matched nothing; None where the versions are not known."""
+    """Those without a match; None if the versions are unknown."""
     sampled: int
     structures: int
     batches: int
@@ -49,16 +49,16 @@ class StatisticsSummary:
     decay: float
     kept: int | None
     effective: float
-    """As many documents of equal weight would say as much as those that were read: (sum of w)^2 / sum of w^2."""
+    """The effective sample size of the documents read: (sum of w)^2 / sum of w^2."""
 
     @property
     def unit(self) -> str:
-        """What rates are per."""
+        """The unit of time of rates."""
         return "second" if self.by == "time" else "batch"
 
 
 def dump_summary(summary: StatisticsSummary) -> bytes:
-    """What `loaded` reads."""
+    """Serialise a summary for `load_summary`."""
     fields = asdict(summary)
     for name in _TIMES:
         fields[name] = fields[name] and fields[name].isoformat()
@@ -66,7 +66,7 @@ def dump_summary(summary: StatisticsSummary) -> bytes:
 
 
 def load_summary(content: bytes) -> StatisticsSummary:
-    """PipelineError if it was written by another version of pathcast, or is damaged."""
+    """Parse a summary; PipelineError if it is damaged or of another version of pathcast."""
     try:
         fields = json.loads(content)
         for name in _TIMES:
@@ -79,7 +79,7 @@ def load_summary(content: bytes) -> StatisticsSummary:
 
 
 def summarise(outcomes: DataFrame, axis: WindowAxis, **counts: Any) -> StatisticsSummary:
-    """The summary of documents, and what is known besides."""
+    """Aggregate the outcomes of documents, and add the other counts."""
     weight = F.when(F.col("matches").isNotNull(), F.col("weight"))
     totals_row = outcomes.agg(
         *totals(),
@@ -106,5 +106,5 @@ def summarise(outcomes: DataFrame, axis: WindowAxis, **counts: Any) -> Statistic
 
 
 def from_micros(micros: int | None) -> datetime | None:
-    """A time as Spark counts it; its own datetimes would be in the zone of whoever runs it."""
+    """Convert Spark's microseconds to UTC; collected timestamps would be in the local time zone."""
     return None if micros is None else _EPOCH + timedelta(microseconds=micros)

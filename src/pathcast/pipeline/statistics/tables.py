@@ -1,7 +1,7 @@
-"""The tables of a run, as they lie in its folder.
+"""The tables of a run, read from its folder.
 
-A table that was never written is an empty one: a run without errors has none. Batches that are not done are left out, so that all
-tables tell of the same documents even while others are being published.
+A table that was never written is empty: a run without errors has none. Batches that are not done
+are excluded, so that all tables cover the same documents while a batch is being published.
 """
 
 from __future__ import annotations
@@ -33,26 +33,24 @@ SCHEMAS: Final = {
     "version string, batch bigint",
 }
 _ROUTES: Final = ".routes.parquet"
-_READER_BATCH_ROWS: Final = (
-    64  # of 65,536 ids each at the most; Spark's own 4,096 would not fit anywhere
-)
+_READER_BATCH_ROWS: Final = 64  # of up to 65,536 ids each; Spark's 4,096 would exceed memory
 _BATCH: Final = re.compile(r"batch=(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class RunTables:
-    """What statistics are made of. A document is a row of `documents`, its key is (batch, document)."""
+    """The input of the statistics. The key of a document is (batch, document)."""
 
     documents: DataFrame
     matches: DataFrame
     errors: DataFrame
     deliveries: DataFrame
     routes: DataFrame | None = None
-    """(subscription, subscriber, version) of every version; None if it is not known which subscriptions there are."""
+    """(subscription, subscriber, version) of every version; None if there are no route files."""
 
 
 def derive_session(session: SparkSession) -> SparkSession:
-    """A session like this one, but for how many rows of a file it reads at once: rows of matches are long."""
+    """Return a session like this one that reads fewer rows at once: rows of matches are long."""
     own = session.newSession()
     for key, value in session.conf.getAll.items():
         if own.conf.isModifiable(key):
@@ -62,10 +60,10 @@ def derive_session(session: SparkSession) -> SparkSession:
 
 
 def open_run_storage(session: SparkSession, out: str) -> Storage:
-    """The folder of a run; PipelineError if there is none."""
+    """Open the folder of a run; PipelineError if it does not exist."""
     try:
         exists = bool(file_system(session, out).exists(hadoop_path(session, out)))
-    except Exception as error:  # whatever Java says  # noqa: BLE001
+    except Exception as error:  # any Java exception  # noqa: BLE001
         message = (str(error).splitlines() or [type(error).__name__])[0]
         raise PipelineError("output", f"{out}: {message}") from None
     if not exists:
@@ -74,7 +72,7 @@ def open_run_storage(session: SparkSession, out: str) -> Storage:
 
 
 def read_tables(session: SparkSession, storage: Storage) -> RunTables:
-    """The tables of the batches that are done; PipelineError if the folder is no run's."""
+    """Read the tables of the batches that are done; PipelineError if the folder holds no run."""
     if not {"pathcast.json", "documents", "versions"} & set(storage.names("")):
         where = storage.path("")
         raise PipelineError("output", f"{where} holds no run", hint="name the folder of one")
@@ -94,7 +92,7 @@ def read_tables(session: SparkSession, storage: Storage) -> RunTables:
 
 
 def _unfinished_batches(storage: Storage) -> set[int]:
-    """Batches with something published that are not done yet: none or one, whatever the length of the run."""
+    """Return the batches that are published in part: none or one."""
     if not storage.names("log"):
         return set()
     done = {int(name.removesuffix(".json")) for name in storage.names("done") if name[0].isdigit()}

@@ -1,14 +1,15 @@
-"""Which window a document is in, and what it weighs.
+"""Windows of documents, and weights that decay with age.
 
-Windows are numbered from the epoch, so that a later job finds the same ones: window k of length L has the documents with
-floor(time / L) = k, or, where no document has a time, floor(batch / L) = k. A document without a time among
-documents that have one gets the latest time of its batch, or of the nearest batch before it that has one, or after it.
+Windows are numbered from the epoch, so later jobs find the same ones. Window k of length L has the
+documents with floor(time / L) = k, or floor(batch / L) = k where no document has a time. Among
+documents with times, one without gets the latest time of its batch, or of the nearest earlier batch
+that has one, else of the nearest later batch.
 
-A document in window k weighs decay^(K - k), K being the newest window that has a document, and nothing if K - k >= kept. Ages go by the
-clock: an empty window holds nothing that could count, and what came before it has aged by it all the same.
+A document in window k weighs decay^(K - k), where K is the newest window with a document, and 0 if
+K - k >= kept. Age is measured in time: empty windows age the documents before them too.
 
 >>> axis = WindowAxis("time", 60_000_000, oldest=10, newest=12, decay=0.5)
->>> axis.windows, axis.total_length, axis.total_weight   # 3 windows of 60 s, weighing 1 + 1/2 + 1/4
+>>> axis.windows, axis.total_length, axis.total_weight  # 3 windows of 60 s: 1 + 1/2 + 1/4
 (3, 180.0, 1.75)
 """
 
@@ -27,7 +28,7 @@ from pathcast.pipeline.statistics.settings import StatisticsSettings
 __all__ = ["WindowAxis", "assign_windows", "join_windows", "ratio", "window_axis"]
 
 _MICROS_PER_SECOND: Final = 1_000_000
-_TARGET_WINDOWS: Final = 50  # windows, if nobody says how long they are
+_TARGET_WINDOWS: Final = 50  # by default
 _ROUND_LENGTHS: Final = (
     *(0.001, 0.01, 0.1, 1, 2, 5, 10, 15, 30),
     *(60, 120, 300, 600, 900, 1_800),
@@ -38,7 +39,7 @@ _ROUND_LENGTHS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class WindowAxis:
-    """The windows of a run. `length` is in microseconds, or in batches; without documents there is no window."""
+    """The windows of a run; none without documents. `length` is in microseconds or batches."""
 
     by: Literal["time", "batch"]
     length: int
@@ -50,12 +51,12 @@ class WindowAxis:
 
     @property
     def windows(self) -> int:
-        """From the oldest to the newest, empty ones included."""
+        """The number of windows from the oldest to the newest, empty ones included."""
         return self.newest - self.oldest + 1
 
     @property
     def unit(self) -> str:
-        """What rates are per."""
+        """The unit of time of rates."""
         return "second" if self.by == "time" else "batch"
 
     @property
@@ -70,34 +71,34 @@ class WindowAxis:
 
     @property
     def total_weight(self) -> float:
-        """The weights of all windows, empty ones included: what a fading rate is divided by."""
+        """The sum of the weights of all windows, empty ones included: divides recent rates."""
         counted = self.windows if self.kept is None else min(self.windows, self.kept)
         if self.decay == 1:
             return float(counted)
         return (1 - self.decay**counted) / (1 - self.decay)
 
     def window(self, at: Column, batch: Column) -> Column:
-        """The number of the window of a document."""
+        """Return the window number of a document."""
         place = F.unix_micros(at) if self.by == "time" else batch.cast("bigint")
         length = F.lit(self.length).cast("bigint")
-        # Whole numbers all the way: a double may round across the border.
+        # Integer arithmetic: a double could round across a window's boundary.
         return ((place - F.pmod(place, length)) / length).cast("bigint")
 
     def weight(self, window: Column) -> Column:
-        """The weight of a document in that window."""
+        """Return the weight of a document in that window."""
         age = F.lit(self.newest) - window
         weight = F.pow(F.lit(self.decay), age.cast("double"))
         return weight if self.kept is None else F.when(age < self.kept, weight).otherwise(0.0)
 
     def start(self, window: Column) -> Column:
-        """When a window begins; null where windows are made of batches."""
+        """Return when a window begins; null if windows consist of batches."""
         if self.by == "batch":
             return F.lit(None).cast("timestamp")
         return F.timestamp_micros(window * F.lit(self.length))
 
 
 def window_axis(documents: DataFrame, settings: StatisticsSettings) -> WindowAxis:
-    """The windows that documents fall into; one pass over their times."""
+    """Return the windows of documents, from one pass over their times."""
     micros = F.unix_micros("time")
     batch = F.col("batch").cast("bigint")
     bounds = documents.agg(
@@ -143,11 +144,11 @@ def _length(by: str, window: float | None, span: int) -> int:
 
 
 def assign_windows(documents: DataFrame, axis: WindowAxis) -> DataFrame:
-    """Documents with `at` (their time, or the nearest known one), `window` and `weight`."""
+    """Add `at` (the document's time, or the nearest known one), `window` and `weight`."""
     timed = documents.withColumn("at", F.col("time"))
     if axis.by == "time":
         latest = documents.groupBy("batch").agg(F.max("time").alias("latest"))
-        order = Window.orderBy("batch")  # one task; there is a row for each batch
+        order = Window.orderBy("batch")  # in one task, with one row per batch
         before = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
         after = order.rowsBetween(Window.currentRow, Window.unboundedFollowing)
         nearest = latest.select(
@@ -165,15 +166,15 @@ def assign_windows(documents: DataFrame, axis: WindowAxis) -> DataFrame:
 
 
 def join_windows(matches: DataFrame, documents: DataFrame) -> DataFrame:
-    """Matches with the place of their documents: what statistics of subscriptions are made of.
+    """Join matches with the windows of their documents; the input of subscription statistics.
 
-    `documents` are few and `matches` long: it is for the caller to say that the former may be broadcast.
+    `documents` are small and `matches` large: the caller decides whether to broadcast the former.
     """
     windows = documents.select("batch", "document", "at", "window", "weight", "bytes")
     return matches.join(windows, ["batch", "document"])
 
 
 def ratio(part: Column, total: Column) -> Column:
-    """A share of weights: at most 1, which sums in another order may exceed by a hair; null if the whole weighs nothing."""
+    """Return a share of weights, null if the total is 0; at most 1 despite rounding of sums."""
     share = F.try_divide(part, total)
     return F.when(share > 1, 1.0).otherwise(share)
