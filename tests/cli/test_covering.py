@@ -30,9 +30,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_covers(a: str, b: str, relation: str, code: int) -> None:
     result = run("covers", a, b)
     assert (result.code, result.stdout.splitlines()[0], result.stderr) == (code, relation, "")
-    told = run("covers", a, b, "--json").rows[0]
-    assert told["relation"] == relation
-    assert told["covers"]["answer"] is {"unknown": None}.get(relation, code == 0)
+    row = run("covers", a, b, "--json").rows[0]
+    assert row["relation"] == relation
+    assert row["covers"]["answer"] is {"unknown": None}.get(relation, code == 0)
 
 
 def test_witnesses() -> None:
@@ -63,17 +63,35 @@ def test_aggregate() -> None:
 
 
 def test_aggregate_as_a_tree() -> None:
-    drawn = run("aggregate", "s.txt", "--tree").stdout.splitlines()
-    assert drawn[:4] == ["2\t//b", "  1\t/a/b", "  3\t//b", "  4\t/a/b/c"]
+    lines = run("aggregate", "s.txt", "--tree").stdout.splitlines()
+    assert lines[:4] == ["2\t//b", "  1\t/a/b", "  3\t//b", "  4\t/a/b/c"]
 
 
-def test_aggregate_for_machines() -> None:
+def test_aggregate_as_json() -> None:
     rows = run("aggregate", "s.txt", "--json").rows
     assert rows[0] == {"id": 2, "xpath": "//b", "stands_for": [1, 2, 3, 4]}
     assert sorted(id for row in rows for id in row["stands_for"]) == [1, 2, 3, 4, 5, 6, 7]
 
 
-def test_bad_subscriptions_are_told_with_their_lines() -> None:
+INDEXES = ["features", "factorization", "regions", "subscription-tree"]
+
+
+@pytest.mark.parametrize("index", INDEXES)
+@pytest.mark.parametrize("form", [[], ["--tree"], ["--json"]])
+def test_every_index_gives_the_same_output(index: str, form: list[str]) -> None:
+    default = run("aggregate", "s.txt", *form)
+    selected = run("aggregate", "s.txt", *form, "--index", index)
+    assert (selected.code, selected.stdout) == (0, default.stdout)
+    assert selected.stderr == default.stderr
+
+
+def test_an_unknown_index_is_an_error() -> None:
+    result = run("aggregate", "s.txt", "--index", "btree")
+    assert (result.code, result.stdout) == (2, "")
+    assert f"--index: 'btree' is not one of {', '.join(INDEXES)}" in result.stderr
+
+
+def test_bad_subscriptions_are_reported_with_their_lines() -> None:
     result = run("aggregate", "bad.txt")
     assert (result.code, result.stdout) == (2, "")
     assert "bad.txt:2:" in result.stderr
@@ -81,8 +99,8 @@ def test_bad_subscriptions_are_told_with_their_lines() -> None:
     assert (skipped.code, skipped.stdout) == (0, "1\t1\t//a\n")
 
 
-def test_nothing_to_aggregate(tmp_path: Path) -> None:
-    write(tmp_path, none__txt="# nobody\n")
+def test_aggregate_of_an_empty_file(tmp_path: Path) -> None:
+    write(tmp_path, none__txt="# empty\n")
     result = run("aggregate", "none.txt")
     assert (result.code, result.stdout) == (0, "")
     assert "0 subscriptions" in result.stderr
@@ -98,8 +116,8 @@ def test_mergers(tmp_path: Path) -> None:
     assert "3 roots (75.0%); merged: 2 entries" in loose.stderr
     row = run("aggregate", "paths.txt", "--merge", "0.4", "--dtd", "a.dtd", "--json").rows[0]
     assert (row["id"], row["stands_for"]) == (None, [1, 2, 3])
-    drawn = run("aggregate", "paths.txt", "--merge", "0.4", "--dtd", "a.dtd", "--tree").stdout
-    assert drawn.splitlines()[:2] == ["-\t//a/*\tD = 0.333", "  3\t//a/c"]
+    forest = run("aggregate", "paths.txt", "--merge", "0.4", "--dtd", "a.dtd", "--tree").stdout
+    assert forest.splitlines()[:2] == ["-\t//a/*\tD = 0.333", "  3\t//a/c"]
 
 
 def test_merging_needs_a_dtd() -> None:

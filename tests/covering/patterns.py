@@ -1,4 +1,4 @@
-"""Patterns for the tests of covering: paths and twigs over few names, with values, and documents to try them on."""
+"""Strategies for covering tests: paths and twigs over few names, values, small documents."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ _axes = st.sampled_from(["/", "/", "//"])
 
 
 def paths(longest: int = 5) -> st.SearchStrategy[str]:
-    """Paths of `/ // *`, absolute or relative."""
+    """Return linear paths over `/ // *`, absolute or relative."""
     steps = st.lists(st.tuples(_axes, _names), min_size=1, max_size=longest)
-    written = steps.map(lambda parts: "".join(axis + name for axis, name in parts))
-    return st.one_of(written, written.map(lambda text: text.lstrip("/")))
+    texts = steps.map(lambda parts: "".join(axis + name for axis, name in parts))
+    return st.one_of(texts, texts.map(lambda text: text.lstrip("/")))
 
 
 def twigs(*, values: bool = False) -> st.SearchStrategy[str]:
-    """Paths with branches, and perhaps attributes and values."""
+    """Return paths with branches and attributes, optionally with values."""
     ends = [st.just(""), st.just(""), st.just("[@x]")]
     if values:
         ends += [value_tests("@x"), value_tests(".")]
     leaf = st.tuples(_names, st.one_of(ends)).map("".join)
 
-    def grown(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    def extend(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         branch = st.tuples(st.sampled_from(["", "", ".//"]), inner).map("".join)
         branches = st.lists(branch.map(lambda text: f"[{text}]"), max_size=2).map("".join)
         return st.tuples(_names, branches, _axes, inner).map("".join)
 
-    return st.tuples(_axes, st.recursive(leaf, grown, max_leaves=4)).map("".join)
+    return st.tuples(_axes, st.recursive(leaf, extend, max_leaves=4)).map("".join)
 
 
 def value_tests(of: str) -> st.SearchStrategy[str]:
-    """A predicate that compares a value with a constant."""
+    """Return predicates that compare a value with a constant."""
     ops = st.sampled_from(["=", "!=", "<", "<=", ">", ">="])
     numbers = st.sampled_from(["1", "2", "3"])
     words = st.sampled_from(["'1'", "'2.0'", "'w'"])
@@ -48,11 +48,11 @@ def value_tests(of: str) -> st.SearchStrategy[str]:
 
 
 @cache
-def small_documents(most: int = 4) -> tuple[etree._ElementTree, ...]:
-    """Every document of at most so many elements with these names, as far as the order of siblings goes."""
+def small_documents(max_elements: int = 4) -> tuple[etree._ElementTree, ...]:
+    """Return every document with these names up to a size, up to the order of siblings."""
     return tuple(
         etree.ElementTree(etree.fromstring(text))
-        for size in range(1, most + 1)
+        for size in range(1, max_elements + 1)
         for text in _trees(size)
     )
 
@@ -66,13 +66,13 @@ def _trees(size: int) -> tuple[str, ...]:
 
 @cache
 def _forests(size: int, largest: int) -> tuple[str, ...]:
-    """Sequences of trees of this many elements in all, larger trees first."""
+    """Return sequences of trees with `size` elements in all, larger trees first."""
     if not size:
         return ("",)
-    return tuple(dict.fromkeys(_joined(size, largest)))
+    return tuple(dict.fromkeys(_concatenations(size, largest)))
 
 
-def _joined(size: int, largest: int) -> Iterator[str]:
+def _concatenations(size: int, largest: int) -> Iterator[str]:
     for first in range(min(size, largest), 0, -1):
         for tree, rest in product(_trees(first), _forests(size - first, first)):
             yield tree + rest

@@ -1,4 +1,4 @@
-"""Does one pattern cover another: the papers' examples, and a hunt for wrong answers with libxml2 as the judge."""
+"""Containment of two patterns: the papers' examples, and properties checked by libxml2."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from tests.covering.patterns import paths, small_documents, twigs, value_tests
 from tests.generate import NAMESPACES
 
 YES = [
-    # seed 000, section 4.2, the three worked examples of DesCov. The second is printed as a no: "the sub-XPE */c does not cover
-    # *//c". But the * of the first pattern may lie descendant: below the second a there is always an element above the c.
+    # Li 2008, section 4.2, the three worked examples of DesCov. The second is printed as a no: "the
+    # sub-XPE */c does not cover *//c". But the * of the first pattern may match a deeper element:
+    # below the second a there is always an element above the c.
     ("/*/a//*//c", "/a/a/*//c/e/c/d"),
     ("/*/a//*/c", "/a/a/*//c/b/d"),
     ("/a/*//*/d", "/a//b/c/d"),
@@ -28,17 +29,17 @@ YES = [
     ("/*/*", "a/b"),
     ("/a", "/a"),  # "must be shorter" has to read "not longer"
     ("a/*/c", "/x/a/b/c/d"),
-    # the same section has string matching with a failure function for relative paths, which a * makes miss this
+    # the same section: string matching with a failure function, which misses this because of *
     ("a/*/a", "a/a/b/a"),
-    # seed 000, section 4.3: what is merged is covered
+    # Li 2008, section 4.3: a merger covers its members
     ("a/*/c/*", "a/*/c/d"),
     ("/a//c/*/*", "/a/c/*/*"),
     ("/a//c/*/*", "/a//c/*/c"),
-    # seed 001, section 3 and 4
+    # Chand 2004, sections 3 and 4
     ("//Stock[Symbol='GHI'][Price>15]", "//Stock[Symbol='GHI'][Price>20]"),
     ("//Stock", "//Stock[Symbol='GHI'][Price>15]"),
     ("/a/*", "/a//b"),  # beyond homomorphisms
-    # seed 002, section 4.2: u of figure 4.5 covers q4, and q1, q2, q3 of figure 4.12 cover u
+    # Cao 2012, section 4.2: u of figure 4.5 covers q4, and q1, q2, q3 of figure 4.12 cover u
     ("/a[.//b/e]//b[c][d]", "/a//b[d][e][c]"),
     ("/a//b", "/a[.//b/e]//b[c][d]"),
     ("/a[.//c]//b/e", "/a[.//b/e]//b[c][d]"),
@@ -62,7 +63,7 @@ YES = [
     ("//a[not(b and c)]", "//a[not(b)]"),
     ("//a[count(b)>1]", "//a[count(b)>=3]"),
     ("//a/b", "//a[count(b)>1]"),
-    # places
+    # positions
     ("//a", "//a[2]"),
     ("//a[position()<3]", "//a[1]"),
     ("//a[position()>1]", "//a[3]"),
@@ -75,15 +76,16 @@ YES = [
     ("//@x", "/a[@x='1']"),
     ("//*[@x]", "//@x"),
     ("a//@x", "a/b/@x"),
-    # residuals: itself, and what its skeleton shows
+    # residuals: equal expressions, and the skeleton
     ("//item[price * 2 > 30]", "//item[price*2>30]"),
     ("//item/price", "//item[price * 2 > 30]"),
 ]
 
 NO = [
-    ("a/*/c", "a/x/y/c"),  # seed 000, section 4.2: found by a failure function that knows no *
+    ("a/*/c", "a/x/y/c"),  # Li 2008, section 4.2: a failure function without *
     ("/*/*/*", "a/b"),
-    ("/a/b", "/a//b"),  # seed 002's containee, as printed, says yes to these three
+    # Cao 2012: containee, as printed, says yes to these three
+    ("/a/b", "/a//b"),
     ("//b[c][d]", "/b[c]/b[d]/x/c"),
     ("/a", "//a"),
     ("/b/c", "/a/b/c"),
@@ -98,7 +100,7 @@ NO = [
     ("//a[contains(., 'abc')]", "//a[contains(., 'b')]"),
     ("//x", "//y and //z"),
     ("a", "true()"),
-    # what the wide one denies is put into a document of the narrow one
+    # the witness contains what the wide pattern negates
     ("//a[not(b)]", "//a"),
     ("//a[not(@x = 5)]", "/r/a"),
     ("//a[not(b/c[@x])]", "//a[b]"),
@@ -139,24 +141,24 @@ def test_gives_up_with_a_reason(wide: str, narrow: str) -> None:
         ("//a[contains(., 'k')]", "//a[string-length(.) > 99]", 100),
     ],
 )
-def test_nothing_can_be_taken_away(wide: str, narrow: str, witness: bytes | int) -> None:
-    """Neither a node nor a character; a value of more than 40 is not looked at character by character."""
-    found = covers(wide, narrow).witness
-    assert found is not None
+def test_witnesses_are_minimal(wide: str, narrow: str, witness: bytes | int) -> None:
+    """No node and no character can be removed; values of more than 40 characters are halved."""
+    actual = covers(wide, narrow).witness
+    assert actual is not None
     if isinstance(witness, bytes):
-        assert found == witness
+        assert actual == witness
     else:
-        (value,) = etree.fromstring(found).xpath("//@x | //text()")
+        (value,) = etree.fromstring(actual).xpath("//@x | //text()")
         assert len(value) == witness
 
 
-def test_exact_containment_finds_what_mappings_miss() -> None:
-    """The element above the b may be the root element or stand below it: two mappings, one for each kind of document."""
+def test_canonical_models_decide_beyond_homomorphisms() -> None:
+    """The element above the b is the root or below it: a mapping for each kind of document."""
     wide, narrow = "/*[.//b]//*", "//*[.//b]//*"
     assert covers(wide, narrow).answer is True
-    gave_up = covers(wide, narrow, effort=0)
-    assert gave_up.answer is None
-    assert "documents to look at" in gave_up.reason
+    undecided = covers(wide, narrow, effort=0)
+    assert undecided.answer is None
+    assert "documents to look at" in undecided.reason
 
 
 def test_namespaces() -> None:
@@ -177,12 +179,12 @@ def test_namespaces_in_a_witness_do_not_clash() -> None:
     _check(wide, narrow, verdict, spaces)
 
 
-def test_a_document_that_cannot_be_written_makes_no_yes() -> None:
-    """An xml:id must be a name: where it is asked to be a number there is no document to look at, for or graft_negations."""
+def test_an_unwritable_document_proves_nothing() -> None:
+    """An xml:id must be a name: if it must be a number, there is no document to check."""
     assert covers("//@xml:id[../a]", "//@xml:id").answer is False
-    gave_up = covers("//b", "//a[@xml:id = '1']")
-    assert gave_up.answer is None
-    assert "cannot be written" in gave_up.reason
+    undecided = covers("//b", "//a[@xml:id = '1']")
+    assert undecided.answer is None
+    assert "cannot be written" in undecided.reason
 
 
 def test_bad_patterns_are_errors() -> None:
@@ -191,15 +193,15 @@ def test_bad_patterns_are_errors() -> None:
 
 
 def _check(wide: str, narrow: str, verdict: Verdict, spaces: dict[str, str] | None = None) -> None:
-    """A witness is_witness the patterns apart, and nothing can be taken away from it."""
+    """Check that a witness matches `narrow` only, and is minimal."""
     assert (verdict.witness is not None) is (verdict.answer is False)
     if verdict.witness is None:
         return
-    questions = [oracle.expression(text, spaces) for text in (narrow, wide)]
+    expressions = [oracle.expression(text, spaces) for text in (narrow, wide)]
 
     def is_witness(root: etree._Element) -> bool:
         tree = etree.ElementTree(root)
-        return [oracle.holds(one, tree) for one in questions] == [True, False]
+        return [oracle.holds(each, tree) for each in expressions] == [True, False]
 
     root = etree.fromstring(verdict.witness)
     assert is_witness(root)
@@ -213,18 +215,18 @@ def _check(wide: str, narrow: str, verdict: Verdict, spaces: dict[str, str] | No
             assert not is_witness(copy)
 
 
-def _brute(wide: str, narrow: str) -> bool:
-    """Chains are enough for paths: with ways a little longer than the wide one's wildcards."""
+def _covers_by_chains(wide: str, narrow: str) -> bool:
+    """Decide paths by chain documents a little longer than the wide path's wildcards."""
     steps = re.findall(r"(//?)([^/]+)", narrow if narrow.startswith("/") else "//" + narrow)
-    question = oracle.expression(wide)
+    expression = oracle.expression(wide)
     longest = wide.count("*") + 2
-    for ways in itertools.product(*(range(longest if axis == "//" else 1) for axis, _ in steps)):
+    for lengths in itertools.product(*(range(longest if axis == "//" else 1) for axis, _ in steps)):
         names: list[str] = []
-        for way, (_, name) in zip(ways, steps, strict=True):
-            names += ["z"] * way + ["z" if name == "*" else name]
+        for length, (_, name) in zip(lengths, steps, strict=True):
+            names += ["z"] * length + ["z" if name == "*" else name]
         body = "".join(f"<{name}>" for name in names)
         body += "".join(f"</{name}>" for name in reversed(names))
-        if not oracle.holds(question, oracle.document(body.encode())):
+        if not oracle.holds(expression, oracle.document(body.encode())):
             return False
     return True
 
@@ -232,7 +234,7 @@ def _brute(wide: str, narrow: str) -> bool:
 @given(paths(), paths())
 def test_paths_are_decided(wide: str, narrow: str) -> None:
     verdict = covers(wide, narrow)
-    assert verdict.answer is _brute(wide, narrow)
+    assert verdict.answer is _covers_by_chains(wide, narrow)
     _check(wide, narrow, verdict)
 
 
@@ -242,9 +244,9 @@ def test_twigs_are_decided(wide: str, narrow: str) -> None:
     assert verdict.answer is not None
     _check(wide, narrow, verdict)
     if verdict:
-        questions = [oracle.expression(text) for text in (narrow, wide)]
+        expressions = [oracle.expression(text) for text in (narrow, wide)]
         for tree in small_documents():
-            assert not oracle.holds(questions[0], tree) or oracle.holds(questions[1], tree)
+            assert not oracle.holds(expressions[0], tree) or oracle.holds(expressions[1], tree)
 
 
 @given(twigs(values=True), twigs(values=True), strategies.documents())
@@ -265,16 +267,16 @@ VALUES = ["", "w", "0", "1", "1.0", "01", "1.5", "2", "2.0", "2.00", "2.5", "3",
 def test_values_are_decided(wide: str, narrow: str) -> None:
     verdict = covers(f"//a{wide}", f"//a{narrow}")
     _check(f"//a{wide}", f"//a{narrow}", verdict)
-    questions = [oracle.expression(f"//a{text}") for text in (narrow, wide)]
+    expressions = [oracle.expression(f"//a{text}") for text in (narrow, wide)]
     documents = [oracle.document(f"<a x='{value}'/>".encode()) for value in VALUES]
-    told = [[oracle.holds(one, document) for one in questions] for document in documents]
-    assert verdict.answer is ([True, False] not in told)
+    outcomes = [[oracle.holds(each, document) for each in expressions] for document in documents]
+    assert verdict.answer is ([True, False] not in outcomes)
 
 
 @given(
     strategies.expressions(), strategies.expressions(), st.lists(strategies.documents(), max_size=6)
 )
-def test_no_wrong_yes_in_the_whole_language(wide: str, narrow: str, bodies: list[bytes]) -> None:
+def test_no_wrong_yes_in_the_full_language(wide: str, narrow: str, bodies: list[bytes]) -> None:
     try:
         verdict = covers(wide, narrow, NAMESPACES)
     except SubscriptionError:

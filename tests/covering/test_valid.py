@@ -1,6 +1,7 @@
-"""Covering among valid documents: worked examples, and all small documents of random DTDs as the dumb twin.
+"""Containment under a DTD: worked examples, and all small documents of random DTDs as the oracle.
 
-The twin makes its documents from its own content models, as tuples, and knows nothing of the product's.
+The oracle generates documents from content models of its own, as tuples, and shares no code with
+the product.
 """
 
 from __future__ import annotations
@@ -29,18 +30,20 @@ from tests.covering.patterns import paths, twigs
 
 BIB = parse_dtd(
     """<!ELEMENT bib (book*, journal?)> <!ELEMENT book (title, (author+ | editor), price?)>
-    <!ELEMENT journal (article*)> <!ELEMENT article (author, section*)> <!ELEMENT section (p | section)*>
-    <!ELEMENT title (#PCDATA)> <!ELEMENT author (#PCDATA)> <!ELEMENT editor EMPTY> <!ELEMENT price (#PCDATA)>
-    <!ELEMENT p (#PCDATA | em)*> <!ELEMENT em (#PCDATA)>
+    <!ELEMENT journal (article*)> <!ELEMENT article (author, section*)>
+    <!ELEMENT section (p | section)*> <!ELEMENT title (#PCDATA)> <!ELEMENT author (#PCDATA)>
+    <!ELEMENT editor EMPTY> <!ELEMENT price (#PCDATA)> <!ELEMENT p (#PCDATA | em)*>
+    <!ELEMENT em (#PCDATA)>
     <!ATTLIST book isbn CDATA #REQUIRED year CDATA #IMPLIED>"""
 )
 
-# b needs an ID to refer to, which stands elsewhere
+# b must refer to an ID elsewhere
 REFERENCES = """<!ELEMENT a (b?, (c | d)?)> <!ELEMENT b EMPTY> <!ELEMENT c EMPTY> <!ELEMENT d EMPTY>
     <!ATTLIST b r IDREF #REQUIRED> <!ATTLIST c i ID #REQUIRED> <!ATTLIST d i ID #IMPLIED>"""
 HALF = "<!ELEMENT a (c, (b, d)?)> <!ELEMENT b (a)> <!ELEMENT c (b?)>"  # no b beside the c
 ATTRIBUTES = """<!ELEMENT a (b | c)> <!ELEMENT b EMPTY> <!ELEMENT c EMPTY>
-    <!ATTLIST b x CDATA #REQUIRED y CDATA #IMPLIED> <!ATTLIST c x CDATA #REQUIRED y CDATA #REQUIRED>"""
+    <!ATTLIST b x CDATA #REQUIRED y CDATA #IMPLIED>
+    <!ATTLIST c x CDATA #REQUIRED y CDATA #REQUIRED>"""
 
 YES = [
     ("//title", "/bib//book/title"),
@@ -61,7 +64,7 @@ YES = [
     ("//book[@isbn][title]", "//price"),
     ("//author | //editor", "//book"),
     ("/bib[book]", "//title"),
-    # with values, places and denials: what the DTD implies is laid bare
+    # with values, positions and negations, by the chase
     ("/bib/book[price > 15]", "//price[. > 20]"),
     ("/bib/book[title]/price[. > 15]", "//*[price > 20]"),
     ("/bib/book[@isbn][@year = 2001]", "//*[@year = 2001]"),
@@ -125,16 +128,16 @@ def test_corners_of_dtds(dtd: str, wide: str, narrow: str, answer: bool | None) 
     _check(wide, narrow, verdict, schema)
 
 
-def test_siblings_go_together_where_none_can_go_alone() -> None:
+def test_siblings_are_removed_together_if_none_can_go_alone() -> None:
     schema = parse_dtd(
         "<!ELEMENT a (b | (c, b, c))> <!ELEMENT b EMPTY> <!ELEMENT c EMPTY>", root="a"
     )
-    judge = ValidWitnessChecker(schema, parse("/b"), parse("/a/b"))
-    assert minimize_valid(b"<a><c/><b/><c/></a>", judge) == b"<a><b/></a>"
+    checker = ValidWitnessChecker(schema, parse("/b"), parse("/a/b"))
+    assert minimize_valid(b"<a><c/><b/><c/></a>", checker) == b"<a><b/></a>"
 
 
-def test_too_much_to_look_into() -> None:
-    """The wide path has more cases than are looked into: `a` stood or did not at each of the last 16 levels."""
+def test_too_many_variants_are_not_a_yes() -> None:
+    """The wide path has 2**16 variants: `a` or not at each of the last 16 levels."""
     schema = parse_dtd("<!ELEMENT a (a | b)*> <!ELEMENT b (a | b)*>", root="a")
     wide = "//a" + "/*" * 16 + "/b"
     verdict = covers(wide, "//b/a", dtd=schema)
@@ -142,26 +145,26 @@ def test_too_much_to_look_into() -> None:
     _check(wide, "//b/a", verdict, schema)
 
 
-def test_what_is_implied_is_bounded() -> None:
+def test_the_chase_is_bounded() -> None:
     """Each element needs two of the next: a tree of 2**30 nodes."""
     lines = [f"<!ELEMENT e{n} (e{n + 1}, f{n + 1})> <!ELEMENT f{n} (e{n + 1})>" for n in range(30)]
     schema = parse_dtd("".join(lines) + "<!ELEMENT e30 EMPTY> <!ELEMENT f30 EMPTY>", root="e0")
     (twig,) = to_twigs(parse("/e0"))
-    found = chase(twig, schema, 40)
-    assert found is not None
-    assert len(found) < 200
+    chased = chase(twig, schema, 40)
+    assert chased is not None
+    assert len(chased) < 200
 
 
 def _check(wide: str, narrow: str, verdict: Verdict, schema: Schema) -> None:
-    """A witness is valid, is_witness the patterns apart, and nothing can be taken away from it."""
+    """Check that a witness is valid, matches `narrow` only, and is minimal."""
     assert (verdict.witness is not None) is (verdict.answer is False)
     if verdict.witness is None:
         return
-    questions = [oracle.expression(text) for text in (narrow, wide)]
+    expressions = [oracle.expression(text) for text in (narrow, wide)]
 
     def is_witness(root: etree._Element) -> bool:
         tree = etree.ElementTree(root)
-        return [oracle.holds(one, tree) for one in questions] == [True, False]
+        return [oracle.holds(each, tree) for each in expressions] == [True, False]
 
     root = etree.fromstring(verdict.witness)
     assert not schema.faults(root)
@@ -189,17 +192,20 @@ def _without(root: etree._Element, index: int, places: tuple[int, ...]) -> etree
     return copy
 
 
-# the twin: tiny DTDs and all their small documents
+# the oracle: tiny DTDs and all their small documents
 
 Model = tuple[str, tuple["Model", ...] | str, str]  # kind (name, seq, or), parts or name, mark
 Tree = tuple[str, tuple["Tree", ...]]
 NAMES = "abc"
-MOST = 5  # elements of a document
+MAX_ELEMENTS = 5  # of a document
 
 
 @dataclass(frozen=True)
 class Dtd:
-    """Contents of a, b and c (a word for EMPTY and the like, or a model), and whether x is required, allowed or neither."""
+    """A DTD over the elements a, b and c with an optional attribute x.
+
+    A content is a keyword such as EMPTY, or a model. An attribute is its default, or empty.
+    """
 
     contents: tuple[Model | str, ...]
     attributes: tuple[str, ...]
@@ -208,7 +214,7 @@ class Dtd:
     def text(self) -> str:
         lines = []
         for name, content, default in zip(NAMES, self.contents, self.attributes, strict=True):
-            model = content if isinstance(content, str) else f"({_spelled(content)})"
+            model = content if isinstance(content, str) else f"({_spell(content)})"
             lines.append(f"<!ELEMENT {name} {model}>")
             if default:
                 lines.append(f"<!ATTLIST {name} x CDATA {default}>")
@@ -218,34 +224,36 @@ class Dtd:
     def schema(self) -> Schema:
         return parse_dtd(self.text, root="a")
 
-    def words(self, name: str, most: int) -> set[tuple[str, ...]]:
-        """The words of at most so many children that its content has."""
+    def words(self, name: str, max_length: int) -> set[tuple[str, ...]]:
+        """Return the words of an element's content up to a length."""
         content = self.contents[NAMES.index(name)]
         if not isinstance(content, str):
-            return _words(content, most)
+            return _words(content, max_length)
         names = {"EMPTY": "", "(#PCDATA)": "", "ANY": NAMES}.get(content, "ab")
-        return {word for size in range(most + 1) for word in itertools.product(names, repeat=size)}
+        return {
+            word for size in range(max_length + 1) for word in itertools.product(names, repeat=size)
+        }
 
     @cached_property
     def trees(self) -> list[Tree]:
-        """All documents without attributes and texts of at most MOST elements."""
-        made: dict[tuple[str, int], list[Tree]] = {}
-        for size in range(1, MOST + 1):
+        """All documents up to MAX_ELEMENTS elements, without attributes and texts."""
+        by_root: dict[tuple[str, int], list[Tree]] = {}
+        for size in range(1, MAX_ELEMENTS + 1):
             for name in NAMES:
                 words = self.words(name, size - 1)
-                made[name, size] = [
+                by_root[name, size] = [
                     (name, below)
                     for word in sorted(words)
-                    for below in _forests(word, size - 1, made)
+                    for below in _forests(word, size - 1, by_root)
                 ]
-        return [tree for size in range(1, MOST + 1) for tree in made["a", size]]
+        return [tree for size in range(1, MAX_ELEMENTS + 1) for tree in by_root["a", size]]
 
     def documents(self, rng: Random | None = None) -> Iterator[etree._ElementTree]:
-        """Them all as documents; by chance with values, where they may stand."""
+        """Yield all documents, or a random sample with random values."""
         for tree in self.trees if rng is None else rng.sample(self.trees, min(40, len(self.trees))):
-            yield etree.ElementTree(etree.fromstring(self._written(tree, rng)))
+            yield etree.ElementTree(etree.fromstring(self._write(tree, rng)))
 
-    def _written(self, tree: Tree, rng: Random | None) -> str:
+    def _write(self, tree: Tree, rng: Random | None) -> str:
         name, below = tree
         at = NAMES.index(name)
         values = ["1", "2.0", "3", "w", ""]
@@ -256,84 +264,86 @@ class Dtd:
             attribute = f' x="{rng.choice(values) if rng else 1}"'
         if rng and self.contents[at] in ("(#PCDATA)", "ANY", "(#PCDATA | a | b)*"):
             text = rng.choice(values)
-        inner = "".join(self._written(one, rng) for one in below)
+        inner = "".join(self._write(child, rng) for child in below)
         return f"<{name}{attribute}>{text}{inner}</{name}>"
 
 
-def _spelled(model: Model) -> str:
+def _spell(model: Model) -> str:
     kind, inner, mark = model
     if isinstance(inner, str):
         return inner + mark
-    return f"({(', ' if kind == 'seq' else ' | ').join(map(_spelled, inner))}){mark}"
+    return f"({(', ' if kind == 'seq' else ' | ').join(map(_spell, inner))}){mark}"
 
 
-def _words(model: Model, most: int) -> set[tuple[str, ...]]:
+def _words(model: Model, max_length: int) -> set[tuple[str, ...]]:
     kind, inner, mark = model
     once: set[tuple[str, ...]] = set()
     if isinstance(inner, str):
         once = {(inner,)}
     elif kind == "or":
-        once = {word for part in inner for word in _words(part, most)}
+        once = {word for part in inner for word in _words(part, max_length)}
     else:
         once = {()}
         for part in inner:
-            once = {
-                one + two for one in once for two in _words(part, most) if len(one + two) <= most
-            }
-    found = {word for word in once if len(word) <= most}
+            once = _concatenate(once, _words(part, max_length), max_length)
+    words = {word for word in once if len(word) <= max_length}
     if mark in ("*", "+"):
-        while (
-            more := {one + two for one in found for two in once if len(one + two) <= most} - found
-        ):
-            found |= more
-    return found | {()} if mark in ("*", "?") else found
+        while longer := _concatenate(words, once, max_length) - words:
+            words |= longer
+    return words | {()} if mark in ("*", "?") else words
+
+
+def _concatenate(
+    heads: set[tuple[str, ...]], tails: set[tuple[str, ...]], max_length: int
+) -> set[tuple[str, ...]]:
+    return {head + tail for head in heads for tail in tails if len(head) + len(tail) <= max_length}
 
 
 def _forests(
-    word: tuple[str, ...], size: int, made: dict[tuple[str, int], list[Tree]]
+    word: tuple[str, ...], size: int, by_root: dict[tuple[str, int], list[Tree]]
 ) -> Iterator[tuple[Tree, ...]]:
-    """The trees with these names, of so many elements together."""
+    """Yield the sequences of trees with these root names and `size` elements in all."""
     if not word:
         if not size:
             yield ()
         return
     for first in range(1, size - len(word) + 2):
-        for tree in made.get((word[0], first), ()):
-            for rest in _forests(word[1:], size - first, made):
-                yield tree, *rest
+        for tree in by_root.get((word[0], first), ()):
+            for others in _forests(word[1:], size - first, by_root):
+                yield tree, *others
 
 
 def _models() -> st.SearchStrategy[Model]:
     marks = st.sampled_from(["", "", "?", "*", "+"])
     names = st.tuples(st.just("name"), st.sampled_from("abcbcbcbcbcd"), marks)
 
-    def grown(inner: st.SearchStrategy[Model]) -> st.SearchStrategy[Model]:
+    def combine(inner: st.SearchStrategy[Model]) -> st.SearchStrategy[Model]:
         parts = st.lists(inner, min_size=2, max_size=3).map(tuple)
         return st.tuples(st.sampled_from(["seq", "or"]), parts, marks)
 
-    return st.recursive(names, grown, max_leaves=4)
+    return st.recursive(names, combine, max_leaves=4)
 
 
 _plain = st.sampled_from(["EMPTY", "(#PCDATA)", "ANY", "(#PCDATA | a | b)*"])
 _contents = st.one_of(_models(), _models(), _plain)
-_short = st.one_of(paths(2), paths(4))  # most long ones are impossible
-chance = st.integers(0, 9_999).map(Random)
+_short = st.one_of(paths(2), paths(4))  # long paths are mostly unsatisfiable
+rngs = st.integers(0, 9_999).map(Random)
 _attributes = st.sampled_from(["", "", "#IMPLIED", "#REQUIRED"])
 dtds = st.builds(Dtd, st.tuples(_contents, _contents, _contents), st.tuples(*[_attributes] * 3))
 
 
-def _never_wrong(
+def _check_against_documents(
     wide: str, narrow: str, verdict: Verdict, dtd: Dtd, rng: Random | None = None
 ) -> None:
     _check(wide, narrow, verdict, dtd.schema)
     if verdict:
-        questions = [oracle.expression(text) for text in (narrow, wide)]
+        expressions = [oracle.expression(text) for text in (narrow, wide)]
         for tree in dtd.documents(rng):
-            assert not oracle.holds(questions[0], tree) or oracle.holds(questions[1], tree)
+            assert not oracle.holds(expressions[0], tree) or oracle.holds(expressions[1], tree)
 
 
-@given(dtds, chance)
-def test_the_twin_makes_valid_documents(dtd: Dtd, rng: Random) -> None:
+@given(dtds, rngs)
+def test_the_oracle_generates_valid_documents(dtd: Dtd, rng: Random) -> None:
     for tree in itertools.islice(dtd.documents(rng), 50):
         assert not dtd.schema.faults(tree.getroot())
 
@@ -342,58 +352,58 @@ def test_the_twin_makes_valid_documents(dtd: Dtd, rng: Random) -> None:
 def test_paths_are_decided(dtd: Dtd, wide: str, narrow: str) -> None:
     verdict = covers(wide, narrow, dtd=dtd.schema)
     assert verdict.answer is not None
-    _never_wrong(wide, narrow, verdict, dtd)
+    _check_against_documents(wide, narrow, verdict, dtd)
 
 
-@given(dtds, twigs(), twigs(), chance)
+@given(dtds, twigs(), twigs(), rngs)
 def test_twigs_are_decided(dtd: Dtd, wide: str, narrow: str, rng: Random) -> None:
     verdict = covers(wide, narrow, dtd=dtd.schema)
     assert verdict.answer is not None
-    _never_wrong(wide, narrow, verdict, dtd, rng)
+    _check_against_documents(wide, narrow, verdict, dtd, rng)
 
 
-@given(dtds, _short, twigs(), chance)
+@given(dtds, _short, twigs(), rngs)
 def test_a_path_and_a_twig(dtd: Dtd, wide: str, narrow: str, rng: Random) -> None:
-    for one, other in ((wide, narrow), (narrow, wide)):
-        verdict = covers(one, other, dtd=dtd.schema)
+    for left, right in ((wide, narrow), (narrow, wide)):
+        verdict = covers(left, right, dtd=dtd.schema)
         assert verdict.answer is not None
-        _never_wrong(one, other, verdict, dtd, rng)
+        _check_against_documents(left, right, verdict, dtd, rng)
 
 
-@given(dtds, _short, _short, chance)
-def test_nothing_can_be_taken_from_a_witness(dtd: Dtd, wide: str, narrow: str, rng: Random) -> None:
-    judge = ValidWitnessChecker(dtd.schema, parse(wide), parse(narrow))
+@given(dtds, _short, _short, rngs)
+def test_valid_witnesses_are_minimal(dtd: Dtd, wide: str, narrow: str, rng: Random) -> None:
+    checker = ValidWitnessChecker(dtd.schema, parse(wide), parse(narrow))
     for tree in itertools.islice(dtd.documents(rng), 5):
-        witness = minimize_valid(etree.tostring(tree), judge)
+        witness = minimize_valid(etree.tostring(tree), checker)
         if witness is not None:
             _check(wide, narrow, Verdict(False, witness), dtd.schema)
 
 
-@given(dtds, twigs(values=True), twigs(values=True), chance)
+@given(dtds, twigs(values=True), twigs(values=True), rngs)
 def test_twigs_with_values(dtd: Dtd, wide: str, narrow: str, rng: Random) -> None:
-    _never_wrong(wide, narrow, covers(wide, narrow, dtd=dtd.schema), dtd, rng)
+    _check_against_documents(wide, narrow, covers(wide, narrow, dtd=dtd.schema), dtd, rng)
 
 
-@given(dtds, twigs(), chance)
-def test_what_is_implied_is_there(dtd: Dtd, narrow: str, rng: Random) -> None:
+@given(dtds, twigs(), rngs)
+def test_the_chase_holds_in_all_matching_documents(dtd: Dtd, narrow: str, rng: Random) -> None:
     (twig,) = to_twigs(parse(narrow))
-    found = chase(twig, dtd.schema, 3)
-    question = oracle.expression(narrow)
-    answer = None if found is None else oracle.expression(_asked(found))
+    chased = chase(twig, dtd.schema, 3)
+    premise = oracle.expression(narrow)
+    conclusion = None if chased is None else oracle.expression(_to_xpath(chased))
     for tree in dtd.documents(rng):
-        if oracle.holds(question, tree):
-            assert answer is not None
-            assert oracle.holds(answer, tree)
+        if oracle.holds(premise, tree):
+            assert conclusion is not None
+            assert oracle.holds(conclusion, tree)
 
 
-def _asked(twig: Twig, node: int = 0) -> str:
-    """A twig of elements and attributes as an expression."""
+def _to_xpath(twig: Twig, node: int = 0) -> str:
+    """Return a twig of elements and attributes as an expression."""
     label = twig.labels[node]
     assert isinstance(label, NameLabel)
     name = ("@" if label.kind is LabelKind.ATTRIBUTE else "") + (label.name or "*")
     branches = [
-        (".//" if twig.descendant[child] else "./") + _asked(twig, child)
+        (".//" if twig.descendant[child] else "./") + _to_xpath(twig, child)
         for child in twig.children[node]
     ]
-    tests = "".join(f"[{one}]" for one in branches)
+    tests = "".join(f"[{branch}]" for branch in branches)
     return name + tests if node else f"/self::node(){tests}"

@@ -18,7 +18,11 @@ MADE_BY_CYTHON = (
 )
 
 
-CORES = ("pathcast.covering.core", "pathcast.matching.compiled.core")
+CORES = (
+    "pathcast.covering.core",
+    "pathcast.covering.published_indexes",
+    "pathcast.matching.compiled.core",
+)
 
 
 def test_stubs_of_the_core() -> None:

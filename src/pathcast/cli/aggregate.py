@@ -1,4 +1,4 @@
-"""`pathcast aggregate`: the subscriptions that stand for all the others."""
+"""`pathcast aggregate`: reduce a file of subscriptions to its covering roots."""
 
 from __future__ import annotations
 
@@ -40,6 +40,15 @@ def aggregate(
     tree: Annotated[
         bool, typer.Option("--tree", help="Draw below each root the subscriptions it stands for.")
     ] = False,
+    index: Annotated[
+        str,
+        typer.Option(
+            "--index",
+            metavar="features|factorization|regions|subscription-tree",
+            help="The index that finds covering subscriptions. All give the same result; features "
+            "is the fastest, the others are those of the literature.",
+        ),
+    ] = "features",
     merge: Annotated[
         float | None,
         typer.Option(
@@ -47,7 +56,8 @@ def aggregate(
             metavar="D",
             min=0.0,
             max=1.0,
-            help="Merge roots that are paths, as long as at most this share of what a merger lets through was asked for by nobody; 0 for perfect mergers alone. Needs --dtd.",
+            help="Merge roots that are linear paths, as long as at most this share of the paths "
+            "that a merger matches is wasted; 0 for perfect mergers only. Needs --dtd.",
         ),
     ] = None,
     dtd: Annotated[
@@ -64,16 +74,19 @@ def aggregate(
         bool, typer.Option("--json", help="Write a JSON object for each root, a line each.")
     ] = False,
 ) -> None:
-    """Find the subscriptions that no other covers: a document that matches any matches one of these.
+    """Find the subscriptions that no other covers.
 
-    Written are the roots, a line each: id, how many subscriptions it stands for (itself included), XPath. Of equivalent
-    ones the first stands for the others. A merger has no id, and its D is written behind it.
+    A document that matches any subscription matches one of these roots. Each is written as a
+    line: id, how many subscriptions it stands for (itself included), XPath. Of equivalent
+    subscriptions the first stands for the others. A merger has no id; its D follows it.
 
     Exit code: 0; 2 for a bad call or bad subscriptions.
 
     Example: `pathcast aggregate subscriptions.txt --tree`
 
     Example: `pathcast aggregate subscriptions.txt --merge 0.1 --dtd news`
+
+    Example: `pathcast aggregate subscriptions.txt --index subscription-tree`
     """
     if (merge is None) != (dtd is None):
         fail("--merge and --dtd go together: D is the share of the DTD's paths")
@@ -81,13 +94,16 @@ def aggregate(
         with_dtd(root, catalog)
     schema = None if dtd is None else load_schema(dtd, root, catalog)
     from pathcast.covering import Aggregate
+    from pathcast.covering.indexes import INDEXES
     from pathcast.xpath import parse
 
-    table: Aggregate[Id] = Aggregate.of()
+    if index not in INDEXES:
+        fail(f"--index: {index!r} is not one of {', '.join(INDEXES)}")
+    table: Aggregate[Id] = Aggregate.of(INDEXES[index])
     texts: dict[Id, str] = {}
     patterns: dict[Id, Pattern] = {}
 
-    def take(row: Subscription) -> None:
+    def add(row: Subscription) -> None:
         pattern = parse(row.xpath, row.namespaces)
         if row.id in table:
             raise SubscriptionError("duplicate", f"the id {row.id!r} is there twice")
@@ -97,60 +113,73 @@ def aggregate(
             patterns[row.id] = pattern
 
     load_with(
-        take,
+        add,
         subscriptions,
         file_format=file_format,
         namespaces=namespaces_of(namespace),
         skip_bad=skip_bad,
     )
-    below = _below(table, texts)
+    children = _children(table, texts)
     roots = list(table.roots())
-    mergers: list[_Merger] = []
+    mergers: list[_MergedRoots] = []
     if merge is not None and schema is not None:
-        mergers = _merged({root: patterns[root] for root in roots}, schema, merge)
-    alone = set(roots).difference(*(merger.roots for merger in mergers))
+        mergers = _merge_roots({id: patterns[id] for id in roots}, schema, merge)
+    unmerged = set(roots).difference(*(merger.roots for merger in mergers))
     with Output() as output:
         for merger in mergers:
             _write(
-                output, None, merger.xpath, merger.roots, below, texts, tree, as_json, merger.degree
+                output,
+                None,
+                merger.xpath,
+                merger.roots,
+                children,
+                texts,
+                tree,
+                as_json,
+                merger.degree,
             )
-        for one in roots:
-            if one in alone:
-                _write(output, one, texts[one], [one], below, texts, tree, as_json)
+        for id in roots:
+            if id in unmerged:
+                _write(output, id, texts[id], [id], children, texts, tree, as_json)
     stats = table.stats()
     total = stats["subscriptions"]
     share = f" ({len(roots) / total:.1%})" if total else ""
-    told = f"{many(total, 'subscription')}, {stats['patterns']:,} of them different: {many(len(roots), 'root')}{share}"
+    summary = (
+        f"{many(total, 'subscription')}, {stats['patterns']:,} of them different: "
+        f"{many(len(roots), 'root')}{share}"
+    )
     if merge is not None:
-        told += f"; merged: {len(alone) + len(mergers):,} entries"
-    say(told)
+        summary += f"; merged: {len(unmerged) + len(mergers):,} entries"
+    say(summary)
 
 
 @dataclass(frozen=True, slots=True)
-class _Merger:
+class _MergedRoots:
+    """A merger, its imperfect degree, and the roots that it replaces."""
+
     xpath: str
     degree: float
     roots: list[Id]
 
 
-def _merged(roots: dict[Id, Pattern], schema: Schema, limit: float) -> list[_Merger]:
-    """The mergers of roots that are paths, and whom each stands for."""
+def _merge_roots(roots: dict[Id, Pattern], schema: Schema, limit: float) -> list[_MergedRoots]:
+    """Return the mergers of the roots that are linear paths."""
     from pathcast.covering.merging import PathDistribution, merge
     from pathcast.covering.merging.linear import to_steps, to_xpath
 
-    paths = {id: steps for id, one in roots.items() if (steps := to_steps(one)) is not None}
-    by_text: dict[str, list[Id]] = {}
+    paths = {id: steps for id, root in roots.items() if (steps := to_steps(root)) is not None}
+    ids: dict[str, list[Id]] = {}
     for id, steps in paths.items():
-        by_text.setdefault(to_xpath(steps), []).append(id)
+        ids.setdefault(to_xpath(steps), []).append(id)
     with progress("merging", None, with_data=False):
         table = merge([roots[id] for id in paths], PathDistribution.uniform(schema), limit)
         return [
-            _Merger(
-                one.pattern,
-                float(one.degree),
-                [id for member in sorted(one.members) for id in by_text.get(member, [])],
+            _MergedRoots(
+                merger.pattern,
+                float(merger.degree),
+                [id for member in sorted(merger.members) for id in ids.get(member, [])],
             )
-            for one in table.mergers()
+            for merger in table.mergers()
         ]
 
 
@@ -159,48 +188,45 @@ def _write(
     id: Id | None,
     xpath: str,
     roots: list[Id],
-    below: dict[Id, list[Id]],
+    children: dict[Id, list[Id]],
     texts: dict[Id, str],
     tree: bool,
     as_json: bool,
     degree: float | None = None,
 ) -> None:
-    """An entry of the table: a root with what it stands for, or a merger of roots."""
-    behind = "" if degree is None else f"\tD = {degree:.3f}"
+    """Write an entry of the table: a root, or a merger of roots."""
+    suffix = "" if degree is None else f"\tD = {degree:.3f}"
     if as_json:
-        ids = sorted((one for root in roots for one in _all(root, below)), key=str)
-        told = {"id": id, "xpath": xpath, "stands_for": ids}
-        output.json(told if degree is None else {**told, "degree": degree})
+        ids = sorted((below for root in roots for _, below in _preorder(root, children)), key=str)
+        entry = {"id": id, "xpath": xpath, "stands_for": ids}
+        output.json(entry if degree is None else {**entry, "degree": degree})
     elif tree:
-        start = 0
+        indent = 0
         if degree is not None:
-            output.text(f"-\t{xpath}{behind}")
-            start = 1
+            output.text(f"-\t{xpath}{suffix}")
+            indent = 1
         for root in roots:
-            for depth, one in _drawn(root, below):
-                output.text(f"{'  ' * (start + depth)}{one}\t{texts[one]}")
+            for depth, below in _preorder(root, children):
+                output.text(f"{'  ' * (indent + depth)}{below}\t{texts[below]}")
     else:
-        count = sum(1 for root in roots for _ in _all(root, below))
-        output.text(f"{'-' if id is None else id}\t{count}\t{xpath}{behind}")
+        count = sum(1 for root in roots for _ in _preorder(root, children))
+        output.text(f"{'-' if id is None else id}\t{count}\t{xpath}{suffix}")
 
 
-def _below(table: Aggregate[Id], texts: dict[Id, str]) -> dict[Id, list[Id]]:
-    """For each subscription those that it keeps, in the order of the file."""
-    found: dict[Id, list[Id]] = {}
+def _children(table: Aggregate[Id], texts: dict[Id, str]) -> dict[Id, list[Id]]:
+    """Return for each subscription those that it hides, in the order of the file."""
+    children: dict[Id, list[Id]] = {}
     for id in texts:
-        keeper = table.parent_of(id)
-        if keeper is not None:
-            found.setdefault(keeper, []).append(id)
-    return found
+        parent = table.parent_of(id)
+        if parent is not None:
+            children.setdefault(parent, []).append(id)
+    return children
 
 
-def _drawn(root: Id, below: dict[Id, list[Id]]) -> Iterator[tuple[int, Id]]:
+def _preorder(root: Id, children: dict[Id, list[Id]]) -> Iterator[tuple[int, Id]]:
+    """Yield the depth and the id of each subscription below a root, itself first."""
     waiting = [(0, root)]
     while waiting:
         depth, id = waiting.pop()
         yield depth, id
-        waiting += [(depth + 1, one) for one in reversed(below.get(id, []))]
-
-
-def _all(root: Id, below: dict[Id, list[Id]]) -> Iterator[Id]:
-    return (id for _, id in _drawn(root, below))
+        waiting += [(depth + 1, child) for child in reversed(children.get(id, []))]

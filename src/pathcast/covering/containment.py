@@ -13,10 +13,11 @@ it, or one that contains what the wide pattern negates (`negation_witnesses`).
 
 With a `dtd` only its valid documents count (`under_dtd`), and the witness is one of them:
 
-    homomorphism onto the twigs, or onto their chase by the DTD              yes
-    DTD minus the wide pattern's documents: the narrow pattern unsatisfiable yes
-                                            satisfiable                      no, if a document passes
-    canonical models, regardless of the DTD                                  yes, else undecided
+    homomorphism onto the twigs, or onto their chase by the DTD    yes
+    DTD minus the wide pattern's documents,
+        in which the narrow pattern is unsatisfiable               yes
+        in which it is satisfiable                                 no, if an example is a witness
+    canonical models, regardless of the DTD                        yes, else undecided
 
 This decides all pairs of linear paths, and twigs of elements and attributes up to large bounds.
 

@@ -76,7 +76,7 @@ class _PatternForms:
         self.encoded = encoder.encode(pattern)
 
     @cached_property
-    def relaxed(self) -> list[EncodedTwig]:
+    def relaxed_twigs(self) -> list[EncodedTwig]:
         return [self._encoder.encode_twig(relax_wildcards(twig)) for twig in self.twigs]
 
     @cached_property
@@ -99,7 +99,7 @@ class _ExactContainment:
     effort: int
 
     def covers(self, wide: _PatternForms, narrow: _PatternForms) -> bool | None:
-        if self.homomorphism.covers(wide.relaxed, narrow.encoded):
+        if self.homomorphism.covers(wide.relaxed_twigs, narrow.encoded):
             return True
         if wide.is_linear and narrow.is_linear:
             return False

@@ -139,7 +139,7 @@ def _namespace(name: str) -> str:
 
 
 def intersect(label: NameLabel, test: Test) -> NameLabel | None:
-    """Return the label of the nodes that satisfy a label and a node test; None if there are none."""
+    """Return the label of the nodes that satisfy a label and a node test, or None."""
     match test.kind:
         case TestKind.NODE:
             return label

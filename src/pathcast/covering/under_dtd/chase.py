@@ -1,6 +1,6 @@
 """The chase of a twig by a DTD: the twig extended by all nodes that valid documents imply.
 
-    names      restrict each node to the elements it can be; a wildcard with one choice gets its name
+    names      restrict each node to the elements it can be; a wildcard may get a name
     edges      replace a descendant edge by a child edge, or insert the parent that a node must have
     required   add the children and attributes that every valid element of that name has
 
@@ -59,7 +59,7 @@ def chase(twig: Twig, schema: Schema, levels: int) -> Twig | None:
     if not steps.restrict_names(nodes[0], frozenset([DOCUMENT])):
         return None
     steps.tighten_edges(nodes[0])
-    steps.add_required(nodes[0], levels)
+    steps.add_required_nodes(nodes[0], levels)
     return _lay_out(nodes[0])
 
 
@@ -108,7 +108,7 @@ class _Chase:
                 node.children.append(self._with_implied_parents(child, node.names))
 
     def _with_implied_parents(self, child: _ChaseNode, above: _ElementNames) -> _ChaseNode:
-        """Return a descendant of one of the `above` elements below the parents that it must have."""
+        """Return a node below the parents that it must have as a descendant of `above`."""
         between = self._reachable(self._solver.descendants, above)
         if child.names.isdisjoint(self._reachable(self._solver.children, between)):
             child.descendant = False
@@ -127,10 +127,10 @@ class _Chase:
     ) -> _ElementNames:
         return frozenset(target for name in names for target in reach(name))
 
-    def add_required(self, node: _ChaseNode, levels: int) -> None:
+    def add_required_nodes(self, node: _ChaseNode, levels: int) -> None:
         """Add the children and attributes that all elements require which the node can be."""
         for child in [child for child, _ in _elements(node)]:
-            self.add_required(child, levels)
+            self.add_required_nodes(child, levels)
         if DOCUMENT in node.names or not node.names or not levels:
             return
         elements, attributes = (
@@ -140,7 +140,7 @@ class _Chase:
         for name in sorted(elements)[: self._budget]:
             self._budget -= 1
             child = _ChaseNode(self._label(frozenset([name])), False, frozenset([name]))
-            self.add_required(child, levels - 1)
+            self.add_required_nodes(child, levels - 1)
             node.children.append(child)
         node.children += [
             _ChaseNode(NameLabel(LabelKind.ATTRIBUTE, name), False) for name in sorted(attributes)

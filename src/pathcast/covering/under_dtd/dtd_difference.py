@@ -74,7 +74,10 @@ class _WideNode:
 
 
 def dtd_difference(schema: Schema, wide: Iterable[Twig]) -> Schema:
-    """Return the schema of the valid documents that match none of the twigs. Raises SearchLimitExceeded."""
+    """Return the schema of the valid documents that match none of the twigs.
+
+    Raises SearchLimitExceeded.
+    """
     return _Variants(schema, wide).schema()
 
 
