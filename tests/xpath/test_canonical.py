@@ -13,11 +13,11 @@ _TABLE = Path(__file__).parents[2] / "docs" / "reference" / "language.md"
 _NAMESPACES = {"p": "urn:p"}
 
 
-def rows() -> list[tuple[str, str]]:
+def documented_pairs() -> list[tuple[str, str]]:
     section = (
         _TABLE.read_text(encoding="utf-8").partition("## Canonical form")[2].partition("\n## ")[0]
     )
-    found = []
+    pairs = []
     for line in section.splitlines():
         if not line.startswith("| `"):
             continue
@@ -25,17 +25,17 @@ def rows() -> list[tuple[str, str]]:
             re.findall("`([^`]+)`", cell) for cell in re.split(r" \| (?!//)", line)[:2]
         )
         if len(canonical) == 1:
-            found += [(text, canonical[0]) for text in written]
+            pairs += [(text, canonical[0]) for text in written]
         else:
-            found += zip(written, canonical, strict=False)
-    return found
+            pairs += zip(written, canonical, strict=False)
+    return pairs
 
 
-def test_the_table_was_read() -> None:
-    assert len(rows()) > 20
+def test_table_is_not_empty() -> None:
+    assert len(documented_pairs()) > 20
 
 
-@pytest.mark.parametrize(("text", "canonical"), rows())
+@pytest.mark.parametrize(("text", "canonical"), documented_pairs())
 def test_documented_equivalence(text: str, canonical: str) -> None:
     pattern = parse(text, _NAMESPACES)
     assert pattern.text == canonical
@@ -43,7 +43,7 @@ def test_documented_equivalence(text: str, canonical: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "two"),
+    ("first", "second"),
     [
         ("//a[b][1]", "//a[1][b]"),
         ("//a[1]", "/descendant::a[1]"),
@@ -54,12 +54,12 @@ def test_documented_equivalence(text: str, canonical: str) -> None:
         ("//a", "//p:a"),
     ],
 )
-def test_what_must_stay_apart(one: str, two: str) -> None:
-    assert parse(one, _NAMESPACES) != parse(two, _NAMESPACES)
+def test_patterns_that_differ(first: str, second: str) -> None:
+    assert parse(first, _NAMESPACES) != parse(second, _NAMESPACES)
 
 
 def test_prefixes_do_not_matter() -> None:
-    one = parse("//x:a/y:b", {"x": "urn:1", "y": "urn:2"})
-    two = parse("//q:a/p:b", {"p": "urn:2", "q": "urn:1", "unused": "urn:3"})
-    assert one == two
-    assert one.text == "//n1:a/n2:b"
+    first = parse("//x:a/y:b", {"x": "urn:1", "y": "urn:2"})
+    second = parse("//q:a/p:b", {"p": "urn:2", "q": "urn:1", "unused": "urn:3"})
+    assert first == second
+    assert first.text == "//n1:a/n2:b"

@@ -1,11 +1,11 @@
-"""The cost class of a subscription, told by its text."""
+"""Cost classes of subscriptions, and the form for libxml2."""
 
 from __future__ import annotations
 
 import pytest
 
 from pathcast.xpath import Cost, parse
-from pathcast.xpath.libxml2_form import nest
+from pathcast.xpath.libxml2_form import nest_steps
 from pathcast.xpath.parser import parse_expression
 from pathcast.xpath.text import expression_text
 
@@ -42,7 +42,7 @@ LINEAR = [
     "//a[position() mod 2 = 0]",
 ]
 EXPENSIVE = [
-    # from many nodes: what is above them, beside them, or in the text of either
+    # from many nodes: ancestors, siblings, or their string-values
     "//a[ancestor::r[c]]",
     "//a[ancestor::*[. > 5 + 1]]",
     "//a[parent::*[normalize-space() = 'x']]",
@@ -52,15 +52,15 @@ EXPENSIVE = [
     "//b/..//c[. * 1 = 2]",
     "//b/../following-sibling::c[. * 1 = 2]",
     "//comment()[following-sibling::*[1][. + 1 = 5]]",
-    # the whole document, or all that is declared, from many nodes
+    # from many nodes: the entire document, or all namespaces
     "//a[id('k') > 5]",
     "//a[count(id('k')/b) = 5]",
     "id(//l)",
     "//a[namespace::* = 'x']",
-    # sets that are merged by comparing all pairs
+    # node-sets that libxml2 merges by comparing all pairs
     "count(//@x/..) * 2 = 3",
     "count(//b[. + 1 > 0]/..) = 3",
-    # texts that meet texts
+    # comparisons of texts of the document
     "//t[contains(., @x)]",
     "//t[translate(., @x, '') = 'q']",
     "//r[* > concat(., 'x')]",
@@ -106,5 +106,5 @@ def test_expensive(text: str) -> None:
         ("count(//a//b)", "count(//a//b)"),
     ],
 )
-def test_steps_into_many_subtrees_are_nested(text: str, expected: str) -> None:
-    assert expression_text(nest(parse_expression(text, {}))) == expected
+def test_steps_from_many_nodes_become_predicates(text: str, expected: str) -> None:
+    assert expression_text(nest_steps(parse_expression(text, {}))) == expected

@@ -1,4 +1,4 @@
-"""Numbers are libxml2's numbers, bit for bit."""
+"""Number conversion equals that of libxml2, bit for bit."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _ROOT = etree.fromstring("<a/>")
 _NUMBER = etree.XPath("number($text)")
 
 
-def same(one: float, two: float) -> bool:
-    return one == two or (math.isnan(one) and math.isnan(two))
+def same(first: float, second: float) -> bool:
+    return first == second or (math.isnan(first) and math.isnan(second))
 
 
 @given(st.one_of(st.text("0123456789.eE+- \t", max_size=40), st.floats().map(repr)))
@@ -25,17 +25,17 @@ def test_number_of_a_string(text: str) -> None:
 
 
 @given(st.from_regex(r"[0-9]{0,30}(\.[0-9]{0,30})?([eE][-+]?[0-9]{0,4})?", fullmatch=True))
-def test_spelling_reads_back(text: str) -> None:
+def test_canonical_number_has_the_same_value(text: str) -> None:
     value = number(text)
     if not math.isnan(value):
-        again = canonical_number(text)
-        assert same(number(again), value)
-        assert canonical_number(again) == again
+        canonical = canonical_number(text)
+        assert same(number(canonical), value)
+        assert canonical_number(canonical) == canonical
 
 
 @pytest.mark.parametrize(
     ("lexeme", "expected"),
     [("1.0", "1"), ("007", "7"), (".50", "0.5"), ("5.", "5"), ("1e3", "1000"), ("1e-2", "0.01")],
 )
-def test_one_spelling(lexeme: str, expected: str) -> None:
+def test_canonical_number(lexeme: str, expected: str) -> None:
     assert canonical_number(lexeme) == expected

@@ -1,4 +1,4 @@
-"""A skeleton never rejects a document that its expression accepts, and rejects many that it does not."""
+"""A skeleton rejects no document that its expression matches, and many that it does not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.strategies import documents, expressions
 
 
 @given(expressions(), documents())
-def test_weaker_and_stronger(text: str, body: bytes) -> None:
+def test_weaken_and_strengthen_bound_the_expression(text: str, body: bytes) -> None:
     expected = oracle(text, generate.NAMESPACES, body)
     evaluator = Evaluator(parse_document(body))
     expression = parse_expression(text, generate.NAMESPACES)
@@ -51,17 +51,17 @@ def test_weaker_and_stronger(text: str, body: bytes) -> None:
         ("//a/namespace::p/..", "//a"),
     ],
 )
-def test_how_strong_it_is(text: str, skeleton: str) -> None:
+def test_skeletons(text: str, skeleton: str) -> None:
     assert condition_text(parse(text).condition, top=True) == skeleton
 
 
-def test_false_pass_rate_is_counted_and_low() -> None:
-    """Of random residuals on random documents, most that pass their skeleton also match."""
+def test_false_positive_rate() -> None:
+    """The index alone rejects many of the documents that do not match a random residual."""
     rng = random.Random(20)
     knobs = generate.Knobs(residual=0.6)
     bodies = [generate.document(rng) for _ in range(40)]
     evaluators = [(body, Evaluator(parse_document(body))) for body in bodies]
-    passed = false = rejected = 0
+    passed = false_positives = rejected = 0
     for _ in range(300):
         text = generate.expression(rng, knobs)
         pattern = parse(text, generate.NAMESPACES)
@@ -71,12 +71,10 @@ def test_false_pass_rate_is_counted_and_low() -> None:
             truth = oracle(text, generate.NAMESPACES, body)
             if evaluator.holds(pattern.condition):
                 passed += 1
-                false += not truth
+                false_positives += not truth
             else:
                 rejected += 1
                 assert not truth
     assert passed > 1000
     assert rejected > 1000
-    assert (
-        false / (false + rejected) < 0.6
-    )  # of those that do not match, the index alone rejects many
+    assert false_positives / (false_positives + rejected) < 0.6

@@ -1,8 +1,19 @@
-"""The subscription language: XPath text -> `Pattern`, or an error that points.
+"""The subscription language: XPath 1.0 text to a `Pattern`, or an error with its position.
 
-`parse` is the door. Everything else in here is a stage of it: lexer, parser (syntax trees), lower and hoist
-(conditions), normal (canonical forms), text; and for what is left over skeleton, nest (the form that libxml2
-gets) and cost.
+    text -> lexer -> parser -> syntax tree -> lower -> condition (a tree pattern)
+                                           -> skeleton + residual (the rest of XPath 1.0)
+
+- `compile`: `parse`, the entry point, and `Pattern`.
+- `lexer`, `cursor`, `parser`: tokens, and parsing by precedence climbing; `functions` and
+  `namespaces` check calls and prefixes.
+- `syntax`: the syntax tree.
+- `tree`: the tree pattern.
+- `lower`, `parent_predicates`: syntax tree to tree pattern.
+- `canonical`: smart constructors for tree patterns in canonical form.
+- `text`: patterns and syntax trees back to XPath text.
+- `skeleton`: the strongest tree pattern that an expression implies.
+- `libxml2_form`, `cost`: the form in which libxml2 evaluates a residual, and its cost class.
+- `numbers`: number conversion as in libxml2.
 """
 
 from pathcast.xpath.compile import Pattern, parse, selection

@@ -1,11 +1,16 @@
-"""Smart constructors: every pattern that means the same in a listed way becomes the same value.
+"""Smart constructors for tree patterns in canonical form: equivalent patterns become equal values.
 
-What is unified (docs/reference/language.md lists it for users): the order and repetition of conditions where it cannot
-matter, `[a][b]` and `[a and b]`, `[a]` at the end of a path and `/a`, `descendant-or-self::node()/child::a` and
-`descendant::a`, double negation, conditions that are always or never true, branches of a twig in any
-order. Places among siblings are left alone: nothing moves across a condition that looks at them.
+The constructors unify these forms (docs/reference/language.md lists them for users):
 
-Existence and node-sets differ: `shape` keeps the set of selected nodes, `exists` only whether there is one.
+- the order and repetition of conditions where they do not matter, and of the branches of a twig;
+- `[a][b]` and `[a and b]`, and `[a]` at the end of a path and `/a`;
+- `descendant-or-self::node()/child::a` and `descendant::a`;
+- double negation, and conditions that are always or never true.
+
+Nothing moves across a condition on positions, because it would change them.
+
+`canonical_path` preserves the set of selected nodes, `canonical_existence` only whether it is
+empty.
 """
 
 from __future__ import annotations
@@ -39,71 +44,71 @@ __all__ = [
     "FALSE",
     "TRUE",
     "at_document",
+    "canonical_count",
+    "canonical_existence",
+    "canonical_path",
+    "canonical_position",
     "conjunction",
-    "count",
     "disjunction",
-    "exists",
     "fold_positions",
     "negation",
-    "position",
-    "shape",
 ]
 
 TRUE = Always(True)
 FALSE = Always(False)
-_ANY = Test(TestKind.NODE)
-_NEGATED = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_ANY_NODE = Test(TestKind.NODE)
+_NEGATED_OPERATOR = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 def conjunction(parts: Iterable[Condition]) -> Condition:
-    """All of them."""
+    """Return the AND of `parts`, canonical: flattened, sorted, distinct, constants folded."""
     flat = _flatten(parts, And)
     if FALSE in flat:
         return FALSE
-    found = _ordered(part for part in flat if part != TRUE)
-    if not found:
+    operands = _sort_distinct(part for part in flat if part != TRUE)
+    if not operands:
         return TRUE
-    return found[0] if len(found) == 1 else And(tuple(found))
+    return operands[0] if len(operands) == 1 else And(tuple(operands))
 
 
 def disjunction(parts: Iterable[Condition]) -> Condition:
-    """Any of them."""
+    """Return the OR of `parts`, canonical: flattened, sorted, distinct, constants folded."""
     flat = _flatten(parts, Or)
     if TRUE in flat:
         return TRUE
-    found = _ordered(part for part in flat if part != FALSE)
-    if not found:
+    operands = _sort_distinct(part for part in flat if part != FALSE)
+    if not operands:
         return FALSE
-    return found[0] if len(found) == 1 else Or(tuple(found))
+    return operands[0] if len(operands) == 1 else Or(tuple(operands))
 
 
 def _flatten(parts: Iterable[Condition], kind: type[And | Or]) -> list[Condition]:
-    found: list[Condition] = []
+    flat: list[Condition] = []
     for part in parts:
-        found += part.parts if isinstance(part, kind) else (part,)
-    return found
+        flat += part.parts if isinstance(part, kind) else (part,)
+    return flat
 
 
-def _ordered(parts: Iterable[Condition]) -> list[Condition]:
+def _sort_distinct(parts: Iterable[Condition]) -> list[Condition]:
     distinct = list(dict.fromkeys(parts))
     return sorted(distinct, key=condition_text) if len(distinct) > 1 else distinct
 
 
 def negation(part: Condition) -> Condition:
-    """Not that one."""
+    """Return the negation of a condition, without double negation."""
     match part:
         case Always(holds=holds):
             return FALSE if holds else TRUE
         case Not(part=inner):
             return inner
         case Position(left=left, op=op, right=right):
-            return position(left, _NEGATED[op], right)
+            return canonical_position(left, _NEGATED_OPERATOR[op], right)
         case _:
             return Not(part)
 
 
-def position(left: str, op: str, right: str) -> Condition:
-    """A test of places, which are whole numbers from 1 up to the last."""
+def canonical_position(left: str, op: str, right: str) -> Condition:
+    """Return a test of positions, which are integers from 1 to the last."""
     if left == right == "last":
         return TRUE if COMPARISONS[op](1, 1) else FALSE
     if right == "last":
@@ -113,12 +118,12 @@ def position(left: str, op: str, right: str) -> Condition:
 
 
 def _constant(op: str, bound: float, *, least: int) -> Condition | None:
-    """Whether `n op bound` is the same for every whole number n from `least` up."""
+    """Return the truth of `n op bound` if it is the same for all integers n >= `least`."""
     if math.isnan(bound):
         return TRUE if op == "!=" else FALSE
-    whole = bound == int(bound) if abs(bound) < 1e15 else True
+    is_integer = bound == int(bound) if abs(bound) < 1e15 else True
     match op:
-        case "=" | "!=" if bound < least or not whole:
+        case "=" | "!=" if bound < least or not is_integer:
             return FALSE if op == "=" else TRUE
         case ">=" if bound <= least:
             return TRUE
@@ -131,20 +136,24 @@ def _constant(op: str, bound: float, *, least: int) -> Condition | None:
     return None
 
 
-def count(path: Path, op: str, operand: str) -> Condition:
-    """A test of how many nodes a path selects; 'any' and 'none' are plain existence."""
+def canonical_count(path: Path, op: str, operand: str) -> Condition:
+    """Return a test of the number of selected nodes; `> 0` and `= 0` become existence."""
     bound = number(operand)
     constant = _constant(op, bound, least=0)
     if constant is not None:
         return constant
-    some = _constant(op, bound, least=1)
-    if some is None:
+    constant_above_zero = _constant(op, bound, least=1)
+    if constant_above_zero is None:
         return Count(path, op, operand)
-    return exists(path) if some == TRUE else negation(exists(path))
+    return (
+        canonical_existence(path)
+        if constant_above_zero == TRUE
+        else negation(canonical_existence(path))
+    )
 
 
 def fold_positions(condition: Condition) -> Condition:
-    """The condition at a node that is alone: its place is 1 and the last one is 1."""
+    """Return the condition for a node set of one node: position() and last() are 1."""
     if not condition.positional:
         return condition
     match condition:
@@ -160,18 +169,18 @@ def fold_positions(condition: Condition) -> Condition:
 
 
 def at_document(condition: Condition, *, top: bool) -> Condition | None:
-    """The same demand made at the document node, in a form that can be written outside predicates.
+    """Return the equivalent condition on the document node that can be written outside predicates.
 
-    Inside predicates (not `top`) it must hold wherever it is asked, and None says that it has no such
-    form: the document's own value can only be asked for at the document.
+    Inside predicates (not `top`) it must hold at any context node. None if it has no such form: the
+    document's own string-value is accessible only at the document node.
     """
     match condition:
         case Always():
             return condition
-        case Is():  # node() aside, which is not asked for, no test lets the document node pass
+        case Is():  # only node() accepts the document node, and `lower` drops self::node()
             return FALSE
         case Exists(path=path):
-            return exists(replace(path, absolute=True))
+            return canonical_existence(replace(path, absolute=True))
         case First(path=path, value=value):
             return First(_from_document(path), value)
         case Count(path=path, op=op, operand=operand):
@@ -183,30 +192,30 @@ def at_document(condition: Condition, *, top: bool) -> Condition | None:
             return None if inner is None else negation(inner)
         case And(parts=parts) | Or(parts=parts):
             moved = [at_document(part, top=top) for part in parts]
-            found = [part for part in moved if part is not None]
-            if len(found) < len(moved):
+            rewritten = [part for part in moved if part is not None]
+            if len(rewritten) < len(moved):
                 return None
-            return conjunction(found) if isinstance(condition, And) else disjunction(found)
+            return conjunction(rewritten) if isinstance(condition, And) else disjunction(rewritten)
     raise AssertionError(condition)
 
 
 def _from_document(path: Path) -> Path:
-    moved = shape(replace(path, absolute=True))
-    assert moved is not None  # it had a shape before
+    moved = canonical_path(replace(path, absolute=True))
+    assert moved is not None  # it was satisfiable before
     return moved
 
 
 # paths
 
 
-def shape(path: Path) -> Path | None:
-    """The path with its steps in canonical form, selecting the same nodes; None if it cannot select."""
+def canonical_path(path: Path) -> Path | None:
+    """Return the path with canonical steps, selecting the same nodes; None if it selects none."""
     steps: list[Step] = []
     for step in path.steps:
-        given = step.conditions
+        raw_conditions = step.conditions
         if step.axis is Axis.ATTRIBUTE:
-            given = tuple(_at_attribute(condition) for condition in given)
-        conditions = _conditions(given)
+            raw_conditions = tuple(map(_condition_at_attribute, raw_conditions))
+        conditions = _canonical_conditions(raw_conditions)
         if conditions is None:
             return None
         if conditions != step.conditions:
@@ -214,54 +223,56 @@ def shape(path: Path) -> Path | None:
         if steps and steps[-1].is_double_slash:
             if step.is_double_slash:
                 continue
-            merged = _MERGED.get(step.axis)
+            merged = _AFTER_DOUBLE_SLASH.get(step.axis)
             if merged is not None and not step.positional:
                 steps.pop()
                 step = replace(step, axis=merged)
-        if path.absolute and not steps and _below_only(step):
+        if path.absolute and not steps and _excludes_document_node(step):
             step = replace(step, axis=Axis.DESCENDANT)
         steps.append(step)
     return replace(path, steps=tuple(steps))
 
 
-# what a step becomes when descendant-or-self::node() stands before it
-_MERGED = {
+# The axis of a step after it absorbs a preceding descendant-or-self::node().
+_AFTER_DOUBLE_SLASH = {
     Axis.CHILD: Axis.DESCENDANT,
     Axis.DESCENDANT: Axis.DESCENDANT,
     Axis.DESCENDANT_OR_SELF: Axis.DESCENDANT_OR_SELF,
 }
 
 
-def _at_attribute(condition: Condition) -> Condition:
-    """The condition at an attribute, which has nothing below it but is its own descendant-or-self."""
+def _condition_at_attribute(condition: Condition) -> Condition:
+    """Return the condition for an attribute: no children, only itself as descendant-or-self."""
     match condition:
         case Exists(path=Path(absolute=False, steps=(first, *rest))):
-            if first.axis is not Axis.DESCENDANT_OR_SELF or first.test != _ANY:
+            if first.axis is not Axis.DESCENDANT_OR_SELF or first.test != _ANY_NODE:
                 return FALSE
-            here = [_at_attribute(fold_positions(inner)) for inner in first.conditions]
+            conditions = [
+                _condition_at_attribute(fold_positions(inner)) for inner in first.conditions
+            ]
             if rest:
-                here.append(_at_attribute(Exists(Path(False, tuple(rest)))))
-            return conjunction(here)
+                conditions.append(_condition_at_attribute(Exists(Path(False, tuple(rest)))))
+            return conjunction(conditions)
         case And(parts=parts):
-            return conjunction([_at_attribute(part) for part in parts])
+            return conjunction([_condition_at_attribute(part) for part in parts])
         case Or(parts=parts):
-            return disjunction([_at_attribute(part) for part in parts])
+            return disjunction([_condition_at_attribute(part) for part in parts])
         case Not(part=part):
-            return negation(_at_attribute(part))
+            return negation(_condition_at_attribute(part))
         case _:
             return condition
 
 
-def _below_only(step: Step) -> bool:
-    """Whether descendant-or-self from the document node cannot mean the document node."""
-    return step.axis is Axis.DESCENDANT_OR_SELF and step.test != _ANY
+def _excludes_document_node(step: Step) -> bool:
+    """Whether descendant-or-self from the document node cannot select the document node."""
+    return step.axis is Axis.DESCENDANT_OR_SELF and step.test != _ANY_NODE
 
 
-def _conditions(conditions: Sequence[Condition]) -> tuple[Condition, ...] | None:
-    """Runs of conditions between those on places are conjunctions: flat, ordered, without repeats."""
+def _canonical_conditions(conditions: Sequence[Condition]) -> tuple[Condition, ...] | None:
+    """Return the conditions with each run between positional ones as a flat conjunction."""
     if not conditions:
         return ()
-    found: list[Condition] = []
+    result: list[Condition] = []
     run: list[Condition] = []
     for condition in [*conditions, None]:
         if condition is not None and not condition.positional:
@@ -272,64 +283,67 @@ def _conditions(conditions: Sequence[Condition]) -> tuple[Condition, ...] | None
             if merged == FALSE:
                 return None
             if merged != TRUE:
-                found += merged.parts if isinstance(merged, And) else (merged,)
+                result += merged.parts if isinstance(merged, And) else (merged,)
             run = []
         if condition is not None:
-            found.append(condition)
-    return tuple(found)
+            result.append(condition)
+    return tuple(result)
 
 
-def exists(path: Path) -> Condition:
-    """Whether the path selects anything, in a form that does not depend on how the twig was written."""
-    shaped = shape(path)
-    if shaped is None:
+def canonical_existence(path: Path) -> Condition:
+    """Return the condition that the path selects a node, whatever branch was written last."""
+    canonical = canonical_path(path)
+    if canonical is None:
         return FALSE
     tail: tuple[Step, ...] = ()
-    for step in reversed(shaped.steps):
-        tail = _grow(step, tail)
+    for step in reversed(canonical.steps):
+        tail = _prepend_step(step, tail)
     if not tail:
         return TRUE
-    if shaped.absolute and _below_only(tail[0]):
+    if canonical.absolute and _excludes_document_node(tail[0]):
         tail = (replace(tail[0], axis=Axis.DESCENDANT), *tail[1:])
-    return Exists(replace(shaped, steps=tail))
+    return Exists(replace(canonical, steps=tail))
 
 
-def _grow(step: Step, tail: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Put a step before a path, choosing which of its branches is written as the path's end.
+def _prepend_step(step: Step, tail: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Prepend a step to a path, and choose which of its branches continues the path.
 
-    `a[b]/c` and `a[c]/b` ask for the same thing, and so do `a[b]` and `a/b`: among the relative paths that must
-    exist below the step, the longest goes on (not an attribute if possible; of several, the last in canonical
-    order) and the others are conditions. So a long path never turns into a deep nest.
+    `a[b]/c` and `a[c]/b` are equivalent, and so are `a[b]` and `a/b`. Of the relative paths that
+    must exist below the step, the longest continues the path and the others are conditions. Ties
+    prefer a path that does not end in an attribute, then the last in canonical order. So a long
+    path never becomes deep nesting.
     """
     conditions = step.conditions
     if any(isinstance(condition, Exists) for condition in conditions):
-        run = len(conditions)
-        while run and not conditions[run - 1].positional:
-            run -= 1
-        branches = list(conditions[run:])
+        start = len(conditions)  # of the conditions after the last positional one
+        while start and not conditions[start - 1].positional:
+            start -= 1
+        branches = list(conditions[start:])
         if tail:
             branches.append(Exists(Path(False, tail, tail[0].at)))
-        branches = _ordered(branches)
-        ends: list[Exists] = [branch for branch in branches if _goes_on(branch)]
+        branches = _sort_distinct(branches)
+        continuations: list[Exists] = [
+            branch for branch in branches if _is_relative_existence(branch)
+        ]
         tail = ()
-        if ends:
-            end = max(reversed(ends), key=_length)
+        if continuations:
+            end = max(reversed(continuations), key=_continuation_key)
             branches.remove(end)
             tail = end.path.steps
-        step = replace(step, conditions=(*conditions[:run], *branches))
+        step = replace(step, conditions=(*conditions[:start], *branches))
     if step.is_double_slash:
-        if not tail or tail[0].is_double_slash:  # //. finds something wherever its start does
+        if not tail or tail[0].is_double_slash:  # //. always selects its start
             return tail
-        merged = _MERGED.get(tail[0].axis)
+        merged = _AFTER_DOUBLE_SLASH.get(tail[0].axis)
         if merged is not None and not tail[0].positional:
             return (replace(tail[0], axis=merged), *tail[1:])
     return (step, *tail)
 
 
-def _goes_on(condition: Condition) -> TypeGuard[Exists]:
+def _is_relative_existence(condition: Condition) -> TypeGuard[Exists]:
     return isinstance(condition, Exists) and not condition.path.absolute
 
 
-def _length(branch: Exists) -> tuple[int, bool]:
+def _continuation_key(branch: Exists) -> tuple[int, bool]:
     steps = branch.path.steps
     return len(steps), steps[-1].axis is not Axis.ATTRIBUTE

@@ -1,6 +1,6 @@
-"""XPath text -> Pattern: the door of the room.
+"""Compilation of XPath text to a `Pattern`.
 
-    text -> tokenize -> syntax tree -> condition                   a tree pattern, kept whole
+    text -> tokens -> syntax tree -> condition                   a tree pattern, fully indexed
                                   -> skeleton + residual         the rest of XPath 1.0
 
 >>> parse("/news/item[@lang = 'en']//title").text
@@ -17,11 +17,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pathcast.errors import SubscriptionError
-from pathcast.xpath.canonical import shape
+from pathcast.xpath.canonical import canonical_path
 from pathcast.xpath.cost import Cost, cost_of
 from pathcast.xpath.functions import XPathType
-from pathcast.xpath.libxml2_form import nest, quadratic_on_sibling_runs
-from pathcast.xpath.lower import lower, make_absolute, route
+from pathcast.xpath.libxml2_form import nest_steps, quadratic_on_sibling_runs
+from pathcast.xpath.lower import lower, make_absolute, to_path
 from pathcast.xpath.namespaces import XML_NAMESPACE
 from pathcast.xpath.parser import MAX_TEXT, parse_expression
 from pathcast.xpath.skeleton import weaken
@@ -46,12 +46,13 @@ __all__ = ["Pattern", "parse", "selection"]
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What a subscription means.
+    """The meaning of a subscription.
 
-    `text` and `namespaces` are its canonical form: equal patterns have equal ones, and parsing them gives
-    an equal pattern. `condition` decides it, or is its skeleton where `residual` is not None; then
-    `check` is the expression that libxml2 evaluates, and `quadratic_on_sibling_runs` says that it should not do so on
-    documents with long runs of siblings that are no elements.
+    `text` and `namespaces` are its canonical form: equal patterns have equal ones, and parsing them
+    gives an equal pattern. `condition` decides the subscription, or is its skeleton if there is a
+    `residual`. Then `check` is the expression that libxml2 evaluates, and
+    `quadratic_on_sibling_runs` says that its cost is quadratic in the length of runs of siblings
+    that are not elements.
     """
 
     text: str
@@ -64,45 +65,45 @@ class Pattern:
 
 
 def parse(text: str, namespaces: Mapping[str, str] | None = None) -> Pattern:
-    """The pattern of an XPath expression; raises SubscriptionError with the place and a hint."""
+    """Compile an XPath expression; SubscriptionError with position and hint if it is invalid."""
     try:
-        return _compiled(text, namespaces or {})
-    except RecursionError:  # the limits leave room, unless the caller has used up the stack
+        return _compile(text, namespaces or {})
+    except RecursionError:  # the limits prevent it unless the caller has used up the stack
         message = "no room left on the stack for so deep an expression"
         raise SubscriptionError("too-deep", message, text=text, position=0) from None
 
 
-def _compiled(text: str, namespaces: Mapping[str, str]) -> Pattern:
+def _compile(text: str, namespaces: Mapping[str, str]) -> Pattern:
     expression = parse_expression(text, namespaces)
     condition = lower(expression, top=True)
     if condition is not None:
         names, declared = _prefixes(tests_of(condition))
-        written = condition_text(condition, names, top=True)
-        _check_length(written)
-        return Pattern(written, declared, condition, None, None, Cost.INDEXED)
-    absolute = _rooted(expression)
+        canonical_text = condition_text(condition, names, top=True)
+        _check_length(canonical_text)
+        return Pattern(canonical_text, declared, condition, None, None, Cost.INDEXED)
+    absolute = _make_all_absolute(expression)
     names, declared = _prefixes(_tests(expression))
     residual = expression_text(absolute, names)
     _check_length(residual)
-    nested = nest(absolute)
+    nested = nest_steps(absolute)
     inner = expression_text(nested, names)
     if type_of(nested) is not XPathType.NODES:
         inner = f"boolean({inner})"
     check = f"boolean(/self::node()[{inner}])"
     skeleton = weaken(expression, top=True)
-    cost, runs = cost_of(nested), quadratic_on_sibling_runs(nested)
-    return Pattern(residual, declared, skeleton, residual, check, cost, runs)
+    cost, quadratic = cost_of(nested), quadratic_on_sibling_runs(nested)
+    return Pattern(residual, declared, skeleton, residual, check, cost, quadratic)
 
 
-def _check_length(written: str) -> None:
-    """The canonical text must itself be a subscription."""
-    if len(written.encode("utf-8", "surrogatepass")) > MAX_TEXT:
+def _check_length(canonical_text: str) -> None:
+    """Check that the canonical text is within the limit for a subscription."""
+    if len(canonical_text.encode("utf-8", "surrogatepass")) > MAX_TEXT:
         message = f"written out in canonical form it has more than {MAX_TEXT // 1024} KB of text"
         raise SubscriptionError("too-long", message)
 
 
 def _prefixes(tests: Iterable[Test]) -> tuple[QNameFormat, tuple[tuple[str, str], ...]]:
-    """Canonical prefixes for the namespaces that node tests name."""
+    """Return canonical prefixes for the namespaces of node tests, and their declarations."""
     uris: set[str] = set()
     for test in tests:
         if test.kind is TestKind.ANY_IN:
@@ -115,27 +116,27 @@ def _prefixes(tests: Iterable[Test]) -> tuple[QNameFormat, tuple[tuple[str, str]
 
 
 def selection(text: str, namespaces: Mapping[str, str] | None = None) -> list[Path] | None:
-    """The paths of a union (or the one path) as written, selecting the nodes that the expression selects.
+    """Return the paths of a union, or the single path, that select the nodes of the expression.
 
-    A pattern only keeps whether there are such nodes; whoever wants to show them starts here. None if the
-    expression is not a node-set or not a tree pattern.
+    A pattern keeps only whether such nodes exist. None if the expression is no node-set or no tree
+    pattern.
     """
     expression = parse_expression(text, namespaces or {})
     parts = expression.parts if isinstance(expression, Union) else (expression,)
     paths = []
     for part in parts:
-        found = route(part, True) if isinstance(part, LocationPath) else None
-        if found is None or found.here or not found.steps:
+        builder = to_path(part, True) if isinstance(part, LocationPath) else None
+        if builder is None or builder.start_conditions or not builder.steps:
             return None
-        shaped = None if found.never else shape(found.path)
-        if shaped is None:
+        path = None if builder.unsatisfiable else canonical_path(builder.path)
+        if path is None:
             return None
-        paths.append(shaped)
+        paths.append(path)
     return paths
 
 
 def _tests(expression: Expr) -> Iterator[Test]:
-    """The node tests of an expression."""
+    """Yield the node tests of an expression."""
     waiting = [expression]
     while waiting:
         node = waiting.pop()
@@ -144,21 +145,23 @@ def _tests(expression: Expr) -> Iterator[Test]:
         waiting += children(node)
 
 
-def _rooted(expression: Expr) -> Expr:
-    """The expression with every relative path outside predicates made to start anywhere."""
+def _make_all_absolute(expression: Expr) -> Expr:
+    """Return the expression with every relative path outside predicates made absolute by `//`."""
     match expression:
         case LocationPath():
             return make_absolute(expression, True)
         case FilterExpression(primary=primary):
-            return replace(expression, primary=_rooted(primary))
+            return replace(expression, primary=_make_all_absolute(primary))
         case Call(arguments=arguments):
-            return replace(expression, arguments=tuple(_rooted(inner) for inner in arguments))
+            return replace(
+                expression, arguments=tuple(_make_all_absolute(inner) for inner in arguments)
+            )
         case Union(parts=parts):
-            return replace(expression, parts=tuple(_rooted(inner) for inner in parts))
+            return replace(expression, parts=tuple(_make_all_absolute(inner) for inner in parts))
         case Negation(operand=operand):
-            return replace(expression, operand=_rooted(operand))
+            return replace(expression, operand=_make_all_absolute(operand))
         case OperatorChain(first=first, rest=rest):
-            tail = tuple((op, _rooted(operand)) for op, operand in rest)
-            return replace(expression, first=_rooted(first), rest=tail)
+            tail = tuple((op, _make_all_absolute(operand)) for op, operand in rest)
+            return replace(expression, first=_make_all_absolute(first), rest=tail)
         case _:
             return expression

@@ -1,20 +1,20 @@
-"""What a residual can cost at worst, told from its text alone.
+"""Static bound on the cost of a residual, from its syntax tree alone.
 
-XPath cannot be bounded from outside: `//*[//*=//*]` takes seconds on a few thousand elements. So every
-subscription has a class before it ever meets a document:
+The cost of XPath has no useful bound in general: `//*[//*=//*]` takes seconds on a few thousand
+elements. So every subscription has a cost class before it is evaluated:
 
-- INDEXED: a tree pattern, decided by the shared index;
-- LINEAR: libxml2's work grows with the number of nodes (times powers of the document's depth, which is
-  bounded);
-- EXPENSIVE: everything that is not known to be linear, in particular what looks at the whole document, at all
-  siblings or at the text of a parent from each of many nodes, compares or merges two sets of many nodes, or
-  searches for text that comes from the document. Refused unless asked for.
+- INDEXED: a tree pattern, decided by the shared index.
+- LINEAR: libxml2's work is linear in the number of nodes, times powers of the document's depth,
+  which is bounded.
+- EXPENSIVE: not known to be linear. Examples: it visits the entire document, all siblings or a
+  parent's text from each of many nodes, compares or merges two large node-sets, or searches for
+  text that comes from the document. Refused by default.
 
-The rule bounds the *reach* of an expression: how far from one node its evaluation looks. Summed over the nodes
-of a document, POINT (the node, its name and attributes), NEAR (its children) and BELOW (its subtree, or its
-ancestors) are linear, WIDE is not. Reach is measured on the form that libxml2 gets: `nest` has
-turned steps from many nodes into predicates of those nodes, and unions into `or`, because libxml2
-removes duplicates from merged sets by comparing all pairs.
+The analysis bounds the *reach* of an expression: the nodes that its evaluation visits from one
+context node. Summed over the nodes of a document, POINT (the node, its name and attributes), NEAR
+(its children) and BELOW (its subtree, or its ancestors) are linear; WIDE is not. The input is the
+form that libxml2 evaluates. In it, `libxml2_form` has turned steps from many nodes into predicates,
+and unions into `or`, because libxml2 removes duplicates from merged sets by comparing all pairs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = ["Cost", "cost_of"]
 
 
 class Cost(IntEnum):
-    """The class of a subscription, cheapest first."""
+    """The cost class of a subscription, cheapest first."""
 
     INDEXED = 0
     LINEAR = 1
@@ -58,206 +58,216 @@ class _Reach(IntEnum):
     WIDE = 3
 
 
-_DEEP = frozenset({Axis.DESCENDANT, Axis.DESCENDANT_OR_SELF})
-_UP = frozenset({Axis.ANCESTOR, Axis.ANCESTOR_OR_SELF})
-_BESIDE = frozenset({Axis.FOLLOWING_SIBLING, Axis.PRECEDING_SIBLING})
+_DOWNWARD = frozenset({Axis.DESCENDANT, Axis.DESCENDANT_OR_SELF})
+_UPWARD = frozenset({Axis.ANCESTOR, Axis.ANCESTOR_OR_SELF})
+_SIBLING = frozenset({Axis.FOLLOWING_SIBLING, Axis.PRECEDING_SIBLING})
 _ELEMENTS = frozenset({TestKind.NAME, TestKind.ANY, TestKind.ANY_IN})
-_OWN_VALUE = frozenset({"string", "number", "string-length", "normalize-space"})
-_SEARCHING = frozenset({"contains", "substring-before", "substring-after", "translate"})
-_NEAR_PLACES = 16  # [n] up to here makes libxml2 stop early on a sibling axis
-_FEW = 16  # ids looked up at once, texts put together
+_STRING_OF_CONTEXT = frozenset({"string", "number", "string-length", "normalize-space"})
+_SEARCH_FUNCTIONS = frozenset({"contains", "substring-before", "substring-after", "translate"})
+_MAX_EARLY_POSITION = 16  # libxml2 stops early at [n] on a sibling axis
+_MAX_IDS = _MAX_CONCATENATED = 16  # beyond these, id() and concat() count as expensive
 
 
 def cost_of(expression: Expr) -> Cost:
-    """The class of an expression that is not a tree pattern."""
-    return Cost.EXPENSIVE if _truth(expression, once=True) is _Reach.WIDE else Cost.LINEAR
+    """Return the cost class of an expression that is not a tree pattern."""
+    return Cost.EXPENSIVE if _boolean_reach(expression, once=True) is _Reach.WIDE else Cost.LINEAR
 
 
-def _truth(expression: Expr, *, once: bool, element: bool = False) -> _Reach:
-    """The reach of asking whether an expression is true.
+def _boolean_reach(expression: Expr, *, once: bool, element: bool = False) -> _Reach:
+    """Return the reach of the boolean value of an expression.
 
-    `once`: it is asked at the document node only. `element`: at elements only.
+    `once`: evaluated at the document node only. `element`: at elements only.
     """
     match expression:
         case LocationPath():
-            return _walk(expression, once=once, element=element)
+            return _path_reach(expression, once=once, element=element)
         case OperatorChain(precedence=Precedence.OR | Precedence.AND):
-            return max(_truth(side, once=once, element=element) for side in expression.operands)
+            return max(
+                _boolean_reach(side, once=once, element=element) for side in expression.operands
+            )
         case Call(name="not" | "boolean", arguments=(argument,)):
-            return _truth(argument, once=once, element=element)
+            return _boolean_reach(argument, once=once, element=element)
         case _:
-            return _value(expression, once=once, element=element)
+            return _value_reach(expression, once=once, element=element)
 
 
-def _value(expression: Expr, *, once: bool, element: bool) -> _Reach:
-    """The reach of computing the value of an expression."""
+def _value_reach(expression: Expr, *, once: bool, element: bool) -> _Reach:
+    """Return the reach of the value of an expression."""
     match expression:
         case Number() | Literal():
             return _Reach.POINT
         case LocationPath():
-            return _walk(expression, once=once, element=element, reads=True)
+            return _path_reach(expression, once=once, element=element, reads_values=True)
         case FilterExpression():
-            return _filter(expression) if once else _Reach.WIDE
+            return _filter_reach(expression) if once else _Reach.WIDE
         case Union(parts=parts):
-            if not once or sum(not _single(part) for part in parts) > 1:
+            if not once or sum(not _is_singleton(part) for part in parts) > 1:
                 return _Reach.WIDE
-            return max(_value(part, once=once, element=element) for part in parts)
+            return max(_value_reach(part, once=once, element=element) for part in parts)
         case OperatorChain(precedence=Precedence.OR | Precedence.AND):
-            return _truth(expression, once=once, element=element)
+            return _boolean_reach(expression, once=once, element=element)
         case OperatorChain():
-            if _pairs(expression):
+            if _compares_pairs(expression):
                 return _Reach.WIDE
-            return max(_value(side, once=once, element=element) for side in expression.operands)
+            return max(
+                _value_reach(side, once=once, element=element) for side in expression.operands
+            )
         case Negation(operand=operand):
-            return _value(operand, once=once, element=element)
+            return _value_reach(operand, once=once, element=element)
         case Call():
-            return _call(expression, once=once, element=element)
+            return _call_reach(expression, once=once, element=element)
 
 
-def _call(call: Call, *, once: bool, element: bool) -> _Reach:
+def _call_reach(call: Call, *, once: bool, element: bool) -> _Reach:
     match call:
         case Call(name="not" | "boolean"):
-            return _truth(call, once=once, element=element)
+            return _boolean_reach(call, once=once, element=element)
         case Call(name="lang"):
             return _Reach.BELOW
         case Call(name="id", arguments=(Literal(value=ids),)) if once:
-            return _Reach.POINT if len(ids.split()) <= _FEW else _Reach.WIDE
+            return _Reach.POINT if len(ids.split()) <= _MAX_IDS else _Reach.WIDE
         case Call(name="id"):
             return _Reach.WIDE
         case Call(name="count" | "name" | "local-name" | "namespace-uri", arguments=(path,)):
             if isinstance(path, LocationPath):
-                return _walk(path, once=once, element=element)
-        case Call(name="concat") if _texts(call) > _FEW:
+                return _path_reach(path, once=once, element=element)
+        case Call(name="concat") if _count_texts(call) > _MAX_CONCATENATED:
             return _Reach.WIDE
         case Call(name=name, arguments=()):
-            own = _Reach.NEAR if once else _Reach.BELOW
-            return own if name in _OWN_VALUE else _Reach.POINT
-        case Call(name=name, arguments=(_, *constants)) if name in _SEARCHING:
+            subtree = _Reach.NEAR if once else _Reach.BELOW
+            return subtree if name in _STRING_OF_CONTEXT else _Reach.POINT
+        case Call(name=name, arguments=(_, *constants)) if name in _SEARCH_FUNCTIONS:
             if not all(isinstance(constant, Literal | Number) for constant in constants):
                 return _Reach.WIDE
-    return max(_value(argument, once=once, element=element) for argument in call.arguments)
+    return max(_value_reach(argument, once=once, element=element) for argument in call.arguments)
 
 
-def _pairs(chain: OperatorChain) -> bool:
-    """Whether a comparison goes through pairs, or converts a text again for each node."""
+def _compares_pairs(chain: OperatorChain) -> bool:
+    """Whether a comparison visits pairs of nodes, or converts a computed string for each node."""
     if chain.precedence not in (Precedence.EQUALITY, Precedence.RELATION):
         return False
     sides = chain.operands
-    many = [side for side in sides if type_of(side) is XPathType.NODES and not _single(side)]
-    texts = [s for s in sides if type_of(s) is XPathType.STRING and not isinstance(s, Literal)]
-    return len(many) > 1 or bool(many and texts)
+    node_sets = [
+        side for side in sides if type_of(side) is XPathType.NODES and not _is_singleton(side)
+    ]
+    computed_strings = [
+        s for s in sides if type_of(s) is XPathType.STRING and not isinstance(s, Literal)
+    ]
+    return len(node_sets) > 1 or bool(node_sets and computed_strings)
 
 
-def _texts(expression: Expr) -> int:
-    """How many texts of the document concat() puts together."""
+def _count_texts(expression: Expr) -> int:
+    """Return the number of strings from the document that concat() joins."""
     if isinstance(expression, Call) and expression.name == "concat":
-        return sum(_texts(argument) for argument in expression.arguments)
+        return sum(_count_texts(argument) for argument in expression.arguments)
     return 0 if isinstance(expression, Literal | Number) else 1
 
 
-def _filter(expression: FilterExpression) -> _Reach:
-    """A set of nodes made once, with predicates, and children of those nodes."""
-    reaches = [_value(expression.primary, once=True, element=False)]
-    reaches += [_predicate(predicate, element=False) for predicate in expression.predicates]
+def _filter_reach(expression: FilterExpression) -> _Reach:
+    """Return the reach of a filter expression that is evaluated once."""
+    reaches = [_value_reach(expression.primary, once=True, element=False)]
+    reaches += [_predicate_reach(predicate, element=False) for predicate in expression.predicates]
     for step in expression.steps:
         if step.axis not in (Axis.CHILD, Axis.ATTRIBUTE, Axis.SELF):
             return _Reach.WIDE
         element = step.test.kind in _ELEMENTS
-        reaches += [_predicate(predicate, element=element) for predicate in step.predicates]
+        reaches += [_predicate_reach(predicate, element=element) for predicate in step.predicates]
     return max(reaches)
 
 
-def _predicate(predicate: Expr, *, element: bool) -> _Reach:
-    return _truth(predicate, once=False, element=element)
+def _predicate_reach(predicate: Expr, *, element: bool) -> _Reach:
+    return _boolean_reach(predicate, once=False, element=element)
 
 
 @dataclass(slots=True)
-class _Walk:
-    """Where a path has come to, from one node."""
+class _PathState:
+    """Abstract interpretation of a path: the possible current nodes, and the reach so far."""
 
     once: bool
-    element: bool  # all nodes are elements
-    many: bool = False  # there may be several nodes
-    above: bool = False  # they may be outside the subtree where the path started
-    moved: bool = False  # they are not the start itself
+    element: bool  # all current nodes are elements
+    several: bool = False  # there may be several current nodes
+    outside: bool = False  # they may lie outside the subtree of the context node
+    moved: bool = False  # they are not the context node itself
     reach: _Reach = _Reach.POINT
 
-    def step(self, step: SyntaxStep, root: bool) -> None:
-        """Go one step on; `root`: to the root element, of which there is one."""
+    def take_step(self, step: SyntaxStep, root: bool) -> None:
+        """Take one step; `root`: to the root element, of which there is one."""
         axis = step.axis
         if self.reach is _Reach.WIDE or axis is Axis.SELF:
             pass
         elif axis is Axis.ATTRIBUTE:
-            self.many = self.many or step.test.kind is not TestKind.NAME
+            self.several = self.several or step.test.kind is not TestKind.NAME
         elif axis is Axis.CHILD:
-            self._look(_Reach.WIDE if self.above and not self.once else _Reach.NEAR)
-            self.many = not root
-        elif axis in _DEEP:
-            far = self.many or (self.above and not self.once)
-            below = _Reach.NEAR if self.once else _Reach.BELOW
-            self._look(_Reach.WIDE if far else below)
-            self.many = True
-        elif axis is Axis.PARENT or axis in _UP:
-            self._look(_Reach.WIDE if self.many else _Reach.BELOW)
-            self.many, self.above = axis in _UP, True
-        elif axis in _BESIDE and not self.many and _soon(step, self.element):
-            pass  # one more node, did_you_mean by
-        else:  # all siblings, following, preceding, namespaces: only from one node altogether
-            self._look(_Reach.WIDE if self.many or not self.once else _Reach.NEAR)
-            self.many = self.above = True
+            self._extend(_Reach.WIDE if self.outside and not self.once else _Reach.NEAR)
+            self.several = not root
+        elif axis in _DOWNWARD:
+            repeated = self.several or (self.outside and not self.once)
+            subtree = _Reach.NEAR if self.once else _Reach.BELOW
+            self._extend(_Reach.WIDE if repeated else subtree)
+            self.several = True
+        elif axis is Axis.PARENT or axis in _UPWARD:
+            self._extend(_Reach.WIDE if self.several else _Reach.BELOW)
+            self.several, self.outside = axis in _UPWARD, True
+        elif axis in _SIBLING and not self.several and _stops_early(step, self.element):
+            pass  # visits a few siblings
+        else:  # all siblings, following, preceding, namespaces
+            self._extend(_Reach.WIDE if self.several or not self.once else _Reach.NEAR)
+            self.several = self.outside = True
         self.element = step.test.kind in _ELEMENTS and axis is not Axis.ATTRIBUTE
         self.moved = self.moved or axis is not Axis.SELF
 
-    def ask(self, inner: _Reach) -> None:
-        """Ask something at each of the nodes."""
+    def add_predicate(self, inner: _Reach) -> None:
+        """Evaluate a predicate of the given reach at each current node."""
         if not self.once:
-            outside = self.above and inner is not _Reach.POINT
-            twice = inner is _Reach.BELOW and self.reach is _Reach.BELOW
-            inner = _Reach.WIDE if outside or twice else inner
-        self._look(inner)
+            repeated_outside = self.outside and inner is not _Reach.POINT
+            nested_subtrees = inner is _Reach.BELOW and self.reach is _Reach.BELOW
+            inner = _Reach.WIDE if repeated_outside or nested_subtrees else inner
+        self._extend(inner)
 
-    def read(self) -> None:
-        """Read the text of the nodes."""
-        if self.above and not self.once:
-            self._look(_Reach.WIDE)
+    def add_string_value(self) -> None:
+        """Read the string-values of the current nodes."""
+        if self.outside and not self.once:
+            self._extend(_Reach.WIDE)
         elif not self.moved:
-            self._look(_Reach.BELOW)
+            self._extend(_Reach.BELOW)
 
-    def _look(self, reach: _Reach) -> None:
+    def _extend(self, reach: _Reach) -> None:
         self.reach = max(self.reach, reach)
 
 
-def _walk(path: LocationPath, *, once: bool, element: bool, reads: bool = False) -> _Reach:
-    """The reach of a path from one node; `reads`: also the values of the nodes at its end."""
+def _path_reach(
+    path: LocationPath, *, once: bool, element: bool, reads_values: bool = False
+) -> _Reach:
+    """Return the reach of a path from one node; `reads_values`: with string-values at its end."""
     if path.absolute and not once:
         return _Reach.WIDE
-    walk = _Walk(once, element)
+    state = _PathState(once, element)
     for index, step in enumerate(path.steps):
-        walk.step(step, path.absolute and index == 0 and step.test.kind in _ELEMENTS)
+        state.take_step(step, path.absolute and index == 0 and step.test.kind in _ELEMENTS)
         for predicate in step.predicates:
-            walk.ask(_predicate(predicate, element=walk.element))
-    if reads and not (path.steps and path.steps[-1].axis is Axis.ATTRIBUTE):
-        walk.read()
-    return walk.reach
+            state.add_predicate(_predicate_reach(predicate, element=state.element))
+    if reads_values and not (path.steps and path.steps[-1].axis is Axis.ATTRIBUTE):
+        state.add_string_value()
+    return state.reach
 
 
-def _soon(step: SyntaxStep, element: bool) -> bool:
-    """Whether libxml2 stops after a few siblings: its only predicate is a small place.
+def _stops_early(step: SyntaxStep, element: bool) -> bool:
+    """Whether libxml2 stops after a few siblings: the only predicate is a small position.
 
-    From an element, the next elements are did_you_mean on the whole, whatever stands between them.
+    From an element, the next elements are near on average, whatever nodes lie between them.
     """
     first = step.predicates[0] if len(step.predicates) == 1 else None
-    did_you_mean = step.test.kind is TestKind.NODE or (element and step.test.kind is TestKind.ANY)
+    dense = step.test.kind is TestKind.NODE or (element and step.test.kind is TestKind.ANY)
     return (
-        did_you_mean
+        dense
         and isinstance(first, Number)
         and first.spelling.isdecimal()
         and len(first.spelling) <= 2
-        and int(first.spelling) <= _NEAR_PLACES
+        and int(first.spelling) <= _MAX_EARLY_POSITION
     )
 
 
-def _single(expression: Expr) -> bool:
+def _is_singleton(expression: Expr) -> bool:
     """Whether a node-set has at most one node, by its form."""
     return (
         isinstance(expression, LocationPath)

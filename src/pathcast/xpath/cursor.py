@@ -1,4 +1,4 @@
-"""A place in a list of tokens, and errors that point at it."""
+"""Cursor over the tokens of an expression, with errors at the current position."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathcast.xpath.lexer import Token, tokenize
 
 __all__ = ["TokenCursor", "did_you_mean"]
 
-_WORDS = {
+_OPERATOR_HINTS = {
     "and": "operators are written small: and",
     "or": "operators are written small: or",
     "eq": "that is XPath 2.0: write =",
@@ -25,7 +25,7 @@ _CLOSERS = {"(": ")", "[": "]"}
 
 
 class TokenCursor:
-    """The tokens of an expression, one after the other."""
+    """A position in the tokens of an expression."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -34,26 +34,26 @@ class TokenCursor:
 
     @property
     def peek(self) -> Token:
-        """The token at hand."""
+        """The current token."""
         return self._tokens[self._next]
 
     def take(self) -> Token:
-        """The token at hand, and go on to the next."""
+        """Return the current token and advance."""
         token = self._tokens[self._next]
         self._next += 1
         return token
 
     def back(self) -> None:
-        """Return to the token before."""
+        """Go back one token."""
         self._next -= 1
 
     def at(self, *texts: str) -> bool:
-        """Whether the token at hand is one of these symbols or operators."""
+        """Whether the current token is one of these symbols or operators."""
         token = self.peek
         return token.kind in ("symbol", "operator") and token.text in texts
 
     def close(self, opening: Token) -> None:
-        """Take the bracket that closes another."""
+        """Consume the bracket that closes `opening`."""
         closer = _CLOSERS[opening.text]
         if self.at(closer):
             self.take()
@@ -61,20 +61,20 @@ class TokenCursor:
         if self.peek.kind == "end" or self.at(")", "]"):
             message = f"{opening.text} is not closed"
             self.fail(message, kind="unbalanced", at=opening.at, expected=closer)
-        self.unexpected(expected=f"an operator or {closer}")
+        self.fail_at_token(expected=f"an operator or {closer}")
 
-    def unexpected(self, expected: str | None = None) -> NoReturn:
-        """Complain about the token at hand."""
+    def fail_at_token(self, expected: str | None = None) -> NoReturn:
+        """Raise the error for the current token."""
         token = self.peek
         if token.kind == "end":
             self.fail("the expression ends too soon", expected=expected or "a path or a value")
-        before = self._tokens[self._next - 1] if self._next else token
-        if before.kind == "operator" and token.kind == "symbol":
-            message = f"nothing to the right of {before.text!r}"
-            self.fail(message, at=before.at, expected="a path or a value")
-        if before.text in _CLOSERS and _CLOSERS[before.text] == token.text:
+        previous = self._tokens[self._next - 1] if self._next else token
+        if previous.kind == "operator" and token.kind == "symbol":
+            message = f"nothing to the right of {previous.text!r}"
+            self.fail(message, at=previous.at, expected="a path or a value")
+        if previous.text in _CLOSERS and _CLOSERS[previous.text] == token.text:
             self.fail(
-                f"nothing between {before.text} and {token.text}", expected="a path or a value"
+                f"nothing between {previous.text} and {token.text}", expected="a path or a value"
             )
         if token.text in (")", "]") and token.kind == "symbol":
             message = f"{token.text} closes nothing"
@@ -82,9 +82,10 @@ class TokenCursor:
         hint = None
         if token.kind in ("name", "wildcard", "literal", "number", "function"):
             hint = (
-                _WORDS.get(token.text.lower()) or "two values need an operator or a / between them"
+                _OPERATOR_HINTS.get(token.text.lower())
+                or "two values need an operator or a / between them"
             )
-        if before.text == "not":
+        if previous.text == "not":
             hint = "negation is written not(...)"
         self.fail(f"unexpected {token.text!r}", expected=expected, hint=hint)
 
@@ -97,7 +98,7 @@ class TokenCursor:
         expected: str | None = None,
         hint: str | None = None,
     ) -> NoReturn:
-        """Complain about the place `at`, or about the token at hand."""
+        """Raise SubscriptionError at position `at`, by default at the current token."""
         raise SubscriptionError(
             kind,
             message,
@@ -108,7 +109,7 @@ class TokenCursor:
         )
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """A hint at the known name that looks most like this one."""
-    found = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {found[0]!r}?" if found else None
+def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
+    """Return a hint with the candidate that is most similar to `name`."""
+    matches = difflib.get_close_matches(name, candidates, n=1)
+    return f"did you mean {matches[0]!r}?" if matches else None

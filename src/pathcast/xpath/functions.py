@@ -1,7 +1,7 @@
-"""The core function library of XPath 1.0 (recommendation, chapter 4): arguments and results.
+"""The core function library of XPath 1.0 (recommendation, chapter 4): signatures.
 
-There are no variables, so every expression has a static type, and a call that libxml2 would refuse while
-a document waits is refused when the subscription is made.
+There are no variables, so every expression has a static type. A call with wrong arguments is an
+error when the subscription is parsed, not when libxml2 evaluates it on a document.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["FUNCTIONS", "NEWER_FUNCTIONS", "Signature", "XPathType"]
+__all__ = ["FUNCTIONS", "UNSUPPORTED_FUNCTIONS", "Signature", "XPathType"]
 
 
 class XPathType(Enum):
@@ -23,11 +23,11 @@ class XPathType(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a function takes (`nodes` says that the argument must be a node-set) and gives."""
+    """A function's result type and arity; `nodes`: its arguments must be node-sets."""
 
     result: XPathType
-    least: int
-    most: int | None
+    min_arguments: int
+    max_arguments: int | None
     nodes: bool = False
 
 
@@ -61,7 +61,7 @@ FUNCTIONS: dict[str, Signature] = {
     "round": Signature(XPathType.NUMBER, 1, 1),
 }
 
-NEWER_FUNCTIONS: dict[str, str] = {
+UNSUPPORTED_FUNCTIONS: dict[str, str] = {
     "matches": "regular expressions are not part of XPath 1.0: use contains() or starts-with()",
     "ends-with": "XPath 1.0 has no ends-with(): use "
     "substring(s, string-length(s) - string-length(t) + 1) = t",

@@ -1,11 +1,11 @@
-"""XPath text -> tokenize with positions.
+"""Lexer: XPath text to tokens with positions.
 
-XPath 1.0 cannot be split into tokens by regular expressions alone: `*` is a wildcard or a
-multiplication and `and`, `or`, `div`, `mod` are names or operators, depending on what stands before
-(recommendation, section 3.7). So the lexer looks at the token before, and at what follows a name: an
-opening parenthesis makes it a function or a node type, two colons make it an axis.
+Regular expressions alone cannot tokenize XPath 1.0. `*` is a wildcard or a multiplication, and
+`and`, `or`, `div`, `mod` are names or operators, depending on the token before (recommendation,
+section 3.7). So the lexer looks at the previous token, and at the text after a name: an opening
+parenthesis makes it a function or a node type, two colons make it an axis.
 
-Numbers may carry an exponent (`1e6`), as libxml2 reads them; the rest is XPath 1.0 to the letter.
+Numbers may have an exponent (`1e6`), as in libxml2. Everything else follows XPath 1.0.
 
 >>> [f"{token.kind}:{token.text}" for token in tokenize("div div *")]
 ['name:div', 'operator:div', 'wildcard:*', 'end:']
@@ -21,11 +21,11 @@ from pathcast.errors import SubscriptionError
 
 __all__ = ["FORBIDDEN_CHARACTER", "Token", "is_ncname", "tokenize"]
 
-_START = (
+_NAME_START = (
     "A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f"
     "\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
 )
-_NCNAME = f"[{_START}][-.0-9\xb7\u0300-\u036f\u203f\u2040{_START}]*"
+_NCNAME = f"[{_NAME_START}][-.0-9\xb7\u0300-\u036f\u203f\u2040{_NAME_START}]*"
 _SPACE = " \t\r\n"
 _TOKEN = re.compile(
     rf"(?P<space>[{_SPACE}]+)"
@@ -40,10 +40,10 @@ FORBIDDEN_CHARACTER = re.compile(
 _NCNAME_ONLY = re.compile(rf"{_NCNAME}\Z")
 _OPERATOR_NAMES = frozenset({"and", "or", "div", "mod"})
 _OPERATORS = frozenset({"/", "//", "|", "+", "-", "=", "!=", "<", "<=", ">", ">="})
-_OPENERS = frozenset({"@", "::", "(", "[", ","})
-_AFTER = re.compile(rf"[{_SPACE}]*(\(|::)")
+_BEFORE_OPERAND = frozenset({"@", "::", "(", "[", ","})
+_AFTER_NAME = re.compile(rf"[{_SPACE}]*(\(|::)")
 
-_MISTAKEN = {"==": "=", "<>": "!=", "=<": "<=", "=>": ">="}
+_WRONG_OPERATORS = {"==": "=", "<>": "!=", "=<": "<=", "=>": ">="}
 _HINTS = {
     "!": "not equal is written !=, negation is written not(...)",
     "&": "conjunction is written 'and'",
@@ -71,19 +71,19 @@ class Token:
 
 
 def is_ncname(text: str) -> bool:
-    """Whether `text` may stand as a prefix."""
+    """Whether `text` is an NCName, and so may be a prefix."""
     return _NCNAME_ONLY.match(text) is not None
 
 
 def tokenize(text: str) -> list[Token]:
-    """All tokens of `text`, closed by one of kind `end`."""
-    found: list[Token] = []
+    """Return all tokens of `text`, followed by one of kind `end`."""
+    result: list[Token] = []
     at = 0
     while at < len(text):
-        hit = _TOKEN.match(text, at)
-        if hit is None:
+        lexed = _TOKEN.match(text, at)
+        if lexed is None:
             _refuse(text, at)
-        kind, lexeme = str(hit.lastgroup), hit.group()
+        kind, lexeme = str(lexed.lastgroup), lexed.group()
         if kind == "literal" and (bad := FORBIDDEN_CHARACTER.search(lexeme)) is not None:
             raise SubscriptionError(
                 "syntax",
@@ -92,29 +92,29 @@ def tokenize(text: str) -> list[Token]:
                 position=at + bad.start(),
             )
         if kind != "space":
-            found.append(_classify(text, kind, lexeme, at, found[-1] if found else None))
-        at = hit.end()
-    found.append(Token("end", "", len(text)))
-    return found
+            result.append(_classify(text, kind, lexeme, at, result[-1] if result else None))
+        at = lexed.end()
+    result.append(Token("end", "", len(text)))
+    return result
 
 
 def _classify(text: str, kind: str, lexeme: str, at: int, before: Token | None) -> Token:
-    """Decide by the neighbours what a name or a star is (recommendation, section 3.7)."""
+    """Classify a name or a star by its neighbours (recommendation, section 3.7)."""
     operand_before = before is not None and not (
-        before.kind == "operator" or (before.kind == "symbol" and before.text in _OPENERS)
+        before.kind == "operator" or (before.kind == "symbol" and before.text in _BEFORE_OPERAND)
     )
     if kind == "symbol":
         if lexeme == "*":
             return Token("operator" if operand_before else "wildcard", "*", at)
-        right = _MISTAKEN.get(text[at : at + 2])
-        if right is not None:
+        correct = _WRONG_OPERATORS.get(text[at : at + 2])
+        if correct is not None:
             raise SubscriptionError(
                 "syntax",
                 f"{lexeme}{text[at + 1]} is not an operator",
                 text=text,
                 position=at,
                 expected="one of = != < <= > >=",
-                hint=f"write {right} instead",
+                hint=f"write {correct} instead",
             )
         if lexeme == "|" and text[at + 1 : at + 2] == "|":
             raise SubscriptionError(
@@ -128,7 +128,7 @@ def _classify(text: str, kind: str, lexeme: str, at: int, before: Token | None) 
     if kind == "name":
         if operand_before and lexeme in _OPERATOR_NAMES:
             return Token("operator", lexeme, at)
-        follows = _AFTER.match(text, at + len(lexeme))
+        follows = _AFTER_NAME.match(text, at + len(lexeme))
         if follows is not None:
             return Token("function" if follows.group(1) == "(" else "axis", lexeme, at)
     return Token(kind, lexeme, at)
@@ -136,5 +136,6 @@ def _classify(text: str, kind: str, lexeme: str, at: int, before: Token | None) 
 
 def _refuse(text: str, at: int) -> NoReturn:
     character = text[at]
-    what = "string without its closing quote" if character in "\"'" else f"unexpected {character!r}"
-    raise SubscriptionError("syntax", what, text=text, position=at, hint=_HINTS.get(character))
+    unclosed = "string without its closing quote"
+    message = unclosed if character in "\"'" else f"unexpected {character!r}"
+    raise SubscriptionError("syntax", message, text=text, position=at, hint=_HINTS.get(character))

@@ -1,9 +1,10 @@
-"""The form in which libxml2 gets a residual: the same truth, without merging sets of nodes.
+"""Rewriting of a residual into an equivalent form that libxml2 evaluates without merging node-sets.
 
-A step from many nodes makes libxml2 merge what each of them gives and look for duplicates by comparing all
-pairs: `//a//b` and `//a/..` are quadratic. A subscription only asks whether there is a node, so such a step may as
-well be a predicate of the nodes that it starts from, `//a[.//b]`, which stops at the first one found. For the
-same reason a union is an `or`. Places are not disturbed: what is nested comes after all other predicates.
+For a step from many nodes libxml2 merges the results, and removes duplicates by comparing all
+pairs: `//a//b` and `//a/..` are quadratic. A subscription needs only existence. So such a step
+becomes a predicate of the nodes before it, `//a[.//b]`, which stops at the first match. For the
+same reason a union becomes an `or`. Positions do not change: the new predicate comes after all
+others.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from pathcast.xpath.syntax import (
     children,
 )
 
-__all__ = ["nest", "quadratic_on_sibling_runs"]
+__all__ = ["nest_steps", "quadratic_on_sibling_runs"]
 
-_STAY = frozenset(Axis) - {
+_NO_MERGE = frozenset(Axis) - {
     Axis.ANCESTOR,
     Axis.ANCESTOR_OR_SELF,
     Axis.DESCENDANT,
@@ -38,64 +39,68 @@ _STAY = frozenset(Axis) - {
     Axis.PARENT,
     Axis.PRECEDING_SIBLING,
 }
-_BESIDE = frozenset({Axis.FOLLOWING_SIBLING, Axis.PRECEDING_SIBLING})
-_ONE = frozenset({Axis.SELF, Axis.PARENT})
-_NO_ELEMENTS = frozenset({TestKind.NODE, TestKind.TEXT, TestKind.COMMENT, TestKind.INSTRUCTION})
+_SIBLING = frozenset({Axis.FOLLOWING_SIBLING, Axis.PRECEDING_SIBLING})
+_SINGLE_NODE = frozenset({Axis.SELF, Axis.PARENT})
+_NOT_ELEMENTS = frozenset({TestKind.NODE, TestKind.TEXT, TestKind.COMMENT, TestKind.INSTRUCTION})
 
 
-def nest(expression: Expr) -> Expr:
-    """An expression that is true exactly where this one is."""
+def nest_steps(expression: Expr) -> Expr:
+    """Return an equivalent expression without merges of node-sets."""
     match expression:
         case LocationPath(steps=steps):
-            return replace(expression, steps=_nested(steps))
+            return replace(expression, steps=_nest_path(steps))
         case Union(parts=(first, *rest), at=at):
-            others = tuple(("or", nest(part)) for part in rest)
-            return OperatorChain(Precedence.OR, nest(first), others, at)
+            others = tuple(("or", nest_steps(part)) for part in rest)
+            return OperatorChain(Precedence.OR, nest_steps(first), others, at)
         case OperatorChain(precedence=Precedence.OR | Precedence.AND, first=first, rest=rest):
-            tail = tuple((op, nest(operand)) for op, operand in rest)
-            return replace(expression, first=nest(first), rest=tail)
+            tail = tuple((op, nest_steps(operand)) for op, operand in rest)
+            return replace(expression, first=nest_steps(first), rest=tail)
         case Call(name="not" | "boolean", arguments=(argument,)):
-            return replace(expression, arguments=(nest(argument),))
+            return replace(expression, arguments=(nest_steps(argument),))
         case _:
             return expression
 
 
-def _nested(steps: tuple[SyntaxStep, ...]) -> tuple[SyntaxStep, ...]:
-    steps = tuple(part for step in steps for part in _stopping_early(step))
-    found: list[SyntaxStep] = []
+def _nest_path(steps: tuple[SyntaxStep, ...]) -> tuple[SyntaxStep, ...]:
+    steps = tuple(part for step in steps for part in _isolate_position(step))
+    result: list[SyntaxStep] = []
     for index, step in enumerate(steps):
-        if found and step.axis not in _STAY and found[-1] != DESCENDANT_OR_SELF_NODE:
-            rest = LocationPath(False, _nested(steps[index:]), step.at)
-            last = found[-1]
-            found[-1] = replace(last, predicates=(*last.predicates, rest))
-            return tuple(found)
-        predicates = tuple(nest(predicate) for predicate in step.predicates)
-        found.append(replace(step, predicates=predicates))
-    return tuple(found)
+        if result and step.axis not in _NO_MERGE and result[-1] != DESCENDANT_OR_SELF_NODE:
+            predicate = LocationPath(False, _nest_path(steps[index:]), step.at)
+            last = result[-1]
+            result[-1] = replace(last, predicates=(*last.predicates, predicate))
+            return tuple(result)
+        predicates = tuple(nest_steps(predicate) for predicate in step.predicates)
+        result.append(replace(step, predicates=predicates))
+    return tuple(result)
 
 
-def _stopping_early(step: SyntaxStep) -> tuple[SyntaxStep, ...]:
-    """The n-th sibling: libxml2 stops at it only if [n] is the last predicate of its step."""
+def _isolate_position(step: SyntaxStep) -> tuple[SyntaxStep, ...]:
+    """Split `[n][...]` on a sibling axis: libxml2 stops early only if [n] is the last predicate."""
     predicates = step.predicates
-    if step.axis in _BESIDE and len(predicates) > 1 and isinstance(predicates[0], Number):
-        here = SyntaxStep(Axis.SELF, Test(TestKind.NODE), predicates[1:], step.at)
-        return (replace(step, predicates=predicates[:1]), here)
+    if step.axis in _SIBLING and len(predicates) > 1 and isinstance(predicates[0], Number):
+        self_step = SyntaxStep(Axis.SELF, Test(TestKind.NODE), predicates[1:], step.at)
+        return (replace(step, predicates=predicates[:1]), self_step)
     return (step,)
 
 
 def quadratic_on_sibling_runs(expression: Expr) -> bool:
-    """Whether an expression may sort nodes that are no elements.
+    """Whether libxml2 may sort nodes that are not elements.
 
-    libxml2 puts such nodes in order by walking back to the element before them, which is quadratic where
-    thousands of comments, processing instructions or texts stand in a row.
+    To compare two such nodes, libxml2 walks back to the element before them. That is quadratic in
+    runs of thousands of comments, processing instructions or texts.
     """
     waiting = [expression]
     while waiting:
         node = waiting.pop()
         steps = node.steps if isinstance(node, LocationPath | FilterExpression) else ()
         for index, step in enumerate(steps):
-            is_double_slash = step == DESCENDANT_OR_SELF_NODE and index + 1 < len(steps)
-            if step.test.kind in _NO_ELEMENTS and step.axis not in _ONE and not is_double_slash:
+            is_abbreviation = step == DESCENDANT_OR_SELF_NODE and index + 1 < len(steps)
+            if (
+                step.test.kind in _NOT_ELEMENTS
+                and step.axis not in _SINGLE_NODE
+                and not is_abbreviation
+            ):
                 return True
         waiting += children(node)
     return False

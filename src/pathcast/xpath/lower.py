@@ -1,12 +1,12 @@
-"""Syntax tree -> condition, where the expression is a tree pattern; None where it is not.
+"""Lowering of a syntax tree to a tree pattern, if the expression is one.
 
-The truth of an expression at a node (XPath's boolean()) is turned into a `Condition`. Comparisons of a
-node-set become tests on the nodes at its end (`a[b > 3]` is `a/b[. > 3]`), unions become choices, `self`
-and `parent` steps become conditions on the step before (`a/b/..` is `a[b]`), and a path outside
-predicates that starts with neither `/` nor `//` starts anywhere.
+The boolean value of an expression at a node becomes a `Condition`. Comparisons of a node-set become
+value predicates on its nodes (`a[b > 3]` is `a/b[. > 3]`), and unions become disjunctions. `self`
+and `parent` steps become conditions on the step before (`a/b/..` is `a[b]`). A path outside
+predicates that starts with neither `/` nor `//` matches at any depth.
 
-What has no such form (other axes, arithmetic, other functions, comparisons of two node-sets) gives None; the
-skeleton module then finds the strongest condition that must hold all the same.
+Other axes, arithmetic, other functions and comparisons of two node-sets have no such form: the
+result is None. `skeleton` then computes the strongest condition that the expression implies.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from pathcast.xpath.canonical import (
     FALSE,
     TRUE,
     at_document,
+    canonical_count,
+    canonical_existence,
+    canonical_path,
+    canonical_position,
     conjunction,
-    count,
     disjunction,
-    exists,
     fold_positions,
     negation,
-    position,
-    shape,
 )
 from pathcast.xpath.functions import XPathType
 from pathcast.xpath.numbers import canonical_number, number
@@ -61,20 +61,23 @@ from pathcast.xpath.tree import (
 __all__ = [
     "DESCENDANT_OR_SELF_NODE",
     "PathBuilder",
+    "is_nonempty",
     "lower",
     "lower_predicate",
     "make_absolute",
-    "route",
-    "selects",
+    "to_path",
 ]
 
 DESCENDANT_OR_SELF_NODE = SyntaxStep(Axis.DESCENDANT_OR_SELF, Test(TestKind.NODE))
-_FLIPPED = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
-_DOWN = frozenset({Axis.CHILD, Axis.DESCENDANT, Axis.DESCENDANT_OR_SELF, Axis.ATTRIBUTE})
+_MIRRORED_OPERATOR = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_DOWNWARD = frozenset({Axis.CHILD, Axis.DESCENDANT, Axis.DESCENDANT_OR_SELF, Axis.ATTRIBUTE})
 
 
 def lower(expression: Expr, *, top: bool = False) -> Condition | None:
-    """The condition that the expression is true; `top` outside all predicates, at the document node."""
+    """Return the condition that the expression is true; None if it is not a tree pattern.
+
+    `top`: the expression stands outside predicates and is evaluated at the document node.
+    """
     match expression:
         case Number(spelling=spelling):
             value = number(spelling)
@@ -82,10 +85,10 @@ def lower(expression: Expr, *, top: bool = False) -> Condition | None:
         case Literal(value=text):
             return TRUE if text else FALSE
         case LocationPath():
-            found = route(expression, top)  # not through selects: deep nesting needs few frames
-            return None if found is None else found.exists(top)
+            builder = to_path(expression, top)  # not by is_nonempty: saves stack frames
+            return None if builder is None else builder.existence(top)
         case Union() | FilterExpression():
-            return selects(expression, top)
+            return is_nonempty(expression, top)
         case OperatorChain(precedence=Precedence.OR | Precedence.AND):
             parts = []
             for operand in expression.operands:
@@ -100,7 +103,9 @@ def lower(expression: Expr, *, top: bool = False) -> Condition | None:
             precedence=Precedence.EQUALITY | Precedence.RELATION, first=left, rest=((op, right),)
         ):
             compared = _compare(left, op, right, top)
-            return _compare(right, _FLIPPED[op], left, top) if compared is None else compared
+            return (
+                _compare(right, _MIRRORED_OPERATOR[op], left, top) if compared is None else compared
+            )
         case Call(name="true"):
             return TRUE
         case Call(name="false"):
@@ -114,25 +119,29 @@ def lower(expression: Expr, *, top: bool = False) -> Condition | None:
             return TRUE
         case Call(name="count" | "string-length"):
             return _compare(expression, "!=", Number("0"), top)
-        case Call(name="contains" | "starts-with" as name, arguments=(where, Literal(value=what))):
+        case Call(
+            name="contains" | "starts-with" as name, arguments=(operand, Literal(value=text))
+        ):
             kind = ValueKind.CONTAINS if name == "contains" else ValueKind.STARTS_WITH
-            return _on_string(where, Value(kind, "", what, expression.at), top) if what else TRUE
+            return (
+                _string_test(operand, Value(kind, "", text, expression.at), top) if text else TRUE
+            )
         case _:
             return None
 
 
 def lower_predicate(expression: Expr) -> Condition | None:
-    """The condition of a predicate: a number is a place, anything else is true or false."""
+    """Return the condition of a predicate: a number is a position, any other value a boolean."""
     match expression:
         case Number(spelling=spelling):
-            return position("position", "=", spelling)
+            return canonical_position("position", "=", spelling)
         case Call(name="last"):
-            return position("position", "=", "last")
+            return canonical_position("position", "=", "last")
         case Call(name="position"):
             return TRUE
         case LocationPath():
-            found = route(expression, False)
-            return None if found is None else found.exists(False)
+            builder = to_path(expression, False)
+            return None if builder is None else builder.existence(False)
         case _ if type_of(expression) is XPathType.NUMBER:
             return None
         case _:
@@ -143,42 +152,42 @@ def lower_predicate(expression: Expr) -> Condition | None:
 
 
 def _compare(left: Expr, op: str, right: Expr, top: bool) -> Condition | None:
-    """`left op right` where the right side is a constant; None where no rule fits."""
+    """Return the condition `left op right` for a constant right side; None if no rule applies."""
     match left, right:
         case Number() | Literal(), Number() | Literal():
             return _constant(left, op, right)
         case ((LocationPath() | Union() | FilterExpression()), (Number() | Literal())):
-            value = _value(op, right, left.at)
-            return FALSE if value is None else selects(left, top, value)
+            value = _value_predicate(op, right, left.at)
+            return FALSE if value is None else is_nonempty(left, top, value)
         case (
             (LocationPath() | Union() | FilterExpression()),
             Call(name="true" | "false" as truth),
         ):
-            found = selects(left, top)
-            if found is None or op not in ("=", "!="):
+            nonempty = is_nonempty(left, top)
+            if nonempty is None or op not in ("=", "!="):
                 return None
-            return found if (truth == "true") is (op == "=") else negation(found)
-        case Call(name="position" | "last" as place), Number(spelling=spelling):
-            return _place(place, op, spelling, top)
+            return nonempty if (truth == "true") is (op == "=") else negation(nonempty)
+        case Call(name="position" | "last" as function), Number(spelling=spelling):
+            return _position_test(function, op, spelling, top)
         case Call(name="position"), Call(name="last"):
-            return _place("position", op, "last", top)
+            return _position_test("position", op, "last", top)
         case Call(name="count", arguments=(LocationPath() as path,)), Number(spelling=spelling):
-            found_route = route(path, top)
-            if found_route is None or found_route.here or not found_route.steps:
+            builder = to_path(path, top)
+            if builder is None or builder.start_conditions or not builder.steps:
                 return None
-            shaped = None if found_route.never else shape(found_route.path)
-            if shaped is None:
+            counted = None if builder.unsatisfiable else canonical_path(builder.path)
+            if counted is None:
                 return TRUE if COMPARISONS[op](0, number(spelling)) else FALSE
-            return count(shaped, op, spelling)
+            return canonical_count(counted, op, spelling)
         case Call(name="string-length", arguments=arguments), Number(spelling=spelling):
             value = Value(ValueKind.LENGTH, op, spelling, left.at)
-            return _on_string(arguments[0] if arguments else None, value, top)
+            return _string_test(arguments[0] if arguments else None, value, top)
         case Call(name="string" | "number" as name, arguments=arguments), Number() | Literal():
-            value = _value(op, right, left.at, numeric=name == "number")
+            value = _value_predicate(op, right, left.at, numeric=name == "number")
             if value is None:
-                # a string that is not a number differs from every number and is in order with none
+                # The constant is NaN, which differs from every number and is less than none.
                 return TRUE if op == "!=" else FALSE
-            return _on_string(arguments[0] if arguments else None, value, top)
+            return _string_test(arguments[0] if arguments else None, value, top)
         case _:
             return None
 
@@ -186,13 +195,15 @@ def _compare(left: Expr, op: str, right: Expr, top: bool) -> Condition | None:
 def _constant(left: Number | Literal, op: str, right: Number | Literal) -> Condition:
     if isinstance(left, Literal) and isinstance(right, Literal) and op in ("=", "!="):
         return TRUE if (left.value == right.value) is (op == "=") else FALSE
-    one = number(left.spelling if isinstance(left, Number) else left.value)
-    two = number(right.spelling if isinstance(right, Number) else right.value)
-    return TRUE if COMPARISONS[op](one, two) else FALSE
+    left_number = number(left.spelling if isinstance(left, Number) else left.value)
+    right_number = number(right.spelling if isinstance(right, Number) else right.value)
+    return TRUE if COMPARISONS[op](left_number, right_number) else FALSE
 
 
-def _value(op: str, constant: Number | Literal, at: int, *, numeric: bool = False) -> Value | None:
-    """The test of a string-value against a constant; None where the constant is not a number."""
+def _value_predicate(
+    op: str, constant: Number | Literal, at: int, *, numeric: bool = False
+) -> Value | None:
+    """Return the value predicate against a constant; None if the constant is not a number."""
     if isinstance(constant, Literal):
         if op in ("=", "!=") and not numeric:
             return Value(ValueKind.STRING, op, constant.value, at)
@@ -202,37 +213,37 @@ def _value(op: str, constant: Number | Literal, at: int, *, numeric: bool = Fals
     return Value(ValueKind.NUMBER, op, constant.spelling, at)
 
 
-def _place(left: str, op: str, right: str, top: bool) -> Condition:
-    found = position(left, op, right)
-    return fold_positions(found) if top else found
+def _position_test(left: str, op: str, right: str, top: bool) -> Condition:
+    test = canonical_position(left, op, right)
+    return fold_positions(test) if top else test
 
 
-def _on_string(where: Expr | None, value: Value, top: bool) -> Condition | None:
-    """The test on XPath's string() of something: of its first node, or of no text at all."""
-    match where:
+def _string_test(operand: Expr | None, value: Value, top: bool) -> Condition | None:
+    """Return the value predicate on string() of an operand: its first node, or the empty string."""
+    match operand:
         case None:
             return value
         case Literal(value=text):
             return TRUE if value.holds(text) else FALSE
         case Call(name="string", arguments=arguments):
-            return _on_string(arguments[0] if arguments else None, value, top)
+            return _string_test(arguments[0] if arguments else None, value, top)
         case LocationPath():
-            found = route(where, top)
-            if found is None or found.here:
+            builder = to_path(operand, top)
+            if builder is None or builder.start_conditions:
                 return None
-            shaped = None if found.never else shape(found.path)
-            if shaped is None:
+            path = None if builder.unsatisfiable else canonical_path(builder.path)
+            if path is None:
                 return TRUE if value.holds("") else FALSE
-            if not shaped.steps:
-                return value if top or not shaped.absolute else None
-            if len(shaped.steps) == 1 and _single(shaped.steps[0]) and not value.holds(""):
-                return exists(found.ending(value).path)
-            return First(shaped, value)
+            if not path.steps:
+                return value if top or not path.absolute else None
+            if len(path.steps) == 1 and _is_named_attribute(path.steps[0]) and not value.holds(""):
+                return canonical_existence(builder.add_condition(value).path)
+            return First(path, value)
         case _:
             return None
 
 
-def _single(step: Step) -> bool:
+def _is_named_attribute(step: Step) -> bool:
     return step.axis is Axis.ATTRIBUTE and step.test.kind is TestKind.NAME
 
 
@@ -241,133 +252,136 @@ def _single(step: Step) -> bool:
 
 @dataclass(slots=True)
 class PathBuilder:
-    """A path on its way to become one: `here` are conditions on the node where it starts."""
+    """A mutable path; `start_conditions` are conditions on its start node."""
 
     absolute: bool
     at: int
-    here: list[Condition] = field(default_factory=list)
+    start_conditions: list[Condition] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
-    never: bool = False
+    unsatisfiable: bool = False
 
     @property
     def path(self) -> Path:
-        """The path without what it demands of its start."""
+        """The path without its start conditions."""
         return Path(self.absolute, tuple(self.steps), self.at)
 
-    def ending(self, condition: Condition) -> PathBuilder:
-        """Demand one more thing of the nodes at its end."""
+    def add_condition(self, condition: Condition) -> PathBuilder:
+        """Add a condition on the last nodes, and return the builder."""
         if self.steps:
             last = self.steps[-1]
             self.steps[-1] = replace(last, conditions=(*last.conditions, condition))
         else:
-            self.here.append(condition)
+            self.start_conditions.append(condition)
         return self
 
-    def exists(self, top: bool) -> Condition | None:
-        """Whether it leads anywhere; None where the start is the document and is asked for its value."""
-        if self.never:
+    def existence(self, top: bool) -> Condition | None:
+        """Return the condition that the path selects a node.
+
+        None if it needs the document's string-value inside a predicate.
+        """
+        if self.unsatisfiable:
             return FALSE
-        if not self.here:
-            return exists(self.path)
-        here = conjunction(self.here)
+        if not self.start_conditions:
+            return canonical_existence(self.path)
+        start = conjunction(self.start_conditions)
         if self.absolute:
-            moved = at_document(here, top=top)
-            if moved is None:
+            rewritten = at_document(start, top=top)
+            if rewritten is None:
                 return None
-            here = moved
-        return conjunction([here, exists(self.path)])
+            start = rewritten
+        return conjunction([start, canonical_existence(self.path)])
 
 
-def selects(expression: Expr, top: bool, value: Value | None = None) -> Condition | None:
-    """Whether a node-set has a node, or one that passes the value test."""
+def is_nonempty(expression: Expr, top: bool, value: Value | None = None) -> Condition | None:
+    """Return the condition that a node-set has a node, or one that passes the value predicate."""
     match expression:
         case LocationPath():
-            found = route(expression, top)
-            if found is None:
+            builder = to_path(expression, top)
+            if builder is None:
                 return None
-            return (found if value is None else found.ending(value)).exists(top)
+            return (builder if value is None else builder.add_condition(value)).existence(top)
         case Union(parts=parts):
             conditions = []
             for part in parts:
-                condition = selects(part, top, value)
+                condition = is_nonempty(part, top, value)
                 if condition is None:
                     return None
                 conditions.append(condition)
             return disjunction(conditions)
         case FilterExpression(primary=LocationPath() as start, predicates=(), steps=steps):
-            return selects(replace(start, steps=(*start.steps, *steps)), top, value)
+            return is_nonempty(replace(start, steps=(*start.steps, *steps)), top, value)
         case FilterExpression(primary=Union(parts=parts), predicates=(), steps=steps):
             if len(parts) * len(steps) > MAX_STEPS or any(step.predicates for step in steps):
-                return None  # written out for each part it would be too large
-            spread = tuple(FilterExpression(part, (), steps, part.at) for part in parts)
-            return selects(Union(spread, expression.at), top, value)
+                return None  # distributed over the parts it would be too large
+            distributed = tuple(FilterExpression(part, (), steps, part.at) for part in parts)
+            return is_nonempty(Union(distributed, expression.at), top, value)
         case _:
             return None
 
 
 def make_absolute(path: LocationPath, top: bool) -> LocationPath:
-    """The path with the rule for relative ones applied: outside predicates they start anywhere."""
+    """Return the path with `//` in front if it is relative and outside predicates."""
     if path.absolute or not top:
         return path
     return LocationPath(True, (replace(DESCENDANT_OR_SELF_NODE, at=path.at), *path.steps), path.at)
 
 
-def route(path: LocationPath, top: bool) -> PathBuilder | None:
-    """The steps of a path as pattern steps; None if one of them has no such form."""
+def to_path(path: LocationPath, top: bool) -> PathBuilder | None:
+    """Convert the steps of a path to pattern steps; None if one has no such form."""
     path = make_absolute(path, top)
-    found = PathBuilder(path.absolute, path.at)
+    builder = PathBuilder(path.absolute, path.at)
     for step in path.steps:
         conditions = []
         if step.predicates:
             for predicate, movable in split_conjuncts(step):
-                about = rebase_to_parent(predicate) if movable else None
-                condition = lower_predicate(predicate if about is None else about)
+                rebased = rebase_to_parent(predicate) if movable else None
+                condition = lower_predicate(predicate if rebased is None else rebased)
                 if condition is None:
                     return None
-                if about is None:
+                if rebased is None:
                     conditions.append(condition)
                 else:
-                    found.ending(condition)
-        if not extend(found, step, conditions):
+                    builder.add_condition(condition)
+        if not append_step(builder, step, conditions):
             return None
-    return found
+    return builder
 
 
-def extend(found: PathBuilder, step: SyntaxStep, conditions: list[Condition]) -> bool:
-    """One more step on a route; False, and nothing done, if it has no such form."""
+def append_step(builder: PathBuilder, step: SyntaxStep, conditions: list[Condition]) -> bool:
+    """Append a step to the builder; return False, without a change, if it has no such form."""
     axis, test = step.axis, step.test
-    at_attribute = bool(found.steps) and found.steps[-1].axis is Axis.ATTRIBUTE
-    if at_attribute and axis in _DOWN:
+    at_attribute = bool(builder.steps) and builder.steps[-1].axis is Axis.ATTRIBUTE
+    if at_attribute and axis in _DOWNWARD:
         if axis is not Axis.DESCENDANT_OR_SELF:
-            found.never = True
+            builder.unsatisfiable = True
             return True
-        axis = Axis.SELF  # an attribute is the only node of its subtree
+        axis = Axis.SELF  # an attribute's subtree is itself
     if axis is Axis.PARENT:
-        if not _climb(found):
+        if not _step_to_parent(builder):
             return False
         axis = Axis.SELF
     if axis is Axis.SELF:
         if test.kind is not TestKind.NODE:
-            if found.absolute and not found.steps:
-                found.never = True
-            found.ending(Is(test))
+            if builder.absolute and not builder.steps:
+                builder.unsatisfiable = True
+            builder.add_condition(Is(test))
         for condition in conditions:
-            found.ending(fold_positions(condition))
+            builder.add_condition(fold_positions(condition))
         return True
-    if axis not in _DOWN:
+    if axis not in _DOWNWARD:
         return False
     if axis is Axis.ATTRIBUTE and test.kind is TestKind.NAME:
         conditions = [fold_positions(condition) for condition in conditions]
     elif axis is Axis.ATTRIBUTE and test.kind not in (TestKind.ANY, TestKind.ANY_IN, TestKind.NODE):
-        found.never = True
-    found.steps.append(Step(axis, test, tuple(conditions), step.at))
+        builder.unsatisfiable = True
+    builder.steps.append(Step(axis, test, tuple(conditions), step.at))
     return True
 
 
-def _climb(found: PathBuilder) -> bool:
-    """Go where a route came from: `a/b/..` is `a[b]`; False if its last step may skip generations."""
-    if not found.steps or found.steps[-1].axis not in (Axis.CHILD, Axis.ATTRIBUTE):
+def _step_to_parent(builder: PathBuilder) -> bool:
+    """Apply a parent step: `a/b/..` is `a[b]`; False if the last step may skip levels."""
+    if not builder.steps or builder.steps[-1].axis not in (Axis.CHILD, Axis.ATTRIBUTE):
         return False
-    last = found.steps.pop()
-    found.ending(exists(Path(False, (last,), last.at)))
+    last = builder.steps.pop()
+    builder.add_condition(canonical_existence(Path(False, (last,), last.at)))
     return True

@@ -1,4 +1,4 @@
-"""Prefixes and the namespaces that subscribers declare for them."""
+"""Checks of the namespace declarations of subscribers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
 
 
 def check_namespace(prefix: object, uri: object) -> None:
-    """Refuse a declaration that cannot be; whatever a caller hands in."""
+    """Raise SubscriptionError if a declaration is invalid; the arguments may be any objects."""
     if not isinstance(prefix, str) or not is_ncname(prefix):
         raise SubscriptionError(
             "namespace",

@@ -1,8 +1,9 @@
-"""Numbers as libxml2 reads and compares them.
+"""Conversion of strings to numbers exactly as libxml2 does it.
 
-libxml2 converts digit by digit (integer part, then at most twenty significant digits of fraction
-divided by a power of ten) and accepts an exponent. The result may differ from Python's correctly rounded
-`float()` in the last bit, and a comparison would show it, so the same steps are taken here.
+libxml2 converts digit by digit: the integer part, then at most twenty significant digits of
+fraction divided by a power of ten. It accepts an exponent. The result may differ in the last bit
+from Python's correctly rounded `float()`, and a comparison would show it. So this module takes the
+same steps.
 
 >>> number(" -12.50 "), number("1e3"), number("twelve")
 (-12.5, 1000.0, nan)
@@ -18,30 +19,39 @@ from decimal import Decimal
 
 __all__ = ["canonical_number", "number"]
 
-# Possessive throughout: what comes from documents must not make an expression try again and again.
+# Possessive quantifiers: text from documents must not cause backtracking.
 _NUMBER = re.compile(
     r"[ \t\r\n]*+(-?)(?:([0-9]++)(?:\.(0*+)([0-9]*+))?+|\.(0*+)([0-9]*+))"
     r"(?:[eE]([-+]?)([0-9]*+))?+[ \t\r\n]*+\Z"
 )
-_PLAIN = re.compile(r"-?[0-9]{1,15}\Z")
+_SHORT_INTEGER = re.compile(r"-?[0-9]{1,15}\Z")
 _FRACTION_DIGITS = 20
-_EXPONENT_CAP = 1_000_000
+_MAX_EXPONENT = 1_000_000
 
 
 def number(text: str) -> float:
-    """XPath's number() of a string; NaN where it is not a number."""
-    if _PLAIN.match(text):  # up to 15 digits are exact in a double: nothing to imitate
+    """Return XPath's number() of a string; NaN if it is not a number."""
+    if _SHORT_INTEGER.match(text):  # up to 15 digits are exact in a double
         return float(text)
-    hit = _NUMBER.match(text)
-    if hit is None:
+    parsed = _NUMBER.match(text)
+    if parsed is None:
         return math.nan
-    sign, whole, zeros, digits, bare_zeros, bare_digits, exponent_sign, exponent = hit.groups()
-    if whole is None:
+    (
+        sign,
+        integer,
+        zeros,
+        digits,
+        bare_zeros,
+        bare_digits,
+        exponent_sign,
+        exponent,
+    ) = parsed.groups()
+    if integer is None:
         zeros, digits = bare_zeros, bare_digits
         if not zeros and not digits:
             return math.nan
     value = 0.0
-    for digit in whole or "":
+    for digit in integer or "":
         value = value * 10 + int(digit)
     if zeros or digits:
         places = len(zeros)
@@ -54,7 +64,7 @@ def number(text: str) -> float:
         value = -value
     power = 0
     for digit in exponent or "":
-        if power < _EXPONENT_CAP:
+        if power < _MAX_EXPONENT:
             power = power * 10 + int(digit)
     if power:
         value *= _power_of_ten(-power if exponent_sign == "-" else power)
@@ -68,7 +78,7 @@ def _power_of_ten(exponent: int) -> float:
 
 
 def canonical_number(lexeme: str) -> str:
-    """The canonical spelling of a number: the shortest one that reads back as the same value."""
+    """Return the shortest spelling that converts to the same value."""
     value = number(lexeme)
     if math.isfinite(value):
         shortest = format(Decimal(repr(value)), "f")

@@ -1,8 +1,9 @@
-"""Predicates that speak of the parent move up to it.
+"""Rewriting of predicates on the parent into predicates of the step before.
 
-`item[../@lang = 'en']` asks something of the item's parent, so along the child and attribute axes it is the
-same as asking the step before: `*[@lang = 'en']/item`. All items of that parent get the same answer, so
-places among them are not disturbed. This keeps a common form inside tree patterns.
+`item[../@lang = 'en']` is a predicate on the item's parent. Along the child and attribute axes it
+is equivalent to a predicate of the step before: `*[@lang = 'en']/item`. All items of one parent
+have the same answer, so positions among them do not change. This keeps a common form inside tree
+patterns.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ from pathcast.xpath.syntax import (
 __all__ = ["rebase_to_parent", "split_conjuncts", "weaken_to_parent"]
 
 _SIBLINGS = (Axis.FOLLOWING_SIBLING, Axis.PRECEDING_SIBLING)
-_HERE = SyntaxStep(Axis.SELF, Test(TestKind.NODE))
+_SELF_NODE = SyntaxStep(Axis.SELF, Test(TestKind.NODE))
 
 
 def split_conjuncts(step: SyntaxStep) -> Iterator[tuple[Expr, bool]]:
-    """The predicates of a step, split at `and`; True with those that may move to the parent."""
+    """Yield the predicates of a step, split at `and`, and whether each may move to the parent."""
     movable = step.axis in (Axis.CHILD, Axis.ATTRIBUTE)
     for predicate in step.predicates:
         if (
@@ -44,31 +45,31 @@ def split_conjuncts(step: SyntaxStep) -> Iterator[tuple[Expr, bool]]:
             and predicate.precedence is Precedence.AND
             and movable
         ):
-            stay = []
+            remaining = []
             for operand in predicate.operands:
                 if rebase_to_parent(operand) is None:
-                    stay.append(operand)
+                    remaining.append(operand)
                 else:
                     yield operand, True
-            if stay:
-                rest = tuple(("and", operand) for operand in stay[1:])
-                # one operand alone may be a number, which must not turn into a place
-                alone = Call("boolean", (stay[0],), stay[0].at)
-                yield (replace(predicate, first=stay[0], rest=rest) if rest else alone), False
+            if remaining:
+                rest = tuple(("and", operand) for operand in remaining[1:])
+                # A single number operand must not become a position.
+                single = Call("boolean", (remaining[0],), remaining[0].at)
+                yield (replace(predicate, first=remaining[0], rest=rest) if rest else single), False
         else:
             yield predicate, movable and rebase_to_parent(predicate) is not None
 
 
 def rebase_to_parent(expression: Expr) -> Expr | None:
-    """The same question asked at the parent; None if it is not about the parent alone."""
-    if type_of(expression) is XPathType.NUMBER:  # a place
+    """Return the predicate for the parent; None if it does not depend on the parent alone."""
+    if type_of(expression) is XPathType.NUMBER:  # a position
         return None
-    found = _moved(expression)
-    return found if found is not expression else None
+    rebased = _rebase(expression)
+    return rebased if rebased is not expression else None
 
 
-def _moved(expression: Expr) -> Expr | None:
-    """Every path from here that starts with `..` made to start at the parent; itself if there is none."""
+def _rebase(expression: Expr) -> Expr | None:
+    """Return the expression with leading `..` steps removed; itself if it has none."""
     match expression:
         case Number() | Literal():
             return expression
@@ -81,57 +82,67 @@ def _moved(expression: Expr) -> Expr | None:
         case Call(arguments=()) | Call(name="lang") | LocationPath():
             return None
         case Call(arguments=arguments):
-            moved = _all(arguments)
+            rebased = _rebase_all(arguments)
             return (
-                None if moved is None else _same(expression, replace(expression, arguments=moved))
+                None
+                if rebased is None
+                else _keep_identity(expression, replace(expression, arguments=rebased))
             )
         case Union(parts=parts):
-            moved = _all(parts)
-            return None if moved is None else _same(expression, replace(expression, parts=moved))
-        case Negation(operand=operand):
-            one = _moved(operand)
-            return None if one is None else _same(expression, replace(expression, operand=one))
-        case OperatorChain():
-            moved = _all(expression.operands)
-            if moved is None:
-                return None
-            pairs = zip(expression.rest, moved[1:], strict=True)
-            chain = replace(
-                expression, first=moved[0], rest=tuple((op, new) for (op, _), new in pairs)
+            rebased = _rebase_all(parts)
+            return (
+                None
+                if rebased is None
+                else _keep_identity(expression, replace(expression, parts=rebased))
             )
-            return _same(expression, chain)
+        case Negation(operand=operand):
+            inner = _rebase(operand)
+            if inner is None:
+                return None
+            return _keep_identity(expression, replace(expression, operand=inner))
+        case OperatorChain():
+            rebased = _rebase_all(expression.operands)
+            if rebased is None:
+                return None
+            pairs = zip(expression.rest, rebased[1:], strict=True)
+            chain = replace(
+                expression, first=rebased[0], rest=tuple((op, new) for (op, _), new in pairs)
+            )
+            return _keep_identity(expression, chain)
         case FilterExpression(primary=primary):
-            one = _moved(primary)
-            return None if one is None else _same(expression, replace(expression, primary=one))
+            inner = _rebase(primary)
+            if inner is None:
+                return None
+            return _keep_identity(expression, replace(expression, primary=inner))
 
 
-def _all(expressions: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
-    moved = []
+def _rebase_all(expressions: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
+    rebased = []
     for expression in expressions:
-        one = _moved(expression)
-        if one is None:
+        inner = _rebase(expression)
+        if inner is None:
             return None
-        moved.append(one)
-    return tuple(moved)
+        rebased.append(inner)
+    return tuple(rebased)
 
 
-def _same(before: Expr, after: Expr) -> Expr:
+def _keep_identity(before: Expr, after: Expr) -> Expr:
     return before if before == after else after
 
 
 def weaken_to_parent(expression: Expr) -> Expr | None:
-    """What a path to a sibling needs of the parent: a child like it. Weaker than the expression."""
+    """Return a weaker predicate on the parent: a path to a sibling needs a child like it."""
     match expression:
         case LocationPath(absolute=False, steps=(first, *rest)) if first.axis in _SIBLINGS:
-            # without its predicates: places among siblings are not places among children
+            # Without its predicates: positions among siblings differ from those among children.
             child = replace(first, axis=Axis.CHILD, predicates=())
-            return replace(expression, steps=(_HERE, child, *rest))
+            return replace(expression, steps=(_SELF_NODE, child, *rest))
         case OperatorChain(
             precedence=Precedence.EQUALITY | Precedence.RELATION,
             first=LocationPath() as path,
             rest=((_, Number() | Literal()),),
         ):
-            moved = weaken_to_parent(path)
-            return None if moved is None else replace(expression, first=moved)
+            rebased = weaken_to_parent(path)
+            return None if rebased is None else replace(expression, first=rebased)
         case _:
             return None

@@ -1,13 +1,14 @@
-"""Tokens -> syntax tree, or an error that points at the place and says what to try.
+"""Parser: tokens to a syntax tree, or an error with position and hint.
 
-Precedence climbing over the grammar of XPath 1.0, written as generators: `yield from` is an ordinary
-call, `yield` hands what stands in brackets to `_run`, which keeps its own stack, so that deep nesting
-never meets Python's recursion limit. Abbreviations are expanded here (`//` is a step
-descendant-or-self::node(), `@x` is attribute::x, `..` is parent::node()), prefixes are resolved, and types are
-checked, so nothing further in has to look again.
+Precedence climbing over the grammar of XPath 1.0, written as generators. `yield from` is an
+ordinary call. `yield` passes the content of brackets to `_run`, which keeps an explicit stack, so
+deep nesting never reaches Python's recursion limit. The parser expands abbreviations (`//` is the
+step descendant-or-self::node(), `@x` is attribute::x, `..` is parent::node()), resolves prefixes
+and checks types, so later stages need no checks.
 
-Limits: 64 KB of text, 1,000 steps (the // before a relative path is one), brackets and operators nested 200 deep (`a[b and not(c)]` has
-them four deep). The last one bounds the depth of the syntax tree, so what comes after may be recursive.
+Limits: 64 KB of text; 1,000 steps, including the implicit `//` of a relative path; brackets and
+operators nested 200 deep (`a[b and not(c)]` nests four deep). The last one bounds the depth of the
+syntax tree, so later stages may be recursive.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from pathcast.errors import SubscriptionError
 from pathcast.xpath.cursor import TokenCursor, did_you_mean
-from pathcast.xpath.functions import FUNCTIONS, NEWER_FUNCTIONS, XPathType
+from pathcast.xpath.functions import FUNCTIONS, UNSUPPORTED_FUNCTIONS, XPathType
 from pathcast.xpath.lexer import Token
 from pathcast.xpath.namespaces import XML_NAMESPACE, check_namespace
 from pathcast.xpath.numbers import canonical_number
@@ -48,7 +49,7 @@ MAX_STEPS = 1_000
 MAX_NESTING = 200
 
 _AXES = {axis.value: axis for axis in Axis}
-_RANKS = {
+_PRECEDENCE = {
     "or": Precedence.OR,
     "and": Precedence.AND,
     "=": Precedence.EQUALITY,
@@ -71,14 +72,14 @@ _NODE_TYPES = {
 }
 
 _T = TypeVar("_T")
-# yields what to parse next, is sent what came of it, returns its own part of the tree
+# A parser of one construct: yields the next parser, receives its result, returns its own tree.
 _Part: TypeAlias = Generator["_Part[Expr]", Expr, _T]
 
 _ANY_STEP = (Axis.DESCENDANT_OR_SELF, Test(TestKind.NODE))
 
 
 def parse_expression(text: str, namespaces: Mapping[str, str]) -> Expr:
-    """The syntax tree of `text`; raises SubscriptionError."""
+    """Parse `text` to a syntax tree; SubscriptionError if it is invalid."""
     _check_type(text)
     if len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT:
         raise SubscriptionError("too-long", f"an expression may have {MAX_TEXT // 1024} KB of text")
@@ -106,10 +107,10 @@ class _Parser(TokenCursor):
             self.fail("an empty expression", expected="a path, e.g. /news//title")
         expression = self._run(self._expression(Precedence.OR.value))
         if self.peek.kind != "end":
-            self.unexpected()
+            self.fail_at_token()
         if (
             self._deepest * len(Precedence) > MAX_NESTING // 2
-        ):  # a few brackets cannot hold a deep tree
+        ):  # otherwise the tree cannot be too deep
             self._check_depth(expression)
         return expression
 
@@ -127,19 +128,19 @@ class _Parser(TokenCursor):
                 if not stack:
                     return value  # type: ignore[no-any-return]
 
-    # expressions, loosest operators first
+    # expressions, lowest precedence first
 
-    def _expression(self, rank: int) -> _Part[Expr]:
+    def _expression(self, lowest: int) -> _Part[Expr]:
         first = yield from self._unary()
         while True:
-            found = _RANKS.get(self.peek.text) if self.peek.kind == "operator" else None
-            if found is None or found.value < rank:
+            precedence = _PRECEDENCE.get(self.peek.text) if self.peek.kind == "operator" else None
+            if precedence is None or precedence.value < lowest:
                 return first
             rest = []
-            while self.peek.kind == "operator" and _RANKS.get(self.peek.text) is found:
+            while self.peek.kind == "operator" and _PRECEDENCE.get(self.peek.text) is precedence:
                 operator = self.take().text
-                rest.append((operator, (yield from self._expression(found.value + 1))))
-            first = OperatorChain(found, first, tuple(rest), first.at)
+                rest.append((operator, (yield from self._expression(precedence.value + 1))))
+            first = OperatorChain(precedence, first, tuple(rest), first.at)
 
     def _unary(self) -> _Part[Expr]:
         at = self.peek.at
@@ -187,10 +188,10 @@ class _Parser(TokenCursor):
         if self.at("//"):
             return LocationPath(True, (yield from self._tail()), token.at)
         if self._starts_step():
-            if not self._open_predicates:  # it will start with //, which is a step
+            if not self._open_predicates:  # it gets an implicit // in front
                 self._count(SyntaxStep(*_ANY_STEP, at=token.at))
             return LocationPath(False, (yield from self._relative()), token.at)
-        return self.unexpected()
+        return self.fail_at_token()
 
     def _filter(self) -> _Part[Expr]:
         token = self.take()
@@ -202,7 +203,7 @@ class _Parser(TokenCursor):
         elif token.kind == "function":
             primary = yield from self._call(token)
         else:
-            primary = yield from self._bracketed(token)
+            primary = yield from self._in_brackets(token)
             self.close(token)
         predicates = yield from self._predicates()
         steps = yield from self._tail()
@@ -218,21 +219,23 @@ class _Parser(TokenCursor):
         opening = self.take()
         arguments: list[Expr] = []
         if not self.at(")"):
-            arguments.append((yield from self._bracketed(opening)))
+            arguments.append((yield from self._in_brackets(opening)))
             while self.at(","):
                 self.take()
-                arguments.append((yield from self._bracketed(opening)))
+                arguments.append((yield from self._in_brackets(opening)))
         self.close(opening)
-        given = len(arguments)
-        if given < signature.least or (signature.most is not None and given > signature.most):
-            if signature.least == signature.most:
-                takes = str(signature.least) if signature.least else "no"
-            elif signature.most is None:
-                takes = f"at least {signature.least}"
+        count = len(arguments)
+        if count < signature.min_arguments or (
+            signature.max_arguments is not None and count > signature.max_arguments
+        ):
+            if signature.min_arguments == signature.max_arguments:
+                takes = str(signature.min_arguments) if signature.min_arguments else "no"
+            elif signature.max_arguments is None:
+                takes = f"at least {signature.min_arguments}"
             else:
-                takes = f"{signature.least} to {signature.most}"
+                takes = f"{signature.min_arguments} to {signature.max_arguments}"
             self.fail(
-                f"{name.text}() takes {takes} argument{'' if takes == '1' else 's'}, not {given}",
+                f"{name.text}() takes {takes} argument{'' if takes == '1' else 's'}, not {count}",
                 kind="arguments",
                 at=name.at,
             )
@@ -283,15 +286,15 @@ class _Parser(TokenCursor):
                 )
             return self._count(SyntaxStep(axis, Test(TestKind.NODE), at=token.at))
         axis = Axis.CHILD
-        named = token
+        test_token = token
         if token.kind == "axis":
             axis = self._axis(token)
             self.take()
-            named = self.take()
+            test_token = self.take()
         elif token.kind == "symbol" and token.text == "@":
             axis = Axis.ATTRIBUTE
-            named = self.take()
-        test = self._test(named)
+            test_token = self.take()
+        test = self._test(test_token)
         return self._count(SyntaxStep(axis, test, (yield from self._predicates()), token.at))
 
     def _axis(self, token: Token) -> Axis:
@@ -316,7 +319,7 @@ class _Parser(TokenCursor):
             return Test(_NODE_TYPES[token.text], target)
         if token.kind != "name":
             self.back()
-            self.unexpected(expected="a name, * or a node type such as text()")
+            self.fail_at_token(expected="a name, * or a node type such as text()")
         prefix, colon, local = token.text.partition(":")
         if not colon:
             return Test(TestKind.NAME, prefix)
@@ -327,7 +330,8 @@ class _Parser(TokenCursor):
                 kind="undeclared-prefix",
                 at=token.at,
                 hint=did_you_mean(prefix, self._namespaces)
-                or f"give its namespace, e.g. {{{prefix!r}: 'http://...'}} or --namespace {prefix}=uri",
+                or f"give its namespace, e.g. {{{prefix!r}: 'http://...'}}"
+                f" or --namespace {prefix}=uri",
             )
         if local == "*":
             return Test(TestKind.ANY_IN, uri)
@@ -338,14 +342,14 @@ class _Parser(TokenCursor):
         while self.at("["):
             opening = self.take()
             self._open_predicates += 1
-            predicates.append((yield from self._bracketed(opening)))
+            predicates.append((yield from self._in_brackets(opening)))
             self._open_predicates -= 1
             self.close(opening)
         return tuple(predicates)
 
     # brackets and limits
 
-    def _bracketed(self, opening: Token) -> _Part[Expr]:
+    def _in_brackets(self, opening: Token) -> _Part[Expr]:
         self._nesting += 1
         self._deepest = max(self._deepest, self._nesting)
         if self._nesting > MAX_NESTING:
@@ -355,7 +359,7 @@ class _Parser(TokenCursor):
         return expression
 
     def _check_depth(self, expression: Expr) -> None:
-        """Refuse a tree that operators make deeper than its brackets allow; see the limits above."""
+        """Refuse a tree that operators make deeper than the limit."""
         waiting = [(expression, 1)]
         while waiting:
             node, depth = waiting.pop()
@@ -378,13 +382,13 @@ class _Parser(TokenCursor):
     # errors
 
     def _need_nodes(self, expression: Expr, rule: str) -> None:
-        found = type_of(expression)
-        if found is not XPathType.NODES:
-            self.fail(f"{rule}, not a {found.value}", kind="type", at=expression.at)
+        actual = type_of(expression)
+        if actual is not XPathType.NODES:
+            self.fail(f"{rule}, not a {actual.value}", kind="type", at=expression.at)
 
     def _unknown_function(self, name: Token) -> NoReturn:
         prefix, colon, _ = name.text.partition(":")
-        hint = NEWER_FUNCTIONS.get(name.text) or did_you_mean(name.text, FUNCTIONS)
+        hint = UNSUPPORTED_FUNCTIONS.get(name.text) or did_you_mean(name.text, FUNCTIONS)
         if colon:
             hint = f"there are no extension functions, so nothing in {prefix!r} can be called"
         self.fail(

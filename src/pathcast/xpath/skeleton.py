@@ -1,15 +1,16 @@
-"""What must hold for an expression to be true, as a condition that the index can decide.
+"""Skeleton: the strongest tree pattern that an expression is known to imply.
 
-An expression outside tree patterns is checked by libxml2, but only on documents that pass its skeleton. A
-skeleton is weaker than its expression: `weaken(e)` holds wherever e does. Under a negation the direction
-turns, so there is also `strengthen(e)`, which holds only where e does; `not(e)` is weakened to the
-negation of e strengthened. Where nothing is known they are `true()` and `false()`.
+libxml2 evaluates an expression outside tree patterns only on documents that match its skeleton. A
+skeleton is weaker than its expression: `weaken(e)` holds wherever e does. Negation reverses the
+direction, so there is also `strengthen(e)`, which holds only where e does. `weaken(not(e))` is the
+negation of `strengthen(e)`. The trivial answers are `true()` and `false()`.
 
-What makes it strong:
-- steps along other axes are taken to where they may lead: after `/a/b/following-sibling::c` both `/a/b` and
-  `/a/c` must exist, after `preceding::c/d` both what came before and `//c/d`;
-- arithmetic on an empty node-set gives NaN, which compares as false: `a + 1 > 3` needs an `a`;
-- most string functions of an empty string are empty: `normalize-space(a) = 'x'` needs an `a`.
+These rules make a skeleton strong:
+
+- Steps along other axes are approximated by their possible targets. `/a/b/following-sibling::c`
+  requires `/a/b` and `/a/c`; `preceding::c/d` requires the path before it and `//c/d`.
+- Arithmetic on an empty node-set gives NaN, which compares as false: `a + 1 > 3` requires an `a`.
+- Most string functions of an empty string are empty: `normalize-space(a) = 'x'` requires an `a`.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from pathcast.xpath.functions import XPathType
 from pathcast.xpath.lower import (
     DESCENDANT_OR_SELF_NODE,
     PathBuilder,
-    extend,
+    append_step,
+    is_nonempty,
     lower,
     lower_predicate,
     make_absolute,
-    route,
-    selects,
+    to_path,
 )
 from pathcast.xpath.namespaces import XML_NAMESPACE
 from pathcast.xpath.parent_predicates import rebase_to_parent, split_conjuncts, weaken_to_parent
@@ -53,23 +54,23 @@ from pathcast.xpath.tree import Condition
 __all__ = ["strengthen", "weaken"]
 
 _SIBLINGS = (Axis.FOLLOWING_SIBLING, Axis.PRECEDING_SIBLING)
-_LANGUAGE = LocationPath(
+_ANY_LANG_ATTRIBUTE = LocationPath(
     True,
     (
         DESCENDANT_OR_SELF_NODE,
         SyntaxStep(Axis.ATTRIBUTE, Test(TestKind.NAME, f"{{{XML_NAMESPACE}}}lang")),
     ),
 )
-# string functions that give '' when their first argument is ''
-_KEEP_EMPTY = frozenset(
+# String functions that return '' if their first argument is ''.
+_EMPTY_PRESERVING = frozenset(
     {"string", "normalize-space", "substring", "substring-before", "substring-after", "translate"}
 )
-_NAMES = frozenset({"name", "local-name", "namespace-uri"})
-_STRICT = frozenset({"number", "floor", "ceiling", "round"})
+_NAME_FUNCTIONS = frozenset({"name", "local-name", "namespace-uri"})
+_NAN_PRESERVING = frozenset({"number", "floor", "ceiling", "round"})
 
 
 def weaken(expression: Expr, *, top: bool = False) -> Condition:
-    """A condition that holds wherever the expression is true."""
+    """Return a condition that holds wherever the expression is true."""
     exact = lower(expression, top=top)
     if exact is not None:
         return exact
@@ -83,27 +84,29 @@ def weaken(expression: Expr, *, top: bool = False) -> Condition:
         case OperatorChain(
             precedence=Precedence.EQUALITY | Precedence.RELATION, first=left, rest=((op, right),)
         ):
-            return conjunction([_compared(left, op, right, top), _compared(right, op, left, top)])
+            return conjunction(
+                [_comparison_needs(left, op, right, top), _comparison_needs(right, op, left, top)]
+            )
         case Call(name="not", arguments=(argument,)):
             return negation(strengthen(argument, top=top))
         case Call(name="boolean", arguments=(argument,)):
             return weaken(argument, top=top)
-        case Call(name="contains" | "starts-with", arguments=(where, Literal())):
-            return _text(where, top)
+        case Call(name="contains" | "starts-with", arguments=(operand, Literal())):
+            return _string_needs(operand, top)
         case Call(name="lang"):
-            return selects(_LANGUAGE, True) or TRUE
+            return is_nonempty(_ANY_LANG_ATTRIBUTE, True) or TRUE
         case _ if type_of(expression) is XPathType.NODES:
-            return _nodes(expression, top)
+            return _node_set_needs(expression, top)
         case _ if type_of(expression) is XPathType.NUMBER:
-            return _number(expression, top)
+            return _number_needs(expression, top)
         case _ if type_of(expression) is XPathType.STRING:
-            return _text(expression, top)
+            return _string_needs(expression, top)
         case _:
             return TRUE
 
 
 def strengthen(expression: Expr, *, top: bool = False) -> Condition:
-    """A condition that holds only where the expression is true."""
+    """Return a condition that holds only where the expression is true."""
     exact = lower(expression, top=top)
     if exact is not None:
         return exact
@@ -124,67 +127,67 @@ def strengthen(expression: Expr, *, top: bool = False) -> Condition:
             return FALSE
 
 
-# what a value needs
+# necessary conditions of values
 
 
-def _compared(side: Expr, op: str, other: Expr, top: bool) -> Condition:
-    """What a comparison needs of one of its sides."""
+def _comparison_needs(side: Expr, op: str, other: Expr, top: bool) -> Condition:
+    """Return a necessary condition on one side of a true comparison."""
     match type_of(side):
         case XPathType.NODES if type_of(other) is not XPathType.BOOLEAN:
-            return _nodes(side, top)
+            return _node_set_needs(side, top)
         case XPathType.NUMBER if op != "!=" and type_of(other) is not XPathType.BOOLEAN:
-            return _not_nan(side, top)
+            return _not_nan_needs(side, top)
         case XPathType.STRING if op not in ("=", "!="):
-            return _text(side, top)
+            return _string_needs(side, top)
         case XPathType.STRING if op == "=":
-            filled = isinstance(other, Literal) and other.value
-            if filled or type_of(other) is XPathType.NUMBER:
-                return _text(side, top)
+            nonempty_literal = isinstance(other, Literal) and other.value
+            if nonempty_literal or type_of(other) is XPathType.NUMBER:
+                return _string_needs(side, top)
     return TRUE
 
 
-def _number(expression: Expr, top: bool) -> Condition:
-    """What a number needs to count as true: neither zero nor NaN."""
+def _number_needs(expression: Expr, top: bool) -> Condition:
+    """Return a necessary condition for a number that is neither zero nor NaN."""
     match expression:
         case Call(name="count" | "sum", arguments=(path,)):
-            return _nodes(path, top)
+            return _node_set_needs(path, top)
         case Call(name="string-length", arguments=(text,)):
-            return _text(text, top)
+            return _string_needs(text, top)
         case _:
-            return _not_nan(expression, top)
+            return _not_nan_needs(expression, top)
 
 
-def _not_nan(expression: Expr, top: bool) -> Condition:
+def _not_nan_needs(expression: Expr, top: bool) -> Condition:
     match expression:
         case OperatorChain(precedence=Precedence.SUM | Precedence.PRODUCT):
-            return conjunction([_not_nan(operand, top) for operand in expression.operands])
+            return conjunction([_not_nan_needs(operand, top) for operand in expression.operands])
         case Negation(operand=operand):
-            return _not_nan(operand, top)
-        case Call(name=name, arguments=(argument,)) if name in _STRICT:
-            return _not_nan(argument, top)
+            return _not_nan_needs(operand, top)
+        case Call(name=name, arguments=(argument,)) if name in _NAN_PRESERVING:
+            return _not_nan_needs(argument, top)
         case Number():
             return TRUE
         case _ if type_of(expression) is XPathType.NODES:
-            return _nodes(expression, top)
+            return _node_set_needs(expression, top)
         case _ if type_of(expression) is XPathType.STRING:
-            return _text(expression, top)
+            return _string_needs(expression, top)
         case _:
             return TRUE
 
 
-def _text(expression: Expr, top: bool) -> Condition:
-    """What a string needs to have any character."""
+def _string_needs(expression: Expr, top: bool) -> Condition:
+    """Return a necessary condition for a nonempty string."""
     match expression:
-        case Call(name=name, arguments=(argument, *_)) if name in _KEEP_EMPTY:
-            return _text(argument, top)
-        case Call(name=name, arguments=(argument,)) if name in _NAMES:
-            return _nodes(argument, top)
+        case Call(name=name, arguments=(argument, *_)) if name in _EMPTY_PRESERVING:
+            return _string_needs(argument, top)
+        case Call(name=name, arguments=(argument,)) if name in _NAME_FUNCTIONS:
+            return _node_set_needs(argument, top)
         case Call(name="concat", arguments=arguments):
-            return disjunction([_text(argument, top) for argument in arguments])
+            return disjunction([_string_needs(argument, top) for argument in arguments])
         case Literal(value=value):
             return TRUE if value else FALSE
         case _ if type_of(expression) is XPathType.NODES:
-            return _nodes(expression, top)
+            return _node_set_needs(expression, top)
         case _:
             return TRUE
 
@@ -192,132 +195,136 @@ def _text(expression: Expr, top: bool) -> Condition:
 # paths
 
 
-def _nodes(expression: Expr, top: bool) -> Condition:
-    """What a node-set needs to have any node."""
+def _node_set_needs(expression: Expr, top: bool) -> Condition:
+    """Return a necessary condition for a nonempty node-set."""
     match expression:
         case LocationPath():
             return _weak_path(expression, top)
         case Union(parts=parts):
-            return disjunction([_nodes(part, top) for part in parts])
+            return disjunction([_node_set_needs(part, top) for part in parts])
         case FilterExpression(primary=LocationPath() as start, predicates=predicates, steps=steps):
             start = make_absolute(start, top)
             if start.steps:
-                safe = tuple(inner for inner in predicates if _any_place(inner))
-                last = replace(start.steps[-1], predicates=(*start.steps[-1].predicates, *safe))
+                position_free = tuple(inner for inner in predicates if _is_position_free(inner))
+                last = replace(
+                    start.steps[-1], predicates=(*start.steps[-1].predicates, *position_free)
+                )
                 start = replace(start, steps=(*start.steps[:-1], last))
             return _weak_path(replace(start, steps=(*start.steps, *steps)), top)
         case FilterExpression(primary=Union(parts=parts), steps=steps):
-            # without predicates: written out for each part, nested ones would grow without bound
+            # Without predicates: distributed over the parts, nested ones could grow without bound.
             bare = tuple(replace(step, predicates=()) for step in steps)
             if len(parts) * len(bare) > MAX_STEPS:
                 bare = ()
-            return disjunction([_nodes(FilterExpression(part, (), bare), top) for part in parts])
+            return disjunction(
+                [_node_set_needs(FilterExpression(part, (), bare), top) for part in parts]
+            )
         case FilterExpression(primary=primary, steps=()):
-            return _nodes(primary, top)
+            return _node_set_needs(primary, top)
         case FilterExpression(primary=primary, steps=steps):
             tail = LocationPath(True, (DESCENDANT_OR_SELF_NODE, *steps), expression.at)
-            return conjunction([_nodes(primary, top), _weak_path(tail, top)])
+            return conjunction([_node_set_needs(primary, top), _weak_path(tail, top)])
         case _:
             return TRUE
 
 
-def _any_place(predicate: Expr) -> bool:
-    """Whether a predicate means the same however many nodes it is asked of."""
+def _is_position_free(predicate: Expr) -> bool:
+    """Whether a predicate is independent of positions."""
     condition = lower_predicate(predicate)
     return condition is not None and not condition.positional
 
 
 def _weak_path(path: LocationPath, top: bool) -> Condition:
     path = make_absolute(path, top)
-    found = PathBuilder(path.absolute, path.at)
-    demands: list[Condition] = []
+    builder = PathBuilder(path.absolute, path.at)
+    conjuncts: list[Condition] = []
     for step in path.steps:
-        above, conditions = _weak_predicates(step)
-        for condition in above:
-            found.ending(condition)
-        if not extend(found, step, conditions):
-            demands.append(found.exists(top) or TRUE)
-            elsewhere = _elsewhere(found, step, [c for c in conditions if not c.positional])
-            if elsewhere is None:
-                return conjunction(demands)
-            found = elsewhere
-    return conjunction([*demands, found.exists(top) or TRUE])
+        on_parent, conditions = _weak_predicates(step)
+        for condition in on_parent:
+            builder.add_condition(condition)
+        if not append_step(builder, step, conditions):
+            conjuncts.append(builder.existence(top) or TRUE)
+            target = _other_axis(builder, step, [c for c in conditions if not c.positional])
+            if target is None:
+                return conjunction(conjuncts)
+            builder = target
+    return conjunction([*conjuncts, builder.existence(top) or TRUE])
 
 
-def _elsewhere(
-    found: PathBuilder, step: SyntaxStep, conditions: list[Condition]
+def _other_axis(
+    builder: PathBuilder, step: SyntaxStep, conditions: list[Condition]
 ) -> PathBuilder | None:
-    """Where a step along another axis may lead; None if nowhere in the tree of elements."""
+    """Return a path to the possible targets of a step along another axis; None if unknown."""
     if step.axis is Axis.NAMESPACE:
         return None
     if step.axis is Axis.ANCESTOR_OR_SELF and step.test.kind is TestKind.NODE:
-        return None  # it may stay at an attribute, which is in no list of nodes
-    if step.axis in _SIBLINGS and found.steps and found.steps[-1].axis is Axis.CHILD:
-        beside = replace(found, steps=found.steps[:-1])
-        extend(beside, replace(step, axis=Axis.CHILD), conditions)
-        return beside
-    start = PathBuilder(True, step.at)
-    extend(start, replace(step, axis=Axis.DESCENDANT_OR_SELF), conditions)
-    return start
+        return None  # it may select an attribute, which descendant-or-self does not
+    if step.axis in _SIBLINGS and builder.steps and builder.steps[-1].axis is Axis.CHILD:
+        sibling = replace(builder, steps=builder.steps[:-1])
+        append_step(sibling, replace(step, axis=Axis.CHILD), conditions)
+        return sibling
+    anywhere = PathBuilder(True, step.at)
+    append_step(anywhere, replace(step, axis=Axis.DESCENDANT_OR_SELF), conditions)
+    return anywhere
 
 
 def _weak_predicates(step: SyntaxStep) -> tuple[list[Condition], list[Condition]]:
-    """What the predicates of a step need of its parent, and of the node itself.
+    """Return necessary conditions of a step's predicates: on its parent, and on the node.
 
-    Places are only asked while all predicates before are exact.
+    Positions are kept only while all predicates before are exact.
     """
-    above: list[Condition] = []
-    found: list[Condition] = []
+    on_parent: list[Condition] = []
+    on_node: list[Condition] = []
     exact = True
     for predicate, movable in split_conjuncts(step):
         if movable:
-            about = rebase_to_parent(predicate)
-            assert about is not None
-            above.append(weaken(about))
+            rebased = rebase_to_parent(predicate)
+            assert rebased is not None
+            on_parent.append(weaken(rebased))
             continue
-        beside = weaken_to_parent(predicate) if step.axis is Axis.CHILD else None
-        if beside is not None:
-            above.append(weaken(beside))
+        sibling = weaken_to_parent(predicate) if step.axis is Axis.CHILD else None
+        if sibling is not None:
+            on_parent.append(weaken(sibling))
             exact = False
             continue
         condition = lower_predicate(predicate)
-        known = condition is not None
+        lowered = condition is not None
         if condition is None:
             condition = TRUE if type_of(predicate) is XPathType.NUMBER else weaken(predicate)
         if exact or not condition.positional:
-            found.append(condition)
-        exact = exact and known
-    return above, found
+            on_node.append(condition)
+        exact = exact and lowered
+    return on_parent, on_node
 
 
 def _strong_path(path: LocationPath, top: bool) -> Condition:
     if (
-        route(replace(path, steps=tuple(replace(s, predicates=()) for s in path.steps)), top)
+        to_path(replace(path, steps=tuple(replace(s, predicates=()) for s in path.steps)), top)
         is None
     ):
         return FALSE
     path = make_absolute(path, top)
-    found = PathBuilder(path.absolute, path.at)
+    builder = PathBuilder(path.absolute, path.at)
     for step in path.steps:
         conditions = _strong_predicates(step.predicates)
-        if conditions is None or not extend(found, step, conditions):
+        if conditions is None or not append_step(builder, step, conditions):
             return FALSE
-    return found.exists(top) or FALSE
+    return builder.existence(top) or FALSE
 
 
 def _strong_predicates(predicates: tuple[Expr, ...]) -> list[Condition] | None:
-    """Stronger predicates; None where a place is asked after one that is not exact."""
-    found: list[Condition] = []
+    """Return sufficient predicates; None if a position follows an inexact predicate."""
+    conditions: list[Condition] = []
     exact = True
     for predicate in predicates:
         condition = lower_predicate(predicate)
         if condition is None and type_of(predicate) is XPathType.NUMBER:
             return None
-        known = condition is not None
+        lowered = condition is not None
         if condition is None:
             condition = strengthen(predicate)
         if condition.positional and not exact:
             return None
-        exact = exact and known
-        found.append(condition)
-    return found
+        exact = exact and lowered
+        conditions.append(condition)
+    return conditions

@@ -1,8 +1,8 @@
-"""The syntax tree of an XPath 1.0 expression: frozen values with their place in the text.
+"""The syntax tree of an XPath 1.0 expression: frozen values with positions in the text.
 
-Chains of operators of one rank are kept flat (`a or b or c`, `1 + 2 - 3`), so that the depth of a tree
-is the depth of the brackets in its text. `at` is where the node starts in the text; it says nothing
-about what the expression means, so it does not take part in comparisons.
+Chains of operators of equal precedence are flat (`a or b or c`, `1 + 2 - 3`), so the depth of a
+tree is the depth of the brackets in its text. `at` is the start of a node in the text. It has no
+part in the meaning, so comparisons ignore it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 class Axis(Enum):
     """The thirteen axes of XPath 1.0."""
 
-    __hash__ = object.__hash__  # members are single: by identity, and quicker than by name
+    __hash__ = object.__hash__  # by identity: faster than Enum's hash of the name
 
     ANCESTOR = "ancestor"
     ANCESTOR_OR_SELF = "ancestor-or-self"
@@ -55,11 +55,11 @@ class Axis(Enum):
 
 
 class TestKind(Enum):
-    """What a node test looks at."""
+    """The kinds of node test."""
 
-    __hash__ = object.__hash__  # members are single: by identity, and quicker than by name
+    __hash__ = object.__hash__  # by identity: faster than Enum's hash of the name
 
-    __test__ = False  # not a test case, whatever pytest thinks of the name
+    __test__ = False  # pytest would collect it by its name
 
     NAME = "name"
     ANY = "*"
@@ -71,7 +71,7 @@ class TestKind(Enum):
 
 
 NO_TARGET = " "
-"""The name that processing-instruction('') asks for: "" asks for any, and no instruction has this one."""
+"""The target in processing-instruction(''): no instruction has it, whereas "" stands for any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,9 @@ class Test:
 
 
 class Precedence(Enum):
-    """The ranks of binary operators, loosest first."""
+    """The precedence levels of binary operators, lowest first."""
 
-    __hash__ = object.__hash__  # members are single: by identity, and quicker than by name
+    __hash__ = object.__hash__  # by identity: faster than Enum's hash of the name
 
     OR = 1
     AND = 2
@@ -99,7 +99,7 @@ class Precedence(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number, by its canonical spelling."""
+    """A number literal in canonical form."""
 
     spelling: str
     at: int = field(default=0, compare=False)
@@ -107,7 +107,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A string."""
+    """A string literal."""
 
     value: str
     at: int = field(default=0, compare=False)
@@ -134,7 +134,7 @@ class SyntaxStep:
 
 @dataclass(frozen=True, slots=True)
 class LocationPath:
-    """A path that starts at the document (absolute) or at the context node."""
+    """A path from the document node (absolute) or from the context node."""
 
     absolute: bool
     steps: tuple[SyntaxStep, ...]
@@ -143,7 +143,7 @@ class LocationPath:
 
 @dataclass(frozen=True, slots=True)
 class FilterExpression:
-    """A primary expression with predicates, and the path that goes on from it: (//a)[2]/b."""
+    """A primary expression with predicates and a relative path: (//a)[2]/b."""
 
     primary: Expr
     predicates: tuple[Expr, ...]
@@ -169,7 +169,7 @@ class Negation:
 
 @dataclass(frozen=True, slots=True)
 class OperatorChain:
-    """Operators of one rank, applied from the left: first op operand op operand ..."""
+    """Left-associative operators of equal precedence: first op operand op operand ..."""
 
     precedence: Precedence
     first: Expr
@@ -178,7 +178,7 @@ class OperatorChain:
 
     @property
     def operands(self) -> tuple[Expr, ...]:
-        """All operands, left to right."""
+        """All operands, from left to right."""
         return (self.first, *(operand for _, operand in self.rest))
 
 
@@ -188,7 +188,7 @@ Expr: TypeAlias = (
 
 
 def type_of(expression: Expr) -> XPathType:
-    """The static type of an expression."""
+    """Return the static type of an expression."""
     match expression:
         case LocationPath() | FilterExpression() | Union():
             return XPathType.NODES
@@ -207,7 +207,7 @@ def type_of(expression: Expr) -> XPathType:
 
 
 def children(expression: Expr) -> list[Expr]:
-    """The expressions directly inside an expression, those in predicates included."""
+    """Return the direct subexpressions of an expression, including predicates."""
     match expression:
         case Number() | Literal():
             return []

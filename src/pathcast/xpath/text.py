@@ -1,8 +1,8 @@
-"""Conditions and syntax trees -> XPath text that reads back as the same value.
+"""Serialization of conditions and syntax trees to XPath text that parses to the same value.
 
-One text for each pattern: abbreviated where that says the same, one space around operators, single quotes
-unless the string has one. `QNameFormat` chooses how a Clark name is written; the canonical order of conditions
-is made with CLARK, which does not depend on anybody's prefixes.
+There is one text for each pattern: abbreviated where the abbreviation is equivalent, one space
+around operators, single quotes unless the string contains one. `QNameFormat` chooses how names are
+written. The canonical order of conditions uses CLARK, which does not depend on prefixes.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _ANY = Test(TestKind.NODE)
 
 
 class QNameFormat:
-    """How names are written: by the prefix that `prefixes` gives for their namespace."""
+    """Format of Clark names: as QNames by a map of namespaces to prefixes, or unchanged."""
 
     def __init__(self, prefixes: Mapping[str, str] | None) -> None:
         self._prefixes = prefixes
@@ -65,12 +65,12 @@ CLARK = QNameFormat(None)
 
 
 def quote(value: str) -> str:
-    """A string as XPath writes it."""
+    """Return an XPath string literal."""
     return f'"{value}"' if "'" in value else f"'{value}'"
 
 
 def test_text(test: Test, names: QNameFormat) -> str:
-    """A node test."""
+    """Return the text of a node test."""
     match test.kind:
         case TestKind.NAME:
             return names(test.name)
@@ -87,14 +87,14 @@ def test_text(test: Test, names: QNameFormat) -> str:
 
 
 def condition_text(condition: Condition, names: QNameFormat = CLARK, *, top: bool = False) -> str:
-    """A condition as it stands in a predicate or, with `top`, as a whole subscription."""
+    """Return the text of a condition in a predicate or, with `top`, of an entire subscription."""
     match condition:
         case Exists(path=path):
             return path_text(path, names)
         case Is(test=test):
             return f"self::{test_text(test, names)}"
         case Value():
-            # a relative path means something else outside predicates, string() does not
+            # Outside predicates a relative path gets an implicit //, whereas string() does not.
             return _value(condition, "string()" if top else ".", "number()" if top else ".")
         case First(path=path, value=value):
             inner = path_text(path, names)
@@ -138,9 +138,9 @@ def _value(value: Value, string: str, numeric: str) -> str:
 
 
 def path_text(path: Path, names: QNameFormat = CLARK) -> str:
-    """A path, with // where it says the same as the axis."""
+    """Return the text of a path, with `//` where it is equivalent to the axis."""
     written = ""
-    deep = False  # a bare descendant-or-self::node() waits to become //
+    deep = False  # whether the next separator is //
     steps = path.steps
     for index, step in enumerate(steps):
         if step.is_double_slash and index + 1 < len(steps) and _abbreviates(steps[index + 1]):
@@ -181,7 +181,7 @@ def _predicate(condition: Condition, names: QNameFormat) -> str:
 
 
 def expression_text(expression: Expr, names: QNameFormat = CLARK) -> str:
-    """A syntax tree as text."""
+    """Return the text of a syntax tree."""
     match expression:
         case Number(spelling=spelling):
             return spelling
@@ -197,11 +197,11 @@ def expression_text(expression: Expr, names: QNameFormat = CLARK) -> str:
             for part in parts:
                 texts.append(_operand(part, names, isinstance(part, Union)))
             return " | ".join(texts)
-        case OperatorChain(precedence=rank):
-            return _chain(expression, rank, names)
+        case OperatorChain(precedence=precedence):
+            return _chain(expression, precedence, names)
         case LocationPath(absolute=absolute, steps=steps):
             if not steps:
-                return "(/)"  # without brackets, a name after it would be a step
+                return "(/)"  # without brackets, a name after it would become a step
             return _steps(steps, names, "/" if absolute else "")
         case FilterExpression(primary=primary, predicates=predicates, steps=steps):
             written = _operand(primary, names, not isinstance(primary, Call))
@@ -215,22 +215,24 @@ def _operand(expression: Expr, names: QNameFormat, brackets: bool) -> str:
     return f"({text})" if brackets else text
 
 
-def _chain(chain: OperatorChain, rank: Precedence, names: QNameFormat) -> str:
-    def looser(operand: Expr) -> bool:
-        # a chain takes in all operands of its rank: one of equal rank inside it came in brackets
-        return isinstance(operand, OperatorChain) and operand.precedence.value <= rank.value
+def _chain(chain: OperatorChain, precedence: Precedence, names: QNameFormat) -> str:
+    def needs_brackets(operand: Expr) -> bool:
+        # A chain is flat, so an operand of equal precedence was in brackets.
+        return isinstance(operand, OperatorChain) and operand.precedence.value <= precedence.value
 
-    written = _operand(chain.first, names, looser(chain.first))
+    written = _operand(chain.first, names, needs_brackets(chain.first))
     for op, operand in chain.rest:
-        written += f" {op} {_operand(operand, names, looser(operand))}"
+        written += f" {op} {_operand(operand, names, needs_brackets(operand))}"
     return written
 
 
 def _steps(steps: tuple[SyntaxStep, ...], names: QNameFormat, lead: str) -> str:
     written = ""
     for index, step in enumerate(steps):
-        bare = step.axis is Axis.DESCENDANT_OR_SELF and step.test == _ANY and not step.predicates
-        if bare and lead and index + 1 < len(steps) and lead != "//":
+        is_double_slash = (
+            step.axis is Axis.DESCENDANT_OR_SELF and step.test == _ANY and not step.predicates
+        )
+        if is_double_slash and lead and index + 1 < len(steps) and lead != "//":
             lead = "//"
             continue
         if step.axis in (Axis.SELF, Axis.PARENT) and step.test == _ANY and not step.predicates:

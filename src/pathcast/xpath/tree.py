@@ -1,21 +1,22 @@
-"""The tree pattern: what a subscription demands of a document, as frozen values.
+"""The tree pattern of a subscription, as frozen values.
 
 A pattern is one condition that must hold at the document node. Conditions hold at a node:
 
-    Exists(path)            the path selects something from here
-    First(path, value)      the value test holds for the first node selected ('' where there is none)
-    Count(path, op, n)      so many nodes are selected
-    Value                   a test of this node's own string-value
+    Exists(path)            the path selects a node from here
+    First(path, value)      the value predicate holds for the first selected node ('' if none)
+    Count(path, op, n)      the number of selected nodes compares to n
+    Value                   a value predicate on this node's string-value
     Is(test)                this node passes the node test
-    Position(left, op, ..)  place among the siblings that the step found
+    Position(left, op, ..)  the node's position among the nodes that the step selected
     And, Or, Not, Always
 
-Paths have the four downward axes only (child, descendant, descendant-or-self, attribute); `self` steps turn into
-conditions on the step before. So every pattern can be decided bottom-up over regions of the document, in
-time linear in its size (times its depth, at worst).
+Paths have only the four downward axes: child, descendant, descendant-or-self and attribute. `self`
+steps become conditions on the step before. So a pattern can be decided bottom-up over the regions
+of the document, in time linear in its size (times its depth, at worst).
 
-Two patterns are equal when their digests are: a digest is made from the digests below it, once, so that
-equality, hashing and sharing never walk a tree. `at` is the place in the subscriber's text.
+Two patterns are equal when their digests are. A digest is computed once, from the digests of the
+parts, so equality, hashing and sharing never walk a tree. `at` is the position in the subscriber's
+text.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ COMPARISONS: dict[str, Callable[[float, float], bool]] = {
 
 
 def _digest(kind: str, *parts: str | _Digested) -> tuple[bytes, int]:
-    """The digest of a value made of these parts, and its depth."""
+    """Return the digest of a value with these parts, and its depth."""
     state = blake2b(kind.encode(), digest_size=16)
     depth = 0
     for part in parts:
@@ -74,7 +75,7 @@ def _digest(kind: str, *parts: str | _Digested) -> tuple[bytes, int]:
 
 
 class _Digested:
-    """Equality by digest; `depth` counts the values inside each other."""
+    """Base class with equality by digest; `depth` is the nesting depth of the value."""
 
     __slots__ = ()
 
@@ -95,79 +96,81 @@ class _Digested:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step(_Digested):
-    """One step down: along the axis, to nodes that pass the test and then each condition in turn."""
+    """A location step: nodes on the axis that pass the test and then each condition in turn."""
 
     axis: Axis
     test: Test
     conditions: tuple[Condition, ...] = ()
     at: int = 0
-    _sealed: tuple[bytes, int] | None = field(init=False, repr=False, default=None)
+    _digest_and_depth: tuple[bytes, int] | None = field(init=False, repr=False, default=None)
 
-    # Steps and paths are sealed when first asked: many are made only to become part of another.
-    # Conditions are sealed when made, so this never goes deeper than to the conditions of a step.
+    # Steps and paths compute their digests lazily: many exist only to become part of another.
+    # Conditions compute theirs when created, so the recursion ends at the conditions of a step.
 
-    def _seal(self) -> tuple[bytes, int]:
-        if self._sealed is None:
+    def _lazy_digest(self) -> tuple[bytes, int]:
+        if self._digest_and_depth is None:
             test = self.test
-            sealed = _digest("Step", self.axis.value, test.kind.value, test.name, *self.conditions)
-            object.__setattr__(self, "_sealed", sealed)
-            return sealed
-        return self._sealed
+            computed = _digest(
+                "Step", self.axis.value, test.kind.value, test.name, *self.conditions
+            )
+            object.__setattr__(self, "_digest_and_depth", computed)
+            return computed
+        return self._digest_and_depth
 
     @property
     def digest(self) -> bytes:
-        return self._seal()[0]
+        return self._lazy_digest()[0]
 
     @property
     def depth(self) -> int:
-        return self._seal()[1]
+        return self._lazy_digest()[1]
 
     @property
     def is_double_slash(self) -> bool:
-        """Whether it is the // before another step: descendant-or-self::node(), and nothing asked."""
+        """Whether it is the abbreviation `//`: descendant-or-self::node() without conditions."""
         any_node = self.test.kind is TestKind.NODE and not self.conditions
         return any_node and self.axis is Axis.DESCENDANT_OR_SELF
 
     @property
     def positional(self) -> bool:
-        """Whether the nodes it selects depend on their places among their siblings."""
+        """Whether the selected nodes depend on their positions."""
         return any(condition.positional for condition in self.conditions)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Path(_Digested):
-    """Steps from the document node (absolute) or from the node at hand."""
+    """Steps from the document node (absolute) or from the context node."""
 
     absolute: bool
     steps: tuple[Step, ...]
     at: int = 0
-    _sealed: tuple[bytes, int] | None = field(init=False, repr=False, default=None)
+    _digest_and_depth: tuple[bytes, int] | None = field(init=False, repr=False, default=None)
 
-    def _seal(self) -> tuple[bytes, int]:
-        if self._sealed is None:
-            sealed = _digest("Path", "/" if self.absolute else ".", *self.steps)
-            object.__setattr__(self, "_sealed", sealed)
-            return sealed
-        return self._sealed
+    def _lazy_digest(self) -> tuple[bytes, int]:
+        if self._digest_and_depth is None:
+            computed = _digest("Path", "/" if self.absolute else ".", *self.steps)
+            object.__setattr__(self, "_digest_and_depth", computed)
+            return computed
+        return self._digest_and_depth
 
     @property
     def digest(self) -> bytes:
-        return self._seal()[0]
+        return self._lazy_digest()[0]
 
     @property
     def depth(self) -> int:
-        return self._seal()[1]
+        return self._lazy_digest()[1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Condition(_Digested):
-    """What may be true at a node. `positional`: it looks at the node's place among its siblings."""
+    """A predicate on a node. `positional`: it depends on the node's position."""
 
     digest: bytes = field(init=False, repr=False)
     depth: int = field(init=False, repr=False)
     positional: bool = field(init=False, repr=False, default=False)
 
-    def _seal(self, *parts: str | _Digested) -> None:
+    def _set_digest(self, *parts: str | _Digested) -> None:
         digest, depth = _digest(type(self).__name__, *parts)
         object.__setattr__(self, "digest", digest)
         object.__setattr__(self, "depth", depth)
@@ -178,11 +181,11 @@ class Exists(Condition):
     path: Path
 
     def __post_init__(self) -> None:
-        self._seal(self.path)
+        self._set_digest(self.path)
 
 
 class ValueKind(Enum):
-    """How a value test reads the string-value of its node."""
+    """How a value predicate interprets the string-value."""
 
     NUMBER = "number"
     STRING = "string"
@@ -193,7 +196,7 @@ class ValueKind(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Value(Condition):
-    """`operand` is a string, or the spelling of a number for NUMBER and LENGTH."""
+    """A value predicate; `operand` is a string, or for NUMBER and LENGTH a canonical number."""
 
     kind: ValueKind
     op: str
@@ -204,10 +207,10 @@ class Value(Condition):
     def __post_init__(self) -> None:
         if self.kind in (ValueKind.NUMBER, ValueKind.LENGTH):
             object.__setattr__(self, "_number", number(self.operand))
-        self._seal(self.kind.value, self.op, self.operand)
+        self._set_digest(self.kind.value, self.op, self.operand)
 
     def holds(self, text: str) -> bool:
-        """Whether the test is true of a string-value."""
+        """Whether the predicate is true of a string-value."""
         match self.kind:
             case ValueKind.NUMBER:
                 return COMPARISONS[self.op](number(text), self._number)
@@ -227,7 +230,7 @@ class First(Condition):
     value: Value
 
     def __post_init__(self) -> None:
-        self._seal(self.path, self.value)
+        self._set_digest(self.path, self.value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -239,10 +242,10 @@ class Count(Condition):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_number", number(self.operand))
-        self._seal(self.path, self.op, self.operand)
+        self._set_digest(self.path, self.op, self.operand)
 
     def holds(self, count: int) -> bool:
-        """Whether so many nodes are right."""
+        """Whether the comparison is true of a number of nodes."""
         return COMPARISONS[self.op](count, self._number)
 
 
@@ -251,12 +254,12 @@ class Is(Condition):
     test: Test
 
     def __post_init__(self) -> None:
-        self._seal(self.test.kind.value, self.test.name)
+        self._set_digest(self.test.kind.value, self.test.name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Position(Condition):
-    """`left` is "position" or "last"; `right` is "last" or the spelling of a number."""
+    """`left` is "position" or "last"; `right` is "last" or a canonical number."""
 
     left: str
     op: str
@@ -266,10 +269,10 @@ class Position(Condition):
     def __post_init__(self) -> None:
         object.__setattr__(self, "positional", True)
         object.__setattr__(self, "_number", 0.0 if self.right == "last" else number(self.right))
-        self._seal(self.left, self.op, self.right)
+        self._set_digest(self.left, self.op, self.right)
 
     def holds(self, position: int, last: int) -> bool:
-        """Whether the place is right; places count from 1."""
+        """Whether the comparison is true of a position, from 1, and the last position."""
         left = position if self.left == "position" else last
         right = last if self.right == "last" else self._number
         return COMPARISONS[self.op](left, right)
@@ -281,7 +284,7 @@ class _Compound(Condition):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "positional", any(part.positional for part in self.parts))
-        self._seal(*self.parts)
+        self._set_digest(*self.parts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -300,7 +303,7 @@ class Not(Condition):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "positional", self.part.positional)
-        self._seal(self.part)
+        self._set_digest(self.part)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -308,16 +311,16 @@ class Always(Condition):
     holds: bool
 
     def __post_init__(self) -> None:
-        self._seal(str(self.holds))
+        self._set_digest(str(self.holds))
 
 
 def steps_of(condition: Condition) -> list[Step]:
-    """All steps inside a condition, outer ones before those in their conditions."""
+    """Return all steps inside a condition, outer ones first."""
     return [part for part in _parts(condition) if isinstance(part, Step)]
 
 
 def tests_of(condition: Condition) -> list[Test]:
-    """All node tests inside a condition."""
+    """Return all node tests inside a condition."""
     return [part.test for part in _parts(condition) if isinstance(part, Step | Is)]
 
 
