@@ -104,7 +104,7 @@ def test_the_peer_model(deep: bool) -> None:
     count = 5000 if deep else 300
     stream = preset.texts(seed=1, count=count)
     texts = list(stream)
-    assert stream.achieved == pytest.approx(0.05, abs=1 / count)
+    assert stream.achieved_ratio == pytest.approx(0.05, abs=1 / count)
     found = SubscriptionStatistics()
     for text in texts:
         found.add(text)

@@ -112,7 +112,7 @@ def test_odd_texts(text: str, steps: int, stars: int, deep: int, predicates: int
 
 
 def test_documents_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statistics, "LOOKED_INTO", 20)
+    monkeypatch.setattr(statistics, "MAX_PARSED", 20)
     bodies = list(documents(bundled_schema("book"), DocumentOptions(size=1500), 1, 30))
     found = DocumentStatistics()
     for body in [*bodies, bodies[0]]:

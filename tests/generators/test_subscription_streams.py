@@ -77,7 +77,7 @@ def test_without_distinct_there_are_duplicates() -> None:
 
 
 def test_a_schema_runs_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PATIENCE", 500)
+    monkeypatch.setattr(module, "MAX_FUTILE_DRAWS", 500)
     schema = parse_dtd("<!ELEMENT a (b, c?)><!ELEMENT b EMPTY><!ELEMENT c EMPTY>")
     options = SubscriptionOptions(wildcard=0, descendant=0)
     all_ = set(subscriptions(schema, options, 1))
@@ -135,7 +135,7 @@ def test_how_many_the_small_schemas_have() -> None:
 def test_schemas_take_turns_and_the_large_make_up_for_the_small(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "PATIENCE", 500)
+    monkeypatch.setattr(module, "MAX_FUTILE_DRAWS", 500)
     small = parse_dtd("<!ELEMENT x EMPTY>")
     options = SubscriptionOptions(wildcard=0, descendant=0)  # the root tells which schema it is of
     schemas = [bundled_schema("news"), small, bundled_schema("auction")]

@@ -83,7 +83,7 @@ def test_subscriptions_of_any_dtd_can_match(
 
 
 def test_a_document_is_found_for_nearly_all(deep: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PATIENCE", 200)
+    monkeypatch.setattr(module, "MAX_FUTILE_DRAWS", 200)
     rng = Random(7)
     answers: Counter[bool | None] = Counter()
     for _ in range(2000 if deep else 150):

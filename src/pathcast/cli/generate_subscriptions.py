@@ -184,8 +184,8 @@ def generate_subscriptions(
             else:
                 _write_stdout(output, kind, rows)
         figures = _figures(found)
-        if texts.achieved is not None:
-            figures["match_ratio"] = round(texts.achieved, 4)
+        if texts.achieved_ratio is not None:
+            figures["match_ratio"] = round(texts.achieved_ratio, 4)
         about = {"schemas": [one.name for one in schemas], "preset": preset, "seed": seed}
         reported(
             output, about | figures, _table(found, figures), as_json=as_json, aside=out is None

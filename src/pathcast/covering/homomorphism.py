@@ -26,7 +26,7 @@ latter would lose. Indexes compare all twigs in one form, so they relax trailing
 (`relax_trailing_wildcards`), which loses no homomorphism on either side.
 
 The compiled test (`core.twigs`), the paths of `merging.linear` and the covering rate of
-`pathcast.generators.subscriptions.covering` apply the same rule to their own representations.
+`pathcast.generators.subscriptions.covering_rate` apply the same rule to their own representations.
 """
 
 from __future__ import annotations

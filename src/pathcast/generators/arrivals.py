@@ -1,16 +1,16 @@
-"""Arrival processes: when messages come, as rising times in seconds.
+"""Arrival processes: non-decreasing times in seconds at which messages arrive.
 
-    poisson:0.85            independent messages, 0.85 a second on average (Cao 2012, table 5.5)
-    fixed:30                one every 30 seconds
-    bursts:2,size=10        2 a second on average, but ten at once
-    bursts:2,size=10,spacing=0.1    ten that follow each other by 0.1 s, and then a pause
+    poisson:0.85                    independent, 0.85 a second on average (Cao 2012, table 5.5)
+    fixed:30                        one every 30 seconds
+    bursts:2,size=10                2 a second on average, in bursts of ten
+    bursts:2,size=10,spacing=0.1    bursts of ten at intervals of 0.1 s, with pauses between them
 
-Every process has a mean rate, and the text above is its canonical form. Times start after 0 and never fall; a
-process is a value, and its `times` are drawn from the generator that the caller passes, so a run can be repeated. No
-logarithm is involved (`SeededRandom.exponential`), so the times are the same everywhere. Rates and intervals are from 1e-9 to
-1e9, so that times stay finite, however many messages there are.
+Every process has a mean rate, and the text above is its canonical form. Times are positive. A
+process is a value; its `times` draw from the generator that the caller passes, so a run can be
+repeated. They use no logarithm (`SeededRandom.exponential`), so they are the same on every machine.
+Rates and intervals lie between 1e-9 and 1e9, which keeps times finite.
 
-The pause after a burst is exponential, with the mean that makes the long-run rate come out as asked.
+The pause after a burst is exponential, with the mean that yields the requested long-run rate.
 
 >>> from itertools import islice
 >>> list(islice(parse_arrivals("fixed:30").times(SeededRandom(1)), 3))
@@ -31,13 +31,13 @@ from pathcast.rng import SeededRandom
 __all__ = ["Arrivals", "Bursts", "Fixed", "Poisson", "parse_arrivals"]
 
 _HINT = "write poisson:RATE, fixed:SECONDS or bursts:RATE,size=N[,spacing=SECONDS]"
-_MIN_VALUE, _MAX_VALUE = 1e-9, 1e9  # of rates and seconds
-_MAX_BURST_SIZE = 1_000_000_000  # messages of a burst
+_MIN_VALUE, _MAX_VALUE = 1e-9, 1e9  # rates and seconds
+_MAX_BURST_SIZE = 1_000_000_000  # messages
 
 
 @dataclass(frozen=True, slots=True)
 class Poisson:
-    """Independent arrivals, `rate` a second on average."""
+    """Poisson process: independent arrivals, `rate` a second on average."""
 
     rate: float
 
@@ -67,8 +67,8 @@ class Fixed:
     def rate(self) -> float:
         return 1.0 / self.interval
 
-    def times(self, rng: SeededRandom) -> Iterator[float]:  # noqa: ARG002 -- all processes are asked alike
-        # Multiplied, not added up: errors of rounding do not gather.
+    def times(self, rng: SeededRandom) -> Iterator[float]:  # noqa: ARG002 -- common signature
+        # A product, not a sum: rounding errors do not accumulate.
         return (number * self.interval for number in itertools.count(1))
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Bursts:
-    """`size` arrivals, `spacing` seconds apart, then a pause; `rate` a second on average over all."""
+    """Bursts of `size` arrivals, `spacing` seconds apart, with pauses; `rate` a second overall."""
 
     rate: float
     size: int
@@ -90,7 +90,10 @@ class Bursts:
         if not 0.0 <= self.spacing <= _MAX_VALUE:
             raise WorkloadError("arrivals", f"the spacing must be from 0 to {_MAX_VALUE:g} seconds")
         if self._pause <= 0.0:
-            message = f"bursts of {self.size}, {self.spacing} s apart, are slower than {self.rate} a second"
+            message = (
+                f"bursts of {self.size}, {self.spacing} s apart, "
+                f"are slower than {self.rate} a second"
+            )
             hint = "lower the rate or the spacing"
             raise WorkloadError("arrivals", message, hint=hint)
 
@@ -115,7 +118,7 @@ Arrivals = Poisson | Fixed | Bursts
 
 
 def parse_arrivals(text: str) -> Arrivals:
-    """The process that a text names; see the module's docstring."""
+    """Parse an arrival process; the module's docstring shows the syntax."""
     kind, colon, arguments = text.strip().partition(":")
     first, *others = (part.strip() for part in arguments.split(","))
     if not colon:
@@ -129,7 +132,10 @@ def parse_arrivals(text: str) -> Arrivals:
             options = _parse_options(others)
             size = options.get("size", "")
             if not (size.isascii() and size.isdigit() and len(size) <= len(str(_MAX_BURST_SIZE))):
-                message = f"a burst needs a whole number to {_MAX_BURST_SIZE} as its size, not {size[:20]!r}"
+                message = (
+                    f"a burst needs a whole number to {_MAX_BURST_SIZE} as its size, "
+                    f"not {size[:20]!r}"
+                )
                 raise WorkloadError("arrivals", message, hint=_HINT)
             return Bursts(
                 _parse_number(first), int(size), _parse_number(options.get("spacing", "0"))
@@ -161,5 +167,5 @@ def _check(subject: str, number: float) -> None:
 
 
 def _format_number(number: float) -> str:
-    """The shortest text that reads as this very number."""
+    """Return the shortest text that parses as this number."""
     return repr(number).removesuffix(".0")

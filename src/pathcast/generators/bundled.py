@@ -1,7 +1,8 @@
-"""The schemas that come with pathcast: ten DTDs of our own, from a flat list to a recursive news format.
+"""Bundled schemas: ten DTDs, from a flat list to a recursive news format.
 
-Each one is a file `schemas/NAME.dtd`, whose first comment says what it exercises; that line is what `describe_schema` gives. All
-of them have one root, and everything declared is reachable from it and can stand in a finite document.
+Each is a file `schemas/NAME.dtd`, whose first comment states the features that it exercises;
+`describe_schema` returns that line. Each has one root, and every declared element is reachable from
+it and has finite content.
 
 >>> bundled_schema("book").roots, sorted(bundled_schema("book").graph.cyclic)
 (('book',), ['section'])
@@ -38,14 +39,14 @@ _DESCRIPTION = re.compile(r"<!-- \S+: (?P<line>.+) -->\n")
 
 @cache
 def bundled_schema(name: str) -> Schema:
-    """The schema of this name; it is read once, and shared."""
+    """Return a bundled schema; it is parsed once, and shared."""
     return parse_dtd(_read_dtd(name), name=name)
 
 
 def describe_schema(name: str) -> str:
-    """What the schema of this name exercises, in one line."""
+    """Return the features that a bundled schema exercises, in one line."""
     match = _DESCRIPTION.match(_read_dtd(name))
-    assert match is not None, f"{name}.dtd does not begin with its line"
+    assert match is not None, f"{name}.dtd does not begin with its description"
     return match["line"]
 
 

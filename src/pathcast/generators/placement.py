@@ -1,10 +1,10 @@
-"""Placement: which node every publisher and every subscriber is at.
+"""Placement: assigns each publisher and subscriber to a node of the overlay.
 
-A client is placed independently of the others, so a client's node does not depend on how many there are. With
-`theta` 0 all nodes are alike; a higher one makes a few nodes popular, by Zipf's law, and the seed draws which.
-`ROUND_ROBIN` instead deals clients out in the order of the nodes, as even as can be.
+Clients are placed independently, so the node of a client does not depend on the number of clients.
+With `theta` 0 the nodes are equally likely. A higher `theta` makes a few nodes popular by Zipf's
+law, and the seed determines which. `ROUND_ROBIN` assigns clients to the nodes in turn.
 
-Where clients belong at the edge only, give `leaves` of the network as the nodes.
+To place clients at the edge only, pass the `leaves` of the network as the nodes.
 
 >>> place_clients(5, range(3), seed=1, policy=PlacementPolicy.ROUND_ROBIN)
 (0, 1, 2, 0, 1)
@@ -25,7 +25,7 @@ __all__ = ["ClientPlacement", "PlacementPolicy", "leaves", "place_clients"]
 
 
 class PlacementPolicy(Enum):
-    """How a node is found for the next client."""
+    """How the next client is assigned to a node."""
 
     RANDOM = "random"
     ROUND_ROBIN = "round-robin"
@@ -49,7 +49,7 @@ class ClientPlacement:
         theta: float = 0.0,
         policy: PlacementPolicy = PlacementPolicy.RANDOM,
     ) -> ClientPlacement:
-        """Place both kinds on the same nodes; the skew is that of the subscribers."""
+        """Place publishers and subscribers on the same nodes; `theta` applies to subscribers."""
         return cls(
             place_clients(publishers, nodes, seed, policy=policy, kind="publishers"),
             place_clients(subscribers, nodes, seed, theta=theta, policy=policy, kind="subscribers"),
@@ -65,7 +65,7 @@ def place_clients(
     policy: PlacementPolicy = PlacementPolicy.RANDOM,
     kind: str = "clients",
 ) -> tuple[int, ...]:
-    """The nodes of `count` clients; clients of another `kind` are placed independently of these."""
+    """Return the nodes of `count` clients; clients of another `kind` are placed independently."""
     if count < 0:
         raise WorkloadError("placement", f"there cannot be {count} {kind}")
     if not nodes or len(set(nodes)) != len(nodes):
@@ -89,7 +89,7 @@ def place_clients(
 
 
 def leaves(edges: Iterable[tuple[int, int]]) -> tuple[int, ...]:
-    """The nodes of a network that have one neighbour, in rising order."""
+    """Return the nodes of a network with one neighbour, in ascending order."""
     neighbours: dict[int, set[int]] = {}
     for first, second in edges:
         if first != second:

@@ -1,11 +1,14 @@
-"""The workloads of the papers, by name: parameters as a paper states them, and what it leaves open.
+"""Presets: the workloads of papers, by name.
 
-Each preset is a function whose docstring says both; `PRESETS` is the table. The papers' DTDs are not ours to give away, so the
-bundled schema of the same nature stands in: news for NITF, protein for PSD, book and bib for the DTDs of that name.
+Each preset is a function whose docstring lists the parameters that the paper states and those it
+leaves open; `PRESETS` is the table. The papers' DTDs may not be redistributed, so the most similar
+bundled schema replaces each: news for NITF, protein for PSD, book and bib for the DTDs of that
+name.
 
-What all of them leave open, and what we do: which YFilter or other generator drew the queries, in which version, with which
-seed (ours, see `twigs`: walks go as deep as they can, `full`, as YFilter's do); how documents are shaped beyond what is stated (the
-defaults of `DocumentOptions`).
+All papers leave open which generator drew the queries, in which version and with which seed. Here
+it is `subscriptions.sampler`, with walks as deep as possible (`full`), like YFilter's. They also
+leave open the shape of documents beyond the stated parameters: here, the defaults of
+`DocumentOptions`.
 
 >>> preset = PRESETS["cao2012-cache"]
 >>> preset.subscriptions.max_depth, preset.subscriptions.wildcard, preset.subscription_count
@@ -40,8 +43,8 @@ __all__ = [
     "cao2012_peer",
     "li2008_a",
     "li2008_b",
-    "miliaraki2008_aggregated",
     "miliaraki2008_nitf",
+    "miliaraki2008_ten_dtds",
     "semcast2004",
     "xnet2004",
 ]
@@ -49,7 +52,10 @@ __all__ = [
 _LI = "Li, Hou, Jacobsen: Routing of XML and XPath Queries in Data Dissemination Networks (2008)"
 _XNET = "Chand, Felber: Efficient Subscription Management in Content-based Networks, XNET (2004)"
 _CAO = "Cao: Message Processing on XML-based Publish/Subscribe Systems (2012)"
-_MILIARAKI = "Miliaraki, Kaoudi, Koubarakis: XML Data Dissemination Using Automata on Top of Structured Overlay Networks (2008)"
+_MILIARAKI = (
+    "Miliaraki, Kaoudi, Koubarakis: XML Data Dissemination Using Automata on Top of Structured "
+    "Overlay Networks (2008)"
+)
 _SEMCAST = (
     "Papaemmanouil, Cetintemel: Semantic Multicast for Content-based Stream Dissemination (2004)"
 )
@@ -57,7 +63,7 @@ _SEMCAST = (
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A workload. `schemas` are mixed in equal parts; `notes` is what the paper says and leaves open."""
+    """A workload; `schemas` are mixed in equal parts, and `notes` is the preset's docstring."""
 
     name: str
     paper: str
@@ -71,7 +77,7 @@ class Preset:
     notes: str = ""
 
     def texts(self, seed: int = 0, count: int | None = None) -> Subscriptions:
-        """Its subscriptions, as many as the paper has unless a count is given."""
+        """Return its subscriptions: `count`, or the paper's number."""
         return subscriptions(
             [bundled_schema(name) for name in self.schemas],
             self.subscriptions,
@@ -82,16 +88,18 @@ class Preset:
 
 
 def li2008_a() -> Preset:
-    """100,000 distinct subscriptions of which about 90% are covered by others.
+    """100,000 distinct subscriptions, of which about 90% are covered by others.
 
-    Section 5: YFilter's generator on NITF, 100,000 distinct XPEs of length 10 at most; "we vary the probability of * occurring at a
-    location step (W) and the probability of // (DO) to generate two data sets A and B with different covering rates
-    90% and 50%". 500 documents of IBM's generator, 10 levels at most.
+    Section 5: YFilter's generator on NITF, 100,000 distinct XPEs of length 10 at most; "we vary the
+    probability of * occurring at a location step (W) and the probability of // (DO) to generate two
+    data sets A and B with different covering rates 90% and 50%". 500 documents of IBM's generator,
+    10 levels at most.
 
-    Open: W, DO, and the least length. With short XPEs in the set there is no choice of W and DO that gives 90% or 50%: among
-    100,000 there are always some like //p, and as many as there are element names cover all the others (99.9% is what the
-    queries that come with YFilter have, too). So the least length is 6 here, for both sets. Then W = DO = 0.05 gives 89% to 90%
-    of 100,000, over several seeds. Fewer subscriptions have a lower rate: some 64% of 5,000.
+    Open: W, DO, and the least length. With short XPEs, no W and DO give 90% or 50%. Among 100,000
+    XPEs there are always some like //p, and as many of them as there are element names cover all
+    others. (The queries that come with YFilter have 99.9%, too.) So the least length is 6 here, for
+    both sets. Then W = DO = 0.05 gives 89% to 90% of 100,000, over several seeds. Fewer
+    subscriptions have a lower rate: some 64% of 5,000.
     """
     return Preset(
         name="li2008-a",
@@ -109,11 +117,11 @@ def li2008_a() -> Preset:
 
 
 def li2008_b() -> Preset:
-    """100,000 distinct subscriptions of which about 50% are covered by others.
+    """100,000 distinct subscriptions, of which about 50% are covered by others.
 
-    As `li2008_a`, but for W and DO, which are open: W = 0 and DO = 0.37 give 50% of 100,000, over several seeds. (Fewer //
-    make a higher rate here, not a lower one: there are then fewer different subscriptions to choose from, and those
-    that cover many are sure to be among 100,000.)
+    As `li2008_a`, except for W and DO, which are open: W = 0 and DO = 0.37 give 50% of 100,000,
+    over several seeds. (Fewer // raise the rate here. There are then fewer distinct subscriptions,
+    and those that cover many are certain to be among 100,000.)
     """
     return Preset(
         name="li2008-b",
@@ -131,13 +139,15 @@ def li2008_b() -> Preset:
 
 
 def xnet2004() -> Preset:
-    """Tree patterns of XNET with skewed names, all different.
+    """Tree patterns of XNET with skewed names, all distinct.
 
-    Section 5: NITF, h = 10, p(*) = 0.1, p(//) = 0.05, p(lambda) = 0.1 (more than one child at a node), theta = 1; unique
-    subscriptions, 1,000 to 100,000 of them (take a prefix), and 1,000 further ones to search for.
+    Section 5: NITF, h = 10, p(*) = 0.1, p(//) = 0.05, p(lambda) = 0.1 (more than one child at a
+    node), theta = 1; unique subscriptions, 1,000 to 100,000 of them (take a prefix), and 1,000
+    further ones to search for.
 
-    Open: how many children a node has if more than one (two here); the most branches (12 here, which hardly any reaches); how
-    names are ranked (in the order of the DTD); documents, of which that evaluation has none.
+    Open: the number of children of a node with more than one (two here); the most branches (12
+    here, which hardly any pattern reaches); the ranking of names (in DTD order); documents, since
+    that evaluation has none.
     """
     return Preset(
         name="xnet2004",
@@ -161,18 +171,20 @@ def xnet2004() -> Preset:
 
 
 def cao2012_cache() -> Preset:
-    """The queries and messages of the caching experiments.
+    """Queries and messages of the caching experiments.
 
-    Section 3.3.1 with table 3.2: depth 6, p(*) = 0.1, p(//) = 0.2, no predicates, no branches, no duplicates; 50,000 queries
-    for NITF (section 3.4.1), 910 for book and 747 for bib (all that the generator found); element and attribute values are integers
-    from 1 to 100. Messages: nitf22 has 9.2 KB and 7 levels, book 6.5 to 7.5 KB with recursion r = 1, 2, 3, 6, bib 16 KB with 3
-    levels. A thousand messages for warming up. p(*) and p(//) are also varied from 0.2 to 0.4.
+    Section 3.3.1 with table 3.2: depth 6, p(*) = 0.1, p(//) = 0.2, no predicates, no branches, no
+    duplicates; 50,000 queries for NITF (section 3.4.1), 910 for book and 747 for bib (all that the
+    generator found); element and attribute values are integers from 1 to 100. Messages: nitf22 has
+    9.2 KB and 7 levels, book 6.5 to 7.5 KB with recursion r = 1, 2, 3, 6, bib 16 KB with 3 levels.
+    A thousand messages warm up the cache. p(*) and p(//) are also varied from 0.2 to 0.4.
 
-    This preset is the NITF part; for the others take its options with the schema book or bib, count None (as many as there are),
-    recursion r, or the size of bib. Section 3.4.4 adds one predicate with values from 1 to 20 to each query: predicate=1.0
-    and PredicateKinds(values=Values(high=20), operators=("=",)).
+    This preset is the NITF part. For the others, take its options with the schema book or bib,
+    count None (as many as there are), recursion r, or the size of bib. Section 3.4.4 adds one
+    predicate with values from 1 to 20 to each query: predicate=1.0 and
+    PredicateKinds(values=ValueDomain(high=20), operators=("=",)).
 
-    Open: how many different messages there are (1,000 here).
+    Open: the number of distinct messages (1,000 here).
     """
     return Preset(
         name="cao2012-cache",
@@ -190,13 +202,14 @@ def cao2012_cache() -> Preset:
 
 
 def cao2012_aggregation() -> Preset:
-    """Twigs of two branches, to aggregate.
+    """Twigs of two branches, for aggregation.
 
-    Section 4.3.1.1: NITF, p(//) = 0.2, p(*) = 0, two branches, length 6, duplicates allowed; 100 to 5,000 queries (take a prefix).
-    Section 4.3.1.2 has 3,000 queries with 2, 3 or 4 branches, 4.3.2 has 1,000 for bib, 4.3.6 has 10,000 to 100,000 different
-    ones. A branch is a root-to-leaf path: /nitf/head[meta]/title has two (table 4.2).
+    Section 4.3.1.1: NITF, p(//) = 0.2, p(*) = 0, two branches, length 6, duplicates allowed; 100 to
+    5,000 queries (take a prefix). Section 4.3.1.2 has 3,000 queries with 2, 3 or 4 branches, 4.3.2
+    has 1,000 for bib, 4.3.6 has 10,000 to 100,000 distinct ones. A branch is a root-to-leaf path:
+    /nitf/head[meta]/title has two (table 4.2).
 
-    Open: documents, of which these experiments have none.
+    Open: documents, since these experiments have none.
     """
     return Preset(
         name="cao2012-aggregation",
@@ -221,17 +234,19 @@ def cao2012_aggregation() -> Preset:
 
 
 def cao2012_peer() -> Preset:
-    """The peer model: recursive book messages, and queries of which a message matches one in twenty.
+    """The peer model: recursive book messages; a message matches one query in twenty.
 
-    Table 5.5: 10 KB messages of book.dtd, Poisson arrivals with lambda = 0.85 a second, 20,000 queries of depth 6, p(//) = 0.2,
-    p(*) = 0.2, p(branching) = 0.1 and p([]) = 0.2 of a query, duplicates allowed, match ratio 0.05. Runs have 6,000
-    messages (section 5.3.2). Table 5.4 has the values that each is varied over.
+    Table 5.5: 10 KB messages of book.dtd, Poisson arrivals with lambda = 0.85 a second, 20,000
+    queries of depth 6, p(//) = 0.2, p(*) = 0.2, p(branching) = 0.1 and p([]) = 0.2 of a query,
+    duplicates allowed, match ratio 0.05. Runs have 6,000 messages (section 5.3.2). Table 5.4 lists
+    the ranges of the parameters.
 
-    Open: how many branches and predicates such a query has (two paths, one predicate, with =); what kinds of predicates
-    (attributes and texts alike); how deep messages are (recursion 3, which the text quotes from elsewhere), and how a match
-    ratio of 0.05 came about. Messages of 10 KB hold nearly everything that a short path of book.dtd can ask for, so here all
-    queries have depth 6, of which half are beyond the recursion of the messages; candidates are then taken or left
-    until the ratio is right (`ratio`), which hardly changes the other parameters.
+    Open: the number of branches and predicates of such a query (two paths, one predicate, with =);
+    the kinds of predicates (attributes and texts, equally); the depth of messages (recursion 3,
+    which the text quotes from elsewhere); how the match ratio of 0.05 came about. Messages of 10 KB
+    contain nearly every short path of book.dtd. So here all queries have depth 6, and half of them
+    exceed the recursion of the messages. `match_ratio` then accepts or rejects candidates until the
+    ratio is right, which hardly changes the other parameters.
     """
     return Preset(
         name="cao2012-peer",
@@ -260,13 +275,14 @@ def cao2012_peer() -> Preset:
 
 
 def miliaraki2008_nitf() -> Preset:
-    """A million linear paths on one DTD with much recursion.
+    """A million linear paths on one highly recursive DTD.
 
-    Section 6 with table 1, NITF workload: 1,000 documents of 36.5 KB in the mean, 10**6 queries of depth 10, fanout 1, p(*) = 0.2,
-    p(//) = 0.2, theta = 0, no predicates. There is a distinct set, which this is, and a random one (distinct=False).
+    Section 6 with table 1, NITF workload: 1,000 documents of 36.5 KB in the mean, 10**6 queries of
+    depth 10, fanout 1, p(*) = 0.2, p(//) = 0.2, theta = 0, no predicates. There is a distinct set,
+    which this is, and a random one (distinct=False).
 
-    Open: nothing of the queries. (The sizes of the data sets in table 1 do not agree with the mean sizes in the text; the text is
-    taken.)
+    Open: nothing about the queries. (The sizes of the data sets in table 1 contradict the mean
+    sizes in the text; the preset follows the text.)
     """
     return Preset(
         name="miliaraki2008-nitf",
@@ -281,14 +297,15 @@ def miliaraki2008_nitf() -> Preset:
     )
 
 
-def miliaraki2008_aggregated() -> Preset:
+def miliaraki2008_ten_dtds() -> Preset:
     """A million linear paths on ten DTDs.
 
-    Section 6 with table 1, aggregated workload: as `miliaraki2008_nitf`, with ten DTDs (DBLP, NITF, ebXML and XMark's auction are
-    named) and 100 documents of each, 4.8 KB in the mean.
+    Section 6 with table 1, aggregated workload: as `miliaraki2008_nitf`, with ten DTDs (DBLP, NITF,
+    ebXML and XMark's auction are named) and 100 documents of each, 4.8 KB in the mean.
 
-    Open: the other six DTDs; here it is all ten bundled schemas. How the queries are shared out: in turns here, and since the
-    small schemas do not have 100,000 different ones, the large ones make up for them.
+    Open: the other six DTDs (here, all ten bundled schemas); the distribution of queries over the
+    DTDs (here, in turn; the small schemas do not have 100,000 distinct queries, so the large ones
+    have more).
     """
     return Preset(
         name="miliaraki2008-aggregated",
@@ -304,14 +321,15 @@ def miliaraki2008_aggregated() -> Preset:
 
 
 def semcast2004() -> Preset:
-    """Profiles that are equal or have nothing in common.
+    """Profiles that are equal or disjoint.
 
-    Section 5: networks of up to 700 nodes, 7,000 profiles, and the profile selectivity factor, "which determines the number of
-    distinct non-overlapping profiles"; 1% is named.
+    Section 5: networks of up to 700 nodes, 7,000 profiles, and the profile selectivity factor,
+    "which determines the number of distinct non-overlapping profiles"; 1% is named.
 
-    Open: nearly all. The profiles are abstract and there is no XML. Here 1% of 7,000, which is 70, different comparisons of one value with a
-    constant stand for them (`profiles`), each profile one of these, all alike; documents have that value from 1 to 70, so
-    that each matches one of the 70. Partial overlap, which the paper has in one experiment, is not modelled.
+    Open: nearly everything. The profiles are abstract and there is no XML. Here 1% of 7,000, which
+    is 70, distinct comparisons of one value with a constant represent them (`profiles`). Each
+    profile is one of these, uniformly. Documents have that value from 1 to 70, so each matches one
+    of the 70. Partial overlap, which one experiment of the paper has, is not modelled.
     """
     return Preset(
         name="semcast2004",
@@ -331,7 +349,7 @@ _MILIARAKI_QUERIES = SubscriptionOptions(max_depth=10, full=True, wildcard=0.2, 
 
 
 def _by_name(*builders: Callable[[], Preset]) -> Mapping[str, Preset]:
-    """By name, the docstrings as notes."""
+    """Return the presets by name, with their docstrings as notes."""
     presets = (replace(build(), notes=inspect.getdoc(build) or "") for build in builders)
     return MappingProxyType({preset.name: preset for preset in presets})
 
@@ -344,6 +362,6 @@ PRESETS: Mapping[str, Preset] = _by_name(
     cao2012_aggregation,
     cao2012_peer,
     miliaraki2008_nitf,
-    miliaraki2008_aggregated,
+    miliaraki2008_ten_dtds,
     semcast2004,
 )

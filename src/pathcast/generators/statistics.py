@@ -1,12 +1,14 @@
-"""What came out: figures about generated subscriptions and documents, counted while they stream by.
+"""Streaming statistics of generated subscriptions and documents.
 
-Subscriptions are read as text, by tokens, since parsing a million would take longer than making them; they are of the
-forms that `subscriptions` writes. A *step* is an element step, in a branch or not; `*` and `//` are shares of the steps
-(a relative path starts with a // step). The depth is the number of steps on the longest path; a *predicate* compares
-or demands something other than an element: an attribute, a text, a place.
+Subscriptions are tokenised, not parsed, since parsing a million would take longer than generating
+them; the tokeniser covers the forms that `subscriptions` writes. A *step* is an element step, in a
+branch or not; `*` and `//` are shares of the steps (a relative path starts with a // step). The
+depth is the number of steps on the longest path. A *predicate* compares or requires something other
+than an element: an attribute, a text or a position.
 
-Of documents all sizes are known, but depths and numbers of elements only of the first `MAX_PARSED`. What is equal is known by
-hashes of 64 bits, 8 bytes of memory each: among a million different things two are taken for equal once in 40 million runs.
+Sizes are of all documents; depths and element counts are of the first `MAX_PARSED`. Distinct items
+are counted by 64-bit hashes, 8 bytes each. Among a million distinct items, a collision occurs once
+in 40 million runs.
 
 >>> found = SubscriptionStatistics()
 >>> for text in ("/a/b//*", "/a[@n = 7][.//b/c]/d", "/a/b//*"):
@@ -32,14 +34,14 @@ __all__ = [
     "SubscriptionStatistics",
 ]
 
-MAX_PARSED = 1000  # documents
+MAX_PARSED = 1000  # documents parsed for depth and elements
 _TOKEN = re.compile(
     r"""'[^']*' | "[^"]*" | //? | [][@*(),] | [^\W\d][\w.:-]*\(? | [\d.]+ | [^\s\w]+""", re.VERBOSE
 )
 
 
 class DistinctCounter:
-    """Counts things and different things."""
+    """Counts items, and distinct items by hash."""
 
     def __init__(self) -> None:
         self._hashes = array("Q")
@@ -52,7 +54,7 @@ class DistinctCounter:
 
     @property
     def distinct(self) -> int:
-        """Sorts them all, so it is to be asked for once."""
+        """The number of distinct items; sorts all hashes, so read it once."""
         count, last = 0, -1
         for digest in sorted(self._hashes):
             count += digest != last
@@ -61,7 +63,7 @@ class DistinctCounter:
 
 
 class MinMaxMean:
-    """Least, most and mean of some numbers."""
+    """Minimum, maximum and mean of a sequence of numbers."""
 
     def __init__(self) -> None:
         self.count = self.total = self.least = self.most = 0
@@ -84,7 +86,7 @@ class MinMaxMean:
 
 
 class SubscriptionStatistics:
-    """`add` every text, then look."""
+    """Figures of the texts that `add` received."""
 
     def __init__(self) -> None:
         self._distinct = DistinctCounter()
@@ -110,7 +112,7 @@ class SubscriptionStatistics:
             self.depths[depth] += 1
 
     def _twig(self, text: str) -> None:
-        outer: list[int] = []  # depths at the open brackets
+        outer: list[int] = []  # depth at each open bracket
         depth = deepest = predicates = branches = 0
         last = "/"
         for word in _TOKEN.findall(text):
@@ -127,7 +129,7 @@ class SubscriptionStatistics:
                 self.steps += 1
                 self.wildcards += word == "*"
             elif (last == "[" and word != ".") or (last == "." and word != "/"):
-                # What is in the bracket starts with no step.
+                # The bracket does not start with a step.
                 predicates += 1
                 branches -= 1
             last = word
@@ -152,7 +154,7 @@ def _is_step(word: str, last: str) -> bool:
 
 
 class DocumentStatistics:
-    """`add` every document, then look."""
+    """Figures of the documents that `add` received."""
 
     def __init__(self) -> None:
         self._distinct = DistinctCounter()
@@ -178,7 +180,7 @@ class DocumentStatistics:
 
 
 def _depth_and_elements(body: bytes) -> tuple[int, int]:
-    """The depth of a document, and its number of elements."""
+    """Return the depth and the number of elements of a document."""
     from lxml import etree
 
     depth = deepest = elements = 0

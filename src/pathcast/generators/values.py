@@ -1,13 +1,13 @@
-"""What stands in texts and attributes: integers, or words, all alike or some far more often than others.
+"""Value domains of texts, attributes and predicates: integers or words, uniform or Zipfian.
 
-The papers' messages hold "integers between 1 and 100" (Cao, section 3.3.1), which is the default; words are there for
-what looks like prose. `theta` is the exponent of Zipf's law: the first integer or word is the commonest, and 0 makes
-all alike.
+The default is "integers between 1 and 100" (Cao 2012, section 3.3.1); words resemble prose. `theta`
+is the exponent of Zipf's law: the first value is the most frequent, and 0 is uniform.
 
-A `ValueDomain` is a *table*: drawing is picking a line of it, all lines alike, so that a skewed domain costs no more than a
-flat one. The table of a flat domain has every value once; that of a skewed one has 65,536 lines, and each value as many
-of them as its share, to within one line. So where the tail of a domain has less than a line for each value, some of
-its values have one and the others none. A domain of more than 65,536 integers is thinned out to that many, evenly.
+A `ValueDomain` is a *table*: drawing picks a line uniformly, so a skewed domain costs no more than
+a uniform one. The table of a uniform domain contains every value once. That of a skewed domain has
+65,536 lines, and each value occupies its share of them, to within one line. So if the values in the
+tail have less than a line each, some have one and the others none. A domain of more than 65,536
+integers is thinned to that many, evenly.
 
 >>> ValueDomain().table[:3], ValueDomain(low=0, high=10**9).table[1]
 (('1', '2', '3'), '15258')
@@ -32,28 +32,25 @@ from pathcast.rng import SeededRandom
 __all__ = ["MAX_TABLE_LINES", "ValueDomain"]
 
 MAX_TABLE_LINES = 65_536
-"""The most lines that a table has."""
+"""Upper bound on the lines of a table."""
 
-_MAX_LENGTH = 1000  # values in one text
+_MAX_LENGTH = 1000  # values in a text
 _CONSONANTS = "bdfgklmnprst"
 _VOWELS = "aeiou"
-_PLAIN_VALUE = re.compile(
-    r"[^\x00-\x20\x7f-\x9f\ud800-\udfff\ufffe\uffff]+(?: [^\x00-\x20\x7f-\x9f\ud800-\udfff\ufffe\uffff]+)*"
-)
+_VISIBLE = r"[^\x00-\x20\x7f-\x9f\ud800-\udfff\ufffe\uffff]+"
+_PLAIN_VALUE = re.compile(rf"{_VISIBLE}(?: {_VISIBLE})*")
 
 
 @dataclass(frozen=True, slots=True)
 class ValueDomain:
-    """A value domain; `vocabulary` is how many words there are, or the words themselves, the commonest first."""
+    """A value domain; `vocabulary` is the number of words, or the words by descending frequency."""
 
     kind: Literal["integers", "words"] = "integers"
     low: int = 1
     high: int = 100
     vocabulary: int | tuple[str, ...] = 1000
     theta: float = 0.0
-    length: int = (
-        1  # a text has 1 to so many values, with spaces between them; an attribute has one
-    )
+    length: int = 1  # upper bound on the values of a text; an attribute has one
 
     def __post_init__(self) -> None:
         if self.kind not in ("integers", "words"):
@@ -87,16 +84,16 @@ class ValueDomain:
 
     @property
     def domain(self) -> tuple[str, ...]:
-        """The different values, the commonest first."""
+        """The distinct values, the most frequent first."""
         return _domain(self)
 
     @property
     def table(self) -> tuple[str, ...]:
-        """Lines to draw from, all alike."""
+        """The lines to draw from, uniformly."""
         return _table(self)
 
     def draw(self, rng: SeededRandom) -> str:
-        """One value, as plain text."""
+        """Draw a value as plain text."""
         return rng.pick(_table(self))
 
 
@@ -132,9 +129,9 @@ def _table(values: ValueDomain) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _words(count: int) -> tuple[str, ...]:
-    """So many words, all different: the first 3,600 have two syllables, the others three.
+    """Return distinct words: the first 3,600 have two syllables, the others three.
 
-    The strides have no divisor in common with the number of words that there are, so none comes twice.
+    The strides are coprime to the number of words of each kind, so no word repeats.
     """
     syllables = [consonant + vowel for consonant in _CONSONANTS for vowel in _VOWELS]
     syllable_count = len(syllables)

@@ -1,14 +1,16 @@
-"""Which parts of a content model are drawn as soon as they come up, and which wait for their turn.
+"""Expected sizes: which parts are drawn at once, and which become growth points.
 
-Waiting costs a visit, and pays where much depends on it: a part that can become big, or one that stands where nothing
-around it repeats, so that a document could not grow without it. A small part below something that repeats is as well
-drawn at once: there will be more of its kind.
+A growth point costs a visit. It pays for a part that can become big, and for a part with no
+repeatable part around it, without which a document could not grow. A small part inside a repeatable
+one is drawn at once: there will be more of its kind.
 
 >>> from pathcast.schema import parse_dtd
->>> schema = parse_dtd("<!ELEMENT list (name?, item*)><!ELEMENT name EMPTY><!ELEMENT item (name*, item?)>")
+>>> schema = parse_dtd(
+...     "<!ELEMENT list (name?, item*)><!ELEMENT name EMPTY><!ELEMENT item (name*, item?)>"
+... )
 >>> contents = {name: element.content for name, element in schema.elements.items()}
 >>> sizes = ExpectedSizes(contents, schema.roots, 3, 0.5)
->>> sorted(sizes.unrepeated), sizes.expected("item", 2)
+>>> sorted(sizes.unrepeated), sizes.expected_size("item", 2)
 (['list', 'name'], 2.5)
 """
 
@@ -21,11 +23,11 @@ from pathcast.schema import Child, Choice, Content
 __all__ = ["ExpectedSizes"]
 
 _UNLIMITED = float("inf")
-_MAX_LEVELS = 24  # levels; more are never small, and would be work to find out
+_MAX_LEVELS = 24  # deeper trees count as unlimited
 
 
 class ExpectedSizes:
-    """`unrepeated`: the elements that may stand where nothing repeats."""
+    """Expected numbers of elements; `unrepeated` are the elements that may occur unrepeated."""
 
     def __init__(
         self,
@@ -40,8 +42,8 @@ class ExpectedSizes:
         self._optional = optional
         self._cache: dict[tuple[str, int], float] = {}
 
-    def expected(self, name: str, levels_left: int) -> float:
-        """How many elements a tree of this one has on the average, where so many levels are left."""
+    def expected_size(self, name: str, levels_left: int) -> float:
+        """Return the mean number of elements in a tree of this element with the levels left."""
         if levels_left > _MAX_LEVELS:
             return _UNLIMITED
         if levels_left <= 0 or name not in self._contents:
@@ -54,7 +56,7 @@ class ExpectedSizes:
         return size
 
     def can_grow(self, name: str) -> bool:
-        """Whether anything repeats in an element, at any depth."""
+        """Return whether an element has a repeatable part at any depth."""
         visited = {name}
         waiting = [self._contents[name]]
         while waiting:
@@ -71,9 +73,9 @@ class ExpectedSizes:
         return False
 
     def of_content(self, content: Content, levels_left: int) -> float:
-        """How many elements to expect of a content model."""
+        """Return the mean number of elements of a content model."""
         if isinstance(content, Child):
-            once = self.expected(content.name, levels_left)
+            once = self.expected_size(content.name, levels_left)
         else:
             parts = [self.of_content(part, levels_left) for part in content.parts]
             once = sum(parts)

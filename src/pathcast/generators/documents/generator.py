@@ -1,4 +1,12 @@
-"""Valid documents from a DTD, as many as wanted: the same seed gives the same bytes.
+"""Generator of valid documents: the same seed gives the same bytes.
+
+A document is UTF-8 without an XML declaration, which UTF-8 does not need, and without a DOCTYPE,
+since the DTD is not read from documents. There is no white space between elements.
+
+`usable_elements` determines which element may stand where. `writer_table` compiles content models
+to writers, which write a minimal document with slots, and `growth` fills the slots. A document
+depends on the schema, the options, the seed and its number only, so the work can be split or
+resumed anywhere.
 
 >>> from pathcast.generators.bundled import bundled_schema
 >>> book = bundled_schema("book")
@@ -7,14 +15,6 @@
 ([], 300)
 >>> Documents(book, DocumentOptions(size=300), seed=1)[1] == second
 True
-
-A document is UTF-8 without an XML declaration, which UTF-8 does not need, and without a DOCTYPE, since nothing reads
-the DTD from a document here. There is no white space between elements.
-
-How it is made: `elements` says what can stand where at all, `plans` turns content models into
-writers, a writer leaves slots where more could stand, and `growth` fills them. A document depends on the schema, the
-options, the seed and its number, and on nothing that was made before it, so that the work can be shared or picked up
-anywhere.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ from pathcast.schema import AttributeType, Default, Schema
 
 __all__ = ["DocumentOptions", "Documents", "documents"]
 
-_MAX_GROWTH_ATTEMPTS = 4  # documents begun anew because what was drawn could not grow
-_MAX_REFERENCE_ATTEMPTS = 50  # documents begun anew because references had nothing to refer to
+_MAX_GROWTH_ATTEMPTS = 4  # new starts if a document cannot grow
+_MAX_REFERENCE_ATTEMPTS = 50  # new starts if references have no ID
 _MAX_ELEMENTS = Limits().elements
 _REFERENCES = (AttributeType.IDREF, AttributeType.IDREFS)
 
 
 def documents(schema: Schema, options: DocumentOptions, seed: int, count: int) -> Iterator[bytes]:
-    """So many documents, one by one; raises WorkloadError if the options cannot be met."""
+    """Yield `count` documents; raises WorkloadError if the options cannot be met."""
     generator = Documents(schema, options, seed)
     return (generator[number] for number in range(count))
 
 
 class Documents:
-    """All documents of a seed, by number from 0; raises WorkloadError if the options cannot be met."""
+    """All documents of a seed, by number from 0; raises WorkloadError for impossible options."""
 
     def __init__(
         self, schema: Schema, options: DocumentOptions | None = None, seed: int = 0
@@ -132,13 +132,16 @@ class Documents:
         strings = flatten(items)
         missing = lengthen_texts(strings, random, self._texts, self._ends, missing)
         if missing > size // 2:
-            message = f"{self.schema.name}: no document grew to {size} bytes, the biggest has {size - missing}"
+            message = (
+                f"{self.schema.name}: no document grew to {size} bytes, "
+                f"the biggest has {size - missing}"
+            )
             hint = "a smaller size, or a bigger max_depth or recursion, so that more can repeat"
             raise WorkloadError("size", message, hint=hint)
         return strings
 
     def _is_too_small(self, text: str, completed: str) -> bool:
-        """Whether a document is too small now that its references are left out."""
+        """Return whether removing its optional references made a document too small."""
         size = self.options.size
         return (
             size is not None and len(completed) < len(text) and len(completed) < size - size // 10
@@ -148,7 +151,7 @@ class Documents:
         return _RootWriters(self.schema, self.options, tags, self._texts, names)
 
     def _without_required_references(self) -> _RootWriters:
-        """Documents in which nothing must refer to an ID, if there are any."""
+        """Return writers of documents without required references, if there are any."""
         if self._writers_without_required is None:
             self._writers_without_required = self._writers_for(
                 self._tags, self._elements_without_references()
@@ -160,7 +163,7 @@ class Documents:
         )
 
     def _without_references(self) -> _RootWriters:
-        """Documents in which nothing refers to an ID; a document that shrunk was of their elements."""
+        """Return writers of documents without references, for a document that became too small."""
         if self._writers_without_references is None:
             options = self.options
             bare = TagPools(
@@ -177,7 +180,7 @@ class Documents:
         return self._writers_without_references
 
     def _elements_without_references(self) -> list[str]:
-        """The elements that need not refer to an ID."""
+        """Return the elements without a required reference."""
         return [
             name
             for name in self._writers.elements.names
@@ -189,7 +192,10 @@ class Documents:
 
     def _encode(self, text: str) -> bytes:
         if len(text) > _MAX_ELEMENTS and text.count("<") - text.count("</") > _MAX_ELEMENTS:
-            message = f"{self.schema.name}: a document has more than the {_MAX_ELEMENTS} elements that our parser takes"
+            message = (
+                f"{self.schema.name}: a document has more than the {_MAX_ELEMENTS} elements "
+                f"that our parser takes"
+            )
             raise WorkloadError("limit", message, hint="a smaller size, repetition or repeat")
         return text.encode("latin-1")
 
@@ -201,7 +207,7 @@ class Documents:
 
 
 class _RootWriters:
-    """Where documents begin: the roots that fit, and the writers of these elements."""
+    """Writers of the possible roots, for a set of usable elements."""
 
     def __init__(
         self,
@@ -219,13 +225,13 @@ class _RootWriters:
         writers = WriterTable(schema, self.elements, tags, text_table, options)
         height, cost = self.elements.min_height, self.elements.cost
         roots = [root for root in schema.roots if height.get(root, UNBOUNDED) <= options.max_depth]
-        if options.size is not None:  # elements that nothing leads to may be leaves
+        if options.size is not None:  # a source element may be a leaf, which cannot grow
             roots = [root for root in roots if writers.sizes.can_grow(root)] or roots
         roots.sort(key=lambda root: cost[root])
         self.roots: list[WriterRef] = [writers.part(root, options.max_depth) for root in roots]
 
     def begin(self, random: RandomFunction) -> tuple[OutputItems, list[GrowthPoint]]:
-        """A document at its smallest, and where it can grow."""
+        """Return a minimal document and its growth points."""
         items: OutputItems = []
         points: list[GrowthPoint] = []
         row, number = self.roots[int(random() * len(self.roots))]
@@ -242,7 +248,10 @@ def _impossible_error(
     heights = [elements.min_height[root] for root in schema.roots if root in elements.min_height]
     if heights:
         lowest = min(heights)
-        message = f"{schema.name}: no document has {options.max_depth} levels or fewer; the lowest has {lowest}"
+        message = (
+            f"{schema.name}: no document has {options.max_depth} levels or fewer; "
+            f"the lowest has {lowest}"
+        )
         return WorkloadError("depth", message, hint=f"a max_depth of {lowest} or more")
     named = ", ".join(schema.roots) or "nothing"
     for name, reason in unusable.items():
@@ -254,5 +263,8 @@ def _impossible_error(
     if schema.undeclared_names:
         hint = f"nothing declares {', '.join(schema.undeclared_names[:5])}"
         if schema.missing:
-            hint += f"; {', '.join(schema.missing[:5])} was not found: put it beside the DTD, or give a catalog"
+            hint += (
+                f"; {', '.join(schema.missing[:5])} was not found: "
+                f"put it beside the DTD, or give a catalog"
+            )
     return WorkloadError("infinite", message, hint=hint)

@@ -1,16 +1,18 @@
-"""From the smallest document to the one that was asked for: slots are filled until there is enough.
+"""Growth: fills the slots of a minimal document until it has the requested size.
 
-Growth has a list of points, each a slot that could take more (see `writers`). `grow_freely` visits each point once,
-and fills it as the options say: an optional part with the optional probability, a repeated one up to so many times.
-What it writes brings points of its own, so it ends when all have been visited. A document that would stay at its
-smallest gets one of its optional parts: nobody wants half of a feed to be empty roots.
+The input is a list of growth points, each a slot that can take more content (see `writers`).
 
-`grow_to_size` has a size to reach. It visits points in random order, so that no part of a document is favoured, and stops
-when the size is as near as it gets; what is too big for the rest is written once more at its cheapest, or left out. If
-all points were visited and bytes are missing, it begins another round: then optional parts that were left out come
-in, and repeated ones go beyond their number. The cost is that of writing, and of a visit for each point.
+`grow_freely` visits each point once and fills it as the options say: an optional part with the
+optional probability, a repeatable one up to the maximal number of times. New content brings new
+points; the loop ends when all have been visited. If every slot stays empty, one optional part is
+added, so that a feed does not consist of empty roots.
 
-`lengthen_texts` is for schemas in which nothing can grow: it adds values to the texts that there are.
+`grow_to_size` has a size to reach. It visits points in random order, so no part of a document is
+favoured, and stops near the size. Content that is too big is drawn again at its cheapest, or
+omitted. If bytes are missing after all points were visited, another round adds the optional parts
+omitted so far and further repetitions. The cost is that of writing, plus a visit per point.
+
+`lengthen_texts` serves schemas in which nothing can grow: it adds values to existing texts.
 """
 
 from __future__ import annotations
@@ -27,17 +29,17 @@ from pathcast.generators.documents.writers import (
 
 __all__ = ["always_zero", "flatten", "grow_freely", "grow_to_size", "lengthen_texts"]
 
-_MAX_MISSES = 16  # writings in vain that a nearly finished document is worth
-_MAX_TEXT_SIZE = 5_000_000  # bytes of one text: libxml2 takes no more than twice that
+_MAX_MISSES = 16  # rejected draws before a nearly complete document is accepted
+_MAX_TEXT_SIZE = 5_000_000  # bytes; libxml2's limit is twice that
 
 
 def always_zero() -> float:
-    """A random function with which writers write the cheapest thing."""
+    """Random function with which every writer writes its cheapest content."""
     return 0.0
 
 
 def grow_freely(points: list[GrowthPoint], random: RandomFunction, optional: float) -> None:
-    """Fill every slot as drawn; if all stayed empty, fill one that need not."""
+    """Fill every slot as drawn; if all stay empty, fill an optional one."""
     free = [point for point in points if point[4]] if optional else []
     if not _fill_slots(points, random, optional) and free:
         slot, row, number, max_repeats, _, path = free[int(random() * len(free))]
@@ -47,7 +49,7 @@ def grow_freely(points: list[GrowthPoint], random: RandomFunction, optional: flo
 
 
 def _fill_slots(points: list[GrowthPoint], random: RandomFunction, optional: float) -> int:
-    """Fill slots as drawn until there are no more; returns how many strings were written."""
+    """Fill slots as drawn until none is left; return the number of strings written."""
     written = 0
     while points:
         slot, row, number, max_repeats, may_be_absent, path = points.pop()
@@ -71,7 +73,7 @@ def _fill_slots(points: list[GrowthPoint], random: RandomFunction, optional: flo
 def grow_to_size(
     points: list[GrowthPoint], random: RandomFunction, optional: float, missing: int
 ) -> int:
-    """Fill slots until no bytes are missing; returns how many still are (below 0: so many too much)."""
+    """Fill slots until no bytes are missing; return the missing bytes (negative: excess)."""
     tolerance = missing >> 6
     misses = 0
     first = True
@@ -81,7 +83,7 @@ def grow_to_size(
         while points:
             fraction = random() * len(points)
             index = int(fraction)
-            fraction -= index  # what is left of it is random, too
+            fraction -= index  # the fractional part is uniform as well
             point = points[index]
             last = points.pop()
             if last is not point:
@@ -122,7 +124,7 @@ def grow_to_size(
 def _fill_once(
     point: GrowthPoint, random: RandomFunction, points: list[GrowthPoint], missing: int
 ) -> int:
-    """Fill a slot once with what brings the size nearer; returns the bytes, 0 if nothing does."""
+    """Fill a slot once if that brings the size nearer; return the bytes added."""
     slot, row, number, _, _, path = point
     mark = len(points)
     for draw in (random, always_zero):
@@ -137,7 +139,7 @@ def _fill_once(
 
 
 def flatten(items: OutputItems) -> list[str]:
-    """The strings in order: slots are lists in lists, as deep as the document."""
+    """Return the strings in order; slots are nested lists, as deep as the document."""
     out: list[str] = []
     append = out.append
     waiting = []
@@ -163,7 +165,7 @@ def lengthen_texts(
     ends: Container[str],
     missing: int,
 ) -> int:
-    """Add values to the texts before these end tags; returns how many bytes are still missing."""
+    """Add values to the texts before these end tags; return the bytes still missing."""
     places = [at for at, string in enumerate(strings) if string[string.rfind("</") :] in ends]
     text_count = len(texts)
     for turn, place in enumerate(places):

@@ -1,4 +1,4 @@
-"""What documents should be like: the options, checked when they are made."""
+"""Options of the document generator, checked on construction."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ __all__ = ["DocumentOptions"]
 
 @dataclass(frozen=True, slots=True)
 class DocumentOptions:
-    """All have defaults.
+    """Parameters of `documents`.
 
-    - `max_depth`: levels of elements, up to the 256 that our parser takes.
-    - `repetition`: the most times that a part with * or + is repeated; children beside text are one such part.
-      With a `size` it is exceeded where the document would stay too small.
-    - `optional`: the probability that a part with ? or * is there, and an attribute that is not required.
-    - `recursion`: the most times that an element may stand on one path from the root; 1 means never inside itself,
-      directly or not. It is never exceeded. None sets no limit but `max_depth`.
-    - `size`: bytes to come close to. Without it a document is as big as chance makes it.
-    - `repeat`: element -> exactly so many of it in every part that lets it repeat (`repeats`), unless depth
-      or recursion leave no room for it there.
-    - `values`: what stands in texts and attributes.
+    - `max_depth`: element levels, up to the 256 that the parser accepts.
+    - `repetition`: the most repetitions of a part with * or +; the children beside text are one
+      such part. With a `size`, it is exceeded where the document would stay too small.
+    - `optional`: the probability of a part with ? or *, and of an attribute that is not required.
+    - `recursion`: how often an element may occur on one path from the root; 1 forbids recursion,
+      direct or not. It is never exceeded. None sets no limit but `max_depth`.
+    - `size`: target size in bytes. Without it the size is random.
+    - `repeat`: element -> its exact number in every part that lets it repeat (see `repeats`),
+      unless depth or recursion leave no room.
+    - `values`: the values of texts and attributes.
     """
 
     max_depth: int = 10

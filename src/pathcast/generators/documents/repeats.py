@@ -1,8 +1,9 @@
-"""Exactly so many of an element, wherever a content model lets it repeat.
+"""Exact repetition: a given number of an element wherever a content model lets it repeat.
 
-A part lets an element repeat if the part has * or + and the element stands in it not inside another such part:
-`book*`, `(title, book)*`, `(article | book)+`, or beside text. With `repeat={"book": 300}`, such a part is repeated so
-that 300 of its repetitions have one book, and any others have none. Both are models that follow from that of the part:
+A part lets an element repeat if the part has * or +, and the element occurs in it outside nested
+parts of that kind: `book*`, `(title, book)*`, `(article | book)+`, or beside text. With
+`repeat={"book": 300}`, 300 repetitions of such a part have exactly one book, and any others have
+none. Both are content models derived from the part's:
 
 >>> from pathcast.schema import Child, Choice, Occurs, Sequence
 >>> body = Sequence((Child("title"), Choice((Child("article"), Child("book")))))
@@ -27,7 +28,7 @@ _NOTHING = Sequence(())
 
 @dataclass(frozen=True, slots=True)
 class ExactRepeats:
-    """The repetitions that must be there, each model so many times, and what may come on top."""
+    """The required repetitions, each a count and a model, and the model of additional ones."""
 
     bodies: tuple[tuple[int, Content], ...]
     others: Content | None
@@ -36,7 +37,7 @@ class ExactRepeats:
 def check_repeats(
     schema: Schema, contents: Iterable[Content | None], repeat: Mapping[str, int]
 ) -> None:
-    """Raises WorkloadError if these content models cannot have so many of what is wanted."""
+    """Raise WorkloadError if these content models cannot have the requested numbers."""
     repeatable: dict[str, None] = {}
     waiting = [content for content in contents if content is not None]
     while waiting:
@@ -63,7 +64,7 @@ def check_repeats(
 
 
 def exact_bodies(body: Content, repeat: Mapping[str, int]) -> ExactRepeats | None:
-    """What the repetitions of this model must be; None if nothing that is wanted stands in it."""
+    """Return the repetitions that `repeat` requires of a body; None if it names no child of it."""
     names = [name for name in dict.fromkeys(_direct_names(body)) if name in repeat]
     if not names:
         return None
@@ -88,13 +89,16 @@ def exact_bodies(body: Content, repeat: Mapping[str, int]) -> ExactRepeats | Non
     if together is None or len({repeat[name] for name in names}) > 1:
         requested = ", ".join(f"{name} {repeat[name]}" for name in names)
         message = f"a repetition of {body} cannot be made for repeat: {requested}"
-        hint = "each repetition must be able to have one of them; two that come together need the same number"
+        hint = (
+            "each repetition must be able to have one of them; "
+            "two that come together need the same number"
+        )
         raise WorkloadError("repeat", message, hint=hint)
     return ExactRepeats(((repeat[names[0]], together),), others)
 
 
 def _direct_names(content: Content) -> Iterator[str]:
-    """The names outside parts that repeat."""
+    """Yield the names outside repeatable parts."""
     if content.occurs.may_repeat:
         return
     if isinstance(content, Child):
@@ -105,7 +109,7 @@ def _direct_names(content: Content) -> Iterator[str]:
 
 
 def _exclude(content: Content, name: str) -> Content | None:
-    """The model without this name outside parts that repeat; None if it cannot be."""
+    """Return the model without a name outside repeatable parts; None if impossible."""
     if content.occurs.may_repeat:
         return content
     absent = _NOTHING if content.occurs.may_be_absent else None
@@ -119,7 +123,7 @@ def _exclude(content: Content, name: str) -> Content | None:
 
 
 def _exactly_one(content: Content, name: str) -> Content | None:
-    """The model with this name just once outside parts that repeat; None if it cannot be."""
+    """Return the model with a name exactly once outside repeatable parts; None if impossible."""
     if content.occurs.may_repeat:
         return None
     if isinstance(content, Child):

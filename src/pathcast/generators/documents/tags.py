@@ -1,24 +1,24 @@
-"""Start tags with their attributes, and the identifiers in them.
+"""Pools of start tags with attributes; assignment of IDs and references.
 
-Drawing every attribute of every element anew would be most of the work of making a document, so each element has a
-pool of 256 start tags (one, if nothing in it varies), and documents draw from that. A pool is made when its element
-first comes up, and is the same for all documents of a seed. It is *stratified*: an attribute is in just its share of
-the tags, and its values are spread evenly over the value domain; the attributes of a tag are independent of one
-another. The first tag of a pool is the bare one, with the required attributes only.
+Drawing every attribute of every element would dominate the cost of a document. So each element has
+a pool of 256 start tags (one, if nothing varies), and documents draw from it. A pool is made on
+first use and is the same for all documents of a seed. It is *stratified*: an attribute occurs in
+exactly its share of the tags, its values are spread evenly over the domain, and the attributes of a
+tag are independent. The first tag of a pool is minimal.
 
-Required attributes are always there, and xmlns too, so that prefixes are bound, and IDs, if anything must refer to
-one; the others with the optional probability. A fixed attribute has its value; one with a default has that half the
-time; lists have one value or two.
-Left out are external entities, attributes with a prefix that is not surely bound, and fixed values with an & < or >
-(libxml2 compares them in their escaped form, and finds them wrong).
+Required attributes are always written, and so are xmlns attributes (they bind prefixes) and IDs if
+a reference is required. Other attributes have the optional probability. A fixed attribute has its
+value; one with a default has it half the time; a list has one or two values. Omitted are external
+entities, attributes with a prefix that may be unbound, and fixed values with &, < or > (libxml2
+compares them in escaped form and rejects them).
 
-Identifiers depend on the whole document, so tags have holes: `i` and a control character that no document can hold.
-Once the document is there, `assign_ids` numbers the ID holes and gives every IDREF hole one of the numbers, of an
-element before it or after. Where a document has no ID, optional references are left out, and required ones make
-`assign_ids` give up. What is left out makes the document smaller than it was measured, so whoever wants a size can have
-tags that never have an optional reference.
+IDs depend on the complete document, so tags contain placeholders: `i` and a control character that
+XML forbids. `assign_ids` numbers the ID placeholders and gives each IDREF placeholder one of the
+numbers, of an earlier or a later element. In a document without IDs, it removes optional
+references, and returns None if a reference is required. The removal makes the document smaller than
+measured. For an exact size, use tags without optional references.
 
-Strings are *octets*: UTF-8 with one character for each byte, so that the length of a string is its size.
+Strings are *octets*: UTF-8 with one character per byte, so the length of a string is its size.
 
 >>> from pathcast.schema import parse_dtd
 >>> schema = parse_dtd("<!ELEMENT a EMPTY><!ATTLIST a b CDATA #REQUIRED c (x | y) #IMPLIED>")
@@ -38,12 +38,12 @@ from pathcast.schema import Attribute, AttributeType, ContentKind, Default, Sche
 
 __all__ = ["TagPools", "text_table", "to_octets"]
 
-_POOL_SIZE = 255  # tags of a pool, beside the bare one
-_ORDER_COUNT = 31  # different orders of a pool, so that the attributes of a tag are independent
-_PHRASE_COUNT = 4096  # how many texts of several values there are to draw from
+_POOL_SIZE = 255  # tags of a pool, beside the minimal one
+_ORDER_COUNT = 31  # permutations, so that the attributes of a tag are independent
+_PHRASE_COUNT = 4096  # texts of several values to draw from
 _ID = "\x01"
-_OPTIONAL_REF = "\x02"  # of an optional attribute
-_REQUIRED_REF = "\x03"  # of a required one
+_OPTIONAL_REF = "\x02"  # in an optional attribute
+_REQUIRED_REF = "\x03"  # in a required attribute
 _OPTIONAL_REF_ATTRIBUTE = re.compile(f' [^ ="]+="i{_OPTIONAL_REF}(?: i{_OPTIONAL_REF})*"')
 _ESCAPES = str.maketrans(
     {
@@ -65,12 +65,12 @@ _ENTITIES = (AttributeType.ENTITY, AttributeType.ENTITIES)
 
 
 def to_octets(text: str) -> str:
-    """Escaped, and as its UTF-8 bytes, one character for each."""
+    """Escape a text and return its UTF-8 bytes, one character for each."""
     return text.translate(_ESCAPES).encode().decode("latin-1")
 
 
 def text_table(values: ValueDomain, seed: int) -> Sequence[str]:
-    """Escaped texts to draw from, all alike."""
+    """Return escaped texts to draw from, uniformly."""
     table = [to_octets(value) for value in values.table]
     if values.length == 1:
         return table
@@ -82,7 +82,10 @@ def text_table(values: ValueDomain, seed: int) -> Sequence[str]:
 
 
 class TagPools:
-    """The tags of a schema's elements; `bound` are the prefixes that are surely bound in each. `references`: with optional references."""
+    """Start and end tags of a schema's elements.
+
+    `bound` has the prefixes that are certain to be bound in each element.
+    """
 
     def __init__(
         self,
@@ -113,13 +116,13 @@ class TagPools:
         self._has_placeholders = self._has_ids or bool(references)
 
     def end_tag(self, name: str) -> str:
-        """The end tag; an EMPTY element has none."""
+        """Return the end tag; an EMPTY element has none."""
         return (
             "" if self._schema.elements[name].kind is ContentKind.EMPTY else f"</{to_octets(name)}>"
         )
 
     def minimal_start_tag(self, name: str) -> str:
-        """The start tag with the required attributes only."""
+        """Return the start tag with the required attributes only."""
         written = (
             attribute for attribute in self._attributes(name) if self._share(attribute) == 1.0
         )
@@ -129,14 +132,14 @@ class TagPools:
         return f"<{to_octets(name)}{inside}{self._closing(name)}"
 
     def start_tags(self, name: str) -> list[str]:
-        """Start tags to draw from, all alike; the first is the bare one."""
+        """Return the pool of start tags, to draw from uniformly; the first is minimal."""
         pool = self._pools.get(name)
         if pool is None:
             pool = self._pools[name] = self._pool(name)
         return pool
 
     def assign_ids(self, text: str, random: Callable[[], float]) -> str | None:
-        """The document with its identifiers, or None if it has required references and no ID."""
+        """Return the document with its IDs, or None if it has required references and no ID."""
         if not self._has_placeholders:
             return text
         pieces = text.split(_ID)
@@ -153,7 +156,7 @@ class TagPools:
         return text
 
     def _attributes(self, name: str) -> list[Attribute]:
-        """Those that are written at all."""
+        """Return the attributes that may be written."""
         attributes = []
         for attribute in self._schema.elements[name].attributes:
             prefix, colon, _ = attribute.name.partition(":")
@@ -181,7 +184,7 @@ class TagPools:
         return "/>" if self._schema.elements[name].kind is ContentKind.EMPTY else ">"
 
     def _choices(self, attribute: Attribute) -> Sequence[str]:
-        """The values to spread over a pool, the simplest first."""
+        """Return the values to spread over a pool, the simplest first."""
         if attribute.declares_namespace:
             return [to_octets(attribute.value or f"urn:x-{attribute.name.rpartition(':')[2]}")]
         if attribute.default is Default.FIXED and attribute.value is not None:
@@ -222,7 +225,7 @@ class TagPools:
         return [bare, *(f"{begin}{''.join(row)}{closing}" for row in zip(*columns, strict=True))]
 
     def _column(self, attribute: Attribute, order: list[tuple[int, float]]) -> list[str]:
-        """An attribute as it is in each tag of a pool, the empty string where it is not."""
+        """Return the attribute as written in each tag of a pool, "" where it is absent."""
         column = [""] * _POOL_SIZE
         choices = self._choices(attribute)
         begin = f' {to_octets(attribute.name)}="'
@@ -249,14 +252,14 @@ class TagPools:
 
 
 def _order(random: Callable[[], float]) -> list[tuple[int, float]]:
-    """The places of a pool in random order, each with a random point of its stratum."""
+    """Return the positions of a pool in random order, each with a random point of its stratum."""
     keys = [random() for _ in range(_POOL_SIZE)]
     order = sorted(range(_POOL_SIZE), key=keys.__getitem__)
     return [(place, stratum + random()) for stratum, place in enumerate(order)]
 
 
 def _interleave(pieces: list[str], between: list[str]) -> str:
-    """The pieces with one string between each and the next."""
+    """Join the pieces with one of the strings between each and the next."""
     strings = [""] * (2 * len(pieces) - 1)
     strings[::2] = pieces
     strings[1::2] = between

@@ -1,19 +1,19 @@
-"""Which elements of a schema a document may use, and what opening one commits it to.
+"""Elements that a document may use, and the minimal tree that opening one commits it to.
 
-Three numbers decide everything, and all are of an element's *smallest tree*:
+Three properties of an element's *minimal tree* decide whether it may be opened:
 
-- its height: an element is opened only where so many levels are left;
-- what it needs: the recursive elements in it. With a recursion depth r, an element is opened only where none of those
-  stands r times on the path already. The lowest tree never has an element inside itself (what is between the two could
-  be left out), so whatever is opened can be closed with no element more than r times on one path, however r and the
-  depth interplay: r is never exceeded;
-- its cost in bytes: it only orders the branches of a choice, cheapest first.
+- Its height: the element needs that many levels.
+- Its recursion mask: the recursive elements in it. With a recursion limit r, the element may be
+  opened only if none of them occurs r times on the path already. A tree of minimal height never
+  repeats an element on a path, since the part between the two could be left out. So every opened
+  element can be closed without exceeding r, for any r and depth.
+- Its cost in bytes: it only orders the branches of a choice, cheapest first.
 
-The recursive elements on a path are counted in one integer, ten bits for each: a field starts at 512 - r, so that its
-top bit says that the element stands there r times. "None of these may be so often" is one AND.
+One integer counts the recursive elements on a path, with ten bits each. A counter starts at 512 -
+r, so its top bit is set when the element occurs r times. Testing a mask is one AND.
 
-Unusable are elements that must name an external entity (none is declared in a flat DTD), those with a prefix that no
-declared xmlns attribute binds, in them or in whatever they may stand in, and those whose trees would be infinite.
+Not usable are elements that require an external entity (a flat DTD declares none), elements with a
+prefix that no xmlns attribute is certain to bind, and elements without a finite tree.
 
 >>> from pathcast.schema import parse_dtd
 >>> schema = parse_dtd("<!ELEMENT a (b | c)><!ELEMENT b (a)><!ELEMENT c (b?)>", root="a")
@@ -43,15 +43,15 @@ from pathcast.schema import (
 __all__ = ["UNBOUNDED", "UsableElements", "bound_prefixes", "unusable_elements"]
 
 UNBOUNDED = 1 << 40
-"""The height or cost of what cannot be."""
+"""The height or cost of an element without a finite tree."""
 
-_COUNTER_BITS = 10  # bits of a field: depths go up to 256
+_COUNTER_BITS = 10  # bits per counter; depths go up to 256
 _LIMIT_BIT = 1 << (_COUNTER_BITS - 1)
 _ENTITIES = (AttributeType.ENTITY, AttributeType.ENTITIES)
 
 
 class UsableElements:
-    """The usable elements by number; nothing changes once it is made."""
+    """The usable elements, numbered. Immutable."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class UsableElements:
         recursion: int | None,
         tag_sizes: Mapping[str, int],
     ) -> None:
-        """`shell`: the bytes of the tags of each element that may be used."""
+        """Compute the tables; `tag_sizes` has the bytes of each allowed element's tags."""
         usable = {name: element for name, element in schema.elements.items() if name in tag_sizes}
         self.min_height = _least_measures(
             {name: _inner_content(element, usable) for name, element in usable.items()},
@@ -72,22 +72,22 @@ class UsableElements:
         self.cost = _least_measures(self.content, tag_sizes, False)
         self.cyclic = schema.graph.cyclic
         self.max_height = self._max_heights()
-        self.path_start = 0  # the count of a path with nothing on it
-        self.path_increment = dict.fromkeys(self.names, 0)  # what an element adds to it
+        self.path_start = 0  # counters of an empty path
+        self.path_increment = dict.fromkeys(self.names, 0)  # counter increment of an element
         self._masks = dict.fromkeys(self.names, 0)
         if recursion is not None:
             self._assign_counters(recursion)
 
     def min_height_of(self, content: Content) -> int:
-        """Levels of the lowest filling of a content model."""
+        """Return the least number of levels of a content model."""
         return _least_measure(content, self.min_height, True)
 
     def cost_of(self, content: Content) -> int:
-        """Bytes of the cheapest filling of a content model."""
+        """Return the least number of bytes of a content model."""
         return _least_measure(content, self.cost, False)
 
     def mask_of(self, content: Content) -> int:
-        """The top bits of the recursive elements in the lowest filling of a content model."""
+        """Return the limit bits of the recursive elements in the lowest content of a model."""
         if content.occurs.may_be_absent:
             return 0
         if isinstance(content, Child):
@@ -102,7 +102,7 @@ class UsableElements:
 
     def _assign_counters(self, recursion: int) -> None:
         shift = 0
-        # Lower elements first: the lowest tree of an element is made of lower ones.
+        # Ascending height: the lowest tree of an element consists of lower elements.
         for name in sorted(self.names, key=lambda name: self.min_height[name]):
             content = self.content[name]
             mask = 0 if content is None else self.mask_of(content)
@@ -114,7 +114,7 @@ class UsableElements:
             self._masks[name] = mask
 
     def _max_heights(self) -> dict[str, int]:
-        """Levels of the highest tree of each element; NEVER where recursion sets no limit."""
+        """Return the greatest height of each element's trees; UNBOUNDED with recursion."""
         heights = {name: UNBOUNDED for name in self.names if name in self.cyclic}
         waiting = [name for name in self.names if name not in heights]
         while waiting:
@@ -133,7 +133,7 @@ class UsableElements:
 
 
 def _inner_content(element: Element, usable: Mapping[str, object]) -> Content | None:
-    """What may stand in an element; for MIXED and ANY, beside the text, a repeated choice."""
+    """Return the content model; for MIXED and ANY, the repeated choice of children."""
     if element.kind is ContentKind.EMPTY:
         return None
     if element.kind is ContentKind.CHILDREN:
@@ -146,7 +146,7 @@ def _inner_content(element: Element, usable: Mapping[str, object]) -> Content | 
 def _least_measures(
     contents: Mapping[str, Content | None], own: Mapping[str, int], highest: bool
 ) -> dict[str, int]:
-    """The least fixpoint: what the smallest tree of each element measures, from its own share."""
+    """Return the least fixpoint of a measure of minimal trees; `own` is an element's own share."""
     measures: dict[str, int] = {}
     changed = True
     while changed:
@@ -173,9 +173,10 @@ def _least_measure(content: Content, price: Mapping[str, int], highest: bool) ->
 
 
 def bound_prefixes(schema: Schema, without: Container[str]) -> dict[str, frozenset[str]]:
-    """For each reachable element the prefixes that are surely bound in it.
+    """Return the prefixes that are certain to be bound in each reachable element.
 
-    Those are its own declarations, and what is bound in everything that it may stand in. A root may stand in nothing.
+    These are its own declarations, and the prefixes bound in all of its possible parents. A root
+    may have no parent.
     """
     names = [name for name in schema.graph.depth if name not in without]
     own = {
@@ -200,7 +201,7 @@ def bound_prefixes(schema: Schema, without: Container[str]) -> dict[str, frozens
 
 
 def unusable_elements(schema: Schema) -> dict[str, str]:
-    """The elements that no document of ours can have, and why."""
+    """Return the elements that no generated document can contain, with the reasons."""
     reasons: dict[str, str] = {}
     for name, element in schema.elements.items():
         for attribute in element.attributes:

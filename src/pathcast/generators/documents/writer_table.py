@@ -1,12 +1,13 @@
-"""Content models -> writers: one for each element and number of levels left, made when first needed.
+"""Compiler from content models to writers, one per element and number of levels left.
 
-A *row* has the writers of all elements for one number of levels left, by number. Writers hold a row and a number rather
-than another writer, so that none is made before it is called for, and a recursive schema needs no more of them than it
-has elements and levels. An element with room to spare shares the writer of the row in which its highest tree just fits.
+A *row* holds the writers of all elements for one number of levels left, by element number. Writers
+refer to a row and a number instead of another writer. So each is compiled on first use, and a
+recursive schema needs at most elements x levels of them. An element with levels to spare shares the
+writer of the row in which its highest tree just fits.
 
-What a model allows is cut to what the room allows when a writer is made: optional parts that are too high are
-left out, branches of a choice too. Recursion depends on the path, so writers look at that (`elements`).
-Branches are in order of cost: with a random function that is always 0, every writer writes the cheapest thing.
+Compilation drops optional parts and branches of a choice that need too many levels. Recursion
+depends on the path, so writers check it (`usable_elements`). Branches are ordered by cost: with a
+random function that is always 0, every writer writes its cheapest content.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from pathcast.schema import Child, Choice, Content, ContentKind, Occurs, Schema,
 
 __all__ = ["WriterTable"]
 
-# Parts with so few elements are drawn at once: so few that a document has some forty such parts, or, without a size,
-# whatever soon comes to an end.
-_SMALL_PER_BYTE = 1 / 1600  # elements for each byte of the size
+# Parts with at most this many expected elements are drawn at once. A document has some forty parts
+# of that size.
+_SMALL_PER_BYTE = 1 / 1600  # elements per byte of the requested size
 _SMALL_WITHOUT_SIZE = 32.0
 
 
@@ -64,7 +65,7 @@ class WriterTable:
         self._rows: dict[int, list[Writer]] = {}
 
     def part(self, name: str, levels_left: int) -> WriterRef:
-        """An element, where so many levels are left."""
+        """Return the writer of an element with this many levels left."""
         row = self._rows.get(levels_left)
         if row is None:
             row = self._rows[levels_left] = []
@@ -75,7 +76,7 @@ class WriterTable:
         return row, self.elements.number[name]
 
     def _lazy_writer(self, row: list[Writer], name: str, levels_left: int) -> Writer:
-        """Makes the writer when it is first called, and gives its own place in the row to it."""
+        """Return a writer that compiles its element on first call, and replaces itself."""
 
         def late(
             out: OutputItems, random: RandomFunction, points: list[GrowthPoint], path: int
@@ -97,37 +98,39 @@ class WriterTable:
         step = self.elements.path_increment[name]
         if kind is ContentKind.EMPTY:
             return writers.empty_element(opens)
-        # Whether a part may be drawn at once depends on the element that it stands in.
-        inside = _ContentCompiler(self, levels_left - 1, name not in self.sizes.unrepeated)
+        # The enclosing element decides whether a part may be drawn at once.
+        compiler = _ContentCompiler(self, levels_left - 1, name not in self.sizes.unrepeated)
         if not kind.allows_text:
             assert content is not None, f"{name} has children"
-            return writers.parent_element(opens, inside.parts(content), end, step)
-        if not isinstance(content, Choice) or not inside.fits(replace(content, occurs=Occurs.ONCE)):
+            return writers.parent_element(opens, compiler.parts(content), end, step)
+        if not isinstance(content, Choice) or not compiler.fits(
+            replace(content, occurs=Occurs.ONCE)
+        ):
             return writers.text_element(opens, self.texts, end)
         if exact_bodies(replace(content, occurs=Occurs.ONCE), self.options.repeat):
-            text_part: WriterRef = (
-                [writers.empty_element(self.texts)],
-                0,
-            )  # the text in front of the children
-            return writers.parent_element(opens, [text_part, *inside.parts(content)], end, step)
-        parts, masks = inside.branches(content)
+            text_part: WriterRef = [writers.empty_element(self.texts)], 0  # before the children
+            return writers.parent_element(opens, [text_part, *compiler.parts(content)], end, step)
+        parts, masks = compiler.branches(content)
         branches = writers.MixedContent(parts, masks, self.texts)
         max_repeats, optional = self.options.repetition, self.options.optional
-        if inside.at_once and self.sizes.of_content(content, levels_left - 1) <= self.small:
+        if compiler.at_once and self.sizes.of_content(content, levels_left - 1) <= self.small:
             return writers.mixed_element_at_once(opens, branches, max_repeats, optional, end, step)
         return writers.mixed_element(opens, branches, max_repeats, end, step)
 
 
 @dataclass(slots=True)
 class _ContentCompiler:
-    """The inside of an element: levels left, and may small parts be drawn at once."""
+    """Compiles the content of an element, for a number of levels left.
+
+    `at_once`: small parts may be drawn at once.
+    """
 
     table: WriterTable
     levels_left: int
     at_once: bool
 
     def parts(self, content: Content) -> list[WriterRef]:
-        """A model as parts to be written one after the other."""
+        """Compile a model to a sequence of parts."""
         if content.occurs is not Occurs.ONCE:
             body = replace(content, occurs=Occurs.ONCE)
             return [self._repeated_part(content, body)] if self.fits(body) else []
@@ -138,16 +141,16 @@ class _ContentCompiler:
         return [inner for part in content.parts for inner in self.parts(part)]
 
     def _single_part(self, content: Content) -> WriterRef:
-        """A model as one part."""
+        """Compile a model to one part."""
         parts = self.parts(content)
         return parts[0] if len(parts) == 1 else ([writers.sequence(parts)], 0)
 
     def fits(self, content: Content) -> bool:
-        """Whether there is room for it."""
+        """Return whether the model fits into the levels left."""
         return self.table.elements.min_height_of(content) <= self.levels_left
 
     def branches(self, content: Choice) -> tuple[list[WriterRef], list[int]]:
-        """The branches that fit, the cheapest first, and what they need."""
+        """Return the branches that fit, cheapest first, with their recursion masks."""
         elements = self.table.elements
         branches = sorted(filter(self.fits, content.parts), key=elements.cost_of)
         masks = [elements.mask_of(branch) for branch in branches]
@@ -155,7 +158,7 @@ class _ContentCompiler:
         return parts, masks
 
     def _repeated_part(self, content: Content, body: Content) -> WriterRef:
-        """A part with ?, * or +, whose body fits."""
+        """Compile a part with ?, * or + whose body fits."""
         may_be_absent, may_repeat = content.occurs.may_be_absent, content.occurs.may_repeat
         repeats = exact_bodies(body, self.table.options.repeat) if may_repeat else None
         if repeats is None:
@@ -181,9 +184,9 @@ class _ContentCompiler:
         table = self.table
         part = self._single_part(body)
         max_repeats = table.options.repetition if may_repeat else 0
-        # A choice looks for an open branch itself, and its lowest filling is only one of them.
+        # A choice tests the masks of its branches itself.
         mask = 0 if isinstance(body, Choice) else table.elements.mask_of(body)
-        # What is recursive waits: a document should be able to grow deep rather than wide.
+        # A recursive part becomes a growth point, so that documents grow deep, not only wide.
         finite = all(table.elements.max_height.get(name, 0) < UNBOUNDED for name in names_of(body))
         if (
             finite

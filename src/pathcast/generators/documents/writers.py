@@ -1,14 +1,15 @@
-"""The functions that write a document, one maker for each shape of a content model.
+"""Writers: closures that write a document, one constructor per form of content model.
 
-A writer takes the list to write to, the random function, the list of points to note growth in, and the count of the
-path (see `elements`). It writes the smallest thing that its part of the model allows, and leaves a slot, an
-empty list, wherever more could stand. So what is written is valid at any time, and what it measures is the sum of the
-lengths of its items.
+A writer takes the list to write to, the random function, the list of growth points, and the
+recursion counters of the path (see `usable_elements`). It writes the minimal content of its model
+and leaves a slot, an empty list, where more may follow. So the output is valid at any time, and its
+size is the sum of the lengths of its items.
 
-Each maker binds all that it needs, so that a writer does nothing but draw and append: they are the inner loop.
+Constructors bind all that a writer needs: writers are the inner loop and only draw and append.
 
 >>> out, points = [], []
->>> growth_slot(([text_element(["<b>"], ["1", "2"], "</b>")], 0), 3, True, 0)(out, lambda: 0.5, points, 0)
+>>> element = [text_element(["<b>"], ["1", "2"], "</b>")], 0
+>>> growth_slot(element, 3, True, 0)(out, lambda: 0.5, points, 0)
 >>> slot, row, number, *_ = points[0]
 >>> row[number](slot, lambda: 0.5, points, 0)
 >>> out
@@ -44,19 +45,19 @@ __all__ = [
 ]
 
 RandomFunction = Callable[[], float]
-OutputItems = list[Any]  # strings, and slots, which are Items again
+OutputItems = list[Any]  # strings and slots; a slot is again a list of items
 Writer = Callable[[OutputItems, RandomFunction, "list[GrowthPoint]", int], None]
 WriterRef = tuple[list[Writer], int]
-"""A row of writers and a number in it: what stands there may be made, or replaced, later."""
+"""A row of writers and an index into it; the entry may be compiled or replaced later."""
 GrowthPoint = tuple[OutputItems, list[Writer], int, int, bool, int]
-"""A slot, the part that it takes (row, number), how often (0 for once at most), may it stay empty, the path's count."""
+"""Slot, writer (row, index), most repetitions (0: at most once), may stay empty, path counters."""
 
 MAX_STRINGS = 3_000_000
-"""What one document may be made of; more is a mistake in the parameters."""
+"""Limit for one document; more indicates a mistake in the parameters."""
 
 
 def empty_element(start_tags: Sequence[str]) -> Writer:
-    """An element without content: any of its tags."""
+    """Return a writer of an element without content: one of its tags."""
     tag_count = len(start_tags)
 
     def write(
@@ -68,7 +69,7 @@ def empty_element(start_tags: Sequence[str]) -> Writer:
 
 
 def text_element(start_tags: Sequence[str], texts: Sequence[str], end_tag: str) -> Writer:
-    """An element with text alone."""
+    """Return a writer of an element with text only."""
     tag_count, text_count = len(start_tags), len(texts)
     single_tag = start_tags[0]
 
@@ -89,7 +90,7 @@ def text_element(start_tags: Sequence[str], texts: Sequence[str], end_tag: str) 
 
 @dataclass(frozen=True, slots=True)
 class MixedContent:
-    """The children that may stand beside text: each one's part and need; and the texts."""
+    """The children that may stand beside text, with their recursion masks, and the texts."""
 
     parts: Sequence[WriterRef]
     masks: Sequence[int]
@@ -99,7 +100,7 @@ class MixedContent:
 def mixed_element(
     start_tags: Sequence[str], content: MixedContent, max_repeats: int, end_tag: str, step: int
 ) -> Writer:
-    """An element with text, and a slot for children with more text after each."""
+    """Return a writer of an element with text, and a slot for children with text after each."""
     texts = content.texts
     tag_count, text_count = len(start_tags), len(texts)
     row, number = [_child_and_text(content)], 0
@@ -123,10 +124,10 @@ def mixed_element_at_once(
     end_tag: str,
     step: int,
 ) -> Writer:
-    """An element with text, and with as many children as are drawn at once."""
+    """Return a writer of an element with text and children, without a slot."""
     texts = content.texts
     tag_count, text_count = len(start_tags), len(texts)
-    absent = 1.0 - optional  # so that a random function of 0 leaves the children out
+    absent = 1.0 - optional  # a random function of 0 omits the children
     write_child = _child_and_text(content)
 
     def write(
@@ -149,7 +150,7 @@ def mixed_element_at_once(
 def parent_element(
     start_tags: Sequence[str], parts: Sequence[WriterRef], end_tag: str, step: int
 ) -> Writer:
-    """An element with parts in a fixed order."""
+    """Return a writer of an element with parts in a fixed order."""
     tag_count = len(start_tags)
     single_tag = start_tags[0]
 
@@ -175,7 +176,7 @@ def parent_element(
 
 
 def sequence(parts: Sequence[WriterRef]) -> Writer:
-    """Parts one after the other."""
+    """Return a writer of parts in order."""
 
     def write(
         out: OutputItems, random: RandomFunction, points: list[GrowthPoint], path: int
@@ -187,7 +188,7 @@ def sequence(parts: Sequence[WriterRef]) -> Writer:
 
 
 def choice(branches: Sequence[WriterRef], masks: Sequence[int]) -> Writer:
-    """One of the branches that the path leaves open; nothing if it leaves none."""
+    """Return a writer of one branch that the path allows; it writes nothing if there is none."""
     branch_count = len(branches)
 
     def write_any(
@@ -212,7 +213,7 @@ def choice(branches: Sequence[WriterRef], masks: Sequence[int]) -> Writer:
 
 
 def _child_and_text(content: MixedContent) -> Writer:
-    """One of the branches, and a text after it; nothing if the path leaves none open."""
+    """Return a writer of one allowed branch and a text; it writes nothing if there is no branch."""
     parts, masks, texts = content.parts, content.masks, content.texts
     branch_count, text_count = len(parts), len(texts)
     write_branch = choice(parts, masks)
@@ -236,7 +237,7 @@ def _child_and_text(content: MixedContent) -> Writer:
 
 
 def growth_slot(part: WriterRef, max_repeats: int, may_be_absent: bool, mask: int) -> Writer:
-    """A slot for a part, after a first one if it may not miss; nothing where the path does not leave it open."""
+    """Return a writer of a slot, after one required occurrence unless `may_be_absent`."""
     row, number = part
 
     def write_optional(
@@ -247,7 +248,7 @@ def growth_slot(part: WriterRef, max_repeats: int, may_be_absent: bool, mask: in
             out.append(slot)
             points.append((slot, row, number, max_repeats, True, path))
 
-    def write_required(
+    def write_mandatory(
         out: OutputItems, random: RandomFunction, points: list[GrowthPoint], path: int
     ) -> None:
         row[number](out, random, points, path)
@@ -255,15 +256,15 @@ def growth_slot(part: WriterRef, max_repeats: int, may_be_absent: bool, mask: in
         out.append(slot)
         points.append((slot, row, number, max_repeats, False, path))
 
-    return write_optional if may_be_absent else write_required
+    return write_optional if may_be_absent else write_mandatory
 
 
 def repeat_at_once(
     part: WriterRef, max_repeats: int, may_be_absent: bool, mask: int, optional: float
 ) -> Writer:
-    """A part as often as drawn at once, with no slot: for small parts, which need not wait for their turn."""
+    """Return a writer of a part as often as drawn, without a slot, for small parts."""
     row, number = part
-    absent = 1.0 - optional  # so that a random function of 0 leaves the part out
+    absent = 1.0 - optional  # a random function of 0 omits the part
 
     def write_optional(
         out: OutputItems, random: RandomFunction, points: list[GrowthPoint], path: int
@@ -273,13 +274,13 @@ def repeat_at_once(
             for _ in range(1 + int(excess / optional * max_repeats)):
                 row[number](out, random, points, path)
 
-    def write_required(
+    def write_mandatory(
         out: OutputItems, random: RandomFunction, points: list[GrowthPoint], path: int
     ) -> None:
         for _ in range(1 + int(random() * max_repeats)):
             row[number](out, random, points, path)
 
-    return write_optional if may_be_absent else write_required
+    return write_optional if may_be_absent else write_mandatory
 
 
 def exact_repeats(
@@ -287,7 +288,10 @@ def exact_repeats(
     others: WriterRef | None,
     fallback: WriterRef | None,
 ) -> Writer:
-    """Each body (how many, what, its need) so often, in any order, then the rest; else the fallback, if any."""
+    """Return a writer of exact repetitions in random order, then of `others`.
+
+    A body is (count, part, mask). If no body can be written, the fallback is.
+    """
 
     def write(
         out: OutputItems, random: RandomFunction, points: list[GrowthPoint], path: int

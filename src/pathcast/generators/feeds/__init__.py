@@ -1,7 +1,13 @@
-"""Feeds as real-life traces: the weather of cities, the prices of stocks.
+"""Weather and stock feeds that resemble the real traces of Cao 2012.
 
-seed -> a process that moves by itself (station, stock) -> rows, looked at now and then (weather, stock)
-     -> CSV (rows) -> XML messages by a style sheet (stylesheets) -> feeds, mixed by time (feed)
+    seed -> a process in continuous time (station, stock) -> rows, sampled (weather, stock)
+         -> CSV (rows) -> XML messages by a style sheet (stylesheets) -> feeds merged by time (feed)
+
+- `feed`: messages from rows, merging of feeds, and the share of repeated messages.
+- `rows`: rows of a feed and their CSV files.
+- `station`, `weather`: the weather of a city, and the feed that samples cities.
+- `stock`: companies and their trades, and the feed that polls them.
+- `stylesheets`: the bundled style sheets.
 """
 
 from pathcast.generators.feeds.feed import (

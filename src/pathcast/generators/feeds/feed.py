@@ -1,11 +1,11 @@
-"""Feeds: rows through a style sheet -> messages in the order of their times.
+"""Feeds: a style sheet turns rows into messages, in time order.
 
-A message is the XML that a sheet makes of one row (weather: a city's report) or of all rows of one moment (stock:
-every symbol), with that moment. Messages of several feeds are mixed by time, as for figure 3.10 of Cao 2012; the
-pause between two messages is the difference of their times.
+A message is the XML of one row (weather: a city's report) or of all rows of one moment (stock:
+every symbol), with that moment. Several feeds are merged by time, as for figure 3.10 of Cao 2012.
+The pause between two messages is the difference of their times.
 
-`repeated_share` is the share of messages that had occurred before, byte for byte: the hit ratio of a cache without limits
-(table 3.8).
+`repeated_share` is the share of messages that occurred before, byte for byte: the hit ratio of an
+unbounded cache (table 3.8).
 
 >>> calm = weather_feed(WeatherOptions(days=("calm",)), seed=1)
 >>> 0.8 < repeated_share(message.body for message in calm) < 0.9
@@ -32,7 +32,7 @@ __all__ = ["Message", "merge_feeds", "messages", "repeated_share", "stock_feed",
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """`at` is the time in seconds, as in `FeedRow`; `feed` says where it comes from."""
+    """An XML message; `at` is its time in seconds, as in `FeedRow`, and `feed` its origin."""
 
     at: int
     feed: str
@@ -47,9 +47,9 @@ def messages(
     grouped: bool = False,
     timed: bool = False,
 ) -> Iterator[Message]:
-    """One message a row, or (`grouped`) one for all rows of the same time that follow each other.
+    """Yield one message per row, or (`grouped`) per run of rows with the same time.
 
-    `timed` is handed to the sheet, whose business it is to write the time into the message.
+    `timed` is a parameter of the style sheet, which then writes the time into the message.
     """
     parameters = {"timed": "yes"} if timed else {}
     for at, rows in _groups(table.rows, grouped):
@@ -71,7 +71,7 @@ def _groups(rows: Iterable[FeedRow], grouped: bool) -> Iterator[tuple[int, Itera
 def weather_feed(
     options: WeatherOptions, seed: int, *, stylesheet: Stylesheet | None = None, timed: bool = False
 ) -> Iterator[Message]:
-    """A message for each report of a city, valid under weather.dtd."""
+    """Yield a message for each report of a city, valid under weather.dtd."""
     table = FeedTable(weather.FIELDS, weather.rows(options, seed))
     return messages(table, stylesheet or bundled_stylesheet("weather"), feed="weather", timed=timed)
 
@@ -79,19 +79,19 @@ def weather_feed(
 def stock_feed(
     options: StockOptions, seed: int, *, stylesheet: Stylesheet | None = None, timed: bool = False
 ) -> Iterator[Message]:
-    """A message for each poll of the market, valid under stock.dtd."""
+    """Yield a message for each poll of the market, valid under stock.dtd."""
     table = FeedTable(stock.FIELDS, stock.rows(options, seed))
     chosen = stylesheet or bundled_stylesheet("stock")
     return messages(table, chosen, feed="stock", grouped=True, timed=timed)
 
 
 def merge_feeds(*feeds: Iterable[Message]) -> Iterator[Message]:
-    """All messages by time; of the same time, those of an earlier feed come first."""
+    """Merge feeds by time; of messages with one time, those of an earlier argument come first."""
     return heapq.merge(*feeds, key=lambda message: message.at)
 
 
 def repeated_share(bodies: Iterable[bytes]) -> float:
-    """The share of messages that are equal to one before; 0 where there are none."""
+    """Return the share of messages equal to an earlier one; 0 if there are none."""
     seen: set[bytes] = set()
     count = 0
     for body in bodies:

@@ -1,17 +1,18 @@
 """Rows of a feed, and the CSV files that hold them.
 
-A row is what a station or a market reported at one moment: texts in the order of the feed's fields, the first of
-which is `time`. `at` is that moment in seconds, by the clock on the wall there and from the start of 1970, so that
-rows of different feeds can be put in order and the pause between two messages is a subtraction.
+A row is the report of a station or a market at one moment: texts in the order of the feed's fields,
+the first of which is `time`. `at` is that moment in seconds since 1970 in local time. So rows of
+several feeds can be sorted, and the pause between two messages is a subtraction.
 
-Files have a header, fields quoted only where they must be, UTF-8 and line feeds: the same bytes everywhere. A byte order
-mark, as spreadsheets write it, is read over. A text that could not be read back is not written: one with half of a
-surrogate pair, or one of more than 131,072 characters, which is where Python's reader gives up.
-Both ways are streams: a year of rows needs the memory of one.
+Files are UTF-8 with a header, minimal quoting and line feeds: the same bytes everywhere. The reader
+skips a byte order mark, which spreadsheets write. The writer refuses a text that could not be read
+back: one with half of a surrogate pair, or one of more than 131,072 characters, the limit of
+Python's reader. Reading and writing are streams: a year of rows needs the memory of one.
 
 >>> import io
 >>> out = io.StringIO()
->>> write_csv(out, ("time", "city"), [FeedRow(epoch_seconds(date(2011, 8, 3), 30), ("2011-08-03T00:00:30", "Ottawa"))])
+>>> row = FeedRow(epoch_seconds(date(2011, 8, 3), 30), ("2011-08-03T00:00:30", "Ottawa"))
+>>> write_csv(out, ("time", "city"), [row])
 1
 >>> read_csv(io.StringIO(out.getvalue())).fields
 ('time', 'city')
@@ -43,7 +44,7 @@ __all__ = [
 ]
 
 DAY_SECONDS = 86_400
-_MAX_FIELD_LENGTH = 131_072  # characters: the limit of `csv`, which is one for the whole process and not ours to raise
+_MAX_FIELD_LENGTH = 131_072  # characters: the default limit of `csv`, global to the process
 _EPOCH = date(1970, 1, 1).toordinal()
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
 _TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?", re.ASCII)
@@ -51,7 +52,7 @@ _TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class FeedRow:
-    """One line of a feed; `values` are in the order of the feed's fields."""
+    """One row; `values` are in the order of the feed's fields."""
 
     at: int
     values: tuple[str, ...]
@@ -59,19 +60,19 @@ class FeedRow:
 
 @dataclass(frozen=True, slots=True)
 class FeedTable:
-    """Rows with their field names; the rows can be walked through once."""
+    """Rows with their field names; the rows can be iterated once."""
 
     fields: tuple[str, ...]
     rows: Iterable[FeedRow]
 
 
 def epoch_seconds(day: date, second: int) -> int:
-    """`at` of a second of a day."""
+    """Return the seconds since 1970 of a second of a day."""
     return (day.toordinal() - _EPOCH) * DAY_SECONDS + second
 
 
 def format_time(at: int) -> str:
-    """`at` as the time field has it.
+    """Format seconds since 1970 as the time field.
 
     >>> format_time(epoch_seconds(date(2011, 8, 3), 34_200))
     '2011-08-03T09:30:00'
@@ -82,7 +83,7 @@ def format_time(at: int) -> str:
 
 
 def parse_time_of_day(text: str) -> int:
-    """A time of day as its second: 9:30 is 34200, and 24:00 the end of the day."""
+    """Return the second of a time of day: 9:30 is 34200, and 24:00 the end of the day."""
     match = _TIME_OF_DAY.fullmatch(text.strip())
     if match:
         hours, minutes, seconds = (int(part or 0) for part in match.groups())
@@ -95,13 +96,13 @@ def parse_time_of_day(text: str) -> int:
 def write_csv(
     target: str | os.PathLike[str] | TextIO, fields: Iterable[str], rows: Iterable[FeedRow]
 ) -> int:
-    """Write a header and the rows; says how many rows there were."""
+    """Write a header and the rows; return the number of rows."""
     count = 0
     with contextlib.ExitStack() as stack:
         if isinstance(target, str | os.PathLike):
             target = stack.enter_context(_open(target, "w"))
         plain = csv.writer(target, lineterminator="\n")
-        # With this line end, Python 3.11 does not see that a carriage return needs quotes.
+        # With this line terminator, Python 3.11 fails to quote a carriage return.
         quoted = csv.writer(target, lineterminator="\n", quoting=csv.QUOTE_ALL)
         header = tuple(fields)
         (quoted if "\r" in _check_line(header) else plain).writerow(header)
@@ -112,7 +113,7 @@ def write_csv(
 
 
 def _check_line(values: Sequence[str]) -> str:
-    """All texts of a line, if they can be read back."""
+    """Return the joined texts of a line; raises FormatError if they could not be read back."""
     text = "".join(values)
     if len(text) > _MAX_FIELD_LENGTH and max(map(len, values)) > _MAX_FIELD_LENGTH:
         raise FormatError("csv", f"a text has more than {_MAX_FIELD_LENGTH} characters")
@@ -124,9 +125,9 @@ def _check_line(values: Sequence[str]) -> str:
 
 
 def read_csv(source: str | os.PathLike[str] | TextIO) -> FeedTable:
-    """The table in a file, whose first line must name its fields, `time` among them.
+    """Return the table in a file, whose first line must name its fields, `time` among them.
 
-    What is wrong with the header is told at once, what is wrong with a row when it is reached.
+    Errors in the header are raised at once, errors in a row when it is reached.
     """
     if isinstance(source, str | os.PathLike):
         return _read_table(_lines(source))
@@ -190,7 +191,7 @@ def _parse_time(text: str, line: int) -> int:
     match = _TIME.fullmatch(text)
     if match:
         day, hours, minutes, seconds = match.groups()
-        with contextlib.suppress(ValueError):  # the 30th of February
+        with contextlib.suppress(ValueError):  # 30 February
             second = int(hours) * 3600 + int(minutes) * 60 + int(seconds or 0)
             return epoch_seconds(date.fromisoformat(day), second)
     message = f"{text!r} is no time"

@@ -1,20 +1,21 @@
-"""One city's weather: readings that stand still between events, whoever looks and however often.
+"""Weather of one city: a process in continuous time that changes at random events only.
 
-A station is a process in continuous time. Events come at random, and each moves one reading a little: something
-between a random walk and a walk towards where the hour and the day pull it (temperature follows a table of the
-day's course, pressure the passing front, cloud, wind and dew point the kind of day). Between two events nothing
-changes. So a feed that asks every 15 seconds and one that asks every five minutes see the same weather, and the
-share of repeated messages falls with the period, as it does in real traces.
+Each event moves one reading a little, by a random walk that is drawn towards a target. The hour and
+the day set the target: temperature follows a table of the day's course, pressure the passing front,
+and cloud, wind and dew point the kind of day. Nothing changes between two events. So feeds that
+sample every 15 seconds and every five minutes see the same weather. The share of repeated messages
+falls with the period, as in real traces.
 
-`variability` is the number of events: a station has 20 a day at 0 and 1000 more at 1. It also makes the day windier
-and wetter. Some hours are livelier than others: eight spells of three hours share out the day's events, always the
-same eight shares, in an order that the day draws for all its stations.
+`variability` sets the number of events: 20 a day at 0, and 1000 more at 1. It also makes the day
+windier and wetter. Activity varies over the day: eight spells of three hours have fixed shares of
+the events, in an order that the day draws for all its stations.
 
-Readings are integers in the unit that a station reports (half degrees, tenths of a millimetre), and nothing is
-asked of the C library's mathematics, so the bytes are the same everywhere. They agree with each other: the dew
-point is never above the temperature, humidity follows from both (Magnus), what it feels like from these and the
-wind (Steadman), a gust is never below the wind, rain falls from clouds only. A very quiet day lags behind its
-hours, since only an event makes a station look: the UV index of the afternoon may stand into the evening.
+Readings are integers in the unit that a station reports (half degrees, tenths of a millimetre), and
+no C library function is used, so the bytes are the same everywhere. Readings are consistent. The
+dew point is never above the temperature. Humidity follows from both (Magnus), the apparent
+temperature from these and the wind (Steadman). A gust is never below the wind, and rain needs
+clouds. On a very quiet day readings lag behind the hour, since only events update them: the UV
+index of the afternoon may last into the evening.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pathcast.rng import SeededRandom
 
 __all__ = ["READINGS", "DayWeather", "Station", "StationSite"]
 
-# What `Station.read` gives, in its order.
+# The fields that `Station.read` returns, in order.
 READINGS = (
     "temperature",
     "feels-like",
@@ -47,7 +48,7 @@ READINGS = (
     "rainfall",
 )
 
-_MIN_EVENTS, _EXTRA_EVENTS = 20, 1000  # events a day: at variability 0, and how many more at 1
+_MIN_EVENTS, _EXTRA_EVENTS = 20, 1000  # events a day at variability 0, and additional ones at 1
 _SPELL_SHARES = (
     40,
     60,
@@ -57,22 +58,22 @@ _SPELL_SHARES = (
     120,
     140,
     160,
-)  # percent of the day's mean; their mean is 100
+)  # percent of the day's mean
 
-# The course of temperature over a day, hour by hour, in hundredths of half the day's range.
+# Hourly course of the temperature, in hundredths of half the day's range.
 _NIGHT_TO_NOON = (-60, -70, -79, -87, -94, -100, -92, -72, -45, -16, 14, 42)
 _NOON_TO_NIGHT = (65, 83, 95, 100, 96, 84, 64, 38, 12, -12, -32, -47)
 _COURSE = _NIGHT_TO_NOON + _NOON_TO_NIGHT
 _WARMTH = (-9, -8, -2, 6, 13, 18, 21, 20, 15, 8, 2, -5)  # degrees, by month
-_SUN = (1, 2, 4, 5, 7, 8, 8, 7, 5, 3, 1, 1)  # the highest UV index, by month
-_CLOUDS = (0, 10, 25, 40, 50, 60, 75, 90, 100)  # percent, by eighths of the sky
+_SUN = (1, 2, 4, 5, 7, 8, 8, 7, 5, 3, 1, 1)  # maximal UV index, by month
+_CLOUDS = (0, 10, 25, 40, 50, 60, 75, 90, 100)  # percent, by eighths (oktas)
 _VISIBILITIES = ("0.2", "0.5", "1.0", "2.0", "4.0", "6.0", "8.0", "10.0", "12.0", "16.0", "24.0")
 _WINDS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
 
 
 @dataclass(frozen=True, slots=True)
 class StationSite:
-    """Where a station stands: latitude and longitude in hundredths of a degree, elevation in metres."""
+    """Site of a station: latitude and longitude in hundredths of a degree, elevation in metres."""
 
     city: str
     latitude: int
@@ -82,18 +83,18 @@ class StationSite:
 
 @dataclass(frozen=True, slots=True)
 class DayWeather:
-    """What all stations of a day share."""
+    """Weather that all stations of a day share."""
 
     variability: float
     month: int
-    spells: tuple[int, ...]  # percent of the mean number of events, for every three hours
+    spells: tuple[int, ...]  # percent of the mean number of events, per three hours
     warmth: int  # half degrees above the month's mean
     swing: int  # half degrees, half the range of the day
-    drought: int  # half degrees that the dew point tends to lie below the night's temperature
+    drought: int  # half degrees between the night's temperature and the dew point
     cloud: int  # eighths
     wind: int  # km/h
-    source: int  # where the wind comes from, one of eight
-    front: int  # half hectopascals that the pressure rises
+    source: int  # wind direction, one of eight
+    front: int  # rise of the pressure in half hectopascals
 
     @classmethod
     def of(cls, rng: SeededRandom, variability: float, month: int) -> DayWeather:
@@ -118,9 +119,9 @@ class DayWeather:
 
 @functools.cache
 def _saturation(half_degrees: int) -> int:
-    """The vapour pressure over water at a temperature, in tenths of a pascal.
+    """Return the vapour pressure over water at a temperature, in tenths of a pascal.
 
-    Decimal arithmetic rounds correctly, so it is the same on every machine.
+    Decimal arithmetic rounds correctly, so the result is the same on every machine.
     """
     exact = Context(prec=20)
     degrees = Decimal(half_degrees) / 2
@@ -129,7 +130,10 @@ def _saturation(half_degrees: int) -> int:
 
 
 def _random_step(value: int, target: int, low: int, high: int, rng: SeededRandom) -> int:
-    """One step: at random near the target, the more surely back to it the further away, and by longer steps."""
+    """Move a value by one step of a random walk with drift towards the target.
+
+    Both the drift and the step grow with the distance from the target.
+    """
     gap = target - value
     size = max(1, abs(gap) // 3)
     up = rng.below(100) < 50 + 10 * gap
@@ -139,11 +143,11 @@ def _random_step(value: int, target: int, low: int, high: int, rng: SeededRandom
 
 
 class Station:
-    """A place and the state of its weather. `begin` a day, then `read` at seconds that do not go backwards."""
+    """A site and its weather. Call `begin` for a day, then `read` at non-decreasing seconds."""
 
     def __init__(self, site: StationSite) -> None:
         self.site = site
-        # Further north is colder, further up as well.
+        # North and altitude lower the temperature.
         self._offset = (4400 - site.latitude) // 150 - site.elevation // 150
         self._day: DayWeather | None = None
         self._visibility = len(_VISIBILITIES) - 2
@@ -151,11 +155,11 @@ class Station:
         self._readings: tuple[str, ...] | None = None
 
     def begin(self, day: DayWeather, rng: SeededRandom) -> None:
-        """The weather goes on from where it was; the first day starts from what is usual."""
+        """Start a day from the current weather; the first day starts from typical values."""
         if self._day is not None:
-            self.read(DAY_SECONDS - 1)  # yesterday ends the same whenever it was last read
+            self.read(DAY_SECONDS - 1)  # the day's end must not depend on the last reading
         self._rng = rng
-        self._next_event = 0.0  # when the next event comes; each event draws the pause after it
+        self._next_event = 0.0  # seconds; each event draws the pause after it
         self._second = 0
         if self._day is None:
             self._day = day
@@ -173,7 +177,7 @@ class Station:
         self._schedule_next()
 
     def read(self, second: int) -> tuple[str, ...]:
-        """The readings at a second of the day, in the order of `READINGS`."""
+        """Return the readings at a second of the day, in the order of `READINGS`."""
         while self._next_event <= second:
             self._second = int(self._next_event)
             self._on_event()
@@ -197,7 +201,7 @@ class Station:
         self._next_event += self._rng.exponential() * DAY_SECONDS / events
 
     def _target_temperature(self) -> int:
-        """The temperature that the hour asks for."""
+        """Return the temperature target of the hour."""
         day = self.day
         hour, seconds = divmod(self._second, 3600)
         this_hour, next_hour = _COURSE[hour], _COURSE[(hour + 1) % 24]
@@ -207,7 +211,7 @@ class Station:
         )
 
     def _on_event(self) -> None:
-        """Move one reading; what depends on it follows."""
+        """Move one reading, and update dependent ones."""
         day, rng = self.day, self._rng
         turn = rng.below(20)
         if turn < 4:
@@ -219,7 +223,7 @@ class Station:
             target = self._target_temperature() - day.swing // 2 - day.drought + self._rain // 4
             self._dew = _random_step(self._dew, target, -110, self._temperature, rng)
         elif turn < 9:
-            # Wind is up by day and down by night, as the temperature is.
+            # Wind rises by day and falls by night, like the temperature.
             target = max(0, day.wind + day.wind * _COURSE[self._second // 3600] // 250)
             self._wind = _random_step(self._wind, target, 0, 120, rng)
         elif turn < 12:
@@ -242,7 +246,7 @@ class Station:
             self._rain = 0
 
     def _target_visibility(self) -> int:
-        """How far one can see tends to be less in rain, and in air that is nearly saturated."""
+        """Return the visibility target: lower in rain and in nearly saturated air."""
         spread = self._temperature - self._dew
         return len(_VISIBILITIES) - 2 - min(5, self._rain // 8) - (4 - spread if spread < 4 else 0)
 
@@ -251,7 +255,7 @@ class Station:
         temperature, wind = self._temperature, self._wind
         vapour = _saturation(self._dew)
         felt = temperature * 500 + 33 * vapour // 100 - 7000 * wind // 36 - 4000
-        # Noon is at 13:00; the sun stands for six hours before and after it.
+        # Solar noon is at 13:00; the sun is up for six hours before and after.
         high = max(0, 21_600**2 - (self._second - 46_800) ** 2)
         sun = _SUN[day.month - 1] * high * (16 - self._clouds) // (16 * 21_600**2)
         condition, code = self._condition()
@@ -275,7 +279,7 @@ class Station:
         )
 
     def _condition(self) -> tuple[str, str]:
-        """What people call it, and its code."""
+        """Return the condition in words, and its code."""
         if self._rain:
             if self._temperature <= 0:
                 return ("Snow" if self._rain > 6 else "Light Snow"), "snow"
@@ -298,6 +302,6 @@ class Station:
 
 
 def _tenths(number: int) -> str:
-    """A number of tenths, with its point."""
+    """Format a number of tenths with a decimal point."""
     sign = "-" if number < 0 else ""
     return f"{sign}{abs(number) // 10}.{abs(number) % 10}"

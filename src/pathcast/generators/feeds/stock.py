@@ -1,16 +1,19 @@
-"""The stock feed: a hundred made-up companies, polled while the market is open, as rows.
+"""Stock feed: a hundred fictional companies, polled while the market is open.
 
-Section 3.5 of Cao 2012 polled 100 symbols every five minutes from 9:30 to 16:00, both included: 79 messages a day,
-each with all symbols. A row here is one symbol at one poll, and the rows of a poll follow each other.
+Section 3.5 of Cao 2012 polled 100 symbols every five minutes from 9:30 to 16:00, both included: 79
+messages a day, each with all symbols. A row is one symbol at one poll, and the rows of a poll are
+consecutive.
 
-Prices are integers, in cents. A symbol's trades come at random, more often for some than for others, and each moves
-the price by a few thousandths, in ticks of one cent below 50 dollars, two below 200, five above. Between trades
-nothing changes, and the trades do not depend on the period, so polling more often shows the same market in more
-detail. Bid and ask lie about the last trade; capitalisation, P/E and yield follow from it; a day opens near the
-last day's close. Weekends are skipped. On a day without trades (`trades=0`) all messages are alike. A market that opens
-also closes later; a period longer than its day polls it once.
+Prices are integers, in cents. Trades of a symbol arrive at random, at a rate of its own, and each
+moves the price by a few thousandths. Ticks are one cent below 50 dollars, two below 200, five
+above. Nothing changes between trades, and trades do not depend on the period, so more frequent
+polls sample the same market. Bid and ask lie around the last trade; capitalisation, P/E and yield
+follow from it; a day opens near the previous close. Weekends are skipped. On a day without trades
+(`trades=0`) all messages are equal. A market closes later than it opens; a period longer than its
+day polls it once.
 
-The paper names the fields only; the companies, their figures and the walk are ours. "Div & Yield" is two columns.
+The paper names the fields only; the companies, their figures and the random walk are fictional.
+"Div & Yield" is two columns.
 
 >>> day = list(rows(StockOptions(symbols=2), seed=1))
 >>> len(day), [row.values[1] for row in day[:3]]
@@ -30,8 +33,8 @@ from pathcast.rng import SeededRandom
 __all__ = ["FIELDS", "StockOptions", "rows", "symbols"]
 
 FIELDS: tuple[str, ...] = tuple(
-    "time symbol sector last-trade move pre-close open bid ask target-est avg-volume market-cap pe eps dividend "
-    "yield rating".split()
+    "time symbol sector last-trade move pre-close open bid ask target-est avg-volume market-cap "
+    "pe eps dividend yield rating".split()
 )
 
 _MAX_SYMBOLS = 5000
@@ -39,13 +42,13 @@ _SECTORS = "energy finance health industry retail technology utilities".split()
 _RATINGS = ("strong buy", "buy", "buy", "hold", "hold", "hold", "sell", "strong sell")
 _CONSONANTS, _VOWELS = "BCDFGHJKLMNPQRSTVWXZ", "AEIOU"
 _PRICES = ((300, 2_000), (1_000, 6_000), (2_000, 10_000), (5_000, 40_000))  # cents
-_TRADE_RATES = (20, 60, 100, 140, 180)  # percent of the mean number of trades
-_STEPS = (-3, -2, -1, -1, -1, 1, 1, 1, 2, 3)  # what one trade may move
+_TRADE_RATES = (20, 60, 100, 140, 180)  # percent of the mean number of trades, per company
+_STEPS = (-3, -2, -1, -1, -1, 1, 1, 1, 2, 3)  # price moves of a trade, in steps
 
 
 @dataclass(frozen=True, slots=True)
 class StockOptions:
-    """What to collect; times are seconds of the day."""
+    """Parameters of the stock feed; times are seconds of the day."""
 
     symbols: int = 100
     period: int = 300
@@ -53,7 +56,7 @@ class StockOptions:
     start: date = date(2011, 8, 3)
     opens: int = 34_200  # 9:30
     closes: int = 57_600  # 16:00
-    trades: int = 200  # of a symbol in a day, on average
+    trades: int = 200  # per symbol and day, on average
 
     def __post_init__(self) -> None:
         checks = (
@@ -74,7 +77,7 @@ class StockOptions:
 
 
 def symbols(count: int, seed: int) -> tuple[str, ...]:
-    """So many distinct symbols of four letters."""
+    """Return distinct symbols of four letters."""
     rng = SeededRandom(seed, "stock", "symbols")
     names: dict[str, None] = {}
     while len(names) < count:
@@ -84,7 +87,7 @@ def symbols(count: int, seed: int) -> tuple[str, ...]:
 
 
 def rows(options: StockOptions, seed: int) -> Iterator[FeedRow]:
-    """The rows in the order of their times, and of the symbols within one."""
+    """Yield the rows by time, and by symbol within one time."""
     companies = [_Company(symbol, seed) for symbol in symbols(options.symbols, seed)]
     for number in range(options.days):
         today = date.fromordinal(_trading_day(options.start, number))
@@ -96,17 +99,17 @@ def rows(options: StockOptions, seed: int) -> Iterator[FeedRow]:
             for company in companies:
                 yield FeedRow(at, (time, *company.read(second)))
         for company in companies:
-            company.read(options.closes)  # the close is the close, whether or not it was polled
+            company.read(options.closes)  # advance to the close even if no poll hits it
 
 
 def _trading_day(start: date, number: int) -> int:
-    """The ordinal of the day with this number from 0, of those from the start on that are in no weekend."""
+    """Return the ordinal of the n-th weekday from the start on, counted from 0."""
     weeks, weekday = divmod(min(start.weekday(), 5) + number, 5)
     return start.toordinal() - start.weekday() + 7 * weeks + weekday
 
 
 def _tick(price: int) -> int:
-    """The step in which a price is quoted."""
+    """Return the tick size of a price."""
     return 1 if price < 5_000 else 2 if price < 20_000 else 5
 
 
@@ -116,7 +119,7 @@ def _decimal(hundredths: int) -> str:
 
 
 class _Company:
-    """A company and its price. `begin` a day, then `read` at seconds that do not go backwards."""
+    """A company and its price. Call `begin` for a day, then `read` at non-decreasing seconds."""
 
     def __init__(self, symbol: str, seed: int) -> None:
         rng = SeededRandom(seed, "stock", "company", symbol)
@@ -125,7 +128,7 @@ class _Company:
         self._sector = rng.pick(_SECTORS)
         self._last = price - price % _tick(price)
         self._shares = rng.between(20, 5_000) * 100_000
-        self._earned = rng.between(-price // 20, price // 8)  # cents a share in a year
+        self._earned = rng.between(-price // 20, price // 8)  # cents per share and year
         self._paid = max(0, rng.between(0, 3) * self._earned // 10)
         self._volume = rng.between(50, 20_000) * 1_000
         self._trade_rate = rng.pick(_TRADE_RATES)
@@ -146,7 +149,7 @@ class _Company:
         self._fields = self._report()
 
     def read(self, second: int) -> tuple[str, ...]:
-        """All fields but the time."""
+        """Return all fields except the time."""
         if self._pause is not None and self._next_trade <= second:
             while self._next_trade <= second:
                 self._trade()

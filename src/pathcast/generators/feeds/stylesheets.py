@@ -1,4 +1,4 @@
-"""The bundled style sheets of the feeds: `sheets/NAME.xsl` turns rows into messages.
+"""The bundled style sheets of the feeds: `stylesheets/NAME.xsl` turns rows into messages.
 
 >>> bundled_stylesheet("weather").name
 'weather.xsl'

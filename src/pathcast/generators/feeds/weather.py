@@ -1,19 +1,21 @@
-"""The weather feed: what stations report, asked for at a steady pace, as rows.
+"""Weather feed: reports of stations, sampled at a fixed period.
 
-Section 3.5 of Cao 2012 collected the weather of three cities of Ontario on three days of August 2011: some 3000
-messages a day in all, about one every 30 seconds. So the cities take turns here: every `period` seconds the next
-one reports, which makes 2880 rows a day at 30 seconds for however many cities (`together` lets all of them report
-every time). The weather itself (`pathcast.generators.feeds.station`) knows nothing of the period.
+Section 3.5 of Cao 2012 collected the weather of three cities of Ontario on three days of August
+2011: some 3000 messages a day in all, about one every 30 seconds. So the cities take turns: every
+`period` seconds the next one reports, which makes 2880 rows a day at 30 seconds for any number of
+cities. With `together`, all cities report every time. The weather itself (`station`) does not
+depend on the period.
 
-Every day has a variability, a number from 0 to 1. The named days come out near the share of repeated messages
-that table 3.8 gives for an infinite cache, with the default cities and period:
+Every day has a variability from 0 to 1. With the default cities and period, the named days come
+near the share of repeated messages that table 3.8 gives for an infinite cache:
 
     calm        84.74%   (August 5)
     mixed       50.92%   (August 3)
     changeable  47.90%   (August 4)
 
-The paper gives no data beyond that and the fields' names. Which hours are lively, how the readings are rounded and
-what each moves like are ours. More cities in turn, or a longer period, mean fewer repeats.
+The paper gives no data beyond that and the names of the fields. The activity over the day, the
+rounding of readings and their dynamics are our choice. More cities in turn, or a longer period,
+mean fewer repeats.
 
 >>> rows = list(rows(WeatherOptions(days=("calm",)), seed=1))
 >>> len(rows), rows[0].values[:2], rows[1].values[:2]
@@ -51,15 +53,15 @@ _NAME_ENDS = "Falls Harbour Bay Ridge Lake Landing Mills Point Narrows Corners H
 
 @dataclass(frozen=True, slots=True)
 class WeatherOptions:
-    """What to collect. A day is a name of `DAYS` or a variability; there are as many days as are given."""
+    """Parameters of the weather feed; each day is a name of `DAYS` or a variability."""
 
     cities: tuple[str, ...] = CITIES
     period: int = 30  # seconds from one report to the next
     days: tuple[str | float, ...] = ("mixed",)
     start: date = date(2011, 8, 3)
-    since: int = 0  # the second of each day that starts it
-    until: int = DAY_SECONDS  # the second that is no longer part of it
-    together: bool = False  # all cities every time, instead of one after the other
+    since: int = 0  # first second of each day
+    until: int = DAY_SECONDS  # end of each day, exclusive
+    together: bool = False  # all cities every time, instead of in turn
 
     def __post_init__(self) -> None:
         if not self.cities or len(set(self.cities)) != len(self.cities):
@@ -84,7 +86,7 @@ class WeatherOptions:
 
 
 def cities(count: int) -> tuple[str, ...]:
-    """So many names: the paper's three cities, then made-up ones."""
+    """Return city names: the paper's three, then fictional ones."""
     max_count = len(CITIES) + len(_NAME_STARTS) * len(_NAME_ENDS) * 100
     if not 1 <= count <= max_count:
         raise WorkloadError("cities", f"there can be 1 to {max_count} cities, not {count}")
@@ -97,7 +99,7 @@ def cities(count: int) -> tuple[str, ...]:
 
 
 def rows(options: WeatherOptions, seed: int) -> Iterator[FeedRow]:
-    """The rows in the order of their times."""
+    """Yield the rows by time."""
     stations = [Station(_site(city, seed)) for city in options.cities]
     station_fields = [
         _station_fields(station.site, number) for number, station in enumerate(stations, 1)
@@ -133,7 +135,7 @@ def _site(city: str, seed: int) -> StationSite:
 
 
 def _station_fields(site: StationSite, number: int) -> tuple[str, ...]:
-    """What a station says of itself."""
+    """Return the constant fields of a station."""
     letters = "".join(letter for letter in site.city.upper() if "A" <= letter <= "Z")
     return (
         site.city,

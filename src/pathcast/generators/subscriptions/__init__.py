@@ -1,8 +1,15 @@
-"""Subscriptions from a DTD: seeded, streamed, distinct or not.
+"""Generator of XPath subscriptions that documents of a DTD can match.
 
-element graph -> walks (walk) -> trees and predicates (twigs, predicates), or disjoint profiles (profiles)
-              -> a stream of new texts (stream) -> steered to a match ratio (ratio)
-texts -> how many of them others cover (covering)
+    element graph -> walks -> trees and predicates (sampler, predicates), or profiles (profiles)
+                  -> a stream of new texts (stream) -> filtered to a match ratio (match_ratio)
+
+- `options`: the options, checked.
+- `walks`: random walks and trees over the element graph.
+- `sampler`, `predicates`: one random subscription.
+- `stream`: `subscriptions`, the entry point: a seeded stream, distinct or not.
+- `profiles`: disjoint subscriptions.
+- `match_ratio`: selection of subscriptions for a match ratio.
+- `covering_rate`: the share of a set of subscriptions that others cover.
 """
 
 from pathcast.generators.subscriptions.options import PredicateKinds, SubscriptionOptions

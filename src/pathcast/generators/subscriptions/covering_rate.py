@@ -1,19 +1,17 @@
-"""How much of a set of linear subscriptions is covered by the rest: the covering rate of Li et al. 2008, section 5.
+"""Covering rate of a set of linear paths (Li 2008, section 5): the share that others cover.
 
-A subscription covers another if every document that matches the other matches it too. A routing table need not hold what is
-covered; the *covering rate* is the share of the set that it can leave out. Of equivalent ones, one stays.
+A routing table need not hold a covered subscription, so the covering rate is the share that it can
+leave out. Of equivalent subscriptions, one stays.
 
-Linear patterns cover each other by a homomorphism: the steps of p are mapped to steps of q in order, a name to the same name and a `*` to
-anything, a / to a /, a // to any way down; p may be shorter than q, since a match of q's beginning is enough. That holds
-for wildcards too if they are written right: in a run of `*` with a // in it or behind it, only the least length
-counts, so `/a/*//b`, `/a//*/b` and `/a//*//b` are all read as `/a//*//b`, and `/a/*` at the end as `/a//*` (something
-stands below a). Then `/a/*` is seen to cover `/a//b`. That a homomorphism means covering is plain; that none is missing then is
-tested against all the documents that could tell two patterns apart, not proved.
+One linear path covers another if there is a homomorphism between them after the wildcard rule of
+`pathcast.covering.homomorphism`. `linear_steps` applies that rule to texts. It relaxes both paths,
+which keeps each equivalent; a test compares the results with canonical models.
 
-All patterns are put in one tree of shared prefixes, which is an automaton that reads patterns: going down the tree, a set of
-its own nodes is kept that map to the beginning just read. Where one of them is the end of a pattern, everything
-from there on is covered, and nothing below an end is looked at: its beginning covers it. So each node is visited once at
-most, and 100,000 subscriptions take some seconds (up to 20, if they are long, with many // and few covered).
+All paths share one prefix tree, which is read as an NFA whose input is the tree itself. A
+depth-first traversal keeps the set of states that the prefix just read can reach. If one of them is
+accepting, all paths below are covered and the traversal skips them. So each node is visited at most
+once: 100,000 subscriptions take some seconds, or up to 20 if they are long, with many // and a low
+rate.
 
 >>> covering_rate(["/a/b", "/a/b/c", "/a//c", "/x/*", "/x//y"])
 0.4
@@ -24,31 +22,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["covering_rate", "linear_steps", "uncovered"]
+__all__ = ["covering_rate", "linear_steps", "uncovered_count"]
 
 _STEP = re.compile(r"(//?|^)(\*|[^\W\d][\w.:-]*)")
 _LINEAR = re.compile(r"(?:(?://?|^)(?:\*|[^\W\d][\w.:-]*))+")
 
 _NOTHING: set[int] = set()
-Steps = tuple[tuple[bool, str], ...]  # of each step: is the axis //, and the name
+Steps = tuple[tuple[bool, str], ...]  # (is the axis //, name) of each step
 
 
 def covering_rate(texts: Iterable[str]) -> float:
-    """The share of the linear subscriptions among these that another one covers; 0 if there are none."""
+    """Return the share of the linear paths among the texts that another one covers; 0 if none."""
     tree = _PrefixTree(texts)
-    return 1.0 - tree.uncovered() / tree.count if tree.count else 0.0
+    return 1.0 - tree.uncovered_count() / tree.count if tree.count else 0.0
 
 
-def uncovered(texts: Iterable[str]) -> int:
-    """How many of the linear ones must stay, so that the others are covered."""
-    return _PrefixTree(texts).uncovered()
+def uncovered_count(texts: Iterable[str]) -> int:
+    """Return the number of linear paths that must stay to cover the others."""
+    return _PrefixTree(texts).uncovered_count()
 
 
 def linear_steps(text: str) -> Steps | None:
-    """The steps of a linear subscription with its wildcards in the one way; None if it is not linear."""
+    """Return the steps of a linear path with relaxed wildcards; None if it is not linear."""
     if not _LINEAR.fullmatch(text):
         return None
-    # A relative path starts anywhere.
+    # A relative path starts at any depth.
     steps = [(axis != "/", name) for axis, name in _STEP.findall(text)]
     start = 0
     while start < len(steps):
@@ -65,7 +63,7 @@ def linear_steps(text: str) -> Steps | None:
 
 
 class _PrefixTree:
-    """The prefixes of all patterns. Nodes are numbers, 0 is the top."""
+    """The shared prefixes of all paths. Nodes are numbers; 0 is the root."""
 
     __slots__ = (
         "accepting",
@@ -81,7 +79,7 @@ class _PrefixTree:
         self.child_edges: list[dict[str, int]] = [{}]
         self.descendant_edges: list[dict[str, int]] = [{}]
         self.accepting: set[int] = set()
-        self.nodes_with_child: dict[str, set[int]] = {}  # name -> nodes with such a / step
+        self.nodes_with_child: dict[str, set[int]] = {}  # name -> nodes with such a child edge
         self.nodes_with_descendant: dict[str, set[int]] = {}
         for text in texts:
             steps = linear_steps(text)
@@ -103,11 +101,11 @@ class _PrefixTree:
             node = child
         self.accepting.add(node)
 
-    def uncovered(self) -> int:
-        """Go down the tree, with the nodes that stand for what was read."""
+    def uncovered_count(self) -> int:
+        """Traverse the tree with the set of NFA states; count the paths that no other covers."""
         nearest, farthest = self._distances()
         count = 0
-        # A node, those that map to just where it is, and those above from which a // may start.
+        # Node, states of its prefix, and earlier states with descendant edges.
         waiting = [(0, {0}, _NOTHING)]
         while waiting:
             node, states, open_states = waiting.pop()
@@ -115,7 +113,7 @@ class _PrefixTree:
             if ends:
                 count += ends == {node}
                 continue
-            # What needs more steps than are left below here can cover nothing.
+            # Drop states farther from acceptance than the levels below this node.
             levels_below = farthest[node]
             states = {state for state in states if nearest[state] <= levels_below}
             open_states = {
@@ -130,10 +128,10 @@ class _PrefixTree:
         return count
 
     def _distances(self) -> tuple[list[int], list[int]]:
-        """How many steps below each node the nearest pattern ends, and the farthest."""
+        """Return the least and greatest number of steps from each node to an accepting one."""
         nearest = [0] * len(self.child_edges)
         farthest = [0] * len(self.child_edges)
-        for node in range(len(self.child_edges) - 1, -1, -1):  # kids have higher numbers
+        for node in range(len(self.child_edges) - 1, -1, -1):  # children have higher numbers
             children = (*self.child_edges[node].values(), *self.descendant_edges[node].values())
             if children:
                 farthest[node] = 1 + max(farthest[child] for child in children)
@@ -142,7 +140,7 @@ class _PrefixTree:
         return nearest, farthest
 
     def _advance(self, states: set[int], open_states: set[int], name: str) -> set[int]:
-        """Where a step of this name leads, a / from `here` and a // from `above`."""
+        """Return the states after a name: by / from `states`, by // from `open_states`."""
         reached = set()
         for test in ("*",) if name == "*" else (name, "*"):
             reached.update(

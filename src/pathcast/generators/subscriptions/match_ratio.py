@@ -1,24 +1,28 @@
-"""Subscriptions that a given share of documents matches: accept and reject, until the mean is right.
+"""Selection of subscriptions for a match ratio, by accept and reject.
 
-The *match ratio* is the mean, over documents, of the share of the subscriptions that a document matches (Cao 2012, table 5.4:
-"the ratio of matched queries over test query population", around 0.05). Candidates are tried on sample documents, in batches,
-by the `Matcher`. The *share* of a candidate is the share of documents that match it; the mean of the shares over the
-subscriptions is the match ratio. So it is enough to choose among candidates that match rarely and those that match
-often: whenever the mean so far is too low, the next is a common one, and else a rare one. The sum is then never further from
-what it should be than 1, and the mean after n subscriptions is within 1 / n of the target.
+The *match ratio* is the mean, over documents, of the share of subscriptions that a document matches
+(Cao 2012, table 5.4: "the ratio of matched queries over test query population", around 0.05). The
+`Matcher` tries candidates on sample documents, in batches. The *share* of a candidate is the share
+of documents that match it; the mean share of the subscriptions is the match ratio. So it suffices
+to choose between rare and common candidates: if the mean so far is too low, the next is a common
+one, else a rare one. The sum then stays within 1 of its target, and the mean after n subscriptions
+within 1 / n.
 
-One half of the samples says which candidates are rare, the other half what their shares are. Were it the same documents, those that
-are rare on just these would be preferred, and on other documents the ratio would turn out higher.
+One half of the samples classifies candidates, the other half measures their shares. With the same
+documents for both, candidates that are rare on just these would be preferred, and other documents
+would show a higher ratio.
 
-Candidates of either kind keep their order; of the kind that is too common, most are dropped. Where one kind does not come up
-among `MAX_SEARCH` candidates, or the mean stays off by a quarter, the target cannot be kept: a `WorkloadError` of the kind
-"match-ratio" says what is possible.
+Candidates of either class keep their order; surplus candidates of the more frequent class are
+dropped. If one class does not occur among `MAX_SEARCH` candidates, or the mean stays off by a
+quarter, the target is unreachable: a `WorkloadError` of the kind "match-ratio" reports the possible
+range.
 
-What was reached is `achieved`. It is measured on half of the samples; on other documents the ratio differs as samples do.
+`achieved_ratio` is measured on half of the samples; on other documents the ratio differs by
+sampling error.
 
 >>> samples = [b"<a><b/></a>", b"<a><b/></a>", b"<a><c/></a>", b"<a><c/></a>"]
 >>> steered = RatioFilter(iter(["/a/b", "/a", "/x", "/a/c", "/y", "/z"]), samples, 0.25)
->>> list(steered), steered.achieved
+>>> list(steered), steered.achieved_ratio
 (['/x', '/a/b', '/y', '/a', '/z'], 0.3)
 """
 
@@ -33,25 +37,25 @@ from pathcast.matching import Matcher
 
 __all__ = ["MAX_SEARCH", "RatioFilter", "sample_count"]
 
-MAX_SEARCH = 20_000  # candidates without one of the kind that is needed
+MAX_SEARCH = 20_000  # candidates tried for one of the class required
 _FIRST_BATCH, _MAX_BATCH = (
     250,
     2000,
-)  # candidates tried at once: few at first, so that the first come soon
-_MAX_WAITING = 2000  # candidates of one kind that are kept
-_MAX_CACHED_SHARES = 100_000  # shares that are remembered, for candidates that come again
-_TOLERANCE = 0.1  # how far from the target, as a share of it, the mean may be where one kind does not come up
-_MAX_DRIFT = 0.25  # and how far after every so many subscriptions
-_CHECK_INTERVAL = 1000
+)  # candidates; small at first, for a quick start
+_MAX_WAITING = 2000  # candidates per class
+_MAX_CACHED_SHARES = 100_000  # for candidates that recur
+_TOLERANCE = 0.1  # relative error allowed if one class does not occur
+_MAX_DRIFT = 0.25  # relative error allowed at every check
+_CHECK_INTERVAL = 1000  # subscriptions
 
 
 def sample_count(target: float) -> int:
-    """How many sample documents tell what matches more rarely than the target from what matches more often."""
+    """Return the number of samples that separates shares below and above the target."""
     return 2 * min(max(24, round(1.5 / target) if target else 0), 200)
 
 
 class RatioFilter:
-    """An iterator over the candidates that are taken. `achieved` is the match ratio of those given out so far."""
+    """Iterator over the accepted candidates; `achieved_ratio` is the match ratio so far."""
 
     def __init__(self, candidates: Iterator[str], samples: Sequence[bytes], target: float) -> None:
         if len(samples) < 2:
@@ -63,21 +67,21 @@ class RatioFilter:
         self._ended = False
         self._rare: deque[str] = deque()
         self._common: deque[str] = deque()
-        self._screening_shares: dict[str, float] = {}  # shares of the first half of the samples
+        self._screening_shares: dict[str, float] = {}  # on the first half of the samples
         self._measured_shares: dict[str, float] = {}
         self._sum = 0.0
         self.taken = 0
         self.tried = 0
 
     @property
-    def achieved(self) -> float:
+    def achieved_ratio(self) -> float:
         return self._sum / self.taken if self.taken else 0.0
 
     def __iter__(self) -> RatioFilter:
         return self
 
     def __next__(self) -> str:
-        # Common ones are wanted while the mean is too low.
+        # Take a common candidate while the mean is too low.
         common = self._sum < self._target * self.taken
         queue, other_queue = (self._common, self._rare) if common else (self._rare, self._common)
         if not self._refill(queue):
@@ -103,28 +107,29 @@ class RatioFilter:
         return text
 
     def _refill(self, queue: deque[str]) -> bool:
-        """Try candidates until there is one of the kind that is wanted."""
+        """Try candidates until the queue has one; return whether it has."""
         since = self.tried
         while not queue and not self._ended and self.tried - since < MAX_SEARCH:
             self._try_batch()
         return bool(queue)
 
     def _error(self) -> float:
-        return abs(self.achieved - self._target)
+        return abs(self.achieved_ratio - self._target)
 
     def _unreachable(self, why: str) -> WorkloadError:
         shares = list(self._screening_shares.values())
         mean = sum(shares) / len(shares)
         return WorkloadError(
             "match-ratio",
-            f"a match ratio of {self._target} cannot be kept: {why} (after {self.taken:,} subscriptions it "
-            f"is {self.achieved:.4f})",
-            hint=f"these candidates match {min(shares):.4f} to {max(shares):.4f} of the documents, {mean:.4f} in "
-            "the mean; ask for a ratio between, or change p(*), p(//), the depth or the predicates",
+            f"a match ratio of {self._target} cannot be kept: {why} "
+            f"(after {self.taken:,} subscriptions it is {self.achieved_ratio:.4f})",
+            hint=f"these candidates match {min(shares):.4f} to {max(shares):.4f} of the documents, "
+            f"{mean:.4f} in the mean; ask for a ratio between, "
+            "or change p(*), p(//), the depth or the predicates",
         )
 
     def _try_batch(self) -> None:
-        """Try another batch."""
+        """Classify and measure another batch of candidates."""
         batch = list(islice(self._candidates, self._size))
         self._ended = len(batch) < self._size
         self._size = min(2 * self._size, _MAX_BATCH)
@@ -142,7 +147,7 @@ class RatioFilter:
     def _measure(
         self, shares: dict[str, float], texts: list[str], samples: Sequence[bytes]
     ) -> None:
-        """Find out the shares that are not known."""
+        """Measure the shares that are not cached."""
         if len(shares) > _MAX_CACHED_SHARES:
             waiting = {*self._rare, *self._common, *texts}
             for text in [text for text in shares if text not in waiting]:

@@ -1,8 +1,9 @@
-"""What subscriptions should be like: the parameters of the papers' generators, checked once.
+"""Options of the subscription generator: the parameters of the papers' generators.
 
-Shares and probabilities are between 0 and 1. Where papers mean different things by one word, both are here: the probability
-of branches is of a *node* (XNET, section 5: a node has more than one child) or of a *query* (Cao 2012, table 5.4),
-and the depth is spread between the least and the most or `full`, as far down as the schema goes (YFilter's generator).
+Shares and probabilities lie between 0 and 1. Where papers use one term for two things, both are
+available. The probability of branches is that of a *node* (XNET, section 5: a node has more than
+one child) or of a *query* (Cao 2012, table 5.4). The depth is uniform between least and most, or
+`full`, as deep as the schema allows (YFilter's generator).
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from pathcast.generators.values import ValueDomain
 
 __all__ = ["MAX_STEPS", "PredicateKinds", "SubscriptionOptions"]
 
-MAX_STEPS = 200  # documents may be 256 levels deep
+MAX_STEPS = 200  # of a path; documents may have 256 levels
 _OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
 
 
 @dataclass(frozen=True, slots=True)
 class PredicateKinds:
-    """How predicates are drawn: the weight of each kind, and the values that they compare with.
+    """How predicates are drawn: the weight of each kind, and the values to compare with.
 
-    `attribute` compares an attribute, `value` the text of an element, `position` asks for the place among the
-    siblings of that name, `existence` only for the presence of an attribute. Operands are drawn from
-    `values`, which should be those of the documents; words are compared by `=` only. An enumeration is
-    compared with one of its own values and a fixed attribute with its value, by `=`.
+    `attribute` compares an attribute, `value` the text of an element, `position` requires a
+    position among the siblings of that name, `existence` the presence of an attribute. Operands
+    come from `values`, which should be those of the documents; words are compared by `=` only. An
+    enumeration is compared with one of its values and a fixed attribute with its value, by `=`.
     """
 
     attribute: float = 1.0
@@ -35,7 +36,7 @@ class PredicateKinds:
     existence: float = 0.0
     values: ValueDomain = field(default_factory=ValueDomain)
     operators: tuple[str, ...] = ("=", "<", "<=", ">", ">=")
-    positions: int = 5  # the highest place asked for
+    positions: int = 5  # the highest position
 
     def __post_init__(self) -> None:
         weights = (self.attribute, self.value, self.position, self.existence)
@@ -53,18 +54,21 @@ class PredicateKinds:
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionOptions:
-    """The parameters of `subscriptions`.
+    """Parameters of `subscriptions`.
 
-    - `max_depth`, `min_depth`: steps of the longest path of a query; `full`: always walk as deep as possible.
-    - `wildcard`, `descendant`: p(*) and p(//) of every step. `relative`: share of the queries that start anywhere and are
-      written without a slash in front (`a/b`, which is `//a/b` for a subscription); their first step counts as a // step.
-    - `branch`: with `branching` "node", the probability that a node has more than one child, as long as the query
-      has fewer than `branches` root-to-leaf paths; with "query", the probability that a query has branches, and then it
-      has exactly that many paths.
-    - `predicate`: the probability that a query has predicates; then it has `predicates` of them.
+    - `max_depth`, `min_depth`: steps of the longest path of a query; `full`: always walk as deep as
+      possible.
+    - `wildcard`, `descendant`: p(*) and p(//) of every step. `relative`: share of the queries that
+      start at any depth and have no leading slash (`a/b`, which as a subscription means `//a/b`);
+      their first step counts as a // step.
+    - `branch`: with `branching` "node", the probability that a node has more than one child, while
+      the query has fewer than `branches` root-to-leaf paths. With "query", the probability that a
+      query has branches; it then has exactly that many paths.
+    - `predicate`: the probability that a query has predicates; it then has `predicates` of them.
     - `theta`: the skew of the choice of names. `distinct`: no text twice.
-    - `match_ratio`: the mean share of the subscriptions that a document matches, if it should be steered.
-    - `disjoint`: so many different value profiles that never overlap, instead of paths (see `profiles`).
+    - `match_ratio`: the mean share of the subscriptions that a document matches, if requested.
+    - `disjoint`: the number of distinct, non-overlapping value profiles, instead of paths (see
+      `profiles`).
     """
 
     max_depth: int = 6

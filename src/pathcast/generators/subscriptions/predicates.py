@@ -1,17 +1,20 @@
-"""Predicates for the steps of a subscription, such that a valid document can satisfy them all at once.
+"""Sampler of predicates that one valid document can satisfy together.
 
-They are put on steps drawn uniformly (as the levels of the predicates of Cao 2012, section 3.4.4, are), and speak of the element
-that the step was made from, also where the step is a `*`:
+Steps are drawn uniformly (like the levels of predicates in Cao 2012, section 3.4.4). A predicate
+refers to the element that the step was derived from, also if the step is a `*`:
 
-- `[@a = 7]`: only attributes that the DTD declares, and values that they can have: an enumeration's own, a fixed one's,
-  integers for CDATA and NMTOKEN. An ID cannot be a number, so it gets no comparison.
-- `[@a]`: an IDREF must point to something: only where the same element has an ID that it may name.
-- `[text() = 7]`: only where text may stand. It asks for a text of the element itself, so children may stand beside it.
-- `[3]`: only where the content model has room for so many children of that name, beside all others that the query
-  wants there, and never on a `*`.
+- `[@a = 7]`: attributes that the DTD declares, with values that they can have: an enumeration's
+  own, a fixed one's, integers for CDATA and NMTOKEN. An ID cannot be a number, so it has no
+  comparison.
+- `[@a]`: an IDREF needs a target, so only if the same element has an ID that it may name.
+- `[text() = 7]`: only where text is allowed. It tests a text node of the element itself, so
+  children may stand beside it.
+- `[3]`: only if the content model has room for that many children of the name, beside all others
+  that the query requires there, and never on a `*`.
 
-No attribute is asked twice on one step, nor is its text or its place, so predicates of a query never contradict each other.
-Positions come first and the others in the order of their texts: equal queries are written equally.
+A step tests each attribute, its text and its position at most once, so the predicates of a query
+never contradict each other. Positions come first, the others in the order of their texts: equal
+queries have equal texts.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from pathcast.schema import AttributeType, Default, Element
 
 __all__ = ["PredicateSampler", "QueryStep", "quote"]
 
-_MAX_TRIES = 20  # draws of a place and a kind for one predicate, before the query is given up
+_MAX_TRIES = 20  # draws of a step and a kind for one predicate
 _NUMERIC = (AttributeType.CDATA, AttributeType.NMTOKEN, AttributeType.NMTOKENS)
 _REFERENCES = (AttributeType.IDREF, AttributeType.IDREFS)
 _TEXT = "text()"
@@ -35,18 +38,18 @@ _UNSUPPORTED = (AttributeType.ENTITY, AttributeType.ENTITIES, AttributeType.NOTA
 
 @dataclass(slots=True, eq=False)
 class QueryStep:
-    """One step of a subscription: what is written, and the element that it was made from."""
+    """One step of a subscription, and the element that it was derived from."""
 
     node: InstanceNode
     axis: str  # / or //
     test: str
     children: list[QueryStep] = field(default_factory=list)
-    conditions: dict[str, str] = field(default_factory=dict)  # what is asked -> [how]
+    conditions: dict[str, str] = field(default_factory=dict)  # operand -> predicate
     position: int = 0
 
     @property
     def text(self) -> str:
-        """The step without what hangs below it."""
+        """The step with its predicates, without the steps below it."""
         place = f"[{self.position}]" if self.position else ""
         return f"{self.axis}{self.test}{place}{''.join(sorted(self.conditions.values()))}"
 
@@ -69,7 +72,7 @@ class PredicateSampler:
         }
 
     def add_predicates(self, rng: SeededRandom, steps: list[QueryStep], count: int) -> bool:
-        """Put so many predicates on these steps; False if there is no place for them, as far as was tried."""
+        """Add predicates to these steps; return False if no place for them was found."""
         return all(self._add_one(rng, steps) for _ in range(count))
 
     def _add_one(self, rng: SeededRandom, steps: list[QueryStep]) -> bool:
@@ -117,7 +120,9 @@ class PredicateSampler:
         parent, name = step.node.parent, step.node.name
         if step.position or step.test == "*" or parent is None or parent.name == START:
             return False
-        if parent.required[name] != 1:  # another branch asks for the same name: who is which one?
+        if (
+            parent.required[name] != 1
+        ):  # another branch requires the same name, so positions are ambiguous
             return False
         place = rng.between(1, self._positions)
         while place > 1 and not self._walks.fits(parent.name, {**parent.required, name: place}):
@@ -130,14 +135,14 @@ class PredicateSampler:
 
 
 def quote(value: str) -> str | None:
-    """The value as an XPath string, or None where it has quotes of both kinds."""
+    """Return the value as an XPath string, or None if it has quotes of both kinds."""
     if "'" not in value:
         return f"'{value}'"
     return None if '"' in value else f'"{value}"'
 
 
 def _operands(kinds: PredicateKinds) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The operators and the operands to draw from."""
+    """Return the operators and the operands to draw from."""
     if kinds.values.kind == "integers":
         return kinds.operators, kinds.values.table
     operands = tuple(filter(None, map(quote, kinds.values.table)))
@@ -149,7 +154,7 @@ def _operands(kinds: PredicateKinds) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _nameable(element: Element) -> list[tuple[str, AttributeType]]:
-    """The attributes that an expression without namespaces can name."""
+    """Return the attributes that an expression without namespaces can name."""
     return [
         (attribute.name, attribute.type)
         for attribute in element.attributes
@@ -160,7 +165,7 @@ def _nameable(element: Element) -> list[tuple[str, AttributeType]]:
 
 
 def _comparable(element: Element) -> list[tuple[str, tuple[str, ...]]]:
-    """What may be compared, and with what: () for any number."""
+    """Return the attributes to compare, with their values; () stands for any number."""
     comparable: list[tuple[str, tuple[str, ...]]] = []
     allowed = {name for name, _ in _nameable(element)}
     for attribute in element.attributes:

@@ -1,12 +1,14 @@
-"""Profiles that never overlap: no document matches two different ones.
+"""Disjoint profiles: no document matches two different ones.
 
-SemCast (2004, section 5) has no XPath workload. Its profiles are abstract, and its one parameter, the *profile selectivity factor*,
-"determines the number of distinct non-overlapping profiles". The plainest subscriptions of that kind compare one value with
-different constants: `/weather[@city = 17]`. They do not overlap if a document has that value once at most, so the *place* must be
-an attribute or text of the root, or of an element that the content models let stand only once, all the way from the root. Of
-these places that one is taken which every document has, if there is one, then the one nearest to the root, then the first in the DTD.
+SemCast (2004, section 5) has no XPath workload. Its profiles are abstract, and its one parameter,
+the *profile selectivity factor*, "determines the number of distinct non-overlapping profiles". The
+simplest such subscriptions compare one value with different constants: `/weather[@city = 17]`. They
+are disjoint if a document has that value at most once. So the value must be an attribute or text of
+the root, or of an element that occurs at most once on every level from the root. Preferred is a
+value that every document has, then the one nearest to the root, then the first in the DTD.
 
-The constants are the integers from 1 to the number of profiles, so documents should draw their values from these.
+The constants are the integers from 1 to the number of profiles; documents should draw their values
+from these.
 
 >>> from pathcast.generators.bundled import bundled_schema
 >>> single_value_template(bundled_schema("weather")), single_value_template(bundled_schema("book"))
@@ -28,7 +30,7 @@ _NUMERIC = (AttributeType.CDATA, AttributeType.NMTOKEN)
 
 
 def draw_profiles(schema: Schema, count: int, theta: float, rng: SeededRandom) -> Iterator[str]:
-    """Endless draws from so many profiles that do not overlap, the n-th with weight 1 / n ** theta."""
+    """Yield endless draws from `count` disjoint profiles, the n-th with weight 1 / n ** theta."""
     template = single_value_template(schema)
     zipf = Zipf(count, theta)
     while True:
@@ -36,7 +38,7 @@ def draw_profiles(schema: Schema, count: int, theta: float, rng: SeededRandom) -
 
 
 def single_value_template(schema: Schema) -> str:
-    """The subscription to a value that a document has once at most, with {} for the constant."""
+    """Return a subscription to a value that occurs at most once, with {} for the constant."""
     walks = SchemaWalks(schema)
     roots = walks.choices[START][0]
     if len(roots) > 1:
@@ -55,7 +57,7 @@ def single_value_template(schema: Schema) -> str:
                     return template
                 fallback = fallback or template
         level = [
-            (child, f"{path}/{child}", always and _required(schema, name, child))
+            (child, f"{path}/{child}", always and _is_required(schema, name, child))
             for name, path, always in level
             for child in walks.choices[name][0]
             if child not in seen and not walks.fits(name, {child: 2})
@@ -71,7 +73,7 @@ def single_value_template(schema: Schema) -> str:
 
 
 def _templates(element: Element, path: str) -> Iterator[tuple[str, bool]]:
-    """The places at an element, and whether it always has them."""
+    """Yield the values of an element, and whether it always has them."""
     for attribute in element.attributes:
         if (
             attribute.type in _NUMERIC
@@ -84,8 +86,8 @@ def _templates(element: Element, path: str) -> Iterator[tuple[str, bool]]:
         yield f"{path}[. = {{}}]", True
 
 
-def _required(schema: Schema, name: str, child: str) -> bool:
-    """Whether every valid `name` has this child."""
+def _is_required(schema: Schema, name: str, child: str) -> bool:
+    """Return whether every valid `name` has this child."""
     size = schema.graph.size
     without = {other: cost for other, cost in size.items() if other != child}
     return cheapest_word(schema.elements[name].content, {}, without.get) is None

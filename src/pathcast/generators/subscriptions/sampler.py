@@ -1,21 +1,23 @@
-"""One random subscription from one schema: draw an instance, then drop demands.
+"""Sampler of one random subscription: draw an instance, then weaken it.
 
-The instance is a walk or a tree of `walk`; it stands in some valid document. Then, from the root down:
+The instance is a walk or a tree of `walks`; some valid document contains it. Then, from the root
+down:
 
-- a step has the axis // with probability p(//). It stands for a run of levels of the instance: the number of levels it
-  skips is uniform between none and all but one of those that the walk is still to go, and cut short where the walk ends or
-  branches part. (So does YFilter's generator.) `//c` may have come from a/b/c, then, and a query has at most as many
-  steps as its instance has levels.
-- a name becomes `*` with probability p(*); a name with a prefix always does, since a text alone declares no namespaces.
-- predicates are put on what is left.
+- A step has the axis // with probability p(//) and represents a run of levels of the instance. The
+  number of levels that it skips is uniform, from none to all but one of those left of the walk, and
+  is cut where the walk ends or branches. (YFilter's generator does the same.) So `//c` may come
+  from a/b/c, and a query has at most as many steps as its instance has levels.
+- A name becomes `*` with probability p(*). A name with a prefix always does, since a text alone
+  declares no namespaces.
+- Predicates are added to the resulting steps.
 
-All of this only makes the query weaker, so the document that the instance stands in still matches it.
+Each of these only weakens the query, so the document with the instance still matches.
 
-How many levels a walk is to go is up to `subscriptions`; it ends earlier in an element without children.
+The caller sets the number of levels of a walk; it ends earlier in an element without children.
 
-Branches at a node are in the order of their texts, the last one being the path that goes on, and equal ones are one: queries that
-differ in the order of branches only are the same text. `//*/a`, `/*//a` and `//*//a` are equivalent too, and
-are left as they came: rewriting them would change p(*) and p(//).
+Branches at a node are sorted by their texts, the last one being the main path, and equal ones are
+merged. So queries that differ in the order of branches only have one text. `//*/a`, `/*//a` and
+`//*//a` are equivalent as well, and are not unified: that would change p(*) and p(//).
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ _PREFIXED = re.compile(r"[^/]+:[^/]+")
 
 
 class SubscriptionSampler:
-    """Draws subscriptions of one schema, with the same options."""
+    """Draws subscriptions of one schema, with fixed options."""
 
     __slots__ = (
         "_options",
@@ -63,7 +65,7 @@ class SubscriptionSampler:
         self.linear_only = not options.predicate and (not options.branch or options.branches == 1)
         self._prefixed = any(":" in name for name in schema.graph.depth)
         near = 1.0 - options.descendant
-        # One random number decides a step: below these bounds it is /name, /*, //name, and //* from there on.
+        # One random number decides a step: below these bounds /name, /*, //name, above them //*.
         self._step_bounds = (
             near * (1 - options.wildcard),
             near,
@@ -75,7 +77,10 @@ class SubscriptionSampler:
         self.tries_used = 0
 
     def draw_required_parts(self, rng: SeededRandom) -> RequiredParts:
-        """What the next subscription must have: (branches, predicates). It is kept until one has it."""
+        """Draw what the next subscription must have: (branches, predicates).
+
+        The caller keeps the result until a subscription has it.
+        """
         if self.linear_only:
             return _NOTHING
         options = self._options
@@ -83,7 +88,7 @@ class SubscriptionSampler:
         return branches, rng.random() < options.predicate
 
     def draw(self, rng: SeededRandom, levels: int, required_parts: RequiredParts) -> str | None:
-        """A subscription from a walk that is to go so many levels down; None if it cannot have what it must."""
+        """Draw a subscription from a walk of `levels`; None if it lacks a required part."""
         return (
             self.draw_new_path(rng, levels, (), 1, ())
             if self.linear_only
@@ -98,12 +103,12 @@ class SubscriptionSampler:
         tries: int,
         begin: Sequence[WalkState],
     ) -> str | None:
-        """A plain subscription that was not seen, if so many tries bring one; `tries_used` counts them.
+        """Draw a linear path that is not in `seen`, with up to `tries`; `tries_used` counts them.
 
-        `begin`: the elements that every walk begins with.
+        `begin`: the elements that every walk starts with.
 
-        The same as `_draw_twig` without branches and predicates, many in one go: most of the time of a distinct stream
-        goes into drawing what was drawn before.
+        The same as `_draw_twig` without branches and predicates, several in one call: a distinct
+        stream spends most of its time on duplicates.
         """
         random = rng.random
         named, near, star = self._step_bounds
@@ -111,9 +116,7 @@ class SubscriptionSampler:
         relative_share = self._options.relative
         start = self._start
         relative = forced = False
-        free_levels = levels - len(
-            begin
-        )  # as long as more levels are left than this, the walk is given
+        free_levels = levels - len(begin)  # with more levels left, `begin` sets the walk
         for self.tries_used in range(1, tries + 1):
             if relative_share:
                 relative = forced = random() < relative_share
@@ -126,9 +129,7 @@ class SubscriptionSampler:
                 if levels_left > free_levels:
                     state = begin[levels - levels_left]
                     draw = random()
-                elif (
-                    shares is None
-                ):  # one number for both: which child, and what becomes of the step
+                elif shares is None:  # one number for both the child and the step
                     draw = random() * len(children)
                     child_index = int(draw)
                     state = children[child_index]
@@ -168,8 +169,6 @@ class SubscriptionSampler:
                 return text
         return None
 
-    # with branches and predicates
-
     def _draw_twig(
         self, rng: SeededRandom, levels: int, required_parts: RequiredParts
     ) -> str | None:
@@ -187,15 +186,15 @@ class SubscriptionSampler:
             return None
         text, paths, depth = _serialize(first)
         if depth < options.min_depth or (branches and paths != options.branches):
-            return None  # too much was skipped, or two branches became equal
+            return None  # skipped too much, or two branches became equal
         return text[2:] if relative else text
 
     def _branch_nodes(self, rng: SeededRandom, root: InstanceNode) -> None:
-        """Let branches grow, each node deciding for itself."""
+        """Add branches; each node decides independently."""
         options = self._options
         forks = _inner_nodes(root)
         paths = 1
-        for node in forks:  # grows while it is read: branches may branch
+        for node in forks:  # grows during the loop: branches may branch
             if paths < options.branches and rng.random() < options.branch:
                 side = self._walks.draw_branch(rng, node, self._branch_levels(rng, node))
                 if side is not None:
@@ -203,7 +202,7 @@ class SubscriptionSampler:
                     forks += _inner_nodes(side)
 
     def _branch_query(self, rng: SeededRandom, root: InstanceNode) -> bool:
-        """Let branches grow until there are as many paths as there must be; False if they cannot."""
+        """Add branches up to the required number of paths; return False if impossible."""
         forks = _inner_nodes(root)
         paths = 1
         for _ in range(4 * self._options.branches):
@@ -229,7 +228,10 @@ class SubscriptionSampler:
         steps: list[QueryStep],
         forced: bool = False,
     ) -> QueryStep:
-        """The steps from this node on, of a walk that had so many levels to go and has some of them to spare."""
+        """Return the first of the steps derived from this node's subtree.
+
+        The walk had `levels` to go, of which `spare` may be skipped.
+        """
         run = [node]
         while len(run[-1].children) == 1:
             run += run[-1].children
@@ -252,9 +254,8 @@ class SubscriptionSampler:
             above.children.append(step)
         steps += steps_of_run
         levels -= len(run)
-        for rank, child in enumerate(
-            run[-1].children
-        ):  # the first goes on with the walk, the others are sides
+        # The first child continues the walk, the others are side branches.
+        for rank, child in enumerate(run[-1].children):
             below = options.max_depth - run[-1].level
             room = (below, below) if rank else (levels, spare)
             steps_of_run[-1].children.append(self._derive_steps(rng, child, *room, steps))
@@ -262,7 +263,7 @@ class SubscriptionSampler:
 
 
 def _inner_nodes(node: InstanceNode) -> list[InstanceNode]:
-    """The nodes of a walk that have a child."""
+    """Return the nodes of a walk that have a child."""
     nodes = []
     while node.children:
         nodes.append(node)
@@ -271,7 +272,7 @@ def _inner_nodes(node: InstanceNode) -> list[InstanceNode]:
 
 
 def _serialize(step: QueryStep) -> tuple[str, int, int]:
-    """The text of a step and all below it, how many paths it has, and the steps of the longest."""
+    """Return the text of a step's subtree, its number of paths, and its depth in steps."""
     below = sorted({_serialize(child) for child in step.children})
     if not below:
         return step.text, 1, 1

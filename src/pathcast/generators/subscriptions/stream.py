@@ -1,27 +1,32 @@
-"""Subscriptions from DTDs: seeded, streamed, distinct or not, as many as are asked for.
+"""Seeded stream of subscriptions from one or more DTDs, distinct or not.
 
-    schemas -> walks -> trees -> dropped demands -> text -> new? -> match ratio -> stream
+    schemas -> walks -> trees -> weakened queries -> texts -> distinct -> match ratio -> stream
 
-How one subscription is made is told in `sampler`. This module makes a stream of them:
+`sampler` draws one subscription; this module draws a stream:
 
-- The stream depends on the schemas, the options and the seed only: the first ten of a hundred are the ten of a run of ten.
-- Several schemas take turns. One that has no more new ones is left out from there on.
-- Distinct means that no text comes twice. Texts are canonical in the order of branches, so two texts are two patterns, but
-  for wildcards that make the same path in two ways (`//*/a`, `/*//a`). The texts given out are kept for this, some 150 bytes
-  each; without `distinct` nothing is kept.
-- A distinct stream has its short subscriptions soon, and draws that bring nothing new would take most of the time. So a length and
-  a beginning of the walk are drawn first, in proportion to their probability times the share of their draws that lately was new,
-  and then walks until one is new: as if all were drawn and the known ones thrown away, with half of the draws.
-- The shares of `*` and `//` in a distinct set need not be p(*) and p(//), which are of draws: what is common is taken once. Of
-  100,000 on news, with depth 10 and 0.2 each, 0.21 and 0.19 of the steps have them.
-- Where `MAX_FUTILE_DRAWS` draws in a row bring nothing new, a schema counts as exhausted. A stream that was asked for more is
-  then a `WorkloadError` of the kind "exhausted", after it gave all that there were; with the count None it just ends.
+- The stream depends on the schemas, the options and the seed only: the first ten of a hundred are
+  the ten of a run of ten.
+- Several schemas take turns. An exhausted schema drops out.
+- Distinct means that no text repeats. Branches have a canonical order, so two texts are two
+  patterns, except for equivalent wildcards (`//*/a`, `/*//a`). The texts so far are kept for this,
+  some 150 bytes each; without `distinct` nothing is kept.
+- A distinct stream soon contains all short subscriptions, and most draws would be duplicates. So a
+  length and a start of the walk (an *arm*) are drawn first, in proportion to their probability
+  times the share of new texts among their recent draws, and then walks until one is new. The
+  distribution is that of rejection sampling, with half of the draws.
+- The shares of `*` and `//` in a distinct set differ from p(*) and p(//), because a frequent text
+  counts once. Of 100,000 on news, with depth 10 and 0.2 each, 0.21 and 0.19 of the steps have them.
+- After `MAX_FUTILE_DRAWS` draws in a row without a new text, a schema is exhausted. If more were
+  requested, the stream raises a `WorkloadError` of the kind "exhausted" after the last text; with
+  the count None it ends.
 
-The small schemas are exhausted soon, as those of Cao 2012, section 3.4 are: there, with depth 6, p(*) = 0.1 and p(//) = 0.2,
-book.dtd gave 910 queries and bib.dtd 747. Our book gives some 4,000, by the seed, and our bib 800 to 900.
+Small schemas are exhausted soon, like those of Cao 2012, section 3.4: with depth 6, p(*) = 0.1 and
+p(//) = 0.2, book.dtd gave 910 queries and bib.dtd 747. The bundled book gives some 4,000, depending
+on the seed, and bib 800 to 900.
 
 >>> from pathcast.generators.bundled import bundled_schema
->>> for text in subscriptions(bundled_schema("book"), SubscriptionOptions(max_depth=4), seed=1, count=4):
+>>> options = SubscriptionOptions(max_depth=4)
+>>> for text in subscriptions(bundled_schema("book"), options, seed=1, count=4):
 ...     print(text)
 /*/section//figure
 //book
@@ -52,13 +57,11 @@ __all__ = [
     "subscriptions",
 ]
 
-MAX_FUTILE_DRAWS = (
-    5_000  # draws in a row that bring nothing new, until a schema counts as exhausted
-)
-_TRIES_PER_ARM = 8  # in one place in a row, until one is new
-_WINDOW = 1000  # draws after which the lengths are weighed again
-_PRIOR_DRAWS = 20  # what was known of a length counts as so many draws
-_MIN_RATE = 0.0001  # the least that a length is drawn, against one of which every draw is new
+MAX_FUTILE_DRAWS = 5_000  # consecutive draws without a new text, until a schema is exhausted
+_TRIES_PER_ARM = 8  # consecutive draws from one arm, until one is new
+_WINDOW = 1000  # draws between two updates of the weights
+_PRIOR_DRAWS = 20  # weight of an arm's previous rate, in draws
+_MIN_RATE = 0.0001  # lower bound on the rate of new texts of an arm
 
 
 def subscriptions(
@@ -69,9 +72,10 @@ def subscriptions(
     *,
     documents: DocumentOptions | None = None,
 ) -> Subscriptions:
-    """So many subscriptions as XPath texts, or as many as there are (endless ones, if not distinct).
+    """Return `count` subscriptions as XPath texts, or all (endless if not distinct).
 
-    `documents` says what documents a match ratio is for; it is measured on the first ones of the same seed.
+    `documents` are the options of the documents that a match ratio refers to; it is measured on the
+    first documents of the same seed.
     """
     options = SubscriptionOptions() if options is None else options
     schema_list = [schemas] if isinstance(schemas, Schema) else list(schemas)
@@ -83,7 +87,7 @@ def subscriptions(
 
 
 class Subscriptions:
-    """The iterator. `yielded` counts what came out; `achieved` is its match ratio, if one was asked for."""
+    """Iterator over subscriptions; `yielded` counts them, `achieved_ratio` is their match ratio."""
 
     def __init__(
         self,
@@ -109,8 +113,8 @@ class Subscriptions:
             )
 
     @property
-    def achieved(self) -> float | None:
-        return None if self._ratio_filter is None else self._ratio_filter.achieved
+    def achieved_ratio(self) -> float | None:
+        return None if self._ratio_filter is None else self._ratio_filter.achieved_ratio
 
     def __iter__(self) -> Subscriptions:
         return self
@@ -123,9 +127,9 @@ class Subscriptions:
             return text
         if self._count is None:
             raise StopIteration
-        raise self._exhausted(self._count)
+        raise self._exhausted_error(self._count)
 
-    def _exhausted(self, count: int) -> WorkloadError:
+    def _exhausted_error(self, count: int) -> WorkloadError:
         each = ", ".join(f"{source.name} {source.yielded:,}" for source in self._sources)
         ratio = (
             ""
@@ -134,15 +138,16 @@ class Subscriptions:
         )
         return WorkloadError(
             "exhausted",
-            f"only {self.yielded:,} distinct subscriptions were found with these options{ratio}, not {count:,}: "
-            f"the last {MAX_FUTILE_DRAWS:,} draws brought nothing new (distinct ones drawn: {each})",
-            hint="ask for fewer, or for all that can be found (--count all); allow --duplicates; or raise the "
-            "depth, p(*), p(//), branches or predicates",
+            f"only {self.yielded:,} distinct subscriptions were found with these options{ratio}, "
+            f"not {count:,}: the last {MAX_FUTILE_DRAWS:,} draws brought nothing new "
+            f"(distinct ones drawn: {each})",
+            hint="ask for fewer, or for all that can be found (--count all); allow --duplicates; "
+            "or raise the depth, p(*), p(//), branches or predicates",
         )
 
 
 class _SchemaSource:
-    """One schema, and what its draws brought."""
+    """Draws from one schema, with adaptive weights for its arms."""
 
     def __init__(self, schema: Schema, options: SubscriptionOptions, rng: SeededRandom) -> None:
         self.name = schema.name
@@ -154,7 +159,7 @@ class _SchemaSource:
         self._sampler = SubscriptionSampler(schema, options)
         low = options.max_depth if options.full else options.min_depth
         self._lengths = range(low, options.max_depth + 1)
-        # What is drawn from: walks of each length, and where they are plain, of each beginning.
+        # Arms: walks of each length and, for linear paths, of each start.
         starts = self._sampler.sectors if self._sampler.linear_only else [((), 1.0)]
         self._arms = [(length, start) for length in self._lengths for start, _ in starts]
         self._weights = [share for _ in self._lengths for _, share in starts]
@@ -165,7 +170,7 @@ class _SchemaSource:
         self._draws_until_update = _WINDOW
 
     def draw(self) -> str:
-        """The next, new or not."""
+        """Draw the next subscription, new or not."""
         if self._profiles is not None:
             return next(self._profiles)
         rng = self._rng
@@ -174,10 +179,10 @@ class _SchemaSource:
             text = self._sampler.draw(rng, rng.pick(self._lengths), required_parts)
             if text is not None:
                 return text
-        raise self._impossible()
+        raise self._impossible_error()
 
     def draw_new(self, seen: set[str]) -> str | None:
-        """The next that was not seen; None if the schema is exhausted."""
+        """Draw a subscription that is not in `seen`; None if the schema is exhausted."""
         if self._profiles is not None:
             draws = (next(self._profiles) for _ in range(MAX_FUTILE_DRAWS))
             return next((text for text in draws if text not in seen), None)
@@ -201,11 +206,11 @@ class _SchemaSource:
             any_drawn = True
             required_parts = sampler.draw_required_parts(rng)
         if not any_drawn:
-            raise self._impossible()
+            raise self._impossible_error()
         return None
 
     def _draw_new_path(self, seen: set[str]) -> str | None:
-        """The same for paths without branches and predicates, several tries at a time."""
+        """Draw a new linear path, with several tries per arm."""
         rng, sampler = self._rng, self._sampler
         spent = 0
         while spent < MAX_FUTILE_DRAWS:
@@ -221,18 +226,20 @@ class _SchemaSource:
                 self._new_draws[arm] += 1
                 return text
         if not self.yielded:
-            raise self._impossible()
+            raise self._impossible_error()
         return None
 
-    def _impossible(self) -> WorkloadError:
+    def _impossible_error(self) -> WorkloadError:
         return WorkloadError(
             "impossible",
-            f"{MAX_FUTILE_DRAWS:,} walks through {self.name} gave no subscription with these options",
-            hint="ask for fewer branches or predicates, for other kinds of predicates, or a lower least depth",
+            f"{MAX_FUTILE_DRAWS:,} walks through {self.name} gave no subscription "
+            f"with these options",
+            hint="ask for fewer branches or predicates, for other kinds of predicates, "
+            "or a lower least depth",
         )
 
     def _update_weights(self) -> None:
-        """What is drawn from is weighed by the share of its draws that lately was new."""
+        """Weight the arms by the share of new texts among their recent draws."""
         counts = zip(self._rates, self._new_draws, self._draws, strict=True)
         self._rates = [
             max((_PRIOR_DRAWS * rate + new) / (_PRIOR_DRAWS + draws), _MIN_RATE)
@@ -245,7 +252,7 @@ class _SchemaSource:
 
 
 def _shares(weights: list[float]) -> list[float]:
-    """What bisect chooses by; the last sum is left out, so that rounding cannot lead beyond the end."""
+    """Return normalised cumulative weights for bisect, without the last."""
     total = sum(weights)
     return [partial / total for partial in accumulate(weights)][:-1]
 

@@ -1,18 +1,21 @@
-"""Walks through the element graph of a DTD: the random trees that subscriptions are made from.
+"""Random walks and trees over the element graph, from which subscriptions are derived.
 
-A *walk* starts at a root and goes to a child at every level, along productive edges only, so every prefix of it is
-a root path of some valid document. A *tree* is a walk with further walks that start at its elements. Siblings of a
-tree can stand side by side in one valid document: each is a child of its own, and the content model has a word with all of
-them (`fits`). So whatever is derived from a tree by dropping demands can be satisfied.
+A *walk* starts at a root and moves to a child at every level, along productive edges only. So every
+prefix of it is a root path of some valid document. A *tree* is a walk with further walks that start
+at its elements. The siblings of a tree can occur together in one valid document: each is a distinct
+child, and the content model has a word with all of them (`fits`). So a query derived from a tree by
+weakening is satisfiable.
 
-The next element is chosen by Zipf's law among the children in the order in which the content model first names them: the
-first named has rank 1, and weight 1; the n-th has weight 1 / n ** theta. Theta 0 makes all alike. Roots are ranked
-in the order in which the schema has them. A walk that must have a least number of levels passes over the
-children below which there are too few.
+The next element is drawn by Zipf's law among the children, ranked by their first occurrence in the
+content model: rank n has weight 1 / n ** theta. Theta 0 is uniform. Roots are ranked in the order
+of the schema. A walk with a minimal number of levels skips children with too few levels below them.
 
 >>> from pathcast.schema import parse_dtd
 >>> from pathcast.rng import SeededRandom
->>> book = parse_dtd("<!ELEMENT book (title, section*)><!ELEMENT section (title, section*)><!ELEMENT title (#PCDATA)>")
+>>> book = parse_dtd(
+...     "<!ELEMENT book (title, section*)><!ELEMENT section (title, section*)>"
+...     "<!ELEMENT title (#PCDATA)>"
+... )
 >>> walks = SchemaWalks(book)
 >>> walks.draw_path(SeededRandom(2), walks.choices_by_level(4, 4))
 ['book', 'section', 'section', 'title']
@@ -33,15 +36,15 @@ from pathcast.schema import ContentKind, Schema, cheapest_word
 
 __all__ = ["START", "ChildChoices", "InstanceNode", "SchemaWalks", "WalkState"]
 
-START = ""  # the document node: its children are the roots
-_MAX_BRANCH_DRAWS = 4  # how often a sibling is drawn that may fit beside those that are there
+START = ""  # the document node, whose children are the roots
+_MAX_BRANCH_DRAWS = 4  # draws of a sibling that fits beside the others
 _MIN_SECTORS = 8
-_MAX_CACHED_FITS = 100_000  # answers of `fits` that are kept
+_MAX_CACHED_FITS = 100_000  # results of `fits`
 
 
 @dataclass(slots=True, eq=False)
 class InstanceNode:
-    """One element of a tree. `required` is how many children of each name it must have at least."""
+    """One element of a tree; `required` is the least number of children of each name."""
 
     name: str
     parent: InstanceNode | None
@@ -57,11 +60,11 @@ class InstanceNode:
 
 
 ChildChoices = dict[str, tuple[tuple[str, ...], list[float]]]
-"""Of each element what may come next, and what to look a random number up in to choose among it."""
+"""Element -> possible children, and the cumulative shares to draw from them by bisect."""
 
 
 class WalkState:
-    """An element at a level of a walk, and those that may come next; `shares` is None if all are alike."""
+    """An element at a level of a walk, with its successors; `shares` is None if uniform."""
 
     __slots__ = ("children", "name", "shares")
 
@@ -94,10 +97,10 @@ class SchemaWalks:
         }
 
     def choices_by_level(self, min_levels: int, max_levels: int) -> list[ChildChoices]:
-        """The choices at each of so many levels, for walks of so many levels at least."""
+        """Return the choices at each of `max_levels`, for walks of at least `min_levels`."""
         rows = []
-        reach = dict.fromkeys(self.choices, 0)  # levels below, counted up to what is needed
-        deep: list[set[str]] = [set(self.choices)]  # those with 0, 1, 2, ... levels below
+        reach = dict.fromkeys(self.choices, 0)  # levels below each element, up to `min_levels`
+        deep: list[set[str]] = [set(self.choices)]  # elements with 0, 1, 2, ... levels below
         for level in range(1, min_levels + 1):
             above = {n for n, (names, _) in self.choices.items() if not deep[-1].isdisjoint(names)}
             deep.append(above)
@@ -105,7 +108,8 @@ class SchemaWalks:
         if START not in deep[min_levels]:
             raise WorkloadError(
                 "depth",
-                f"no path of {self.schema.name} has {min_levels} steps: the longest has {reach[START]}",
+                f"no path of {self.schema.name} has {min_levels} steps: "
+                f"the longest has {reach[START]}",
                 hint="ask for a lower least depth",
             )
         for level in range(min_levels - 1):
@@ -114,16 +118,16 @@ class SchemaWalks:
         return rows + [self.choices] * (max_levels - len(rows))
 
     def _restrict(self, name: str, enough: set[str]) -> tuple[tuple[str, ...], list[float]]:
-        """The choices that are good enough, with the weights of their ranks."""
+        """Return the choices among `enough`, with the weights of their ranks."""
         ranked = [(rank, n) for rank, n in enumerate(self.choices[name][0], 1) if n in enough]
         return tuple(n for _, n in ranked), _shares([rank for rank, _ in ranked], self._theta)
 
     def to_states(self, rows: Sequence[ChildChoices]) -> WalkState:
-        """The same choices as places that know what may come next, from the document node on."""
+        """Return the choices as linked states, from the document node on."""
         after: dict[str, WalkState] = {}
         done: ChildChoices | None = None
         for row in reversed(rows):
-            if row is done:  # the same choices at every level from here on
+            if row is done:  # same choices at all further levels
                 continue
             states = {name: WalkState(name) for name in row}
             for name, (names, shares) in row.items():
@@ -133,13 +137,13 @@ class SchemaWalks:
         return after[START]
 
     def sectors(self, start: WalkState, levels: int) -> list[tuple[tuple[WalkState, ...], float]]:
-        """The beginnings of walks, of as few levels as make some `_MIN_SECTORS`, each with its probability."""
+        """Return the shortest prefixes of walks that number `_MIN_SECTORS`, with probabilities."""
         starts: list[tuple[tuple[WalkState, ...], float]] = [((), 1.0)]
         for level in range(levels):
             longer: list[tuple[tuple[WalkState, ...], float]] = []
             for prefix, share in starts:
                 state = prefix[-1] if prefix else start
-                if len(prefix) < level or not state.children:  # it has ended
+                if len(prefix) < level or not state.children:  # the walk has ended
                     longer.append((prefix, share))
                     continue
                 ends = state.shares or [
@@ -157,7 +161,7 @@ class SchemaWalks:
     def draw_path(
         self, rng: SeededRandom, choices_by_level: Sequence[ChildChoices], start: str = START
     ) -> list[str]:
-        """A walk of so many levels below `start`, or fewer where it ends in an element without children."""
+        """Draw a walk below `start`, one level per choice; it may end in a leaf earlier."""
         random = rng.random
         names_on_path = []
         name = start
@@ -170,7 +174,7 @@ class SchemaWalks:
         return names_on_path
 
     def tree(self, path: list[str]) -> InstanceNode:
-        """The document node of a tree that is just this walk."""
+        """Return the document node of a tree that consists of this walk."""
         top = node = InstanceNode(START, None, 0)
         for name in path:
             node = node.add(name)
@@ -179,7 +183,7 @@ class SchemaWalks:
     def draw_branch(
         self, rng: SeededRandom, node: InstanceNode, levels: int
     ) -> InstanceNode | None:
-        """A further walk below a node of a tree: its first element, or None if nothing that was drawn fits."""
+        """Draw a further walk below a node; return its first element, or None if none fits."""
         for _ in range(_MAX_BRANCH_DRAWS):
             path = self.draw_path(rng, [self.choices] * levels, node.name)
             if path and self.fits(
@@ -192,13 +196,11 @@ class SchemaWalks:
         return None
 
     def fits(self, name: str, required: Mapping[str, int]) -> bool:
-        """Whether an element may have at least these children, side by side."""
+        """Return whether an element may have at least these children together."""
         if name == START:
             return sum(required.values()) <= 1
         element = self.schema.elements[name]
-        if (
-            element.kind is not ContentKind.CHILDREN
-        ):  # mixed content and ANY take any number of what they take
+        if element.kind is not ContentKind.CHILDREN:  # mixed content and ANY allow any number
             return all(child in self.choices[name][0] for child in required)
         key = (name, tuple(sorted(required.items())))
         fits = self._fits.get(key)
@@ -211,7 +213,7 @@ class SchemaWalks:
 
 
 def _shares(ranks: Sequence[int], theta: float) -> list[float]:
-    """The upper ends of the shares of [0, 1) that these ranks have, but the last."""
-    # Rounded: another C library's power may differ in its last bit.
+    """Return the cumulative shares of these ranks, without the last."""
+    # Rounded, because the power function of C libraries may differ in the last bit.
     sums = list(accumulate(round(1.0 / rank**theta, 12) for rank in ranks))
     return [partial / sums[-1] for partial in sums[:-1]]
