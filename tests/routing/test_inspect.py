@@ -259,10 +259,10 @@ def test_what_became_of_each_entry(name: str, deep: bool) -> None:
             idle = []
             for row in rows:
                 interest = backend.interest(parse(row.pattern))
-                assert [one.neighbour for one in row.passed] == [
+                assert [one.neighbour for one in row.forwardings] == [
                     one for one in router.neighbours if one != row.last_hop
                 ]
-                for passed in row.passed:
+                for passed in row.forwardings:
                     seen[passed.how] += 1
                     if passed.how is ForwardingKind.NOT:
                         idle.append((interest, row.last_hop, row.except_origins, passed.neighbour))
@@ -341,7 +341,7 @@ def test_as_text() -> None:
     )
     (entry,) = why_entry(router, "x", parse("/a/b"))
     assert str(entry) == (
-        "x was told /a/b because of\n"
+        "x was sent /a/b because of\n"
         "pattern  wanted by  without  subscriptions\n"
         "-------  ---------  -------  -------------\n"
         "/a/b     here       -        ann\n"
@@ -355,7 +355,7 @@ def test_as_text() -> None:
         "x     not taken: it came from there  -        -\n"
         "z     taken: an entry matches        /a/b/c   -\n"
     )
-    (passed,) = list(prt(network.routers["z"]))[1].passed
+    (passed,) = list(prt(network.routers["z"]))[1].forwardings
     assert str(passed) == "y: not, no advertisement from there overlaps"
     assert format_table([]) == "nothing\n"
     assert entry.as_dict()["reasons"] == [one.as_dict() for one in entry.reasons]

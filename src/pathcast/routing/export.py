@@ -1,14 +1,16 @@
-"""A broker's table for the documents of one origin, as a value: what `Router.decide` would say, for somebody else to say it.
+"""Export of a broker's routing table for one origin, as subscriptions whose subscriber is a hop.
 
-    router, origin -> entries (xpath, namespaces, hop) -> subscriptions, whose subscriber is the hop
+    router, origin -> HopEntry(hop, xpath, namespaces) -> Subscription
 
-A document of the origin, submitted at the broker, goes to the hops that have an entry it matches. So there are the entries of those neighbours that get the origin's
-documents from here and have not excepted it; where they come along which tree is settled by then, and no longer part of the table. With `local`, our own subscribers are one
-more hop of that name: it has a document if any of them wants it, and who they are is for the broker to find out.
+A document of the origin, submitted at the broker, goes to the hops with a matching entry, as
+`Router.decide` would decide. The table has the entries of those neighbours that are children in the
+origin's tree and have not excepted the origin; the trees are resolved and not part of it. With
+`local`, the local subscribers are one more hop of that name: it receives a document if any of them
+matches, and the broker determines which.
 
-The table depends on what the broker knows and not on how it came to know it: it is sorted, and has everything once. An id says what its entry is, so a table that has changed in part
-has the ids that it had for the rest, and whoever compiles it can keep that. What a broker does not know yet, after it has lost its tables, no table can
-say: that is an error.
+The table is a function of the broker's state and not of its history: it is sorted and free of
+duplicates. An id is a hash of its entry, so unchanged entries keep their ids and a consumer can
+reuse their compiled form. After a loss of tables the table may be unknown, which is an error.
 """
 
 from __future__ import annotations
@@ -26,12 +28,12 @@ from pathcast.routing.router import Router
 
 __all__ = ["HopEntry", "hop_table"]
 
-_LENGTH = 16  # characters of the hash: no two entries of a table have the same
+_HASH_CHARACTERS = 16  # 64 bits: collisions within one table are improbable
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class HopEntry:
-    """What matches goes there."""
+    """Documents that match the expression go to the hop."""
 
     hop: str
     xpath: str
@@ -39,37 +41,38 @@ class HopEntry:
 
     @property
     def id(self) -> str:
-        asked = json.dumps([self.hop, self.xpath, self.namespaces]).encode()
-        return f"{self.hop}:{hashlib.sha256(asked).hexdigest()[:_LENGTH]}"
+        content = json.dumps([self.hop, self.xpath, self.namespaces]).encode()
+        return f"{self.hop}:{hashlib.sha256(content).hexdigest()[:_HASH_CHARACTERS]}"
 
     def subscription(self) -> Subscription:
-        """The entry as a row of a file."""
+        """Return the entry as a row of a subscription file."""
         return Subscription(self.id, self.xpath, dict(self.namespaces), self.hop)
 
 
 def hop_table(
     router: Router, origin: str | None = None, *, local: str | None = None
 ) -> list[HopEntry]:
-    """The entries that decide on documents of an origin, by default the broker itself; raises RoutingError.
+    """Return the entries that route documents of an origin; raise RoutingError.
 
-    `local` is the name of the hop that our own subscribers are; without one they are left out.
+    `origin` is the broker itself by default. `local` is the hop name of the local subscribers, who
+    are left out by default.
     """
     origin = router.name if origin is None else origin
     if local is not None and (not local or local in router.neighbours):
         message = f"{local!r} is a neighbour of {router.name}, or no name"
         raise RoutingError("local", message, hint="our own subscribers are a hop of another name")
-    asked = [*router.neighbours, *([] if local is None else [LOCAL])]
-    unknown = [one or "its own clients" for one in asked if not router.recovery.knows(one, origin)]
+    hops = [*router.neighbours, *([] if local is None else [LOCAL])]
+    unknown = [hop or "its own clients" for hop in hops if not router.recovery.knows(hop, origin)]
     if unknown:
         message = f"{router.name} does not know yet what {', '.join(unknown)} want from {origin}"
         raise RoutingError("undecided", message, hint="let it hear from them first")
-    found = set(_beyond(router, origin))
+    entries = set(_neighbour_entries(router, origin))
     if local is not None:
-        found.update(_entry(interest, local) for _, interest, _ in router.subscriptions())
-    return sorted(found)
+        entries.update(_entry(interest, local) for _, interest, _ in router.subscriptions())
+    return sorted(entries)
 
 
-def _beyond(router: Router, origin: str) -> Iterator[HopEntry]:
+def _neighbour_entries(router: Router, origin: str) -> Iterator[HopEntry]:
     for neighbour in router.neighbours:
         if router.trees.is_child(neighbour, origin):
             for interest, except_origins in router.entries_of(neighbour):

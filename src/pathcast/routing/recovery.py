@@ -1,11 +1,22 @@
-"""Recovery: a neighbour or this broker itself has lost its tables; what is known of whom meanwhile, and who has to be told when it is known again.
+"""Recovery of routing tables after a restart of this broker or of a neighbour.
 
-A neighbour that has lost its tables is told everything again (`met`). What it said before stays in force until it is said again or taken back: of an
-origin that it led to it is asked (`Recall`), and answers when it knows, by the parent that it had for the origin in its earlier life, up to the origin itself; when all
-its children in an origin's tree have told it what they want, it says so to its parent (`Complete`), and what it has not said again by then is dropped. Both
-run along one tree at a time, offers down and interests up, so nobody waits for somebody who waits for him. But for one case: parents as they were when brokers
-died may lead in a circle, if the tree was just being given up. So a broker that waits passes on who waits for it (`Recall.waiting`), and one that finds itself
-among them waits no longer. A broker that has lost its tables keeps documents back for neighbours of whom it does not know yet what they want.
+Tables are soft state: after a restart each neighbour sends all its facts again
+(`on_peer_restart`). Facts of the neighbour's earlier session stay in force as *unconfirmed* until
+the neighbour sends them again, retracts them, or completes its refresh.
+
+- Offers flow down each origin's tree. The broker asks its expected parent, which was the parent
+  before the restart and is on disk (`Recall`). The parent answers `Complete(OFFERS)` when it knows
+  the origin's offers itself.
+- Interests flow up each tree. When all children have sent their interests in an origin's documents,
+  a broker sends `Complete(INTERESTS)` to its parent.
+- `Complete` ends a refresh: unconfirmed facts that it covers are dropped.
+
+Waits follow one tree at a time, so they cannot form a cycle. The exception: parent pointers
+restored after a crash may be cyclic if the tree was being torn down. `Recall.waiting` carries the
+chain of waiters, and a broker that finds itself in it stops waiting.
+
+While a broker with lost tables does not know the interests of a neighbour, it holds documents back
+for that neighbour.
 """
 
 from __future__ import annotations
@@ -30,32 +41,33 @@ from pathcast.routing.tables import InterestEntry, Tables
 
 __all__ = ["Recovery"]
 
-Waiting: TypeAlias = tuple[str, ...]
+WaitingChain: TypeAlias = tuple[str, ...]
 
 
 @dataclass(slots=True)
-class _Neighbour:
-    """What is known of what one neighbour knows and has said."""
+class _PeerState:
+    """The progress of recovery with one neighbour, in both directions."""
 
-    before: set[InterestEntry] = field(
-        default_factory=set
-    )  # what it wanted in an earlier life, until sure
-    stale: set[InterestEntry] = field(
-        default_factory=set
-    )  # of these, what it does not say in this one
-    stale_offers: set[tuple[str, str]] = field(default_factory=set)
-    known: bool = True  # whether what it wants is known, be it from before it restarted
-    sure: bool = True  # whether it has said all that it wants, since we met
-    sure_of: set[str] = field(default_factory=set)  # if not, of which origins it has
-    told_all: bool = True  # whether it knows that it has been told all
-    told_of: set[str] = field(default_factory=set)  # if not, of which origins it does
-    asks: dict[str, set[Waiting]] = field(
-        default_factory=dict
-    )  # origins that it wants to be told of
+    # Entries of the neighbour's earlier session, until its interests are complete.
+    earlier_entries: set[InterestEntry] = field(default_factory=set)
+    # The subset that it has not sent again, or has retracted, in this session.
+    unconfirmed_entries: set[InterestEntry] = field(default_factory=set)
+    # (origin, publisher) of offers that it has not sent again in this session.
+    unconfirmed_offers: set[tuple[str, str]] = field(default_factory=set)
+    # Whether its interests are known, from this session or an earlier one.
+    interests_known: bool = True
+    # Whether it has completed its interests in this session: for all origins, or for some.
+    interests_complete: bool = True
+    complete_origins: set[str] = field(default_factory=set)
+    # Whether this broker has sent it Complete(INTERESTS): for all origins, or for some.
+    sent_complete: bool = True
+    sent_complete_origins: set[str] = field(default_factory=set)
+    # Its unanswered recalls by origin.
+    recalls: dict[str, set[WaitingChain]] = field(default_factory=dict)
 
 
 class Recovery:
-    """Over the tables of a broker; `lost`: this broker has lived before and lost them."""
+    """The recovery state of one broker; `lost`: this broker restarted without its tables."""
 
     def __init__(self, tables: Tables, lost: bool) -> None:
         self._tables = tables
@@ -63,236 +75,257 @@ class Recovery:
         self._name = tables.trees.name
         self._clients_known = not lost
         names = tuple(tables.views)
-        self.initially_unknown = (
-            (LOCAL, *names) if lost else ()
-        )  # those whose wants were not known at first
-        self._neighbours = {
-            one: _Neighbour(known=not lost, sure=not lost, told_all=not lost) for one in names
+        # The hops whose interests were unknown at the start.
+        self.initially_unknown = (LOCAL, *names) if lost else ()
+        self._peers = {
+            name: _PeerState(
+                interests_known=not lost, interests_complete=not lost, sent_complete=not lost
+            )
+            for name in names
         }
 
-    # what a neighbour says, besides the facts themselves
+    # Handlers.
 
     def on_peer_restart(self, neighbour: str, fresh: bool) -> list[RouterOutput]:
-        """A neighbour knows nothing of what it was told: tell it all again, and keep what it said as hearsay.
+        """Send all state again to a neighbour that lost it; its own facts become unconfirmed.
 
-        `fresh`: neither of us has lived before, so there is nothing to remember.
+        `fresh`: neither broker has an earlier session, so there is nothing to recover.
         """
-        known = self._neighbours[neighbour]
-        known.before = set(self._tables.entries[neighbour])
-        known.stale = set(known.before)
-        known.stale_offers = set(self._trees.offers_of(neighbour))
-        expected_parents = [
-            origin for origin, by in self._trees.expected_parents.items() if by == neighbour
+        peer = self._peers[neighbour]
+        peer.earlier_entries = set(self._tables.entries[neighbour])
+        peer.unconfirmed_entries = set(peer.earlier_entries)
+        peer.unconfirmed_offers = set(self._trees.offers_of(neighbour))
+        expected = [
+            origin for origin, parent in self._trees.expected_parents.items() if parent == neighbour
         ]
-        recalled = {one for one, _ in known.stale_offers}.difference(expected_parents)
-        known.sure = known.told_all = fresh and not (known.stale or recalled or expected_parents)
-        known.sure_of, known.told_of, known.asks = set(), set(), {}
-        told = self._tables.resend_all(neighbour)
-        if expected_parents:
-            told.append(
-                SendMessage(neighbour, Recall(tuple(sorted(expected_parents)), (self._name,)))
-            )
+        recalled = {origin for origin, _ in peer.unconfirmed_offers}.difference(expected)
+        nothing_to_recover = fresh and not (peer.unconfirmed_entries or recalled or expected)
+        peer.interests_complete = peer.sent_complete = nothing_to_recover
+        peer.complete_origins, peer.sent_complete_origins, peer.recalls = set(), set(), {}
+        outputs = self._tables.resend_all(neighbour)
+        if expected:
+            recall = Recall(tuple(sorted(expected)), (self._name,))
+            outputs.append(SendMessage(neighbour, recall))
         if recalled:
-            told.append(SendMessage(neighbour, Recall(tuple(sorted(recalled)))))
-        for origin in expected_parents:
-            for other in self._neighbours.values():
-                for waiting in sorted(other.asks.get(origin, ())):
-                    told += self._chase(origin, waiting)
-        return told + self.completions()
+            outputs.append(SendMessage(neighbour, Recall(tuple(sorted(recalled)))))
+        for origin in expected:
+            for other in self._peers.values():
+                for waiting in sorted(other.recalls.get(origin, ())):
+                    outputs += self._forward_recall(origin, waiting)
+        return outputs + self.completions()
 
     def on_subscribe(self, neighbour: str, interest: Interest, except_origins: Origins) -> None:
-        """A neighbour has said what it wants, perhaps again."""
-        self._neighbours[neighbour].stale.discard((interest, except_origins))
+        """Confirm an entry."""
+        self._peers[neighbour].unconfirmed_entries.discard((interest, except_origins))
 
     def on_unsubscribe(self, neighbour: str, interest: Interest, except_origins: Origins) -> bool:
-        """A neighbour wants something no more; whether that can be believed already.
+        """Return whether the entry may be removed now.
 
-        What it wanted before it restarted it wants no more for the origins that it knows of; there may be others that it does not know of yet.
+        The retraction of an entry of the earlier session holds only for the origins that the
+        neighbour knows already. The entry stays until its interests are complete.
         """
-        known = self._neighbours[neighbour]
-        if (interest, except_origins) in known.before:
-            known.stale.add((interest, except_origins))
+        peer = self._peers[neighbour]
+        if (interest, except_origins) in peer.earlier_entries:
+            peer.unconfirmed_entries.add((interest, except_origins))
             return False
         return True
 
     def on_offer_change(self, neighbour: str, origin: str, publisher: str) -> None:
-        """A neighbour has advertised something, or taken it back."""
-        self._neighbours[neighbour].stale_offers.discard((origin, publisher))
+        """Note that a neighbour has sent or retracted an offer in this session."""
+        self._peers[neighbour].unconfirmed_offers.discard((origin, publisher))
 
     def on_recall(self, neighbour: str, recall: Recall) -> list[RouterOutput]:
-        """A neighbour wants to be told when some origins are known here."""
-        known = self._neighbours[neighbour]
-        effects: list[RouterOutput] = []
+        """Answer a recall, now or when this broker knows the origins."""
+        peer = self._peers[neighbour]
+        outputs: list[RouterOutput] = []
         for origin in recall.origins:
-            known.asks.setdefault(origin, set()).add(recall.waiting)
-            effects += self._chase(origin, recall.waiting)
-        return effects + self.completions()
+            peer.recalls.setdefault(origin, set()).add(recall.waiting)
+            outputs += self._forward_recall(origin, recall.waiting)
+        return outputs + self.completions()
 
     def on_complete(self, neighbour: str, complete: Complete) -> list[RouterOutput]:
-        """A neighbour has said all that it has, or wants, of an origin."""
+        """Note that a neighbour has sent all its facts of a kind about an origin."""
         origin = complete.origin
         if complete.kind is FactKind.OFFERS and origin is not None:
-            return self._offered(neighbour, origin) + self.completions()
-        known = self._neighbours[neighbour]
+            return self._on_offers_complete(neighbour, origin) + self.completions()
+        peer = self._peers[neighbour]
         if origin is None:
-            known.sure = known.known = True
+            peer.interests_complete = peer.interests_known = True
         else:
-            known.sure_of.add(origin)
+            peer.complete_origins.add(origin)
         return self.completions()
 
     def on_clients_known(self) -> list[RouterOutput]:
-        """All our clients have said what they want, after a restart."""
+        """Note that all local clients have repeated their requests after a restart."""
         self._clients_known = True
         return self.completions()
 
-    # what is known
+    # Queries.
 
     @property
     def complete(self) -> bool:
-        """Whether everything is known that was lost, if anything was."""
+        """Whether all lost state has been recovered."""
         if self._trees.expected_parents or not self._clients_known:
             return False
-        # Round a ring of brokers that have all lost theirs nobody is the first to know all; by origin they come to know it.
-        return all(one.known or self._sure_of_all(name) for name, one in self._neighbours.items())
+        # In a ring of brokers that all lost their tables, none can complete all origins first.
+        # They complete one origin at a time.
+        return all(
+            peer.interests_known or self._has_completed_known_origins(name)
+            for name, peer in self._peers.items()
+        )
 
-    def knows(self, whom: str, origin: str) -> bool:
-        """Whether it is known which documents of an origin somebody wants: a neighbour, or `LOCAL`, our own clients."""
-        if whom == LOCAL:
+    def knows(self, hop: str, origin: str) -> bool:
+        """Return whether the interests of a hop in an origin's documents are known.
+
+        `hop` is a neighbour, or `LOCAL` for the local clients.
+        """
+        if hop == LOCAL:
             return self._clients_known
-        return self._told_by(whom, origin) or self._gone(origin)
+        return self._has_sent_interests(hop, origin) or self._is_gone(origin)
 
-    def undecided_hops(self, origin: str, came_from: str, taken: Container[str]) -> list[str]:
-        """Those of whom it is not known whether they want a document, and who do not get it anyway."""
+    def undecided_hops(self, origin: str, came_from: str, receivers: Container[str]) -> list[str]:
+        """Return the hops whose interests are unknown and which are no receivers anyway."""
         return [
-            one
-            for one in self.initially_unknown
-            if one not in taken
-            and (one == LOCAL or one != came_from)  # what a client of ours sends is for others too
-            and not self.knows(one, origin)
+            hop
+            for hop in self.initially_unknown
+            if hop not in receivers
+            and (hop == LOCAL or hop != came_from)  # local documents are for local subscribers too
+            and not self.knows(hop, origin)
         ]
 
-    def must_flood_to(self, document: Publication, whom: str) -> bool:
-        """Whether a neighbour gets a document without having asked for it: nobody will ever tell whether it wants it.
+    def must_flood_to(self, document: Publication, hop: str) -> bool:
+        """Return whether a neighbour receives a document although its interests are unknown.
 
-        The document was accepted before its publisher retracted, or changed its advertisement to one that does not allow it. What
-        neighbours say they want from now on says nothing about such a document, and what they had said is lost.
+        That is so if they cannot become known: the document was accepted before its publisher
+        retracted, or narrowed its advertisement to exclude it. Interests that neighbours send from
+        now on say nothing about such a document, and those that they had sent are lost.
         """
         origin = document.origin
-        if whom == LOCAL or self._told_by(whom, origin):
+        if hop == LOCAL or self._has_sent_interests(hop, origin):
             return False
         if origin not in self._trees.parent:
-            return self._gone(origin)
-        return not any(one.allows(document.body) for one in self._trees.advertisements(origin))
+            return self._is_gone(origin)
+        return not any(
+            advertisement.allows(document.body)
+            for advertisement in self._trees.advertisements(origin)
+        )
 
     def is_unconfirmed(self, neighbour: str, interest: Interest, except_origins: Origins) -> bool:
-        """Whether a neighbour wanted this in an earlier life, and has not said so again."""
-        return (interest, except_origins) in self._neighbours[neighbour].stale
+        """Return whether an entry is of the neighbour's earlier session and not confirmed."""
+        return (interest, except_origins) in self._peers[neighbour].unconfirmed_entries
 
     def is_unconfirmed_offer(self, neighbour: str, origin: str, publisher: str) -> bool:
-        """The same of an advertisement."""
-        return (origin, publisher) in self._neighbours[neighbour].stale_offers
+        """Return whether an offer is of the neighbour's earlier session and not confirmed."""
+        return (origin, publisher) in self._peers[neighbour].unconfirmed_offers
 
     def unconfirmed_count(self, neighbour: str) -> int:
-        """How much hearsay there is of a neighbour's."""
-        known = self._neighbours[neighbour]
-        return len(known.before) + len(known.stale_offers)
+        """Return the number of facts held from the neighbour's earlier session."""
+        peer = self._peers[neighbour]
+        return len(peer.earlier_entries) + len(peer.unconfirmed_offers)
 
-    def _told_by(self, neighbour: str, origin: str) -> bool:
-        """Whether a neighbour has told, now or before it restarted, what it wants of an origin."""
-        one = self._neighbours[neighbour]
-        return one.known or origin in one.sure_of or self._trees.has_offer(neighbour, origin)
-
-    def _gone(self, origin: str) -> bool:
-        """Whether nothing comes from an origin any more, as far as we know."""
-        return self._resolved(origin) and origin not in self._trees.parent
-
-    def _resolved(self, origin: str) -> bool:
-        """Whether it is known what comes from an origin."""
+    def _has_sent_interests(self, neighbour: str, origin: str) -> bool:
+        """Return whether a neighbour has sent its interests in an origin, in any session."""
+        peer = self._peers[neighbour]
         return (
-            self._clients_known
-            if origin == self._name
-            else origin not in self._trees.expected_parents
+            peer.interests_known
+            or origin in peer.complete_origins
+            or self._trees.has_offer(neighbour, origin)
         )
 
-    def _sure_of_all(self, neighbour: str) -> bool:
-        """Whether a neighbour has said what it wants of every origin that it gets from here."""
+    def _is_gone(self, origin: str) -> bool:
+        """Return whether an origin is known to have no publishers any more."""
+        return self._is_resolved(origin) and origin not in self._trees.parent
+
+    def _is_resolved(self, origin: str) -> bool:
+        """Return whether this broker knows the offers of an origin."""
+        if origin == self._name:
+            return self._clients_known
+        return origin not in self._trees.expected_parents
+
+    def _has_completed_known_origins(self, neighbour: str) -> bool:
+        """Return whether a neighbour has completed each origin of which it is a child here."""
         if self._trees.expected_parents or not self._clients_known:
-            return False  # there may be more origins than we know
-        sure = self._neighbours[neighbour].sure_of
+            return False  # there may be origins that are not known yet
+        complete = self._peers[neighbour].complete_origins
         return all(
-            one in sure or not self._trees.is_child(neighbour, one) for one in self._trees.parent
+            origin in complete or not self._trees.is_child(neighbour, origin)
+            for origin in self._trees.parent
         )
 
-    # what follows
+    # Consequences.
 
     def completions(self) -> list[RouterOutput]:
-        """Tell each neighbour of what it has been told all by now."""
-        found: list[RouterOutput] = []
-        for name in self._neighbours:
-            found += self._forget_stale(name)
+        """Return the `Complete` messages that are due now; drop unconfirmed facts before."""
+        outputs: list[RouterOutput] = []
+        for name in self._peers:
+            outputs += self._drop_unconfirmed_entries(name)
         pending = self._trees.expected_parents
-        for name, one in self._neighbours.items():
-            for origin in [asked for asked in one.asks if self._resolved(asked)]:
-                del one.asks[origin]
-                found.append(SendMessage(name, Complete(FactKind.OFFERS, origin)))
-            if one.told_all or not self._clients_known:
+        for name, peer in self._peers.items():
+            for origin in [recalled for recalled in peer.recalls if self._is_resolved(recalled)]:
+                del peer.recalls[origin]
+                outputs.append(SendMessage(name, Complete(FactKind.OFFERS, origin)))
+            if peer.sent_complete or not self._clients_known:
                 continue
-            others = [(other, its) for other, its in self._neighbours.items() if other != name]
-            if not pending and all(its.known for _, its in others):
-                one.told_all = True
-                found.append(SendMessage(name, Complete(FactKind.INTERESTS, None)))
+            others = [(other, state) for other, state in self._peers.items() if other != name]
+            if not pending and all(state.interests_known for _, state in others):
+                peer.sent_complete = True
+                outputs.append(SendMessage(name, Complete(FactKind.INTERESTS, None)))
                 continue
             for origin in self._trees.origins_by(name):
-                if origin not in one.told_of and origin not in pending:
+                if origin not in peer.sent_complete_origins and origin not in pending:
                     if all(self.knows(other, origin) for other, _ in others):
-                        one.told_of.add(origin)
-                        found.append(SendMessage(name, Complete(FactKind.INTERESTS, origin)))
-        return found
+                        peer.sent_complete_origins.add(origin)
+                        outputs.append(SendMessage(name, Complete(FactKind.INTERESTS, origin)))
+        return outputs
 
-    def _chase(self, origin: str, waiting: Waiting) -> list[RouterOutput]:
-        """Somebody waits for what we say of an origin; if we wait ourselves, tell whom we wait for, unless that is us in the end."""
-        favourite = self._trees.expected_parents.get(origin)
-        if favourite is None or not waiting:
+    def _forward_recall(self, origin: str, waiting: WaitingChain) -> list[RouterOutput]:
+        """Forward a chain of waiters to the expected parent, if this broker waits itself.
+
+        If the chain already contains this broker, the waits form a cycle: stop waiting.
+        """
+        expected = self._trees.expected_parents.get(origin)
+        if expected is None or not waiting:
             return []
         if self._name in waiting:
-            return self._unfavoured(origin)
-        return [SendMessage(favourite, Recall((origin,), (*waiting, self._name)))]
+            return self._release_expected_parent(origin)
+        return [SendMessage(expected, Recall((origin,), (*waiting, self._name)))]
 
-    def _unfavoured(self, origin: str) -> list[RouterOutput]:
-        """The parent of an earlier life need not be waited for any longer."""
+    def _release_expected_parent(self, origin: str) -> list[RouterOutput]:
+        """Allow any neighbour as the parent for an origin again."""
         del self._trees.expected_parents[origin]
         self._trees.changed_parents[origin] = None
         return self._tables.propagate_origin(origin)
 
-    def _offered(self, neighbour: str, origin: str) -> list[RouterOutput]:
-        """A neighbour has said all that it has of an origin: what it has not said again is gone."""
-        known = self._neighbours[neighbour]
-        effects: list[RouterOutput] = []
-        for stale in sorted(known.stale_offers):
-            if stale[0] == origin:
-                known.stale_offers.discard(stale)
-                gone = Unadvertise(*stale)
-                effects.append(DropStale(neighbour, gone))
-                effects += self._tables.propagate_origin(
-                    self._trees.on_unadvertise(neighbour, gone)
-                )
+    def _on_offers_complete(self, neighbour: str, origin: str) -> list[RouterOutput]:
+        """Drop a neighbour's unconfirmed offers of an origin."""
+        peer = self._peers[neighbour]
+        outputs: list[RouterOutput] = []
+        for offer in sorted(peer.unconfirmed_offers):
+            if offer[0] == origin:
+                peer.unconfirmed_offers.discard(offer)
+                retraction = Unadvertise(*offer)
+                outputs.append(DropStale(neighbour, retraction))
+                changed = self._trees.on_unadvertise(neighbour, retraction)
+                outputs += self._tables.propagate_origin(changed)
         if self._trees.expected_parents.get(origin) == neighbour:
-            effects += self._unfavoured(origin)
-        return effects
+            outputs += self._release_expected_parent(origin)
+        return outputs
 
-    def _forget_stale(self, neighbour: str) -> list[RouterOutput]:
-        """What a neighbour wanted once, if all that it wants now is known."""
-        known = self._neighbours[neighbour]
-        if not known.before or not (known.sure or self._sure_of_all(neighbour)):
+    def _drop_unconfirmed_entries(self, neighbour: str) -> list[RouterOutput]:
+        """Drop a neighbour's unconfirmed entries once its interests are complete."""
+        peer = self._peers[neighbour]
+        if not peer.earlier_entries or not (
+            peer.interests_complete or self._has_completed_known_origins(neighbour)
+        ):
             return []
-        gone = sorted(known.stale, key=_order)
-        known.before, known.stale = set(), set()
-        effects: list[RouterOutput] = []
-        for interest, except_origins in gone:
+        dropped = sorted(peer.unconfirmed_entries, key=_entry_order)
+        peer.earlier_entries, peer.unconfirmed_entries = set(), set()
+        outputs: list[RouterOutput] = []
+        for interest, except_origins in dropped:
             self._tables.remove(neighbour, interest, except_origins)
-            effects.append(DropStale(neighbour, Unsubscribe(interest, except_origins)))
-        return effects + self._tables.propagate_interests([interest for interest, _ in gone])
+            outputs.append(DropStale(neighbour, Unsubscribe(interest, except_origins)))
+        return outputs + self._tables.propagate_interests([interest for interest, _ in dropped])
 
 
-def _order(entry: InterestEntry) -> tuple[int, list[str]]:
+def _entry_order(entry: InterestEntry) -> tuple[int, list[str]]:
     return entry[0].number, sorted(entry[1])

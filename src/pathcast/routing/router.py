@@ -1,13 +1,13 @@
-"""Router: the tables of one broker together. An input comes in, what has to be told and delivered goes out; no I/O, no clock.
+"""The router: the routing tables of one broker as a state machine without I/O and clock.
 
-    Advertise, Unadvertise      -> trees -> what neighbours are told of origins; what they are told of interests may change with it
-    Subscribe, Unsubscribe      -> who wants what -> what other neighbours are told; entries of the filter
-    Publish                     -> filter -> the neighbours with a matching entry that get the origin's documents from here; our own subscribers
+    Advertise, Unadvertise   -> trees -> advertisements for neighbours; interests may follow
+    Subscribe, Unsubscribe   -> entries, interests -> interests for other neighbours
+    Publish                  -> filter -> matching children in the origin's tree; deliveries
 
-The links are in order and lose nothing while both sides live (`link` sees to that). Every message adds or removes one fact (`tables`); what happens when
-somebody has lost his is for `recovery`.
+Links are ordered and reliable within a session (see `transport`). Each message adds or removes one
+fact (`tables`); `recovery` handles sessions that start without tables.
 
-What somebody gets, and when: docs/decisions/0013.
+docs/decisions/0013 states which documents a subscriber receives, and when.
 """
 
 from __future__ import annotations
@@ -45,15 +45,19 @@ __all__ = ["Counters", "Router"]
 
 @dataclass(slots=True)
 class Counters:
-    """What a broker has done."""
+    """Counters of one router."""
 
-    decisions: int = 0
-    outside: int = 0
-    wasted: int = 0  # documents that came and that nobody here or beyond wanted
+    decisions: int = 0  # documents matched against the tables
+    outside: int = 0  # documents outside their publisher's advertisement
+    wasted: int = 0  # received documents without a receiver here or beyond
 
 
 class Router:
-    """The tables of a broker. `refuse_outside`: documents that their publisher has not advertised are not accepted."""
+    """The routing tables of one broker.
+
+    `refuse_outside`: reject documents outside their publisher's advertisement. `recovering`: the
+    broker restarted without its tables.
+    """
 
     def __init__(
         self,
@@ -79,23 +83,26 @@ class Router:
         self.recovery = Recovery(self._tables, recovering)
         self._subscribers = Subscribers(backend)
         self._refuse_outside = refuse_outside
-        self._widening: set[str] = set()  # publishers whose advertisement grows with what they send
+        self._widening: set[str] = set()  # publishers with inferred advertisements
 
     def start(self) -> list[RouterOutput]:
-        """What has to be told before anything has happened."""
+        """Return the initial messages.
+
+        Without advertisements, every broker announces itself as an origin of any document.
+        """
         if self.strategy.advertisements:
             return []
         return self._tables.propagate_origin(self.trees.announce("", ANYTHING))
 
-    # inputs
+    # Inputs.
 
     def request(self, request: Request) -> list[RouterOutput]:
-        """Something that a client of ours asks for; raises KeyError, RoutingError."""
+        """Process a request of a local client; raise KeyError or RoutingError."""
         match request:
             case Register() | Cancel():
-                return self._tables.propagate_interests(self._subscribed(request))
+                return self._tables.propagate_interests(self._update_subscription(request))
             case RequestBatch(requests=requests):
-                return self._tables.propagate_interests(self._subscribed_all(requests))
+                return self._tables.propagate_interests(self._update_subscriptions(requests))
             case Announce(publisher=publisher, advertisement=advertisement, widens=widens):
                 if not publisher:
                     raise RoutingError("publisher", "a publisher has a name")
@@ -103,11 +110,11 @@ class Router:
                 return self._tables.propagate_origin(self.trees.announce(publisher, advertisement))
             case Retract(publisher=publisher):
                 self._widening.discard(publisher)
-                told = self._tables.propagate_origin(self.trees.retract(publisher))
-                return told + self.recovery.completions()
+                outputs = self._tables.propagate_origin(self.trees.retract(publisher))
+                return outputs + self.recovery.completions()
 
-    def _subscribed(self, request: Register | Cancel) -> list[Interest]:
-        """The interest that somebody here has now, and nobody had, or the other way round."""
+    def _update_subscription(self, request: Register | Cancel) -> list[Interest]:
+        """Apply a request; return its interest if local subscribers start or stop having it."""
         match request:
             case Register():
                 interest = self._subscribers.add(request)
@@ -116,154 +123,167 @@ class Router:
                 interest = self._subscribers.remove(id)
                 return [interest] if self.interests.remove_local(interest) else []
 
-    def _subscribed_all(self, requests: Iterable[Register | Cancel]) -> list[Interest]:
-        """All of them, or, if one is refused, none."""
+    def _update_subscriptions(self, requests: Iterable[Register | Cancel]) -> list[Interest]:
+        """Apply all requests, or none if one fails; return the changed interests."""
         changed: dict[Interest, None] = {}
         undo: list[Register | Cancel] = []
         try:
-            for one in requests:
-                back = self._subscribers.inverse(one)
-                changed.update(dict.fromkeys(self._subscribed(one)))
-                undo.append(back)
+            for request in requests:
+                inverse = self._subscribers.inverse(request)
+                changed.update(dict.fromkeys(self._update_subscription(request)))
+                undo.append(inverse)
         except (KeyError, PathcastError):
-            for one in reversed(undo):
-                self._subscribed(one)
+            for inverse in reversed(undo):
+                self._update_subscription(inverse)
             raise
         return list(changed)
 
     def on_message(self, neighbour: str, message: Message) -> list[RouterOutput]:
-        """Word of a neighbour; documents go to `decide`."""
+        """Process a message of a neighbour, except documents, which go to `decide`."""
         tables, recovery = self._tables, self.recovery
         match message:
             case Subscribe(interest=interest, except_origins=except_origins):
                 recovery.on_subscribe(neighbour, interest, except_origins)
-                news = tables.add(neighbour, interest, except_origins)
-                return tables.propagate_interests([interest]) if news else []
+                added = tables.add(neighbour, interest, except_origins)
+                return tables.propagate_interests([interest]) if added else []
             case Unsubscribe(interest=interest, except_origins=except_origins):
-                believed = recovery.on_unsubscribe(neighbour, interest, except_origins)
-                news = believed and tables.remove(neighbour, interest, except_origins)
-                return tables.propagate_interests([interest]) if news else []
+                final = recovery.on_unsubscribe(neighbour, interest, except_origins)
+                removed = final and tables.remove(neighbour, interest, except_origins)
+                return tables.propagate_interests([interest]) if removed else []
             case Advertise(origin=origin, publisher=publisher):
                 recovery.on_offer_change(neighbour, origin, publisher)
-                told = tables.propagate_origin(self.trees.on_advertise(neighbour, message))
-                return told + recovery.completions()
+                outputs = tables.propagate_origin(self.trees.on_advertise(neighbour, message))
+                return outputs + recovery.completions()
             case Unadvertise(origin=origin, publisher=publisher):
                 recovery.on_offer_change(neighbour, origin, publisher)
-                told = tables.propagate_origin(self.trees.on_unadvertise(neighbour, message))
-                return told + recovery.completions()
+                outputs = tables.propagate_origin(self.trees.on_unadvertise(neighbour, message))
+                return outputs + recovery.completions()
             case Recall():
                 return recovery.on_recall(neighbour, message)
             case Complete():
                 return recovery.on_complete(neighbour, message)
             case Publish():
-                raise TypeError("documents are decided, not heard")
+                raise TypeError("documents go to `decide`")
 
-    # documents
+    # Documents.
 
     def admit(self, document: Publication) -> tuple[Publication | Refuse, list[RouterOutput]]:
-        """What becomes of a document of one of our publishers, and what others are told because of it; raises DocumentError."""
+        """Check a local publisher's document against its advertisement; raise DocumentError.
+
+        Return the document to route or its rejection, and the messages of a widened advertisement.
+        """
         publisher = document.publisher
-        one = self.trees.local_advertisements.get(publisher)
+        advertisement = self.trees.local_advertisements.get(publisher)
         by_advertisement = self.strategy.advertisements
-        if one.allows(document.body) if one is not None else not by_advertisement:
+        if (
+            advertisement.allows(document.body)
+            if advertisement is not None
+            else not by_advertisement
+        ):
             return document, []
         self.counters.outside += 1
         if self._refuse_outside:
-            said = "anything" if one is None else "such a document"
-            return Refuse(document, f"{publisher} has not advertised {said}"), []
-        told: list[RouterOutput] = []
-        if one is not None and publisher in self._widening:
-            told = self._tables.propagate_origin(
-                self.trees.announce(publisher, widen(one, document.body))
-            )
-        return replace(document, outside=by_advertisement), told
+            missing = "anything" if advertisement is None else "such a document"
+            return Refuse(document, f"{publisher} has not advertised {missing}"), []
+        outputs: list[RouterOutput] = []
+        if advertisement is not None and publisher in self._widening:
+            wider = widen(advertisement, document.body)
+            outputs = self._tables.propagate_origin(self.trees.announce(publisher, wider))
+        return replace(document, outside=by_advertisement), outputs
 
     def decide(self, document: Publication, came_from: str = LOCAL) -> Decision:
-        """Where a document goes; raises DocumentError."""
+        """Return the route of a document; raise DocumentError."""
         self.counters.decisions += 1
         neighbours = (self._matching(document) | self.flood_targets(document)) - {came_from}
         undecided = self.recovery.undecided_hops(document.origin, came_from, neighbours)
         if not len(self._tables.filter) and (LOCAL in undecided or not len(self._subscribers)):
-            parse_tree(document.body)  # nobody else has looked at it, and it may be kept for long
+            parse_tree(document.body)  # no table has parsed it, and the broker may log it for long
         deliveries = () if LOCAL in undecided else tuple(self._subscribers.deliveries(document))
         if not neighbours and not deliveries and not undecided and came_from != LOCAL:
             self.counters.wasted += 1
         return Decision(tuple(sorted(neighbours)), deliveries, tuple(undecided))
 
-    def decide_for(self, document: Publication, whom: str) -> Decision:
-        """What a document that was undecided for somebody means to it now."""
-        if whom == LOCAL:
+    def decide_for(self, document: Publication, hop: str) -> Decision:
+        """Return the route to one hop of a document that was undecided for it."""
+        if hop == LOCAL:
             return Decision((), tuple(self._subscribers.deliveries(document)))
-        wants = self.recovery.must_flood_to(document, whom) or whom in self._matching(document)
-        return Decision((whom,) if wants else (), ())
+        sends = self.recovery.must_flood_to(document, hop) or hop in self._matching(document)
+        return Decision((hop,) if sends else (), ())
 
-    def can_decide(self, document: Publication, whom: str) -> bool:
-        """Whether a document that was undecided for somebody can be decided."""
+    def can_decide(self, document: Publication, hop: str) -> bool:
+        """Return whether a document that was undecided for a hop can be decided now."""
         recovery = self.recovery
-        return recovery.knows(whom, document.origin) or recovery.must_flood_to(document, whom)
+        return recovery.knows(hop, document.origin) or recovery.must_flood_to(document, hop)
 
     def flood_targets(self, document: Publication) -> set[str]:
-        """The neighbours that get a document without having asked for it."""
+        """Return the neighbours that receive a document whatever their interests are."""
         if document.outside:
             origin = document.origin
-            return {one for one in self.neighbours if self.trees.is_child(one, origin)}
+            return {name for name in self.neighbours if self.trees.is_child(name, origin)}
         return {
-            one
-            for one in self.recovery.initially_unknown
-            if self.recovery.must_flood_to(document, one)
+            hop
+            for hop in self.recovery.initially_unknown
+            if self.recovery.must_flood_to(document, hop)
         }
 
     def _matching(self, document: Publication) -> set[str]:
+        """Return the children in the origin's tree that have a matching entry."""
         origin = document.origin
-        wanted = self._tables.filter.matching_neighbours(document.body, origin)
-        return {one for one in wanted if self.trees.is_child(one, origin)}
+        neighbours = self._tables.filter.matching_neighbours(document.body, origin)
+        return {name for name in neighbours if self.trees.is_child(name, origin)}
 
-    # what is there, for `inspect`; nothing is changed by looking
+    # Queries of `inspect` and the simulator; they change nothing.
 
     def entry_count(self) -> int:
-        """How many entries the tables hold, our own subscribers' included."""
+        """Return the number of entries of neighbours and local subscriptions."""
         return len(self._tables.filter) + len(self._subscribers)
 
     def uncovered_count(self) -> int:
-        """How many of them an engine that tests each has to test: with covering, of our own those that no other covers."""
+        """Return the number of entries that a linear scan tests for a document.
+
+        With covering, of the local subscriptions only the covering roots count.
+        """
         return len(self._tables.filter) + self._subscribers.uncovered_count()
 
     def has_entry(self, neighbour: str, interest: Interest, except_origins: Origins) -> bool:
-        """Whether there is such an entry of a neighbour's."""
+        """Return whether a neighbour has an entry."""
         return (interest, except_origins) in self._tables.entries[neighbour]
 
     def entries_of(self, neighbour: str) -> Iterator[tuple[Interest, Origins]]:
-        """What a neighbour wants, in the order in which it said so."""
+        """Return the entries of a neighbour in order of arrival."""
         return iter(self._tables.entries[neighbour])
 
     def view(self, neighbour: str) -> NeighbourView:
-        """What a neighbour is told."""
+        """Return the view of a neighbour: the interests that this broker sends to it."""
         return self._tables.views[neighbour]
 
     def sent_interests(self, neighbour: str) -> list[Interest] | None:
-        """The interests that a neighbour has been told, each once; None for one that is no neighbour."""
-        outgoing = self._tables.views.get(neighbour)
-        return None if outgoing is None else sorted(outgoing.sent)
+        """Return the interests sent to a neighbour, each once; None for an unknown neighbour."""
+        view = self._tables.views.get(neighbour)
+        return None if view is None else sorted(view.sent)
 
     def subscriptions(self) -> Iterator[tuple[Hashable, Interest, str]]:
-        """Our own: id, interest and subscriber."""
+        """Return id, interest and subscriber of each local subscription."""
         return iter(self._subscribers)
 
     def leftovers(self) -> list[str]:
-        """What is left in the tables, for those who expect nothing there."""
-        left = {
+        """Describe the state left in the tables, for tests that expect none."""
+        counts = {
             "interests": len(self.interests),
             "entries": self.entry_count(),
             "hops": self._tables.filter.hop_count,
             "publishers": sum(bool(publisher) for publisher in self.trees.local_advertisements),
         }
         if self.strategy.advertisements:
-            left |= {"advertisements": self.trees.offer_count(), "parents": len(self.trees.parent)}
-        for name, outgoing in self._tables.views.items():
-            left |= {
-                f"entries of {name}": len(self._tables.entries[name]),
-                f"interests told {name}": len(outgoing),
-                f"interests for {name}": outgoing.placed_count(),
-                f"hearsay of {name}": self.recovery.unconfirmed_count(name),
+            counts |= {
+                "advertisements": self.trees.offer_count(),
+                "parents": len(self.trees.parent),
             }
-        return [f"{many} {what}" for what, many in left.items() if many]
+        for name, view in self._tables.views.items():
+            counts |= {
+                f"entries of {name}": len(self._tables.entries[name]),
+                f"interests sent to {name}": len(view),
+                f"interests for {name}": view.placed_count(),
+                f"unconfirmed facts of {name}": self.recovery.unconfirmed_count(name),
+            }
+        return [f"{count} {kind}" for kind, count in counts.items() if count]

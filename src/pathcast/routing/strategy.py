@@ -28,7 +28,7 @@ __all__ = ["STRATEGIES", "Strategy", "strategy"]
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A routing strategy; `limit` is the greatest imperfect degree of a merger, None: no merging."""
+    """A routing strategy; `limit` bounds the imperfect degree of mergers, None: no merging."""
 
     advertisements: bool = True
     covering: bool = True
@@ -42,7 +42,7 @@ class Strategy:
 
     @property
     def exact(self) -> bool:
-        """Whether routing is perfect: a document crosses a link only towards a matching subscriber."""
+        """Whether routing is perfect: no document crosses a link without a match beyond it."""
         return not self.limit
 
 
@@ -56,7 +56,8 @@ STRATEGIES = (
 )
 
 _NAME = re.compile(
-    r"(?P<adv>no|with)-Adv-(?:(?P<cov>no|with)-Cov|with-Cov(?P<pm>PM|IPM(?:\((?P<degree>[0-9.]+)\))?))",
+    r"(?P<adv>no|with)-Adv-"
+    r"(?:(?P<cov>no|with)-Cov|with-Cov(?P<pm>PM|IPM(?:\((?P<degree>[0-9.]+)\))?))",
     re.IGNORECASE,
 )
 

@@ -88,7 +88,7 @@ class Tables:
 
     def resend_all(self, neighbour: str) -> list[RouterOutput]:
         """Return the whole state sent to a neighbour, which has lost it."""
-        self.trees.forget_sent(neighbour)
+        self.trees.forget_sent_offers(neighbour)
         outputs: list[RouterOutput] = []
         for origin in list(self.trees.parent):
             outputs += [

@@ -74,7 +74,7 @@ class Trees:
             received.pop(message.origin, None)
         return message.origin
 
-    def forget_sent(self, neighbour: str) -> None:
+    def forget_sent_offers(self, neighbour: str) -> None:
         """Forget all offers to a neighbour that lost its tables; `updates_for` resends them."""
         self._links[neighbour].sent.clear()
 

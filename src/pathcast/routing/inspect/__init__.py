@@ -1,12 +1,17 @@
-"""Tables with their reasons, for people: what is in them, why, and why a document went where it went.
+"""Inspection of routing tables: their rows with reasons, and the trace of a document.
 
-    srt(router)                                  advertisements: what comes from where
-    prt(router)                                  who wants what, and what other neighbours were told of it
-    why_entry(router, neighbour, pattern)        what an entry that a neighbour was told stands for
-    why_document(router, document, came_from)    of each neighbour and of our subscribers, whether they get it, and why
+    srt(router)                                advertisements with the neighbour they came from
+    prt(router)                                entries, and how each was forwarded to neighbours
+    why_entry(router, neighbour, pattern)      the reasons of an entry sent to a neighbour
+    why_document(router, document, came_from)  for each hop, whether a document takes it, and why
 
-Every row is a value with `cells` for a text (`format_table(rows)` aligns them) and `as_dict` for machines. Looking changes nothing. It
-may take a while: reasons are found by asking the tables again, not kept.
+tables          `srt` and `prt`
+entries         `why_entry`
+document_trace  `why_document`
+text            formatting of rows
+
+A row has `cells` for text (`format_table` aligns them) and `as_dict` for JSON. Inspection does not
+change the tables. Reasons are derived from the tables on each call, so it may be slow.
 """
 
 from pathcast.routing.inspect.document_trace import HopTrace, HopVerdict, why_document

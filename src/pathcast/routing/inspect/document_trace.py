@@ -1,8 +1,9 @@
-"""Why a document took a link, or did not.
+"""The trace of a document at one broker: for each hop, whether the document takes it, and why.
 
-A document goes to a neighbour if one of its entries matches, unless it is wanted without the document's origin, or the neighbour gets that origin by another way, or
-the document came from there. All entries are matched again here, one matcher for all of them; the broker's own answer comes from its filter, and a
-property test says that they agree.
+A document goes to a neighbour if an entry of the neighbour matches, unless the entry excepts the
+document's origin, the neighbour is no child in the origin's tree, or the document came from there.
+The trace matches all entries again with a matcher of its own; a property test checks that it agrees
+with the decision of the router.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ __all__ = ["HopTrace", "HopVerdict", "why_document"]
 
 
 class HopVerdict(Enum):
-    """Whether a document goes somewhere; the first that holds."""
+    """Whether a document takes a hop; the first reason that holds."""
 
     TAKEN = "taken: an entry matches"
     FLOODED = "taken: flooded, interests from there will not become known"
@@ -36,7 +37,10 @@ class HopVerdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class HopTrace:
-    """To a neighbour, or (`to` is empty) to our subscribers. `entries` match; `subscriptions` are those of ours that do."""
+    """The verdict for one hop, with its matching entries and local subscriptions.
+
+    `to` is a neighbour, or `LOCAL`.
+    """
 
     columns: ClassVar[tuple[str, ...]] = ("to", "verdict", "entries", "subscriptions")
 
@@ -51,7 +55,8 @@ class HopTrace:
 
     def cells(self) -> tuple[str, ...]:
         entries = [
-            text + (f" but from {format_origins(no)}" if no else "") for text, no in self.entries
+            text + (f" but from {format_origins(origins)}" if origins else "")
+            for text, origins in self.entries
         ]
         ids = ", ".join(map(str, self.subscriptions)) or "-"
         return format_hop(self.to), self.verdict.value, "; ".join(entries) or "-", ids
@@ -72,71 +77,77 @@ class HopTrace:
 def why_document(
     router: Router, document: Publication, came_from: str = LOCAL
 ) -> tuple[HopTrace, ...]:
-    """Our subscribers, then each neighbour; raises DocumentError.
+    """Return a trace for `LOCAL`, then one for each neighbour; raise DocumentError.
 
-    After a restart our subscribers may be there twice: those who are known, and those who are not known yet.
+    After a restart `LOCAL` may have two traces: one of the subscribers that are known already, and
+    an undecided one of those that are not.
     """
     matching = _matching(router, document.body)
     origin = document.origin
-    ways = [
-        _here(router, matching),
-        *(_way(router, origin, came_from, one, matching) for one in router.neighbours),
+    traces = [
+        _trace_local(router, matching),
+        *(
+            _trace_neighbour(router, origin, came_from, name, matching)
+            for name in router.neighbours
+        ),
     ]
-    unasked = router.flood_targets(document) - {came_from}
-    ways = [
-        HopTrace(way.to, HopVerdict.FLOODED) if way.to in unasked and not way.taken else way
-        for way in ways
+    flooded = router.flood_targets(document) - {came_from}
+    traces = [
+        HopTrace(trace.to, HopVerdict.FLOODED) if trace.to in flooded and not trace.taken else trace
+        for trace in traces
     ]
-    taken = {way.to for way in ways if way.taken and way.to != LOCAL}
-    for unknown in router.recovery.undecided_hops(origin, came_from, taken):
-        format_hop = next(at for at, way in enumerate(ways) if way.to == unknown)
-        undecided = HopTrace(unknown, HopVerdict.UNDECIDED)
-        if ways[format_hop].taken:
-            ways.insert(format_hop + 1, undecided)
+    taken = {trace.to for trace in traces if trace.taken and trace.to != LOCAL}
+    for hop in router.recovery.undecided_hops(origin, came_from, taken):
+        index = next(index for index, trace in enumerate(traces) if trace.to == hop)
+        undecided = HopTrace(hop, HopVerdict.UNDECIDED)
+        if traces[index].taken:
+            traces.insert(index + 1, undecided)
         else:
-            ways[format_hop] = undecided
-    return tuple(ways)
+            traces[index] = undecided
+    return tuple(traces)
 
 
 def _matching(router: Router, body: bytes) -> set[Interest]:
-    """All interests of the table that the document matches."""
+    """Return the interests of all tables that a document matches."""
     interests = {interest for _, interest, _ in router.subscriptions()}
     for neighbour in router.neighbours:
         interests.update(interest for interest, _ in router.entries_of(neighbour))
     if not interests:
         return set()
     matcher = Matcher()
-    known = sorted(interests)
-    for number, interest in enumerate(known):
+    by_number = sorted(interests)
+    for number, interest in enumerate(by_number):
         matcher.add(number, interest.pattern.text, dict(interest.pattern.namespaces))
-    return {known[int(number)] for number in matcher.match(body)}
+    return {by_number[int(number)] for number in matcher.match(body)}
 
 
-def _here(router: Router, matching: set[Interest]) -> HopTrace:
-    found = [(id, one) for id, one, _ in router.subscriptions() if one in matching]
-    if not found:
+def _trace_local(router: Router, matching: set[Interest]) -> HopTrace:
+    matches = [(id, interest) for id, interest, _ in router.subscriptions() if interest in matching]
+    if not matches:
         return HopTrace(LOCAL, HopVerdict.NO_MATCH)
-    texts = dict.fromkeys(one.pattern.text for _, one in found)
-    nothing: Origins = frozenset()
-    ids = tuple(sorted((id for id, _ in found), key=str))
-    return HopTrace(LOCAL, HopVerdict.TAKEN, tuple((text, nothing) for text in texts), ids)
+    texts = dict.fromkeys(interest.pattern.text for _, interest in matches)
+    no_origins: Origins = frozenset()
+    ids = tuple(sorted((id for id, _ in matches), key=str))
+    return HopTrace(LOCAL, HopVerdict.TAKEN, tuple((text, no_origins) for text in texts), ids)
 
 
-def _way(
+def _trace_neighbour(
     router: Router, origin: str, came_from: str, neighbour: str, matching: set[Interest]
 ) -> HopTrace:
-    entries = [one for one in router.entries_of(neighbour) if one[0] in matching]
-    wanted = [one for one in entries if origin not in one[1]]
+    entries = [entry for entry in router.entries_of(neighbour) if entry[0] in matching]
+    applicable = [entry for entry in entries if origin not in entry[1]]
     if neighbour == came_from:
         verdict, shown = HopVerdict.CAME_FROM, entries
     elif not entries:
         verdict, shown = HopVerdict.NO_MATCH, entries
-    elif not wanted:
+    elif not applicable:
         verdict, shown = HopVerdict.EXCLUDED, entries
     elif router.trees.is_child(neighbour, origin):
-        verdict, shown = HopVerdict.TAKEN, wanted
+        verdict, shown = HopVerdict.TAKEN, applicable
     elif router.trees.parent.get(origin) == neighbour:
-        verdict, shown = HopVerdict.UPSTREAM, wanted
+        verdict, shown = HopVerdict.UPSTREAM, applicable
     else:
-        verdict, shown = HopVerdict.OTHER_PATH, wanted
-    return HopTrace(neighbour, verdict, tuple((one.pattern.text, no) for one, no in shown))
+        verdict, shown = HopVerdict.OTHER_PATH, applicable
+    return HopTrace(
+        neighbour, verdict, tuple((interest.pattern.text, origins) for interest, origins in shown)
+    )

@@ -1,7 +1,8 @@
-"""Why an entry that a neighbour was told exists: whose wishes it stands for.
+"""The reasons of an entry sent to a neighbour: the entries that it represents.
 
-An entry is there as long as one of its reasons is: when all of them go, it goes. A reason is an entry of our own table, of our subscribers or of another
-neighbour, that the neighbour has to know of and that this one of its entries covers.
+A reason is an entry of this broker, of local subscribers or of another neighbour, that the
+neighbour must know and that the sent entry covers. An entry exists as long as one of its reasons
+does.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ __all__ = ["EntryReason", "SentEntry", "why_entry"]
 
 @dataclass(frozen=True, slots=True)
 class EntryReason:
-    """An entry of our table; `source` is empty for our own subscribers, whose subscriptions are `ids`."""
+    """An entry of this broker; `ids` are the subscriptions if `source` is `LOCAL`."""
 
     columns: ClassVar[tuple[str, ...]] = ("pattern", "wanted by", "without", "subscriptions")
 
@@ -45,7 +46,7 @@ class EntryReason:
 
 @dataclass(frozen=True, slots=True)
 class SentEntry:
-    """An entry that a neighbour was told, with its reasons."""
+    """An entry sent to a neighbour, with its reasons."""
 
     neighbour: str
     pattern: Pattern
@@ -54,43 +55,46 @@ class SentEntry:
 
     def __str__(self) -> str:
         besides = f" but from {format_origins(self.except_origins)}" if self.except_origins else ""
-        return f"{self.neighbour} was told {self.pattern.text}{besides} because of\n{format_table(self.reasons)}"
+        reasons = format_table(self.reasons)
+        return f"{self.neighbour} was sent {self.pattern.text}{besides} because of\n{reasons}"
 
     def as_dict(self) -> dict[str, object]:
         return {
             "neighbour": self.neighbour,
             "pattern": self.pattern.text,
             "without": sorted(self.except_origins),
-            "reasons": [one.as_dict() for one in self.reasons],
+            "reasons": [reason.as_dict() for reason in self.reasons],
         }
 
 
 def why_entry(router: Router, neighbour: str, pattern: Pattern) -> tuple[SentEntry, ...]:
-    """The entries of this pattern that a neighbour was told: none, one, or several without different origins."""
-    outgoing = router.view(neighbour)
-    name = (pattern.text, pattern.namespaces)
-    found = []
-    for interest, exceptions in outgoing.sent.items():
-        if (interest.pattern.text, interest.pattern.namespaces) == name:
+    """Return the entries of a pattern that were sent to a neighbour.
+
+    There may be several, with different excepted origins.
+    """
+    view = router.view(neighbour)
+    key = (pattern.text, pattern.namespaces)
+    entries = []
+    for interest, exceptions in view.sent.items():
+        if (interest.pattern.text, interest.pattern.namespaces) == key:
             for except_origins in sorted(exceptions, key=sorted):
-                reasons = _reasons(
-                    router, neighbour, outgoing.represented_by(interest, except_origins)
-                )
-                found.append(SentEntry(neighbour, interest.pattern, except_origins, tuple(reasons)))
-    return tuple(found)
+                represented = view.represented_by(interest, except_origins)
+                reasons = tuple(_reasons(router, neighbour, represented))
+                entries.append(SentEntry(neighbour, interest.pattern, except_origins, reasons))
+    return tuple(entries)
 
 
 def _reasons(router: Router, neighbour: str, interests: list[Interest]) -> Iterator[EntryReason]:
-    outgoing = router.view(neighbour)
-    own: dict[Interest, list[Hashable]] = {one: [] for one in interests}
+    view = router.view(neighbour)
+    local_ids: dict[Interest, list[Hashable]] = {interest: [] for interest in interests}
     for id, interest, _ in router.subscriptions():
-        if interest in own:
-            own[interest].append(id)
+        if interest in local_ids:
+            local_ids[interest].append(id)
     for interest in interests:
         for source, exceptions in sorted(router.interests.sources(interest).items()):
             if source == neighbour:
                 continue
             for except_origins in sorted(exceptions, key=sorted):
-                if outgoing.relevance(interest, source, except_origins) is Relevance.RELEVANT:
-                    ids = tuple(own[interest]) if source == LOCAL else ()
+                if view.relevance(interest, source, except_origins) is Relevance.RELEVANT:
+                    ids = tuple(local_ids[interest]) if source == LOCAL else ()
                     yield EntryReason(interest.pattern, source, except_origins, ids)

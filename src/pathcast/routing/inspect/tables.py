@@ -1,10 +1,12 @@
-"""The two tables of a broker: SRT, what comes from where, and PRT, who wants what.
+"""The rows of the two routing tables: SRT, the advertisements, and PRT, the interests (Li 2008).
 
-An advertisement is *in force* if documents of its origin come that way. On a network with cycles others are held besides: a spare way, which is taken if the one in
-force fails, and word of an origin from neighbours that get it from here.
+An advertisement is *in force* if documents of its origin come from its last hop. On an overlay with
+cycles a broker holds others as well: spare paths, which replace the one in force if it fails, and
+advertisements of neighbours that receive the origin's documents from this broker.
 
-An entry of the PRT is passed on to a neighbour as itself, or hidden by another entry that covers it, or merged; or it need not be passed on. That is
-said for each entry by itself, though neighbours are told of an interest once for all who want it.
+An entry of the PRT is forwarded to a neighbour as itself, hidden by an entry that covers it, merged
+into another, or not at all. The rows state this for each entry on its own, although an interest is
+sent once for all its sources.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ __all__ = ["Forwarding", "ForwardingKind", "PrtRow", "SrtRow", "prt", "srt"]
 
 @dataclass(frozen=True, slots=True)
 class SrtRow:
-    """A row of the SRT; `last_hop` is empty for our own publishers."""
+    """A row of the SRT; `last_hop` is `LOCAL` for local publishers."""
 
     columns: ClassVar[tuple[str, ...]] = (
         "origin",
@@ -67,7 +69,7 @@ class SrtRow:
 
 
 class ForwardingKind(Enum):
-    """What became of an entry on its way to a neighbour."""
+    """How an entry was forwarded to a neighbour."""
 
     ITSELF = "as itself"
     HIDDEN = "hidden by"
@@ -77,27 +79,27 @@ class ForwardingKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Forwarding:
-    """`by` is the entry that was told; `concern` says why none was."""
+    """The forwarding of one entry to one neighbour, as the entry `by`; None: not forwarded."""
 
     neighbour: str
     how: ForwardingKind
     by: str | None
-    concern: Relevance
+    relevance: Relevance
 
     def __str__(self) -> str:
         if self.how is ForwardingKind.NOT:
-            return f"{self.neighbour}: not, {self.concern.value}"
+            return f"{self.neighbour}: not, {self.relevance.value}"
         by = "" if self.how is ForwardingKind.ITSELF else f" {self.by}"
         return f"{self.neighbour}: {self.how.value}{by}"
 
     def as_dict(self) -> dict[str, object]:
-        why = self.concern.value if self.how is ForwardingKind.NOT else None
+        why = self.relevance.value if self.how is ForwardingKind.NOT else None
         return {"neighbour": self.neighbour, "how": self.how.value, "by": self.by, "why": why}
 
 
 @dataclass(frozen=True, slots=True)
 class PrtRow:
-    """A row of the PRT; `last_hop` is empty for our own subscribers, whose subscriptions are `ids`."""
+    """A row of the PRT; `ids` are the subscriptions if `last_hop` is `LOCAL`."""
 
     columns: ClassVar[tuple[str, ...]] = (
         "pattern",
@@ -112,7 +114,7 @@ class PrtRow:
     except_origins: Origins
     ids: tuple[Hashable, ...]
     unconfirmed: bool
-    passed: tuple[Forwarding, ...]
+    forwardings: tuple[Forwarding, ...]
 
     def cells(self) -> tuple[str, ...]:
         hop = format_hop(self.last_hop) + (" (unconfirmed)" if self.unconfirmed else "")
@@ -122,7 +124,7 @@ class PrtRow:
             hop,
             format_origins(self.except_origins),
             ids,
-            "; ".join(map(str, self.passed)) or "-",
+            "; ".join(map(str, self.forwardings)) or "-",
         )
 
     def as_dict(self) -> dict[str, object]:
@@ -132,17 +134,18 @@ class PrtRow:
             "without": sorted(self.except_origins),
             "subscriptions": [str(id) for id in self.ids],
             "hearsay": self.unconfirmed,
-            "passed_on": [one.as_dict() for one in self.passed],
+            "passed_on": [forwarding.as_dict() for forwarding in self.forwardings],
         }
 
 
 def srt(router: Router) -> Iterator[SrtRow]:
-    """All advertisements that are held, our own publishers' first."""
+    """Yield all advertisements, those of local publishers first."""
     trees = router.trees
-    for publisher, one in sorted(trees.local_advertisements.items(), key=lambda pair: pair[0]):
-        yield SrtRow(router.name, publisher, summarize(one), LOCAL, (), "in force")
-    held = sorted(trees.all_offers(), key=lambda row: (row[1], row[2], row[0]))
-    for neighbour, origin, publisher, path, one in held:
+    for publisher in sorted(trees.local_advertisements):
+        advertisement = trees.local_advertisements[publisher]
+        yield SrtRow(router.name, publisher, summarize(advertisement), LOCAL, (), "in force")
+    offers = sorted(trees.all_offers(), key=lambda offer: (offer[1], offer[2], offer[0]))
+    for neighbour, origin, publisher, path, advertisement in offers:
         if trees.parent.get(origin) == neighbour:
             state = "in force"
         elif router.name in path:
@@ -151,55 +154,58 @@ def srt(router: Router) -> Iterator[SrtRow]:
             state = "spare"
         if router.recovery.is_unconfirmed_offer(neighbour, origin, publisher):
             state += " (unconfirmed)"
-        yield SrtRow(origin, publisher, summarize(one), neighbour, path, state)
+        yield SrtRow(origin, publisher, summarize(advertisement), neighbour, path, state)
 
 
 def prt(router: Router) -> Iterator[PrtRow]:
-    """All entries, those of our own subscribers first."""
-    passing = _Passing(router)
-    own: dict[Interest, list[Hashable]] = {}
+    """Yield all entries, those of local subscribers first."""
+    forwarder = _Forwardings(router)
+    local_ids: dict[Interest, list[Hashable]] = {}
     for id, interest, _ in router.subscriptions():
-        own.setdefault(interest, []).append(id)
-    nothing: Origins = frozenset()
-    for interest, ids in own.items():
-        passed = passing.of(interest, LOCAL, nothing)
-        yield PrtRow(interest.pattern.text, LOCAL, nothing, tuple(ids), False, passed)
+        local_ids.setdefault(interest, []).append(id)
+    no_origins: Origins = frozenset()
+    for interest, ids in local_ids.items():
+        forwardings = forwarder.of(interest, LOCAL, no_origins)
+        yield PrtRow(interest.pattern.text, LOCAL, no_origins, tuple(ids), False, forwardings)
     for neighbour in router.neighbours:
         for interest, except_origins in router.entries_of(neighbour):
             unconfirmed = router.recovery.is_unconfirmed(neighbour, interest, except_origins)
-            passed = passing.of(interest, neighbour, except_origins)
-            yield PrtRow(interest.pattern.text, neighbour, except_origins, (), unconfirmed, passed)
+            forwardings = forwarder.of(interest, neighbour, except_origins)
+            yield PrtRow(
+                interest.pattern.text, neighbour, except_origins, (), unconfirmed, forwardings
+            )
 
 
-class _Passing:
-    """What neighbours were told, asked once for all entries."""
+class _Forwardings:
+    """The views of all neighbours, with representatives computed once for all entries."""
 
     def __init__(self, router: Router) -> None:
-        self._outgoing = [router.view(one) for one in router.neighbours]
-        self._standing = [one.representatives() for one in self._outgoing]
+        self._views = [router.view(name) for name in router.neighbours]
+        self._representatives = [view.representatives() for view in self._views]
 
     def of(
         self, interest: Interest, source: str, except_origins: Origins
     ) -> tuple[Forwarding, ...]:
-        found = []
-        for outgoing, standing in zip(self._outgoing, self._standing, strict=True):
-            if outgoing.neighbour == source:
+        forwardings = []
+        for view, representatives in zip(self._views, self._representatives, strict=True):
+            if view.neighbour == source:
                 continue
-            concern = outgoing.relevance(interest, source, except_origins)
-            if concern is not Relevance.RELEVANT:
-                found.append(Forwarding(outgoing.neighbour, ForwardingKind.NOT, None, concern))
+            relevance = view.relevance(interest, source, except_origins)
+            if relevance is not Relevance.RELEVANT:
+                forwarding = Forwarding(view.neighbour, ForwardingKind.NOT, None, relevance)
+                forwardings.append(forwarding)
                 continue
-            told = standing[interest]
-            if told is interest:
+            sent = representatives[interest]
+            if sent is interest:
                 how = ForwardingKind.ITSELF
-            elif outgoing.group_of(told) == outgoing.group_of(interest):
+            elif view.group_of(sent) == view.group_of(interest):
                 how = ForwardingKind.HIDDEN
             else:
-                how = ForwardingKind.ITSELF if _same(told, interest) else ForwardingKind.MERGED
-            found.append(Forwarding(outgoing.neighbour, how, told.pattern.text, concern))
-        return tuple(found)
+                how = ForwardingKind.ITSELF if _is_same(sent, interest) else ForwardingKind.MERGED
+            forwardings.append(Forwarding(view.neighbour, how, sent.pattern.text, relevance))
+        return tuple(forwardings)
 
 
-def _same(told: Interest, interest: Interest) -> bool:
-    """Whether it is the same pattern, spelt in another way: mergers have a spelling of their own."""
-    return bool(covers(interest.pattern, told.pattern))
+def _is_same(sent: Interest, interest: Interest) -> bool:
+    """Return whether a covering pattern is equivalent: mergers have a spelling of their own."""
+    return bool(covers(interest.pattern, sent.pattern))

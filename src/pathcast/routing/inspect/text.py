@@ -1,4 +1,4 @@
-"""Rows as text: columns that are as wide as what is in them, and short names for what is long.
+"""Formatting of inspection rows as text tables, and short forms of their values.
 
 >>> from pathcast.routing.advertisement import parse_advertisement
 >>> summarize(parse_advertisement("/a/b")), summarize(parse_advertisement("/a(/b)+/c/d/e/f"))
@@ -15,11 +15,11 @@ from pathcast.routing.messages import Origins
 
 __all__ = ["TableRow", "format_hop", "format_origins", "format_table", "summarize"]
 
-_FEW = 4  # names, of which all paths can be shown
+_MAX_LISTED_NAMES = 4  # advertisements of so many names are shown by their paths
 
 
 class TableRow(Protocol):
-    """A line of a table."""
+    """A row of an inspection table."""
 
     columns: ClassVar[tuple[str, ...]]
 
@@ -28,11 +28,11 @@ class TableRow(Protocol):
 
 
 def format_table(rows: Iterable[TableRow]) -> str:
-    """The rows below the names of their columns; rows of one sort."""
-    listed = list(rows)
-    if not listed:
+    """Return rows of one type as an aligned table below their column names."""
+    table = list(rows)
+    if not table:
         return "nothing\n"
-    lines = [listed[0].columns, *(row.cells() for row in listed)]
+    lines = [table[0].columns, *(row.cells() for row in table)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     lines.insert(1, tuple("-" * width for width in widths))
     return "".join(_line(line, widths) for line in lines)
@@ -44,7 +44,7 @@ def _line(cells: tuple[str, ...], widths: list[int]) -> str:
 
 
 def format_hop(name: str) -> str:
-    """A neighbour, or this broker."""
+    """Return the name of a neighbour, or "here" for `LOCAL`."""
     return name or "here"
 
 
@@ -53,13 +53,13 @@ def format_origins(except_origins: Origins) -> str:
 
 
 def summarize(advertisement: Advertisement) -> str:
-    """All its paths if they are few, else its roots and how many names it has."""
+    """Return all paths of a small advertisement, else its roots and its number of names."""
     if advertisement.is_anything:
         return "anything"
     names = len(advertisement.labels)
-    if names <= _FEW:
+    if names <= _MAX_LISTED_NAMES:
         paths = ["/" + "/".join(path) for path in leaf_paths(advertisement, names)]
-        # A path with more elements than there are names goes round in a circle.
+        # A path with more elements than there are names contains a cycle.
         deeper = any(count_paths(advertisement, 2 * names)[names:])
         return ", ".join(paths) + (" and deeper" if deeper else "")
     roots = [name for at, name in enumerate(advertisement.names) if advertisement.roots >> at & 1]
