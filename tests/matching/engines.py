@@ -1,4 +1,4 @@
-"""The engines that the matching tests run on, and access to the memos of the compiled one."""
+"""The engines that every test of matching runs on, and access to the compiled one's internals."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Final
 import pytest
 
 from pathcast import Matcher
-from pathcast.matching.compiled.core.memo import Memo
-from pathcast.matching.compiled.core.run import Run
+from pathcast.matching.compiled.core.lazy_dfa import LazyDfa
+from pathcast.matching.compiled.core.match_context import MatchContext
 from pathcast.matching.compiled.engine import CompiledEngine
 from pathcast.matching.engine import EngineName
 
@@ -24,16 +24,17 @@ def compiled_engine(matcher: Matcher) -> CompiledEngine:
     return engine
 
 
-def memos(matcher: Matcher) -> list[Memo]:
-    """Return the memos of a compiled matcher, one per automaton and run."""
-    return [course.memo for run in compiled_engine(matcher)._made for course in run.courses()]
+def memos(matcher: Matcher) -> list[LazyDfa]:
+    """Return the lazy DFAs of a compiled matcher, one per NFA and match context."""
+    contexts = compiled_engine(matcher)._contexts
+    return [traversal.dfa for context in contexts for traversal in context.traversals()]
 
 
 def with_limit(matcher: Matcher, limit: int) -> Matcher:
-    """Give the matcher a single run, whose memos hold about `limit` ints each; return the matcher."""
-    run = Run(limit=limit)
+    """Give the matcher one match context with this memo bound, in ints per NFA."""
+    context = MatchContext(limit=limit)
     engine = compiled_engine(matcher)
-    assert not engine._made
-    engine._made.append(run)
-    engine._idle.append(run)
+    assert not engine._contexts
+    engine._contexts.append(context)
+    engine._idle_contexts.append(context)
     return matcher

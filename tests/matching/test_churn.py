@@ -152,7 +152,7 @@ class FreshChurn(Churn):
     def __init__(self) -> None:
         super().__init__()
         self.patch = pytest.MonkeyPatch()
-        for name, value in (("_LARGE", 1), ("_FRESH", 4), ("_RECENT", 2)):
+        for name, value in (("MIN_MAIN_SIZE", 1), ("MAX_RECENT", 4), ("MAX_NEWEST", 2)):
             self.patch.setattr(tiers, name, value)
 
     def teardown(self) -> None:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast import Matcher
-from pathcast.matching.compiled.core import automaton as automaton_module
-from pathcast.matching.compiled.core.automaton import Automaton
-from pathcast.matching.compiled.core.labels import Paths, Vocabulary
+from pathcast.matching.compiled.core import nfa as nfa_module
+from pathcast.matching.compiled.core.labels import LinearPaths, Vocabulary
+from pathcast.matching.compiled.core.nfa import CompiledNfa
 from pathcast.matching.nfa import Nfa
 from pathcast.matching.paths import requirements
 from pathcast.xpath import parse
@@ -23,8 +23,8 @@ paths_of = st.lists(
 ).map(lambda steps: "".join(axis + name for axis, name in steps))
 
 
-def read(texts: list[str]) -> Paths:
-    paths = Paths(Vocabulary())
+def read(texts: list[str]) -> LinearPaths:
+    paths = LinearPaths(Vocabulary())
     for text in texts:
         assert paths.read(text)
     return paths
@@ -40,18 +40,18 @@ def plain_size(texts: list[str]) -> int:
 
 def check(texts: list[str]) -> None:
     paths = read(texts)
-    automaton = Automaton(paths, range(len(texts)), [])
-    assert automaton.size == plain_size(texts)
-    outline = automaton.outline()
-    assert [state for state, _, _ in outline] == list(range(automaton.size))
+    nfa = CompiledNfa(paths, range(len(texts)), [])
+    assert nfa.size == plain_size(texts)
+    outline = nfa.outline()
+    assert [state for state, _, _ in outline] == list(range(nfa.size))
     ends: Counter[object] = Counter()
     ways = []
     for state, parent, count in outline:
-        way = automaton.path(state)
+        way = nfa.path(state)
         ways.append(way)
-        assert parent == -1 if state == 0 else way[:-1] == automaton.path(parent)
+        assert parent == -1 if state == 0 else way[:-1] == nfa.path(parent)
         ends[way] += count
-    assert len(set(ways)) == automaton.size, "two states have one path"
+    assert len(set(ways)) == nfa.size, "two states have one path"
     assert +ends == Counter(paths.path(number) for number in range(len(texts)))
 
 
@@ -126,4 +126,4 @@ def test_removing_and_settling_takes_states_back() -> None:
 
 
 def test_examples() -> None:
-    assert doctest.testmod(automaton_module).failed == 0
+    assert doctest.testmod(nfa_module).failed == 0

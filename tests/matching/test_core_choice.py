@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from pathcast import Matcher
-from pathcast.matching.compiled.core import walk
+from pathcast.matching.compiled.core import node_table
 from tests.matching.engines import ENGINES
 
 
@@ -16,7 +16,7 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run code in an interpreter of its own where the core is missing."""
     blocked = (
         "import sys\n"
-        "for name in ('walk', 'run', 'labels', 'automaton'):\n"
+        "for name in ('node_table', 'match_context', 'labels', 'nfa'):\n"
         "    sys.modules[f'pathcast.matching.compiled.core.{name}'] = None\n"
         "from pathcast import Matcher\n"
     )
@@ -71,23 +71,23 @@ def test_the_core_may_be_required_of_everybody() -> None:
 
 def test_a_core_for_another_libxml2_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first two numbers must agree: structs may change between minor versions, not between patches."""
-    major, minor, *_ = built = walk.BUILT_FOR
+    major, minor, *_ = built = node_table.BUILT_FOR
     monkeypatch.delenv("PATHCAST_REQUIRE_CORE", raising=False)
     for other in ((major, minor + 1, 0), (major + 1, minor, 0), (2, 9, 14)):
-        monkeypatch.setattr(walk, "BUILT_FOR", other)
+        monkeypatch.setattr(node_table, "BUILT_FOR", other)
         message = rf"built for libxml2 {other[0]}\.{other[1]}, and lxml brings {major}\.{minor}"
         with pytest.warns(RuntimeWarning, match=message):
             matcher = Matcher()
         assert matcher.stats().engine == "plain"
         with pytest.raises(RuntimeError, match=message):
             Matcher(engine="core")
-    monkeypatch.setattr(walk, "BUILT_FOR", (*built[:2], 99))
+    monkeypatch.setattr(node_table, "BUILT_FOR", (*built[:2], 99))
     assert Matcher().stats().engine == "core"
 
 
 def test_the_warning_points_at_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PATHCAST_REQUIRE_CORE", raising=False)
-    monkeypatch.setattr(walk, "BUILT_FOR", (1, 0, 0))
+    monkeypatch.setattr(node_table, "BUILT_FOR", (1, 0, 0))
     with pytest.warns(RuntimeWarning) as caught:
         Matcher()
     assert caught[0].filename == __file__

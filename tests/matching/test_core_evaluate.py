@@ -1,4 +1,4 @@
-"""Compiled conditions against the plain evaluator and libxml2, on the same trees.
+"""ConditionProgram conditions against the plain evaluator and libxml2, on the same trees.
 
 Two sources of conditions: subscriptions, for which libxml2 knows the answer, and random values of
 `pathcast.xpath.tree`, which reach combinations that no subscription is lowered to; for those the plain
@@ -20,10 +20,9 @@ from pathcast.documents import Document, Limits
 from pathcast.documents import parse as parse_document
 from pathcast.documents.numbering import number_nodes
 from pathcast.matching.compiled.core import numbers
-from pathcast.matching.compiled.core.evaluator import compiled, evaluate, nodes
-from pathcast.matching.compiled.core.evaluator.compiled import Conditions as Compiled
-from pathcast.matching.compiled.core.evaluator.evaluate import Conditions, Evaluation
-from pathcast.matching.compiled.core.evaluator.nodes import numbered
+from pathcast.matching.compiled.core.evaluator import evaluate, nodes, program
+from pathcast.matching.compiled.core.evaluator.evaluate import ConditionProgram, Evaluation
+from pathcast.matching.compiled.core.evaluator.nodes import number_document
 from pathcast.matching.plain.evaluate import Evaluator
 from pathcast.xpath import Cost, parse
 from pathcast.xpath.syntax import Axis, Test, TestKind
@@ -67,13 +66,13 @@ TESTS = (
 OPERANDS = ("", "5", "a", "abc", "05", "é", "-1", "1e0", " ", "not a number")
 
 
-def answers(handles: list[int], conditions: Conditions, document: Document) -> list[bool]:
+def answers(handles: list[int], conditions: ConditionProgram, document: Document) -> list[bool]:
     evaluation = Evaluation(conditions, document.tree.getroot())
     return [evaluation.holds(handle) for handle in handles]
 
 
 def one(text: str, body: bytes, namespaces: dict[str, str] | None = None) -> bool:
-    conditions = Conditions()
+    conditions = ConditionProgram()
     handle = conditions.add(parse(text, namespaces).condition)
     return Evaluation(conditions, etree.fromstring(body)).holds(handle)
 
@@ -90,7 +89,7 @@ def test_subscriptions(seed: int, deep: bool) -> None:
         texts = [generate.expression(rng, rng.choice(KINDS)) for _ in range(150)]
         patterns = [parse(text, NAMESPACES) for text in texts]
         questions = [expression(text, NAMESPACES) for text in texts]
-        conditions = Conditions()
+        conditions = ConditionProgram()
         handles = [conditions.add(pattern.condition) for pattern in patterns]
         for _ in range(20):
             body = generate.document(rng, *rng.choice(SHAPES))
@@ -122,7 +121,7 @@ def test_one_subscription(text: str, body: bytes) -> None:
 def test_conformance(name: str) -> None:
     case = CASES[name]
     namespaces = case.get("namespaces")
-    conditions = Conditions()
+    conditions = ConditionProgram()
     document = parse_document(case["document"].encode(case.get("encoding", "utf-8")))
     for expected, texts in ((True, case["match"]), (False, case["miss"])):
         for text in texts:
@@ -198,7 +197,7 @@ def test_any_condition(seed: int, deep: bool) -> None:
         # Most random conditions speak of the document node: these of nodes anywhere.
         made += [Exists(maker.path(rng.choice((1, 2, 3)))) for _ in range(200)]
         met.update(type(condition) for condition in made)
-        conditions = Conditions()
+        conditions = ConditionProgram()
         handles = [conditions.add(condition) for condition in made]
         for _ in range(10):
             body = generate.document(rng, *rng.choice(SHAPES))
@@ -216,7 +215,7 @@ def test_any_condition(seed: int, deep: bool) -> None:
 def test_one_condition(rng: Random, body: bytes) -> None:
     condition = Exists(Maker(rng).path(2))
     document = parse_document(body)
-    conditions = Conditions()
+    conditions = ConditionProgram()
     handle = conditions.add(condition)
     assert answers([handle], conditions, document) == [Evaluator(document).holds(condition)]
 
@@ -232,7 +231,7 @@ def nodes_of(document: Document) -> list[tuple[int, int, int, str]]:
 @given(strategies.documents(30))
 def test_nodes(body: bytes) -> None:
     document = parse_document(body)
-    assert numbered(document.tree.getroot()) == nodes_of(document)
+    assert number_document(document.tree.getroot()) == nodes_of(document)
 
 
 @pytest.mark.parametrize(
@@ -254,18 +253,18 @@ def test_nodes(body: bytes) -> None:
 )
 def test_odd_documents(body: str) -> None:
     document = parse_document(body.encode())
-    assert numbered(document.tree.getroot()) == nodes_of(document)
+    assert number_document(document.tree.getroot()) == nodes_of(document)
     # The document type declaration is no node, there or not; so it may stay.
     kept = etree.fromstring(body.encode(), etree.XMLParser(resolve_entities="internal"))
-    assert numbered(kept) == nodes_of(document)
-    assert numbered(list(kept.iter())[-1]) == nodes_of(document)
+    assert number_document(kept) == nodes_of(document)
+    assert number_document(list(kept.iter())[-1]) == nodes_of(document)
 
 
 @pytest.mark.parametrize("inside", ["1&e;2", "&e;", "&e;&e;", "1&e;2<b>3&e;</b>&e;4<![CDATA[5]]>"])
 def test_references_to_entities_end_a_text(inside: str) -> None:
     parser = etree.XMLParser(resolve_entities=False)
     root = etree.fromstring(f"<!DOCTYPE a [<!ENTITY e 'E<c/>'>]><a>{inside}</a>", parser)
-    assert numbered(root) == nodes_of(number_nodes(root.getroottree(), Limits()))
+    assert number_document(root) == nodes_of(number_nodes(root.getroottree(), Limits()))
 
 
 def test_trees_that_no_parser_makes() -> None:
@@ -276,14 +275,14 @@ def test_trees_that_no_parser_makes() -> None:
     root.append(etree.ProcessingInstruction("t"))
     root[-1].tail = "four"
     root.set("{urn:x}y", "z")
-    assert [string for *_, string in numbered(root)] == [
+    assert [string for *_, string in number_document(root)] == [
         *("onetwofour", "onetwofour", "z", "one", "", "two", "three", "", "four")
     ]
     assert_holds(root, "/a[. = 'onetwofour'][@p:y = 'z']/b", {"p": "urn:x"})
 
 
 def assert_holds(root: etree._Element, text: str, namespaces: dict[str, str] | None = None) -> None:
-    conditions = Conditions()
+    conditions = ConditionProgram()
     handle = conditions.add(parse(text, namespaces).condition)
     assert Evaluation(conditions, root).holds(handle)
 
@@ -297,7 +296,7 @@ def test_strings_beyond_what_is_remembered() -> None:
     texts = [
         f"//a[string-length(.) = {count * length}]" for count in (1, 2, levels // 2, levels)
     ] + [f"//a[string-length(.) = {levels * length + 1}]", f"//a[contains(., '90{'1' * 50}')]"]
-    conditions = Conditions()
+    conditions = ConditionProgram()
     handles = [conditions.add(parse(text).condition) for text in texts]
     evaluation = Evaluation(conditions, document.tree.getroot())
     for _ in range(2):
@@ -331,7 +330,7 @@ def test_namespaces_are_compared_by_text() -> None:
     )
     body = f"<a>{inner}</a>".encode()
     document = parse_document(body)
-    conditions = Conditions()
+    conditions = ConditionProgram()
     for space in range(6):
         namespaces = {"q": f"urn:{space}"}
         for text in (
@@ -351,18 +350,18 @@ def test_namespaces_are_compared_by_text() -> None:
 
 
 def test_equal_conditions_are_one() -> None:
-    conditions = Conditions()
+    conditions = ConditionProgram()
     first = conditions.add(parse("/a[b = 1][c]/d").condition)
     count, memory = len(conditions), conditions.memory
     assert conditions.add(parse("/ a[ b = 1.0 ] [c] / d").condition) == first
     assert (len(conditions), conditions.memory) == (count, memory)
     assert conditions.add(parse("/a[b = 2][c]/d").condition) != first
     assert len(conditions) > count
-    assert Conditions is Compiled
+    assert ConditionProgram is ConditionProgram
 
 
 def test_numbers_that_are_no_handles() -> None:
-    conditions = Conditions()
+    conditions = ConditionProgram()
     handle = conditions.add(parse("/a").condition)
     evaluation = Evaluation(conditions, etree.XML("<a/>"))
     assert evaluation.holds(handle)
@@ -377,7 +376,7 @@ def test_numbers_that_are_no_handles() -> None:
 
 
 def test_conditions_may_come_between_documents() -> None:
-    conditions = Conditions()
+    conditions = ConditionProgram()
     rng = Random(3)
     document = parse_document(b"<a><b>5</b><c x='1'/></a>")
     for _ in range(300):
@@ -388,7 +387,7 @@ def test_conditions_may_come_between_documents() -> None:
 
 
 def test_a_tree_outlives_its_element() -> None:
-    conditions = Conditions()
+    conditions = ConditionProgram()
     handle = conditions.add(parse("//b[. = 'x']").condition)
     evaluations = [
         Evaluation(conditions, etree.fromstring(f"<a>{'<b>y</b>' * 50}<b>x</b></a>"))
@@ -416,7 +415,7 @@ def test_a_tree_outlives_its_element() -> None:
 @pytest.mark.parametrize("depth", [1, 2, 41, 60])
 def test_nested_brackets(before: str, inside: str, behind: str, depth: int) -> None:
     condition = parse("/" + "a" + "[" + before * depth + inside + behind * depth + "]").condition
-    conditions = Conditions()
+    conditions = ConditionProgram()
     handle = conditions.add(condition)
     for levels in (depth // 2 + 1, depth + 1, depth + 2, depth + 3):
         document = parse_document(b"<a>" * levels + b"</a>" * levels)
@@ -434,7 +433,7 @@ def test_deeper_than_any_subscription(depth: int) -> None:
     negations: Condition = Always(True)
     for _ in range(depth):
         negations = And((Not(negations), Always(True)))
-    conditions = Conditions()
+    conditions = ConditionProgram()
     # No deeper than this is a document; the answer is known without asking anybody.
     document = parse_document(b"<a>" * 200 + b"</a>" * 200)
     handle = conditions.add(negations)
@@ -447,7 +446,7 @@ def test_too_deep_is_refused() -> None:
     condition: Condition = Always(True)
     for _ in range(10_001):
         condition = Not(condition)
-    conditions = Conditions()
+    conditions = ConditionProgram()
     with pytest.raises(RecursionError):
         conditions.add(condition)
     assert len(conditions) == 0
@@ -459,7 +458,7 @@ def test_what_is_shared_is_done_once() -> None:
     document = parse_document(body)
     work = []
     for count in (1, 200):
-        conditions = Conditions()
+        conditions = ConditionProgram()
         texts = [f"//b[c/d[. = 5]]/ancestor{number}[.//c/d[. = 5]]" for number in range(count)]
         handles = [
             conditions.add(parse(text.replace("/anc", "/c/anc")).condition) for text in texts
@@ -483,7 +482,7 @@ def test_what_is_shared_is_done_once() -> None:
 )
 def test_work_grows_as_the_plain_one_does(text: str) -> None:
     condition = parse(text).condition
-    conditions = Conditions()
+    conditions = ConditionProgram()
     handle = conditions.add(condition)
     for width, height in ((200, 2), (10, 20), (3, 60)):
         body = ("<b>" * height + "1" + "</b>" * height) * width
@@ -494,7 +493,7 @@ def test_work_grows_as_the_plain_one_does(text: str) -> None:
         assert 0.3 * plain.work <= evaluation.work <= 1.5 * plain.work
 
 
-@pytest.mark.parametrize("module", [compiled, evaluate, nodes, numbers])
+@pytest.mark.parametrize("module", [program, evaluate, nodes, numbers])
 def test_docstrings(module: ModuleType) -> None:
     """What the compiled modules show; pytest looks for examples in Python's files only."""
     failed, tried = doctest.testmod(module)

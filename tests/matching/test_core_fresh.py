@@ -9,7 +9,7 @@ import pytest
 from pathcast import Matcher
 from pathcast.matching.compiled import tiers
 from pathcast.matching.compiled.engine import CompiledEngine
-from pathcast.matching.compiled.tiers import Generation
+from pathcast.matching.compiled.tiers import MatchView
 from tests.oracle import oracle
 
 SPACES = {"p": "urn:p", "q": "urn:q"}
@@ -19,21 +19,21 @@ FILLERS = [f"/filler/of/{name}" for name in ("a", "b", "c")]
 @pytest.fixture
 def matcher(monkeypatch: pytest.MonkeyPatch) -> Matcher:
     """One with a main automaton, which knows the names a, b and c."""
-    monkeypatch.setattr(tiers, "_LARGE", len(FILLERS))
+    monkeypatch.setattr(tiers, "MIN_MAIN_SIZE", len(FILLERS))
     made = Matcher(engine="core")
     made.add_many((f"filler {text}", text) for text in FILLERS)
     made.match(b"<a/>")
     return made
 
 
-def generation(matcher: Matcher) -> Generation:
+def view(matcher: Matcher) -> MatchView:
     assert isinstance(matcher._engine, CompiledEngine)
-    return matcher._engine._current()
+    return matcher._engine._current_view()
 
 
 def fresh(matcher: Matcher) -> int:
     """How many words what is fresh takes."""
-    return sum(one.words for one in generation(matcher).fresh)
+    return sum(one.words for one in view(matcher).recent)
 
 
 def _path(rng: Random, names: str, longest: int) -> str:
@@ -71,7 +71,7 @@ def test_random_paths_against_libxml2(matcher: Matcher, names: str, deep: bool) 
 
 def test_one_by_one(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a document after each, so that what is recent becomes older, and that an automaton, several times."""
-    monkeypatch.setattr(tiers, "_FRESH", 200)
+    monkeypatch.setattr(tiers, "MAX_RECENT", 200)
     rng = Random(5)
     live: dict[int, str] = {}
     sizes = set()
@@ -86,7 +86,7 @@ def test_one_by_one(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> None:
         found = list(matcher.match(body))
         if number % 20 == 0:
             assert found == [one for one, text in live.items() if oracle(text, None, body)]
-        sizes.add((len(generation(matcher).automata), len(generation(matcher).fresh)))
+        sizes.add((len(view(matcher).nfas), len(view(matcher).recent)))
     assert {(1, 1), (1, 2), (2, 1), (2, 2)} <= sizes
 
 
@@ -139,7 +139,7 @@ def test_a_path_lies_in_one_word(matcher: Matcher, steps: int, fits: bool) -> No
         expected = [number for number, text in enumerate(texts) if oracle(text, None, body)]
         assert list(matcher.match(body)) == expected
     assert (fresh(matcher) == (1 if steps == 1 else 4)) is fits
-    assert (len(generation(matcher).automata) == 1) is fits
+    assert (len(view(matcher).nfas) == 1) is fits
 
 
 def test_deep_and_wide_documents(matcher: Matcher) -> None:
@@ -170,7 +170,7 @@ def test_hops_and_removal(matcher: Matcher) -> None:
 def test_what_is_more_than_elements_goes_into_an_automaton(matcher: Matcher, text: str) -> None:
     matcher.add("it", text)
     assert fresh(matcher) == 0
-    assert len(generation(matcher).automata) == 2
+    assert len(view(matcher).nfas) == 2
     body = b"<a x='1'><b/>t<a>1</a></a>"
     assert list(matcher.match(body)) == ["it"]
 
@@ -178,10 +178,10 @@ def test_what_is_more_than_elements_goes_into_an_automaton(matcher: Matcher, tex
 def test_too_many_become_an_automaton(matcher: Matcher) -> None:
     matcher.add_many((number, f"/a/n{number}") for number in range(1024))
     assert fresh(matcher) > 0
-    assert len(generation(matcher).automata) == 1
+    assert len(view(matcher).nfas) == 1
     matcher.add(1024, "/a/n1024")
     assert fresh(matcher) == 0
-    assert len(generation(matcher).automata) == 2
+    assert len(view(matcher).nfas) == 2
     assert list(matcher.match(b"<a><n3/><n1024/></a>")) == [3, 1024]
 
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pathcast.matching.compiled.core import labels
-from pathcast.matching.compiled.core.labels import Paths, Vocabulary
+from pathcast.matching.compiled.core.labels import LinearPaths, Vocabulary
 from pathcast.matching.encode import PlanEncoder
 from pathcast.matching.paths import requirements
 from pathcast.xpath import parse
@@ -51,7 +51,7 @@ texts = (
 @example("*//*")
 def test_reads_what_the_parser_reads_or_refuses(text: str) -> None:
     vocabulary = Vocabulary()
-    paths = Paths(vocabulary)
+    paths = LinearPaths(vocabulary)
     if not paths.read(text, 3):
         assert len(paths) == 0
         return
@@ -64,46 +64,46 @@ def test_reads_what_the_parser_reads_or_refuses(text: str) -> None:
 @given(st.lists(texts, max_size=8))
 def test_what_is_refused_leaves_nothing_behind(given: list[str]) -> None:
     """The paths that were read are those of a reader that met them alone."""
-    paths = Paths(Vocabulary())
+    paths = LinearPaths(Vocabulary())
     accepted = [text for text in given if paths.read(text)]
     assert len(paths) == len(accepted)
     for number, text in enumerate(accepted):
-        alone = Paths(Vocabulary())
+        alone = LinearPaths(Vocabulary())
         assert alone.read(text)
         assert paths.path(number) == alone.path(0)
 
 
 @given(st.builds(str.__add__, plain, attributes))
 def test_plain_paths_are_accepted(text: str) -> None:
-    assert Paths(Vocabulary()).read(text)
+    assert LinearPaths(Vocabulary()).read(text)
 
 
 @given(st.lists(st.builds(str.__add__, plain, attributes), max_size=12), st.data())
 def test_paths_are_kept_counted_and_dumped(given: list[str], data: st.DataObject) -> None:
-    paths = Paths(Vocabulary())
+    paths = LinearPaths(Vocabulary())
     for number, text in enumerate(given):
         paths.read(text, number)
     numbers = data.draw(st.permutations(range(len(given))))[: len(given) // 2]
-    assert paths.distinct(numbers) == len({paths.path(number) for number in numbers})
-    kept = paths.kept(numbers, Vocabulary())
+    assert paths.count_distinct(numbers) == len({paths.path(number) for number in numbers})
+    kept = paths.subset(numbers, Vocabulary())
     assert [kept.path(at) for at in range(len(kept))] == [paths.path(one) for one in numbers]
     assert [kept.hop(at) for at in range(len(kept))] == numbers
-    again = Paths(paths.vocabulary)
-    again.fill(*(memoryview(part).cast("i") for part in paths.dump()))
+    again = LinearPaths(paths.vocabulary)
+    again.load(*(memoryview(part).cast("i") for part in paths.dump()))
     assert again.dump() == paths.dump()
     alive = bytearray(8)
     for number in numbers:
         alive[number >> 3] |= 1 << (number & 7)
-    assert list(paths.living(range(len(given)), alive)) == sorted(numbers)
+    assert list(paths.select_alive(range(len(given)), alive)) == sorted(numbers)
 
 
 def test_long_texts_are_left_to_the_parser_which_knows_the_limits() -> None:
-    assert Paths(Vocabulary()).read("/a" * 500)
-    assert not Paths(Vocabulary()).read("/a" * 501)
+    assert LinearPaths(Vocabulary()).read("/a" * 500)
+    assert not LinearPaths(Vocabulary()).read("/a" * 501)
 
 
 def test_numbers_that_are_not_there() -> None:
-    paths = Paths(Vocabulary())
+    paths = LinearPaths(Vocabulary())
     assert paths.read("/a")
     for number in (-1, 1):
         with pytest.raises(IndexError):
@@ -111,7 +111,7 @@ def test_numbers_that_are_not_there() -> None:
         with pytest.raises(IndexError):
             paths.hop(number)
         with pytest.raises(IndexError):
-            paths.kept([number], Vocabulary())
+            paths.subset([number], Vocabulary())
 
 
 def test_vocabulary_gives_a_number_once() -> None:

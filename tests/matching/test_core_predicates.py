@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pathcast import Matcher
 from pathcast.matching.compiled.core import predicates
-from pathcast.matching.compiled.core.predicates import Values
+from pathcast.matching.compiled.core.predicates import ValueIndex
 from pathcast.xpath.numbers import number
 from tests.matching.engines import ENGINES, memos
 from tests.oracle import document, expression, holds
@@ -40,11 +40,11 @@ def test_classes_equal_brute_force(
     """(the value among the strings, its place among the constants): the same for whom no test can tell apart."""
     tests = [("number", "<", (one + 0.0).hex()) for one in numbers]
     tests += [("string", "!=", one) for one in known if _is_text(one)]
-    values = Values(tests, list(labels)[: len(tests)])
+    values = ValueIndex(tests, list(labels)[: len(tests)])
     distinct = sorted({one + 0.0 for one in numbers})
     texts = list(dict.fromkeys(one for one in known if _is_text(one)))
     for text in [*filter(_is_text, asked), *texts, *SPELLINGS, *map(str, numbers)]:
-        string, place = values.kind(text)
+        string, place = values.value_class(text)
         assert string == (texts.index(text) if text in texts else -1)
         value = number(text)
         if math.isnan(value) or not distinct:

@@ -90,8 +90,8 @@ def test_one_writer_and_many_readers(
     """Enough subscriptions for several tiers; some removed at once, some late, some never."""
     count = 3900 if deep else 400  # ids are hops, too, of which there are 4096
     texts = TEXTS[:2] if kind == "paths" else TEXTS
-    monkeypatch.setattr(tiers, "_LARGE", 50)
-    monkeypatch.setattr(tiers, "_FRESH", 150)
+    monkeypatch.setattr(tiers, "MIN_MAIN_SIZE", 50)
+    monkeypatch.setattr(tiers, "MAX_RECENT", 150)
     life = Life(Matcher(engine="core"))
     for id in range(100):
         life.add(id, texts[id % len(texts)].format(id))
@@ -132,7 +132,7 @@ def test_a_reader_that_was_overtaken_leaves_nothing_to_others(slow: int) -> None
     assert [*matcher.match_hops(b"<a/>")] == [*range(8)]
     overtaken, there = [], set(range(8))
     for gone in range(slow):
-        generation = engine._current()
+        generation = engine._current_view()
         overtaken.append((generation, sorted(there)))
         for more in range(8 * len(generation.alive)):
             matcher.add(f"{gone} {more}", "//b", hop=9)

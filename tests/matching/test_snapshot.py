@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from pathcast import Matcher
 from pathcast.errors import FormatError
-from pathcast.matching.compiled.core.labels import Paths, Vocabulary
+from pathcast.matching.compiled.core.labels import LinearPaths, Vocabulary
 from pathcast.matching.encode import PlanEncoder
 from pathcast.matching.engine import EngineName
 from pathcast.matching.matcher import MAX_HOPS
@@ -206,8 +206,8 @@ def test_round_trip(snapshot: Snapshot) -> None:
     vocabulary = Vocabulary()
     for name in loaded.names:
         vocabulary.code(name)
-    paths = Paths(vocabulary)
-    paths.fill(*[memoryview(getattr(loaded, name)) for name in ARRAYS])
+    paths = LinearPaths(vocabulary)
+    paths.load(*[memoryview(getattr(loaded, name)) for name in ARRAYS])
     assert paths.dump() == tuple(getattr(snapshot, name) for name in ARRAYS)
     assert file_bytes(loaded) == file_bytes(snapshot)
 

@@ -84,9 +84,9 @@ def test_what_is_remembered_is_bounded_as_we_say() -> None:
     matcher = Matcher()
     matcher.add_many((number, f"/a/b{number}") for number in range(1_000))
     matcher.match(b"<a/>")
-    (run,) = matcher._engine._made  # type: ignore[attr-defined]
-    (course,) = run.courses()
-    assert course.memo.limit * 4 == MEMO_BYTES + MEMO_BYTES_PER_STATE * matcher.stats().states
+    (context,) = matcher._engine._contexts  # type: ignore[attr-defined]
+    (traversal,) = context.traversals()
+    assert traversal.dfa.limit * 4 == MEMO_BYTES + MEMO_BYTES_PER_STATE * matcher.stats().states
 
 
 def version_of(count: int, folder: Path) -> Version:

@@ -109,7 +109,7 @@ def make_engine(
 def _core_problem() -> str | None:
     """Why the core cannot run; None if it can."""
     try:
-        from pathcast.matching.compiled.core.walk import BUILT_FOR
+        from pathcast.matching.compiled.core.node_table import BUILT_FOR
     except ImportError as error:
         return f"it is not built ({error})"
     from lxml import etree

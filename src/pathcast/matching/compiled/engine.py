@@ -1,15 +1,16 @@
 """The engine on the compiled core.
 
-    text -> path of labels | entry (plan, check)      add
-    pending -> tiers of automata -> Generation        before a match that follows an add
-    bytes -> tree -> Run over the automata -> numbers, hops; what is left -> condition, residual
+    text -> linear path | entry (alternatives, residual check)     add
+    pending -> tiers of NFAs -> MatchView                          first match after a change
+    bytes -> tree -> traversals, joins -> numbers or hops          match
+    pending plans -> evaluator, residuals -> numbers or hops       match
 
-Reading the text of a plain path, building automata, running them and joining twigs is compiled; here is who calls
-whom, and what is rare: conditions that are evaluated one by one, and residuals.
+The core parses plain paths, builds NFAs, traverses documents and joins twigs. This module holds
+the control flow and the rare cases: conditions for the evaluator, and residuals.
 
-Threads: a match works on a `Generation` that nobody changes and a `Run` that nobody else has, so `Run.match` can give the
-interpreter's lock away. Whoever changes something, or makes the next generation, holds the matcher's lock; a reader
-takes it only when there is a new generation to be made.
+Threads: a match reads a `MatchView`, which is immutable, and a `MatchContext`, which it owns, so
+the core releases the GIL. Every change, and the construction of the next view, holds the
+matcher's lock. A match takes the lock only if it has to build a view.
 """
 
 from __future__ import annotations
@@ -27,11 +28,17 @@ from lxml import etree
 from pathcast.documents import Limits, ParsedTree, parse_tree
 from pathcast.documents import parse as parse_document
 from pathcast.errors import EvaluationError
-from pathcast.matching.compiled.core.evaluator.evaluate import Conditions, Evaluation
-from pathcast.matching.compiled.core.labels import Paths, Vocabulary
-from pathcast.matching.compiled.core.run import Run
-from pathcast.matching.compiled.core.walk import occurrences
-from pathcast.matching.compiled.tiers import Entry, Extras, Generation, Key, Tiers
+from pathcast.matching.compiled.core.evaluator.evaluate import ConditionProgram, Evaluation
+from pathcast.matching.compiled.core.labels import LinearPaths, Vocabulary
+from pathcast.matching.compiled.core.match_context import MatchContext
+from pathcast.matching.compiled.core.node_table import count_byte
+from pathcast.matching.compiled.tiers import (
+    MatchView,
+    NonLinearPlan,
+    PatternEntry,
+    PatternKey,
+    Tiers,
+)
 from pathcast.matching.draw import draw
 from pathcast.matching.encode import FIRST_NAME_CODE, PlanEncoder
 from pathcast.matching.id_table import IdTable
@@ -45,11 +52,11 @@ from pathcast.xpath import parse
 
 __all__ = ["CompiledEngine"]
 
-_LAST_VERSION: Final = 0xFFFFFFFF  # odd and even go on as they are after it
+_VERSION_MASK: Final = 0xFFFFFFFF  # versions wrap; even ones stay even
 
 
 class CompiledEngine:
-    """Automata in tiers, and runs that are lent to whoever matches."""
+    """NFAs in tiers, and a pool of match contexts, one per concurrent match."""
 
     name = "core"
 
@@ -60,22 +67,22 @@ class CompiledEngine:
         self._lock = lock
         self._limits = limits
         self._residuals = residuals
-        self._entries: dict[int, Entry] = {}
-        self._entry_numbers: dict[Key, int] = {}
+        self._entries: dict[int, PatternEntry] = {}
+        self._entry_numbers: dict[PatternKey, int] = {}
         self._next_entry = 0
-        self._idle: list[Run] = []
-        self._made: list[Run] = []
-        self._version = 0  # of the bits that are alive: even, and another after each removal
-        self._once = count(1, 2)
-        self._begin()
+        self._idle_contexts: list[MatchContext] = []
+        self._contexts: list[MatchContext] = []
+        self._version = 0  # of the bits in `_alive`: even, incremented by each removal
+        self._one_time_versions = count(1, 2)
+        self._start_empty()
 
-    def _begin(self) -> None:
+    def _start_empty(self) -> None:
         self._vocabulary = Vocabulary()
         self._encoder = PlanEncoder(self._vocabulary)
-        self._paths = Paths(self._vocabulary)
+        self._paths = LinearPaths(self._vocabulary)
         self._alive = bytearray(64)
-        self._tiers = Tiers(self._paths, self._extras)
-        self._generation: Generation | None = None
+        self._tiers = Tiers(self._paths, self._make_plan)
+        self._view: MatchView | None = None
 
     # subscriptions
 
@@ -92,93 +99,94 @@ class CompiledEngine:
         linear = not namespaces and type(xpath) is str and paths.read(xpath, code)
         if not linear:
             linear = self._add_pattern(xpath, namespaces, code, allow_expensive)
-        self._mark(number)
+        self._set_alive(number)
         self._tiers.add(number, linear=linear)
-        self._generation = None
+        self._view = None
 
     def _add_pattern(
         self, xpath: str, namespaces: Mapping[str, str] | None, hop: int, allow_expensive: bool
     ) -> bool:
-        """What needs the language's own parser; whether it was a path after all."""
+        """Add what `LinearPaths.read` cannot parse; return whether it is linear nonetheless."""
         pattern = parse(xpath, namespaces)
         check = self._residuals.admit(pattern, xpath, allow_expensive)
         key = (pattern.text, pattern.namespaces)
-        known = self._entry_numbers.get(key)
-        if known is None:
+        number = self._entry_numbers.get(key)
+        if number is None:
             alternatives = plan(pattern.condition)
             path = None if check else linear_path(alternatives)
             if path is not None:
                 self._paths.add(self._encoder.encode_path(path), hop)
                 return True
-            entry = Entry(key, self._encoder.encode_plan(alternatives), check)
-            known = self._next_entry
+            number = self._next_entry
             self._next_entry += 1
-            self._entries[known] = entry
-            self._entry_numbers[key] = known
-        self._paths.add((), hop, known)
-        self._entries[known].live += 1
+            self._entries[number] = PatternEntry(
+                key, self._encoder.encode_plan(alternatives), check
+            )
+            self._entry_numbers[key] = number
+        self._paths.add((), hop, number)
+        self._entries[number].live += 1
         return False
 
-    def _mark(self, number: int) -> None:
-        """Let a number be alive; the bits move when they need more room, so that readers keep theirs."""
+    def _set_alive(self, number: int) -> None:
+        """Set the bit of a subscription; growing copies the bits, so views keep theirs."""
         if number >> 3 >= len(self._alive):
             self._alive = self._alive + bytes(len(self._alive))
         self._alive[number >> 3] |= 1 << (number & 7)
 
     def remove(self, number: int) -> None:
         self._alive[number >> 3] &= ~(1 << (number & 7))
-        self._version = (self._version + 2) & _LAST_VERSION
-        known = self._paths.entry(number)
-        if known >= 0:
-            entry = self._entries[known]
+        self._version = (self._version + 2) & _VERSION_MASK
+        entry_number = self._paths.entry(number)
+        if entry_number >= 0:
+            entry = self._entries[entry_number]
             entry.live -= 1
-            if not entry.live:  # an automaton may still have it, so it is only forgotten by name
+            if not entry.live:  # an NFA may still contain it: drop its name only
                 del self._entry_numbers[entry.key]
 
     def renumber(self, kept: list[int]) -> None:
-        old, words = self._paths, self._vocabulary
-        self._begin()
-        self._paths = old.kept(kept, self._vocabulary)
-        self._tiers = Tiers(self._paths, self._extras)
+        old_paths, old_vocabulary = self._paths, self._vocabulary
+        self._start_empty()
+        self._paths = old_paths.subset(kept, self._vocabulary)
+        self._tiers = Tiers(self._paths, self._make_plan)
         for number in range(len(kept)):
-            self._mark(number)
+            self._set_alive(number)
             self._tiers.add(number, linear=self._paths.entry(number) < 0)
-        self._entries = {known: entry for known, entry in self._entries.items() if entry.live}
+        self._entries = {number: entry for number, entry in self._entries.items() if entry.live}
         for entry in self._entries.values():
-            entry.alternatives = self._encoder.translate(entry.alternatives, words)
+            entry.alternatives = self._encoder.translate(entry.alternatives, old_vocabulary)
 
     def settle(self) -> None:
         if not self._tiers.settled:
             self._tiers.settle(self._alive)
-            self._generation = None
-        self._current()
+            self._view = None
+        self._current_view()
 
-    def _extras(self, numbers: Sequence[int]) -> Extras:
-        """What an automaton needs for some numbers that are no paths."""
+    def _make_plan(self, numbers: Sequence[int]) -> NonLinearPlan:
+        """Group non-linear subscriptions by entry; compile the conditions to evaluate."""
         groups: dict[int, list[int]] = defaultdict(list)
         for number in numbers:
             groups[self._paths.entry(number)].append(number)
-        extras = Extras()
-        for known, members in groups.items():
-            entry = extras.entries[known] = self._entries[known]
-            extras.groups.append((known, members, entry.check is not None, entry.alternatives))
-            if entry.general:
-                extras.handles[known] = extras.conditions.add(entry.condition())
-        return extras
+        plan = NonLinearPlan()
+        for number, members in groups.items():
+            entry = plan.entries[number] = self._entries[number]
+            plan.groups.append((number, members, entry.check is not None, entry.alternatives))
+            if entry.needs_evaluation:
+                plan.handles[number] = plan.conditions.add(entry.condition())
+        return plan
 
     def snapshot(self) -> Snapshot:
         vocabulary = self._vocabulary
-        places = {known: place for place, known in enumerate(self._entries)}
+        places = {number: place for place, number in enumerate(self._entries)}
         labels, ends, hops, entries = self._paths.dump()
-        known = array("i", [places.get(one, -1) for one in snapshot_ints(entries)])
+        entry_places = array("i", [places.get(number, -1) for number in snapshot_ints(entries)])
         return Snapshot(
-            ids=list(self._id_table.ids),  # what is written later must not change any more
+            ids=list(self._id_table.ids),  # a copy: the caller writes it without the lock
             names=vocabulary.keys[FIRST_NAME_CODE:],
             values=list(vocabulary.value_tests),
             labels=labels,
             ends=ends,
             hops=hops,
-            entries=known.tobytes(),
+            entries=entry_places.tobytes(),
             patterns=[
                 to_saved_pattern(*entry.key, entry.check, entry.alternatives)
                 for entry in self._entries.values()
@@ -191,11 +199,11 @@ class CompiledEngine:
         for test in snapshot.values:
             self._vocabulary.value(*test)
         for place, saved in enumerate(snapshot.patterns):
-            self._entries[place] = self._restored(saved)
+            self._entries[place] = self._restore_entry(saved)
             self._entry_numbers[saved.text, saved.namespaces] = place
         self._next_entry = len(snapshot.patterns)
         entries = snapshot_ints(snapshot.entries)
-        self._paths.fill(
+        self._paths.load(
             snapshot_ints(snapshot.labels),
             snapshot_ints(snapshot.ends),
             snapshot_ints(snapshot.hops),
@@ -204,227 +212,237 @@ class CompiledEngine:
         count = len(entries)
         self._alive = bytearray(b"\xff" * (count >> 3) + bytes(64 + (-count >> 3) % 8))
         for number in range(count & ~7, count):
-            self._mark(number)
-        for number, known in enumerate(entries):
-            self._tiers.add(number, linear=known < 0)
-            if known >= 0:
-                self._entries[known].live += 1
-        self._generation = None
+            self._set_alive(number)
+        for number, entry_number in enumerate(entries):
+            self._tiers.add(number, linear=entry_number < 0)
+            if entry_number >= 0:
+                self._entries[entry_number].live += 1
+        self._view = None
 
-    def _restored(self, saved: SavedPattern) -> Entry:
+    def _restore_entry(self, saved: SavedPattern) -> PatternEntry:
         check = None
-        if saved.check is not None:  # few are, and libxml2 has to compile them anyway
+        if saved.check is not None:  # rare, and libxml2 has to compile it anyway
             pattern = parse(saved.text, dict(saved.namespaces))
             check = self._residuals.admit(pattern, saved.text, allowed=True)
-        return Entry((saved.text, saved.namespaces), list(saved.alternatives), check)
+        return PatternEntry((saved.text, saved.namespaces), list(saved.alternatives), check)
 
     # documents
 
     def match(self, body: bytes) -> Matches:
-        return self._match(self._current(), body)
+        return self._match(self._current_view(), body)
 
     def match_batch(self, bodies: Iterable[bytes]) -> Batch:
-        generation = self._current()
-        return collect_batch(generation.ids, bodies, partial(self._match, generation))
+        view = self._current_view()
+        return collect_batch(view.ids, bodies, partial(self._match, view))
 
-    def _match(self, generation: Generation, body: bytes) -> Matches:
-        numbers, _, errors = self._run(generation, body, hops=False)
-        return Matches(generation.ids, numbers, errors)
+    def _match(self, view: MatchView, body: bytes) -> Matches:
+        numbers, _, errors = self._run(view, body, hops=False)
+        return Matches(view.ids, numbers, errors)
 
     def match_hops(self, body: bytes) -> Hops:
-        _, hops, errors = self._run(self._current(), body, hops=True)
+        _, hops, errors = self._run(self._current_view(), body, hops=True)
         return Hops(hops, errors)
 
-    def _current(self) -> Generation:
-        """The subscriptions of this moment."""
-        generation = self._generation
-        if generation is None:
-            with self._lock:  # no writer is half way through, and no two build the same
-                generation = self._generation
-                if generation is None:
-                    generation = self._tiers.generation(self._alive, self._id_table.ids)
-                    self._generation = generation
-        return generation
+    def _current_view(self) -> MatchView:
+        """Return the view of all subscriptions; build it after a change."""
+        view = self._view
+        if view is None:
+            with self._lock:  # waits for writers, and for others that build the same view
+                view = self._view
+                if view is None:
+                    view = self._tiers.view(self._alive, self._id_table.ids)
+                    self._view = view
+        return view
 
     def _run(
-        self, generation: Generation, body: bytes, *, hops: bool
+        self, view: MatchView, body: bytes, *, hops: bool
     ) -> tuple[array[int], list[int], Mapping[Id, EvaluationError]]:
+        """Match a document; return (numbers, hops, errors), numbers or hops empty."""
         parsed = parse_tree(body, self._limits)
         try:
-            run = self._idle.pop()
+            context = self._idle_contexts.pop()
         except IndexError:
-            run = Run()
-            self._made.append(run)
+            context = MatchContext()
+            self._contexts.append(context)
         errors: Mapping[Id, EvaluationError] = {}
         try:
-            run.open(
-                parsed.root, not parsed.attributes_within_limit and self._crowded(parsed, body)
-            )
-            self._check_limits(run, body)
-            alive, version = generation.alive, self._version_of(generation)
-            pending = run.match(generation.automata, alive, version, hops, generation.fresh)
+            context.open(parsed.root, self._needs_attribute_count(parsed, body))
+            self._check_limits(context, body)
+            alive, version = view.alive, self._version_of(view)
+            pending = context.match(view.nfas, alive, version, hops, view.recent)
             if pending:
-                errors = self._decide(run, generation, pending, parsed.root, body)
-            found = (array("i"), run.hops()) if hops else (run.numbers(alive), [])
+                errors = self._decide(context, view, pending, parsed.root, body)
+            numbers = array("i") if hops else context.numbers(alive)
+            return numbers, context.hops() if hops else [], errors
         except BaseException:
-            run.clear()
+            context.clear()
             raise
         finally:
-            run.close()
-            self._idle.append(run)
-        return (*found, errors)
+            context.close()
+            self._idle_contexts.append(context)
 
-    def _version_of(self, generation: Generation) -> int:
-        """The version of a generation's bits, under which an automaton may keep the hops that it found.
+    def _version_of(self, view: MatchView) -> int:
+        """Return the version of a view's `alive` bits: the key of cached hop masks.
 
-        Bits that have moved no longer hear of removals, but their automata may serve later generations: what is found
-        with them must be of no use to others, so that it has a version of its own.
+        After growth, an old view keeps the old bits, which removals no longer clear. Its hop
+        masks must not serve later views of the same NFAs, so they get a version of their own.
         """
-        version = self._version  # first: if the bits are still these, they were when it was read
-        return version if generation.alive is self._alive else next(self._once) & _LAST_VERSION
+        version = self._version  # read first: if the bits are current now, they were then
+        if view.alive is self._alive:
+            return version
+        return next(self._one_time_versions) & _VERSION_MASK
 
-    def _crowded(self, parsed: ParsedTree, body: bytes) -> bool:
-        """Whether attributes must be counted: one element may have all that there are."""
-        few = min(self._limits.attributes, self._limits.attributes_total)
-        return not parsed.every_attribute_has_equals or occurrences(body, ord("=")) > few
+    def _needs_attribute_count(self, parsed: ParsedTree, body: bytes) -> bool:
+        """Return whether the document may exceed a limit on attributes."""
+        if parsed.attributes_within_limit:
+            return False
+        limit = min(self._limits.attributes, self._limits.attributes_total)
+        return not parsed.every_attribute_has_equals or count_byte(body, ord("=")) > limit
 
-    def _check_limits(self, run: Run, body: bytes) -> None:
-        """Let the plain way say what is wrong, and where, if something is."""
-        limits, walk = self._limits, run.walk
+    def _check_limits(self, context: MatchContext, body: bytes) -> None:
+        """Raise DocumentError if a limit is exceeded; the plain parser finds the position."""
+        limits, nodes = self._limits, context.nodes
         if (
-            walk.depth > limits.depth
-            or walk.counted > limits.elements
-            or walk.most_attributes > limits.attributes
-            or walk.attributes > limits.attributes_total
+            nodes.depth > limits.depth
+            or nodes.counted > limits.elements
+            or nodes.most_attributes > limits.attributes
+            or nodes.attributes > limits.attributes_total
         ):
             parse_document(body, limits)
 
     def _decide(
         self,
-        run: Run,
-        generation: Generation,
+        context: MatchContext,
+        view: MatchView,
         pending: Sequence[tuple[int, int, int, int]],
         root: etree._Element,
         body: bytes,
     ) -> Mapping[Id, EvaluationError]:
-        """What the automata left open: conditions, then residuals. Gives what could not be decided."""
-        alive = generation.alive
-        asked: list[tuple[int, int, Entry, Check]] = []
-        conditions = _Conditions(generation, root)
-        for index, place, _, settled in pending:
-            known = generation.automata[index].twigs.keys[place]
-            entry = generation.extras[index].entries[known]
-            if not settled and not conditions.hold(index, known, entry):
+        """Decide the pending plans: conditions first, then residuals.
+
+        Return the errors of residuals that could not be evaluated.
+        """
+        alive = view.alive
+        residuals: list[tuple[int, int, PatternEntry, Check]] = []
+        conditions = _DocumentConditions(view, root)
+        for index, place, _, only_residual in pending:
+            number = view.nfas[index].twigs.keys[place]
+            entry = view.plans[index].entries[number]
+            if not only_residual and not conditions.hold(index, number, entry):
                 continue
-            if not run.wanted(index, place, alive):
+            if not context.matters(index, place, alive):
                 continue
             if entry.check is None:
-                run.accept(index, place, alive)
+                context.accept(index, place, alive)
             else:
-                asked.append((index, place, entry, entry.check))
-        run.evaluated += conditions.asked
-        run.evaluation_work += conditions.work
-        return self._ask(run, generation, asked, root, body) if asked else {}
+                residuals.append((index, place, entry, entry.check))
+        context.evaluated += conditions.evaluated
+        context.evaluation_work += conditions.work
+        return self._check_residuals(context, view, residuals, root, body) if residuals else {}
 
-    def _ask(
+    def _check_residuals(
         self,
-        run: Run,
-        generation: Generation,
-        asked: Sequence[tuple[int, int, Entry, Check]],
+        context: MatchContext,
+        view: MatchView,
+        residuals: Sequence[tuple[int, int, PatternEntry, Check]],
         root: etree._Element,
         body: bytes,
     ) -> Mapping[Id, EvaluationError]:
-        """What residuals say of entries whose skeletons hold; an entry is asked once, however often it is named."""
-        checks = {id(entry): check for _, _, entry, check in asked}
-        tree, runs = root.getroottree(), run.walk.longest_sibling_run
-        answers = self._residuals.decide(list(checks.values()), tree, runs, bytes(body))
-        known = dict(zip(checks, answers, strict=True))
+        """Evaluate the residuals of entries whose skeletons match, once per distinct entry."""
+        checks = {id(entry): check for _, _, entry, check in residuals}
+        tree, longest_run = root.getroottree(), context.nodes.longest_sibling_run
+        answers = self._residuals.decide(list(checks.values()), tree, longest_run, bytes(body))
+        answers_by_entry = dict(zip(checks, answers, strict=True))
         errors: dict[Id, EvaluationError] = {}
-        for index, place, entry, _ in asked:
-            answer = known[id(entry)]
+        for index, place, entry, _ in residuals:
+            answer = answers_by_entry[id(entry)]
             if isinstance(answer, EvaluationError):
-                numbers = run.numbers_of(index, place, generation.alive)
-                errors |= {generation.ids[number]: answer for number in numbers}
+                numbers = context.numbers_of(index, place, view.alive)
+                errors |= {view.ids[number]: answer for number in numbers}
             elif answer:
-                run.accept(index, place, generation.alive)
+                context.accept(index, place, view.alive)
         return errors
 
-    # what it looks like
+    # inspection
 
     def draw(self, style: Literal["text", "dot"]) -> str:
-        automaton: Nfa[int] = Nfa()
+        nfa: Nfa[int] = Nfa()
         paths = self._paths
         for number in self._id_table.numbers():
-            known = paths.entry(number)
-            if known < 0:
-                automaton.add(self._encoder.decode(paths.labels_of(number)), number)
+            entry_number = paths.entry(number)
+            if entry_number < 0:
+                nfa.add(self._encoder.decode(paths.labels_of(number)), number)
                 continue
-            for requirement in requirements(self._entries[known].condition()):
+            for requirement in requirements(self._entries[entry_number].condition()):
                 for path in requirement.paths:
-                    automaton.add(path, number)
-        return draw(automaton, style, lambda _: 1)
+                    nfa.add(path, number)
+        return draw(nfa, style, lambda _: 1)
 
     def stat_fields(self) -> dict[str, int | Mapping[str, int]]:
-        generation = self._current()
+        view = self._current_view()
         checks = [entry.check for entry in self._entries.values() if entry.live and entry.check]
-        memos = [course.memo for run in self._made for course in run.courses()]
+        contexts = self._contexts
+        memos = [traversal.dfa for context in contexts for traversal in context.traversals()]
         linear = [number for number in self._id_table.numbers() if self._paths.entry(number) < 0]
         return {
-            "patterns": self._paths.distinct(linear) + len(self._entry_numbers),
+            "patterns": self._paths.count_distinct(linear) + len(self._entry_numbers),
             "residuals": len(checks),
             "expensive": sum(check.expensive for check in checks),
-            "automata": len(generation.automata),
-            "states": 1 + sum(automaton.size - 1 for automaton in generation.automata),
+            "automata": len(view.nfas),
+            "states": 1 + sum(nfa.size - 1 for nfa in view.nfas),
             "memo": sum(len(memo) for memo in memos),
             "memo_hits": sum(memo.hits for memo in memos),
             "memo_misses": sum(memo.misses for memo in memos),
             "memo_flushes": sum(memo.flushes for memo in memos),
-            "documents": sum(run.documents for run in self._made),
-            "matches": sum(run.matches for run in self._made),
-            "joins": sum(run.joins + run.evaluated for run in self._made),
-            "join_work": sum(run.join_work + run.evaluation_work for run in self._made),
+            "documents": sum(context.documents for context in contexts),
+            "matches": sum(context.matches for context in contexts),
+            "joins": sum(context.joins + context.evaluated for context in contexts),
+            "join_work": sum(context.join_work + context.evaluation_work for context in contexts),
             "memory": {
                 "paths": self._paths.memory,
-                "automata": sum(automaton.memory for automaton in generation.automata)
-                + sum(fresh.memory for fresh in generation.fresh),
+                "automata": sum(nfa.memory for nfa in view.nfas)
+                + sum(paths.memory for paths in view.recent),
                 "memos": sum(memo.memory for memo in memos),
-                "conditions": sum(extras.conditions.memory for extras in generation.extras),
+                "conditions": sum(plan.conditions.memory for plan in view.plans),
             },
         }
 
 
-class _Conditions:
-    """Conditions evaluated one by one on a document, as far as somebody asks."""
+class _DocumentConditions:
+    """Conditions evaluated on one document, each at most once."""
 
-    __slots__ = ("_alone", "_answers", "_evaluations", "_generation", "_root", "asked")
+    __slots__ = ("_answers", "_evaluations", "_root", "_single_evaluations", "_view", "evaluated")
 
-    def __init__(self, generation: Generation, root: etree._Element) -> None:
-        self._generation = generation
+    def __init__(self, view: MatchView, root: etree._Element) -> None:
+        self._view = view
         self._root = root
         self._evaluations: dict[int, Evaluation] = {}
-        self._alone: list[Evaluation] = []
+        self._single_evaluations: list[Evaluation] = []
         self._answers: dict[int, bool] = {}
-        self.asked = 0
+        self.evaluated = 0
 
-    def hold(self, index: int, known: int, entry: Entry) -> bool:
-        """Whether an entry's condition holds."""
-        answer = self._answers.get(known)
+    def hold(self, index: int, number: int, entry: PatternEntry) -> bool:
+        """Return whether the condition of an entry of an NFA holds."""
+        answer = self._answers.get(number)
         if answer is None:
-            self.asked += 1
-            extras = self._generation.extras[index]
-            handle = extras.handles.get(known)
-            if handle is None:  # a twig of a document that was too much for joins
-                conditions = Conditions()
-                handle = conditions.add(entry.condition())
-                self._alone.append(Evaluation(conditions, self._root))
-                answer = self._alone[-1].holds(handle)
-            else:
-                if index not in self._evaluations:
-                    self._evaluations[index] = Evaluation(extras.conditions, self._root)
-                answer = self._evaluations[index].holds(handle)
-            self._answers[known] = answer
+            self.evaluated += 1
+            answer = self._answers[number] = self._evaluate(index, number, entry)
         return answer
+
+    def _evaluate(self, index: int, number: int, entry: PatternEntry) -> bool:
+        plan = self._view.plans[index]
+        handle = plan.handles.get(number)
+        if handle is None:  # a twig: the document exceeded the memo, so that no join was possible
+            conditions = ConditionProgram()
+            handle = conditions.add(entry.condition())
+            evaluation = Evaluation(conditions, self._root)
+            self._single_evaluations.append(evaluation)
+            return evaluation.holds(handle)
+        if index not in self._evaluations:
+            self._evaluations[index] = Evaluation(plan.conditions, self._root)
+        return self._evaluations[index].holds(handle)
 
     @property
     def work(self) -> int:
-        return sum(one.work for one in (*self._evaluations.values(), *self._alone))
+        evaluations = (*self._evaluations.values(), *self._single_evaluations)
+        return sum(evaluation.work for evaluation in evaluations)

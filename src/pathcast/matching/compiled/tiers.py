@@ -1,13 +1,16 @@
-"""Automata of different sizes, so that a new subscription does not throw away what is known of the old ones.
+"""Tiers: immutable NFAs of different sizes, merged like the levels of an LSM tree.
 
-Paths that were added lately are run as they are (`Fresh`), until there are enough of them for a small automaton; what else
-was added since the last document becomes one at once. Four small ones are merged into one of the next size, four of those into
-one of the next, and when all of them together are an eighth of the main one, they go into that. A
-document is run through all of them, and a small one costs little where the main one has been before (`Course.follow`).
-So a subscription is built a few times in its life, and the large automata keep their memos for long.
+An added subscription must not invalidate the lazy DFA of all others. Recent linear paths are
+matched bit-parallel (`BitParallelPaths`) until there are enough of them for an automaton.
+Non-linear subscriptions added since the last match are compiled into a new small automaton
+immediately. `MERGE_COUNT` tiers of one grade are merged into one of the next grade. When all tiers
+together exceed 1/`MERGE_RATIO` of the main one, everything is merged into it.
 
-An automaton is never changed. What was removed stays in it until it is built anew, and is masked out of answers by the
-bits of `alive`; a `Generation` is all that a match needs, and stays as it is while the next one is made.
+A document traverses all tiers. A small one costs little after the main one (`Traversal.follow`).
+So a subscription is compiled a few times in its life, and large automata keep their memos.
+
+A removed subscription stays in its automaton until that is merged; the bits of `alive` mask it out
+of results. A `MatchView` holds all that a match reads; a new one replaces it after a change.
 """
 
 from __future__ import annotations
@@ -17,194 +20,202 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from pathcast.matching.compiled.core.automaton import Automaton
-from pathcast.matching.compiled.core.evaluator.evaluate import Conditions
-from pathcast.matching.compiled.core.fresh import Fresh, fits
-from pathcast.matching.compiled.core.labels import Paths
+from pathcast.matching.compiled.core.bit_parallel import BitParallelPaths, is_bit_parallel
+from pathcast.matching.compiled.core.evaluator.program import ConditionProgram
+from pathcast.matching.compiled.core.labels import LinearPaths
+from pathcast.matching.compiled.core.nfa import CompiledNfa
 from pathcast.matching.matches import Id
 from pathcast.matching.residual import Check
 from pathcast.xpath import parse
 from pathcast.xpath.tree import Condition
 
-__all__ = ["Entry", "Extras", "Generation", "Key", "Tier", "Tiers"]
+__all__ = ["MatchView", "NonLinearPlan", "PatternEntry", "PatternKey", "Tier", "Tiers"]
 
-Key = tuple[str, tuple[tuple[str, str], ...]]
+PatternKey = tuple[str, tuple[tuple[str, str], ...]]
 """The canonical text of a pattern, and its namespaces."""
 
 
-_MANY: Final = 4  # so many tiers of a grade are merged into one of the next
-_FEW: Final = (
-    3  # or so many, where there are subscriptions that are no paths: to run those costs more
-)
-_SHARE: Final = 8  # all tiers beside the main one have at most this part of it, or
-_LEAST: Final = 8192
-_FRESH: Final = 1024  # so many paths are run as they are
-_RECENT: Final = 32  # of these so many, the last ones, are laid out again whenever one is added
-_LARGE: Final = 256  # where the main automaton has so many; to build a smaller one takes no time
+MERGE_COUNT: Final = 4  # tiers of one grade
+MERGE_COUNT_NON_LINEAR: Final = 3  # the same if one has non-linear patterns: they cost more
+MERGE_RATIO: Final = 8  # size of the main tier : size of all others, at least; but
+MIN_MERGE_SIZE: Final = 8192  # subscriptions outside the main tier are always allowed
+MAX_RECENT: Final = 1024  # paths that are matched bit-parallel
+MAX_NEWEST: Final = 32  # of these, the paths whose masks are rebuilt on every addition
+MIN_MAIN_SIZE: Final = 256  # subscriptions; a smaller main automaton is rebuilt in no time
 
 
-class Entry:
-    """A distinct pattern that is not a path alone, and how many subscriptions have it."""
+class PatternEntry:
+    """A distinct non-linear pattern, and the number of its live subscriptions."""
 
-    __slots__ = ("alternatives", "check", "general", "key", "live")
+    __slots__ = ("alternatives", "check", "key", "live", "needs_evaluation")
 
     def __init__(
-        self, key: Key, alternatives: list[tuple[str, object]], check: Check | None
+        self, key: PatternKey, alternatives: list[tuple[str, object]], check: Check | None
     ) -> None:
         self.key = key
         self.alternatives = alternatives
-        self.general = any(kind == "general" for kind, _ in alternatives)
+        self.needs_evaluation = any(kind == "general" for kind, _ in alternatives)
         self.check = check
         self.live = 0
 
     def condition(self) -> Condition:
-        """The condition again: patterns are large, and only few are ever asked for it."""
+        """Parse the condition again: patterns are large, and few conditions are ever needed."""
         return parse(self.key[0], dict(self.key[1])).condition
 
 
 @dataclass(frozen=True, slots=True)
-class Extras:
-    """What an automaton needs for subscriptions that are no paths; entries by their numbers."""
+class NonLinearPlan:
+    """The non-linear patterns of one automaton, by entry number."""
 
     groups: list[object] = field(default_factory=list)
-    """As the automaton takes them: (entry, numbers, whether a residual is left, alternatives)."""
-    entries: dict[int, Entry] = field(default_factory=dict)
-    conditions: Conditions = field(default_factory=Conditions)
+    """The constructor's input: (entry, subscription numbers, has a residual, alternatives)."""
+    entries: dict[int, PatternEntry] = field(default_factory=dict)
+    conditions: ConditionProgram = field(default_factory=ConditionProgram)
     handles: dict[int, int] = field(default_factory=dict)
-    """The conditions that are evaluated one by one."""
+    """Entry -> its condition in the program, for entries that need evaluation."""
 
 
-_NO_EXTRAS: Final = Extras()
+_NO_PLAN: Final = NonLinearPlan()
 
 
 @dataclass(frozen=True, slots=True)
-class Generation:
-    """The subscriptions of a moment."""
+class MatchView:
+    """An immutable view of all subscriptions, as a match reads them."""
 
-    automata: tuple[Automaton, ...]
-    extras: tuple[Extras, ...]
-    """Of each automaton."""
-    fresh: tuple[Fresh, ...]
+    nfas: tuple[CompiledNfa, ...]
+    """The main NFA first."""
+    plans: tuple[NonLinearPlan, ...]
+    """By NFA."""
+    recent: tuple[BitParallelPaths, ...]
     alive: bytearray
-    """A bit for every number, set until it is removed; the writer clears bits in place."""
+    """A bit per subscription number; the writer clears it in place on removal."""
     ids: Sequence[Id]
 
 
 @dataclass(slots=True, eq=False)
 class Tier:
-    """Some numbers, and the automaton made of them once somebody needs it."""
+    """Some subscription numbers and their automaton, built on first use."""
 
     linear: array[int] = field(default_factory=lambda: array("i"))
-    others: array[int] = field(default_factory=lambda: array("i"))
-    automaton: Automaton | None = None
-    extras: Extras = _NO_EXTRAS
+    non_linear: array[int] = field(default_factory=lambda: array("i"))
+    nfa: CompiledNfa | None = None
+    plan: NonLinearPlan = _NO_PLAN
 
     def __len__(self) -> int:
-        return len(self.linear) + len(self.others)
+        return len(self.linear) + len(self.non_linear)
 
     @property
     def grade(self) -> int:
-        """Tiers of a grade are of about the same size: up to 3, 15, 63, 255 ..."""
+        """The order of magnitude of the size: up to 3, 15, 63, 255, ..."""
         return (len(self).bit_length() - 1) // 2
 
 
 class Tiers:
-    """The automata of all numbers. `extras` says what an automaton needs for those that are no paths."""
+    """The tiers of all subscriptions.
 
-    def __init__(self, paths: Paths, extras: Callable[[Sequence[int]], Extras]) -> None:
+    `make_plan` compiles the non-linear patterns of the given subscription numbers.
+    """
+
+    def __init__(
+        self, paths: LinearPaths, make_plan: Callable[[Sequence[int]], NonLinearPlan]
+    ) -> None:
         self._paths = paths
-        self._extras = extras
+        self._make_plan = make_plan
         self._pending = Tier()
-        self._recent: array[int] = array("i")
+        self._newest: array[int] = array("i")
         self._older: array[int] = array("i")
-        self._older_fresh: Fresh | None = None
+        self._older_masks: BitParallelPaths | None = None
         self._tiers: list[Tier] = []  # the main one first
 
     def add(self, number: int, *, linear: bool) -> None:
-        """A new number; it will be part of the next `generation`."""
-        (self._pending.linear if linear else self._pending.others).append(number)
+        """Add a subscription number; the next `view` contains it."""
+        (self._pending.linear if linear else self._pending.non_linear).append(number)
 
-    def generation(self, alive: bytearray, ids: Sequence[Id]) -> Generation:
-        """All that were added, the main automaton first."""
-        self._keep_fresh(alive)
+    def view(self, alive: bytearray, ids: Sequence[Id]) -> MatchView:
+        """Return a view of all numbers added so far; compile those that are pending."""
+        self._take_recent(alive)
         if self._pending:
             self._tiers.append(self._pending)
             self._pending = Tier()
             self._compact(alive)
-        automata = tuple([self._automaton(tier) for tier in self._tiers])
-        extras = tuple([tier.extras for tier in self._tiers])
-        return Generation(automata, extras, self._fresh(automata), alive, ids)
+        nfas = tuple([self._nfa(tier) for tier in self._tiers])
+        plans = tuple([tier.plan for tier in self._tiers])
+        return MatchView(nfas, plans, self._recent_masks(nfas), alive, ids)
 
     @property
     def settled(self) -> bool:
-        """Whether there is one automaton and nothing beside it."""
-        return len(self._tiers) < 2 and not (self._pending or self._older or self._recent)
+        """Whether the main automaton holds everything."""
+        return len(self._tiers) < 2 and not (self._pending or self._older or self._newest)
 
     def settle(self, alive: bytearray) -> None:
-        """Put everything into the main automaton, without what is gone."""
-        tiers = [*self._tiers, Tier(self._older + self._recent), self._pending]
-        self._tiers = [tier for tier in [self._merged(tiers, alive)] if tier]
+        """Merge everything into the main automaton, without removed subscriptions."""
+        tiers = [*self._tiers, Tier(self._older + self._newest), self._pending]
+        self._tiers = [tier for tier in [self._merge(tiers, alive)] if tier]
         self._pending = Tier()
-        self._forget_fresh()
+        self._clear_recent()
 
-    def _keep_fresh(self, alive: bytearray) -> None:
-        """Take the paths that can be run as they are from what was added; if they become too many, give all back."""
+    def _take_recent(self, alive: bytearray) -> None:
+        """Move pending bit-parallel paths to the recent ones; if those are too many, back."""
         added = self._pending.linear
-        if not self._tiers or len(self._tiers[0]) < _LARGE:
+        if not self._tiers or len(self._tiers[0]) < MIN_MAIN_SIZE:
             return
-        if len(self._older) + len(self._recent) + len(added) > _FRESH:
-            self._pending.linear = self._paths.living(self._older + self._recent, alive) + added
-            self._forget_fresh()
+        paths = self._paths
+        if len(self._older) + len(self._newest) + len(added) > MAX_RECENT:
+            self._pending.linear = paths.select_alive(self._older + self._newest, alive) + added
+            self._clear_recent()
             return
-        self._pending.linear = array("i", [one for one in added if not fits(self._paths, one)])
-        self._recent.extend(one for one in added if fits(self._paths, one))
-        if len(self._recent) > _RECENT:
-            self._older = self._paths.living(self._older + self._recent, alive)
-            self._recent = array("i")
-            self._older_fresh = None
+        self._pending.linear = array(
+            "i", [number for number in added if not is_bit_parallel(paths, number)]
+        )
+        self._newest.extend(number for number in added if is_bit_parallel(paths, number))
+        if len(self._newest) > MAX_NEWEST:
+            self._older = paths.select_alive(self._older + self._newest, alive)
+            self._newest = array("i")
+            self._older_masks = None
 
-    def _forget_fresh(self) -> None:
-        self._recent = array("i")
+    def _clear_recent(self) -> None:
+        self._newest = array("i")
         self._older = array("i")
-        self._older_fresh = None
+        self._older_masks = None
 
-    def _fresh(self, automata: Sequence[Automaton]) -> tuple[Fresh, ...]:
-        found = []
+    def _recent_masks(self, nfas: Sequence[CompiledNfa]) -> tuple[BitParallelPaths, ...]:
+        masks = []
         if self._older:
-            if self._older_fresh is None:
-                self._older_fresh = Fresh(self._paths, self._older, automata[0])
-            found.append(self._older_fresh)
-        if self._recent:
-            found.append(Fresh(self._paths, self._recent, automata[0]))
-        return tuple(found)
+            if self._older_masks is None:
+                self._older_masks = BitParallelPaths(self._paths, self._older, nfas[0])
+            masks.append(self._older_masks)
+        if self._newest:
+            masks.append(BitParallelPaths(self._paths, self._newest, nfas[0]))
+        return tuple(masks)
 
     def _compact(self, alive: bytearray) -> None:
-        """Merge what has become too much, or too many of a grade; the newest tier is the last one."""
+        """Merge tiers until no grade has too many and the main tier is large enough."""
         main, *others = self._tiers
-        if sum(map(len, others)) > max(_LEAST, len(main) // _SHARE):
+        if sum(map(len, others)) > max(MIN_MERGE_SIZE, len(main) // MERGE_RATIO):
             self.settle(alive)
             return
         newest = self._tiers[-1]
         while newest and newest is not main:
-            alike = [tier for tier in self._tiers[1:] if tier.grade == newest.grade]
-            if len(alike) < (_FEW if any(tier.others for tier in alike) else _MANY):
+            same_grade = [tier for tier in self._tiers[1:] if tier.grade == newest.grade]
+            non_linear = any(tier.non_linear for tier in same_grade)
+            if len(same_grade) < (MERGE_COUNT_NON_LINEAR if non_linear else MERGE_COUNT):
                 return
-            newest = self._merged(alike, alive)
-            self._tiers = [tier for tier in self._tiers if tier not in alike]
+            newest = self._merge(same_grade, alive)
+            self._tiers = [tier for tier in self._tiers if tier not in same_grade]
             if newest:
                 self._tiers.append(newest)
 
-    def _merged(self, tiers: Iterable[Tier], alive: bytearray) -> Tier:
-        """What is alive of some tiers, in the order of their numbers."""
+    def _merge(self, tiers: Iterable[Tier], alive: bytearray) -> Tier:
+        """Return a tier of the live subscriptions of some tiers."""
         merged = Tier()
         for tier in tiers:
-            merged.linear += self._paths.living(tier.linear, alive)
-            merged.others += self._paths.living(tier.others, alive)
+            merged.linear += self._paths.select_alive(tier.linear, alive)
+            merged.non_linear += self._paths.select_alive(tier.non_linear, alive)
         return merged
 
-    def _automaton(self, tier: Tier) -> Automaton:
-        if tier.automaton is None:
-            if tier.others:
-                tier.extras = self._extras(tier.others)
-            tier.automaton = Automaton(self._paths, tier.linear, tier.extras.groups)
-        return tier.automaton
+    def _nfa(self, tier: Tier) -> CompiledNfa:
+        if tier.nfa is None:
+            if tier.non_linear:
+                tier.plan = self._make_plan(tier.non_linear)
+            tier.nfa = CompiledNfa(self._paths, tier.linear, tier.plan.groups)
+        return tier.nfa

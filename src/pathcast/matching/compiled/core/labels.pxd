@@ -2,7 +2,8 @@ from libc.stdint cimport int32_t
 
 from pathcast.vectors cimport IntVector
 
-# What a transition does. A value edge stays at its node and asks for its string-value.
+# The edge of a label: the axis of a transition. A value edge stays at its node and tests the
+# string-value.
 cdef enum:
     CHILD = 0
     DESCENDANT = 1
@@ -12,9 +13,10 @@ cdef enum:
     EDGE_BITS = 3
     EDGE_MASK = 7
 
-# Node tests that are no names. OTHER is what a document's name is if no subscription asks for it.
+# Node tests other than names. UNKNOWN_NAME is the code of every document name that no
+# subscription tests.
 cdef enum:
-    OTHER = 0
+    UNKNOWN_NAME = 0
     ANY = 1
     NODE = 2
     TEXT = 3
@@ -22,13 +24,13 @@ cdef enum:
     INSTRUCTION = 5
     FIRST_NAME = 6
 
-# What the key of a test stands for.
+# The kind of a test's key.
 cdef enum:
-    A_KIND = 0
-    A_NAME = 1
-    A_SPACE = 2
-    A_TARGET = 3
-    A_NAME_IN_SPACE = 4
+    KIND_KEY = 0
+    NAME_KEY = 1
+    NAMESPACE_KEY = 2
+    TARGET_KEY = 3
+    QUALIFIED_NAME_KEY = 4
 
 
 cdef class Vocabulary:
@@ -41,11 +43,11 @@ cdef class Vocabulary:
     cdef int32_t intern(self, str key) except -1
 
 
-cdef class Paths:
+cdef class LinearPaths:
     cdef readonly Vocabulary vocabulary
     cdef IntVector labels
     cdef IntVector ends
     cdef IntVector hops
     cdef IntVector entries
-    cdef int _close(self, int32_t hop, int32_t entry) except -1
-    cdef Py_ssize_t _checked(self, Py_ssize_t number) except -1
+    cdef int _finish(self, int32_t hop, int32_t entry) except -1
+    cdef Py_ssize_t _check_number(self, Py_ssize_t number) except -1

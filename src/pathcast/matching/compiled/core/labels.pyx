@@ -1,15 +1,17 @@
-"""Labels as numbers, and the linear paths of all subscriptions in one array.
+"""Labels as ints, and the linear paths of all subscriptions in one array.
 
-A label is a node test and an edge: `test << 3 | edge`. Tests are interned in a `Vocabulary` by a key: `name` or `{uri}name`
-for names, `{uri}*` for any name of a namespace, `?target` for processing instructions; value tests have
-numbers of their own. Numbers are never given twice, so labels stay what they are while automata come and go; what nobody
-asks for any more is left behind when those that stay are written down in a new vocabulary (`Paths.kept`).
+A label is a node test and an edge: `test << 3 | edge`. A `Vocabulary` interns tests by key: `name`
+or `{uri}name` for names, `{uri}*` for any name of a namespace, `?target` for processing
+instructions. Value tests have codes of their own. A code is never reused, so labels stay valid
+while automata are rebuilt. `LinearPaths.subset` copies paths to a new vocabulary without the
+unused codes.
 
-`Paths` holds, for every number of a subscription, its path if it is linear. Most subscriptions are
-plain: steps of `/` and `//` with names and stars in ASCII, an attribute perhaps at the end. Those are read here in one
-pass over the text; all others are left to the language's own parser, and come back as labels.
+`LinearPaths` holds a row for every subscription number: its path if it is linear, its next hop,
+and the entry of its pattern if it is not. Most subscriptions are plain: `/` and `//` steps with
+ASCII names and wildcards, perhaps a last attribute step. `read` parses those in one pass over the
+text. The XPath parser handles all others, and `add` takes their labels.
 
->>> paths = Paths(Vocabulary())
+>>> paths = LinearPaths(Vocabulary())
 >>> paths.read("/news//item/*/@lang"), paths.read("//item[2]")
 (True, False)
 >>> paths.path(0)
@@ -27,49 +29,49 @@ from libc.string cimport memset
 
 from array import array as _array
 
-from pathcast.matching.compiled.core.strings cimport Strings, string_add, strings_drop
+from pathcast.matching.compiled.core.strings cimport StringTable, add_string, free_strings
 from pathcast.vectors cimport IntVector, append, free_vector, push
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_COMPACT_ASCII(object text)
 
 cdef enum:
-    _LONGEST = 1000  # what is longer may pass a limit of the language, which knows them
+    _MAX_TEXT = 1000  # characters; the XPath parser checks the language's limits on longer ones
 
-cdef array.array _EMPTY = _array("i")
+cdef array.array _NO_NUMBERS = _array("i")
 
-_FIXED = ("", "*", "node()", "text()", "comment()", "processing-instruction()")
+_KIND_TESTS = ("", "*", "node()", "text()", "comment()", "processing-instruction()")
 
-# What a byte may be in a name: 0 nothing, 1 inside only, 2 anywhere.
-cdef unsigned char _NAME[256]
+# Whether a byte may stand in a name: 0 no, 1 not at its start, 2 anywhere.
+cdef unsigned char _NAME_BYTES[256]
 
 
-cdef void _prepare() noexcept:
+cdef void _fill_name_bytes() noexcept:
     cdef int code
     for code in range(256):
-        _NAME[code] = 0
+        _NAME_BYTES[code] = 0
     for code in range(ord("a"), ord("z") + 1):
-        _NAME[code] = _NAME[code - 32] = 2
-    _NAME[ord("_")] = 2
+        _NAME_BYTES[code] = _NAME_BYTES[code - 32] = 2
+    _NAME_BYTES[ord("_")] = 2
     for code in range(ord("0"), ord("9") + 1):
-        _NAME[code] = 1
-    _NAME[ord("-")] = _NAME[ord(".")] = 1
+        _NAME_BYTES[code] = 1
+    _NAME_BYTES[ord("-")] = _NAME_BYTES[ord(".")] = 1
 
 
-_prepare()
+_fill_name_bytes()
 
 
 cdef class Vocabulary:
-    """Tests and value tests by number."""
+    """Interned node tests and value tests; append-only."""
 
     def __init__(self):
-        self.keys = list(_FIXED)
-        self.encoded = [key.encode() for key in _FIXED]
+        self.keys = list(_KIND_TESTS)
+        self.encoded = [key.encode() for key in _KIND_TESTS]
         self.codes = {}
         self.value_tests = []
         self.value_codes = {}
-        for _ in _FIXED:
-            push(&self.kinds, A_KIND)
+        for _ in _KIND_TESTS:
+            push(&self.kinds, KIND_KEY)
 
     def __dealloc__(self):
         free_vector(&self.kinds)
@@ -81,20 +83,20 @@ cdef class Vocabulary:
             self.encoded.append(key.encode())
             self.keys.append(key)
             if key.startswith("?"):
-                push(&self.kinds, A_TARGET)
+                push(&self.kinds, TARGET_KEY)
             elif key.startswith("{"):
-                push(&self.kinds, A_SPACE if key.endswith("}*") else A_NAME_IN_SPACE)
+                push(&self.kinds, NAMESPACE_KEY if key.endswith("}*") else QUALIFIED_NAME_KEY)
             else:
-                push(&self.kinds, A_NAME)
+                push(&self.kinds, NAME_KEY)
             self.codes[key] = code
         return code
 
     def code(self, str key):
-        """The number of a name, a namespace or a target."""
+        """Return the code of a name, a namespace or a target; intern it if it is new."""
         return self.intern(key)
 
     def value(self, str kind, str op, str operand):
-        """The number of a value test."""
+        """Return the code of a value test; intern it if it is new."""
         test = (kind, op, operand)
         code = self.value_codes.get(test)
         if code is None:
@@ -104,8 +106,8 @@ cdef class Vocabulary:
         return code
 
 
-cdef class Paths:
-    """For every number from 0: its path, the hop it was registered with, the entry it belongs to (-1: none)."""
+cdef class LinearPaths:
+    """The paths, next hops and entries (-1: none) of the subscription numbers 0, 1, 2, ..."""
 
     def __init__(self, Vocabulary vocabulary not None):
         self.vocabulary = vocabulary
@@ -120,11 +122,12 @@ cdef class Paths:
         return self.ends.size
 
     def read(self, str text not None, int32_t hop=-1):
-        """Give the next number to a linear path; False, and nothing done, if the text is anything else."""
-        cdef Py_ssize_t length = PyUnicode_GET_LENGTH(text), at = 0, start, before = self.labels.size
+        """Append a linear path; return False and append nothing if the text is anything else."""
+        cdef Py_ssize_t length = PyUnicode_GET_LENGTH(text), at = 0, start
+        cdef Py_ssize_t old_size = self.labels.size
         cdef const unsigned char *bytes
         cdef int32_t edge
-        if not PyUnicode_IS_COMPACT_ASCII(text) or length > _LONGEST or length == 0:
+        if not PyUnicode_IS_COMPACT_ASCII(text) or length > _MAX_TEXT or length == 0:
             return False
         bytes = PyUnicode_1BYTE_DATA(text)
         while at < length:
@@ -135,7 +138,7 @@ cdef class Paths:
                     at += 1
                     edge = DESCENDANT
             elif at == 0:
-                edge = DESCENDANT  # a relative path starts anywhere
+                edge = DESCENDANT  # a relative path matches at any depth
             else:
                 break
             if at < length and bytes[at] == b"@":
@@ -145,8 +148,8 @@ cdef class Paths:
             if at < length and bytes[at] == b"*":
                 at += 1
                 push(&self.labels, ANY << EDGE_BITS | edge)
-            elif at < length and _NAME[bytes[at]] == 2:
-                while at < length and _NAME[bytes[at]]:
+            elif at < length and _NAME_BYTES[bytes[at]] == 2:
+                while at < length and _NAME_BYTES[bytes[at]]:
                     at += 1
                 name = PyUnicode_DecodeASCII(<const char *>bytes + start, at - start, NULL)
                 push(&self.labels, self.vocabulary.intern(name) << EDGE_BITS | edge)
@@ -154,130 +157,148 @@ cdef class Paths:
                 break
             if edge >= ATTRIBUTE:
                 if at == length:
-                    self._close(hop, -1)
+                    self._finish(hop, -1)
                     return True
                 break
             if at == length:
-                self._close(hop, -1)
+                self._finish(hop, -1)
                 return True
-        self.labels.size = before
+        self.labels.size = old_size
         return False
 
     def add(self, labels, int32_t hop=-1, int32_t entry=-1):
-        """Give the next number to a path that is known by its labels (or to an entry, and then to none)."""
-        cdef Py_ssize_t before = self.labels.size
+        """Append a path by its labels; an entry has none."""
+        cdef Py_ssize_t old_size = self.labels.size
         try:
             for label in labels:
                 push(&self.labels, label)
         except BaseException:
-            self.labels.size = before
+            self.labels.size = old_size
             raise
-        self._close(hop, entry)
+        self._finish(hop, entry)
 
-    cdef int _close(self, int32_t hop, int32_t entry) except -1:
+    cdef int _finish(self, int32_t hop, int32_t entry) except -1:
         push(&self.ends, <int32_t>self.labels.size)
         push(&self.hops, hop)
         push(&self.entries, entry)
         return 0
 
     def labels_of(self, Py_ssize_t number):
-        """The labels of a number's path."""
-        if not 0 <= number < self.ends.size:
-            raise IndexError(number)
+        """Return the labels of a subscription's path."""
+        self._check_number(number)
         cdef Py_ssize_t start = self.ends.at[number - 1] if number else 0
         return [self.labels.at[index] for index in range(start, self.ends.at[number])]
 
     def path(self, Py_ssize_t number):
-        """The labels of a number's path, as pairs of an edge and a test's key."""
+        """Return a subscription's path as pairs of an edge and a test's key."""
         keys = self.vocabulary.keys
-        return tuple((label & EDGE_MASK, keys[label >> EDGE_BITS]) for label in self.labels_of(number))
+        labels = self.labels_of(number)
+        return tuple((label & EDGE_MASK, keys[label >> EDGE_BITS]) for label in labels)
 
     def hop(self, Py_ssize_t number):
-        """The hop of a number, -1 if it has none."""
-        return self.hops.at[self._checked(number)]
+        """Return the next hop of a subscription, -1 if it has none."""
+        return self.hops.at[self._check_number(number)]
 
     def entry(self, Py_ssize_t number):
-        """The entry that a number belongs to, -1 if it has a path of its own."""
-        return self.entries.at[self._checked(number)]
+        """Return the entry of a subscription's pattern, -1 if the pattern is a linear path."""
+        return self.entries.at[self._check_number(number)]
 
-    cdef Py_ssize_t _checked(self, Py_ssize_t number) except -1:
+    cdef Py_ssize_t _check_number(self, Py_ssize_t number) except -1:
+        """Return the number; raise IndexError if it has no row."""
         if not 0 <= number < self.ends.size:
             raise IndexError(number)
         return number
 
-    def living(self, numbers, bytearray alive not None):
-        """Those of the numbers that are alive, as an array."""
+    def select_alive(self, numbers, bytearray alive not None):
+        """Return the numbers whose bit in `alive` is set, as an array."""
         cdef int32_t[::1] given = numbers if isinstance(numbers, _array) else _array("i", numbers)
         cdef Py_ssize_t index, count = 0
-        cdef array.array found = array.clone(_EMPTY, given.shape[0], False)
+        cdef array.array selected = array.clone(_NO_NUMBERS, given.shape[0], False)
         cdef int32_t number
         for index in range(given.shape[0]):
             number = given[index]
             if alive[number >> 3] >> (number & 7) & 1:
-                found.data.as_ints[count] = number
+                selected.data.as_ints[count] = number
                 count += 1
-        array.resize(found, count)
-        return found
+        array.resize(selected, count)
+        return selected
 
-    def distinct(self, numbers):
-        """How many different paths these numbers have."""
-        cdef Strings seen
+    def count_distinct(self, numbers):
+        """Return how many distinct paths the subscriptions have."""
+        cdef StringTable seen
         cdef int32_t[::1] given = numbers if isinstance(numbers, _array) else _array("i", numbers)
         cdef Py_ssize_t index, start, number
-        memset(&seen, 0, sizeof(Strings))
+        memset(&seen, 0, sizeof(StringTable))
         try:
             for index in range(given.shape[0]):
-                number = self._checked(given[index])
+                number = self._check_number(given[index])
                 start = self.ends.at[number - 1] if number else 0
-                string_add(
-                    &seen, <const char *>(self.labels.at + start), 4 * (self.ends.at[number] - start), 0
+                add_string(
+                    &seen,
+                    <const char *>(self.labels.at + start),
+                    4 * (self.ends.at[number] - start),
+                    0,
                 )
             return seen.ends.size
         finally:
-            strings_drop(&seen)
+            free_strings(&seen)
 
-    def kept(self, numbers, Vocabulary vocabulary not None):
-        """The paths of these numbers alone, which are 0, 1, 2 ... there, in the words of another vocabulary."""
-        cdef Paths found = Paths(vocabulary)
+    def subset(self, numbers, Vocabulary vocabulary not None):
+        """Copy the rows of `numbers`, renumbered from 0, in the codes of `vocabulary`."""
+        cdef LinearPaths copy = LinearPaths(vocabulary)
         cdef Py_ssize_t number, at
         cdef int32_t label, code
-        cdef IntVector moved = IntVector(NULL, 0, 0)
+        cdef IntVector new_codes = IntVector(NULL, 0, 0)
         try:
             for code in range(<int32_t>len(self.vocabulary.keys)):
-                push(&moved, code if code < FIRST_NAME else -1)
+                push(&new_codes, code if code < FIRST_NAME else -1)
             for given in numbers:
-                number = self._checked(given)
+                number = self._check_number(given)
                 for at in range(self.ends.at[number - 1] if number else 0, self.ends.at[number]):
                     label = self.labels.at[at]
                     code = label >> EDGE_BITS
-                    if moved.at[code] < 0:
-                        moved.at[code] = vocabulary.intern(self.vocabulary.keys[code])
-                    push(&found.labels, moved.at[code] << EDGE_BITS | label & EDGE_MASK)
-                found._close(self.hops.at[number], self.entries.at[number])
+                    if new_codes.at[code] < 0:
+                        new_codes.at[code] = vocabulary.intern(self.vocabulary.keys[code])
+                    push(&copy.labels, new_codes.at[code] << EDGE_BITS | label & EDGE_MASK)
+                copy._finish(self.hops.at[number], self.entries.at[number])
         finally:
-            free_vector(&moved)
-        return found
+            free_vector(&new_codes)
+        return copy
 
     def dump(self):
-        """(labels, ends, hops, entries), each as the bytes of an array of int32."""
-        return tuple([_dumped(&self.labels), _dumped(&self.ends), _dumped(&self.hops), _dumped(&self.entries)])
+        """Return (labels, ends, hops, entries), each as the bytes of an int32 array."""
+        return (
+            _to_bytes(&self.labels),
+            _to_bytes(&self.ends),
+            _to_bytes(&self.hops),
+            _to_bytes(&self.entries),
+        )
 
-    def fill(self, const int32_t[::1] labels, const int32_t[::1] ends, const int32_t[::1] hops, const int32_t[::1] entries):
-        """Take what `dump` gave, checked; there must be nothing here yet."""
+    def load(
+        self,
+        const int32_t[::1] labels,
+        const int32_t[::1] ends,
+        const int32_t[::1] hops,
+        const int32_t[::1] entries,
+    ):
+        """Load the arrays of `dump` into an empty table; raise ValueError if they are malformed."""
         cdef Py_ssize_t index, count = ends.shape[0]
         cdef int32_t last = 0
-        cdef int32_t known = <int32_t>len(self.vocabulary.keys)
+        cdef int32_t code_count = <int32_t>len(self.vocabulary.keys)
         if self.ends.size or hops.shape[0] != count or entries.shape[0] != count:
             raise ValueError("arrays of different lengths")
         for index in range(count):
             if ends[index] < last:
-                raise ValueError("ends that are not in order")
+                raise ValueError("ends are not ascending")
             last = ends[index]
         if last != labels.shape[0]:
-            raise ValueError("labels that belong to nothing")
+            raise ValueError("labels behind the last path")
         for index in range(labels.shape[0]):
-            if not (0 < labels[index] >> EDGE_BITS < known and labels[index] & EDGE_MASK < VALUE):
-                raise ValueError("a label that is none")
+            if not (
+                0 < labels[index] >> EDGE_BITS < code_count
+                and labels[index] & EDGE_MASK < VALUE
+            ):
+                raise ValueError("invalid label")
         if count:
             if last:
                 append(&self.labels, &labels[0], labels.shape[0])
@@ -287,9 +308,14 @@ cdef class Paths:
 
     @property
     def memory(self):
-        """Bytes."""
-        return 4 * (self.labels.capacity + self.ends.capacity + self.hops.capacity + self.entries.capacity)
+        """The memory of the table, in bytes."""
+        return 4 * (
+            self.labels.capacity
+            + self.ends.capacity
+            + self.hops.capacity
+            + self.entries.capacity
+        )
 
 
-cdef bytes _dumped(const IntVector *ints):
-    return (<const char *>ints.at)[: 4 * ints.size] if ints.size else b""
+cdef bytes _to_bytes(const IntVector *vector):
+    return (<const char *>vector.at)[: 4 * vector.size] if vector.size else b""

@@ -1,9 +1,9 @@
 from libc.stdint cimport int32_t
 
-from pathcast.matching.compiled.core.strings cimport Strings
+from pathcast.matching.compiled.core.strings cimport StringTable
 from pathcast.vectors cimport IntVector
 
-cdef enum Op:
+cdef enum ComparisonOp:
     EQUAL = 0
     DIFFERENT = 1
     LESS = 2
@@ -11,29 +11,29 @@ cdef enum Op:
     GREATER = 4
     GREATER_OR_EQUAL = 5
 
-# The place of a number that is none.
 cdef enum:
-    NOWHERE = -1
+    NOT_A_NUMBER = -1  # the rank of a value that is no number
 
 
-# A test that is not an equality, ready to be asked: numeric ones by the place of their constant.
-cdef struct Range:
-    int32_t state  # where its edge leads
+# A value test that is not an equality. A numeric test compares with the rank of its constant, a
+# string test with the number of its operand.
+cdef struct RangeTest:
+    int32_t state  # the target of its edge
     int32_t op
     int32_t numeric
     int32_t operand
 
 
-cdef class Values:
-    cdef Strings strings
+cdef class ValueIndex:
+    cdef StringTable strings
     cdef IntVector string_labels
     cdef IntVector number_labels
     cdef double *constants
     cdef int32_t constant_count
-    cdef int32_t place(self, const char *text, Py_ssize_t length) noexcept nogil
+    cdef int32_t rank_of_text(self, const char *text, Py_ssize_t size) noexcept nogil
     cdef int32_t rank(self, double value) noexcept nogil
     cdef int32_t operand(self, tuple test) except -1
-    cdef Range ranged(self, int32_t state, tuple test) except *
+    cdef RangeTest range_test(self, int32_t state, tuple test) except *
 
 
-cdef bint holds(const Range *test, int32_t string, int32_t place) noexcept nogil
+cdef bint holds(const RangeTest *test, int32_t string, int32_t rank) noexcept nogil

@@ -1,10 +1,11 @@
-"""A set of byte strings with numbers from 0, looked up by their bytes without the interpreter.
+"""A table of distinct byte strings, numbered from 0; look-up by bytes, without the GIL.
 
-Keys are 64-bit hashes; two strings of one hash take the next free key, so what is found is always compared.
-`salt` tells names of one namespace from those of another.
+The map's keys are 64-bit hashes. A string whose hash is taken uses the next free key, so a look-up
+always compares the bytes. The `salt` separates equal names of different namespaces.
 """
 
 from libc.stdint cimport int32_t, uint64_t
+from libc.stdlib cimport free
 from libc.string cimport memcmp, memcpy
 
 from pathcast.vectors cimport (
@@ -19,11 +20,15 @@ from pathcast.vectors cimport (
     push,
 )
 
-from libc.stdlib cimport free
+
+# Bytes that belong to another owner, not terminated.
+cdef struct TextView:
+    const char *at
+    Py_ssize_t size
 
 
-cdef struct Strings:
-    IntMap table
+cdef struct StringTable:
+    IntMap numbers
     IntVector ends
     IntVector salts
     char *bytes
@@ -31,77 +36,82 @@ cdef struct Strings:
     Py_ssize_t capacity
 
 
-cdef inline uint64_t hashed(const char *text, Py_ssize_t length, int32_t salt) noexcept nogil:
-    """A hash that is never 0."""
+cdef inline uint64_t hash_bytes(const char *text, Py_ssize_t size, int32_t salt) noexcept nogil:
+    """Return a hash; never 0."""
     cdef uint64_t code = <uint64_t>0xCBF29CE484222325 ^ <uint64_t>salt, word
     cdef Py_ssize_t at = 0
-    while at + 8 <= length:
+    while at + 8 <= size:
         memcpy(&word, text + at, 8)
         code = (code ^ word) * <uint64_t>0x9FB21C651E98DF25
         code ^= code >> 32
         at += 8
-    if at < length:
+    if at < size:
         word = 0
-        memcpy(&word, text + at, <size_t>(length - at))
+        memcpy(&word, text + at, <size_t>(size - at))
         code = (code ^ word) * <uint64_t>0x9FB21C651E98DF25
         code ^= code >> 32
-    code = (code ^ <uint64_t>length) * <uint64_t>0x9E3779B97F4A7C15
+    code = (code ^ <uint64_t>size) * <uint64_t>0x9E3779B97F4A7C15
     return code | 1
 
 
-cdef inline int32_t string_number(
-    const Strings *strings, const char *text, Py_ssize_t length, int32_t salt
+cdef inline int32_t find_string(
+    const StringTable *strings, const char *text, Py_ssize_t size, int32_t salt
 ) noexcept nogil:
-    """The number of a string, or -1."""
+    """Return the number of a string, -1 if it is absent."""
     cdef uint64_t key
-    cdef int32_t found
+    cdef int32_t number
     cdef Py_ssize_t start
     if strings.ends.size == 0:
         return -1
-    key = hashed(text, length, salt)
+    key = hash_bytes(text, size, salt)
     while True:
-        found = find(&strings.table, key)
-        if found < 0:
+        number = find(&strings.numbers, key)
+        if number < 0:
             return -1
-        start = strings.ends.at[found - 1] if found else 0
+        start = strings.ends.at[number - 1] if number else 0
         if (
-            strings.ends.at[found] - start == length
-            and strings.salts.at[found] == salt
-            and memcmp(strings.bytes + start, text, <size_t>length) == 0
+            strings.ends.at[number] - start == size
+            and strings.salts.at[number] == salt
+            and memcmp(strings.bytes + start, text, <size_t>size) == 0
         ):
-            return found
+            return number
         key += 2
 
 
-cdef inline int32_t string_add(
-    Strings *strings, const char *text, Py_ssize_t length, int32_t salt
+cdef inline int32_t add_string(
+    StringTable *strings, const char *text, Py_ssize_t size, int32_t salt
 ) except -1:
-    """The number of a string, a new one if it is new."""
-    cdef int32_t found = string_number(strings, text, length, salt)
+    """Return the number of a string; add the string if it is absent."""
+    cdef int32_t number = find_string(strings, text, size, salt)
     cdef uint64_t key
-    if found >= 0:
-        return found
-    if strings.size + length > strings.capacity:
-        grow(<void **>&strings.bytes, &strings.capacity, strings.size + length, 1)
-    memcpy(strings.bytes + strings.size, text, <size_t>length)
-    strings.size += length
+    if number >= 0:
+        return number
+    if strings.size + size > strings.capacity:
+        grow(<void **>&strings.bytes, &strings.capacity, strings.size + size, 1)
+    memcpy(strings.bytes + strings.size, text, <size_t>size)
+    strings.size += size
     push(&strings.ends, <int32_t>strings.size)
     push(&strings.salts, salt)
-    key = hashed(text, length, salt)
-    while find(&strings.table, key) >= 0:
+    key = hash_bytes(text, size, salt)
+    while find(&strings.numbers, key) >= 0:
         key += 2
-    found = <int32_t>strings.ends.size - 1
-    insert(&strings.table, key, found)
-    return found
+    number = <int32_t>strings.ends.size - 1
+    insert(&strings.numbers, key, number)
+    return number
 
 
-cdef inline void strings_drop(Strings *strings) noexcept nogil:
-    free_map(&strings.table)
+cdef inline void free_strings(StringTable *strings) noexcept nogil:
+    free_map(&strings.numbers)
     free_vector(&strings.ends)
     free_vector(&strings.salts)
     free(strings.bytes)
     strings.bytes = NULL
 
 
-cdef inline Py_ssize_t strings_bytes(const Strings *strings) noexcept nogil:
-    return map_bytes(&strings.table) + strings.capacity + 4 * (strings.ends.capacity + strings.salts.capacity)
+cdef inline Py_ssize_t strings_bytes(const StringTable *strings) noexcept nogil:
+    """Return the memory of the table, in bytes."""
+    return (
+        map_bytes(&strings.numbers)
+        + strings.capacity
+        + 4 * (strings.ends.capacity + strings.salts.capacity)
+    )

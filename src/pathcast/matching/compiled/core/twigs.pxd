@@ -3,84 +3,91 @@ from libc.stdint cimport int32_t, uint64_t
 from pathcast.vectors cimport IntVector, has_bit
 
 
-# The nodes above from which a way down leads to a node of the target. The way up is a row of numbers: so many
-# levels, then (where an edge to any depth lies) a leaf whose nodes are the ones to be found above, levels again ...
-cdef struct Link:
-    int32_t target  # leaf << 1, or joint << 1 | 1
-    int32_t way  # where its way starts
-    int32_t way_end
+# A join edge leads from the matches of its target up to their ancestors at an upper state. The
+# climb is a list of ints: so many levels, then (for a descendant edge) the leaf whose matches are
+# the ancestors to find, levels again, ...
+cdef struct JoinEdge:
+    int32_t target  # leaf << 1, or join node << 1 | 1
+    int32_t climb
+    int32_t climb_end
+
+
+# A branch point of a twig: its matches are the nodes that all its edges reach.
+cdef struct JoinNode:
+    int32_t edges
+    int32_t edge_count
+    int32_t branch_point  # the leaf of its state; -1: the state is reached at one node at most
 
 
 cdef enum:
-    MORE = -1
+    MANY_BRANCH_POINTS = -1
 
 
-cdef struct Joint:
-    int32_t links
-    int32_t count
-    int32_t fork  # the leaf of the state where it is, -1 if that can be reached at one node only
-
-
-# One way in which an entry may match, with all that most documents ask for. It waits at one of its leaves, and lies beside
-# the others that wait there. All its leaves must be hit, and its joint must have a node; which is so if none of its
-# forks was reached more than once.
-cdef struct Unit:
-    int32_t number  # that of its entry if that is all there is to accept, else -1
+# One way in which an entry can match. The plan is stored with the others of its trigger leaf. It
+# matches if all its leaves were hit and its join node has a match, which needs no join if no branch
+# point was reached at more than one node.
+cdef struct TwigPlan:
+    int32_t number  # the entry's only subscription, if a match needs no further check; else -1
     int32_t hop
     int32_t entry
-    int32_t joint  # or -1
-    int32_t second  # leaves besides the one where it waits; `leaf_count` stands for none
-    int32_t third  # below -1: -2 minus where the rest of them is listed, their count first
-    int32_t fork  # `leaf_count` stands for none
-    int32_t other_fork  # or MORE
+    int32_t join_node  # or -1
+    int32_t second_leaf  # leaves besides the trigger; `leaf_count` stands for none
+    int32_t third_leaf  # -2 - i: the leaves from the third on are in `other_leaves` at i
+    int32_t branch_point  # `leaf_count` stands for none
+    int32_t second_branch_point  # or MANY_BRANCH_POINTS
 
 
-cdef inline bint complete(const Unit *unit, const uint64_t *hit, const int32_t *rest) noexcept nogil:
-    """Whether the other leaves of a unit were hit, too."""
+cdef inline bint all_leaves_hit(
+    const TwigPlan *plan, const uint64_t *hit, const int32_t *other_leaves
+) noexcept nogil:
+    """Return whether the leaves of a plan besides its trigger were hit."""
     cdef int32_t index
-    if not has_bit(hit, unit.second):
+    if not has_bit(hit, plan.second_leaf):
         return False
-    if unit.third >= 0:
-        return has_bit(hit, unit.third)
-    rest -= unit.third + 2
-    for index in range(1, rest[0] + 1):
-        if not has_bit(hit, rest[index]):
+    if plan.third_leaf >= 0:
+        return has_bit(hit, plan.third_leaf)
+    other_leaves -= plan.third_leaf + 2
+    for index in range(1, other_leaves[0] + 1):
+        if not has_bit(hit, other_leaves[index]):
             return False
     return True
 
 
-cdef class Twigs:
-    cdef IntVector leaves  # leaf -> state
-    cdef IntVector leaf_starts  # leaf -> the first of the units that wait there
-    cdef IntVector rest
-    cdef IntVector ways
-    cdef Link *links
-    cdef Joint *joints
-    cdef IntVector joint_links
-    cdef Unit *units
-    cdef char *general  # unit -> somebody else evaluates the condition
-    cdef char *joined  # leaf -> joins may ask for its nodes
-    cdef uint64_t *waiting  # a bit for every leaf at which a unit waits
-    cdef readonly int32_t unit_count
-    cdef readonly int32_t joint_count
-    cdef readonly int32_t link_count
+cdef class TwigIndex:
+    cdef IntVector leaves  # leaf -> NFA state
+    cdef IntVector plan_starts  # leaf -> the first of the plans that it triggers
+    cdef IntVector other_leaves  # lists, each with its length first
+    cdef IntVector climbs
+    cdef JoinEdge *edges
+    cdef JoinNode *join_nodes
+    cdef IntVector join_node_edges
+    cdef TwigPlan *plans
+    cdef char *needs_evaluation  # plan -> the evaluator checks the entry's condition
+    cdef char *is_join_leaf  # leaf -> joins may read its nodes
+    cdef uint64_t *triggers  # a bit for every leaf that triggers a plan
+    cdef readonly int32_t plan_count
+    cdef readonly int32_t join_node_count
+    cdef readonly int32_t edge_count
     cdef readonly int32_t leaf_count
-    cdef int32_t always  # from here on units need no leaf
+    cdef int32_t unconditional  # the first of the plans without leaves; they come last
     cdef IntVector entry_starts
     cdef IntVector entry_numbers
     cdef IntVector entry_hops
-    cdef IntVector residual  # entry -> whether a residual is left to check
+    cdef IntVector has_residual  # by entry
     cdef readonly list keys  # entry -> the caller's key
-    cdef dict _leaves
-    cdef dict _links
-    cdef dict _joints
-    cdef list _link_list
-    cdef list _joint_list
-    cdef list _unit_list
-    cdef list _ways
+    # during construction
+    cdef dict _leaf_numbers
+    cdef dict _edge_numbers
+    cdef dict _join_node_numbers
+    cdef list _edge_list
+    cdef list _join_node_list
+    cdef list _plan_list
+    cdef list _climb_list
     cpdef int32_t leaf(self, int32_t state) except -1
-    cpdef int32_t link(self, int32_t target, int32_t lower, int32_t upper, tuple way) except -1
-    cpdef int32_t joint(self, int32_t state, links, int32_t fork) except -1
-    cdef int renumber(self, const int32_t *new) except -1
-    cdef int _lay_out(self, int32_t index, tuple known, int32_t waits) except -1
-    cdef int _mark_joined(self) except -1
+    cpdef int32_t join_edge(
+        self, int32_t target, int32_t lower, int32_t upper, tuple climb
+    ) except -1
+    cpdef int32_t join_node(self, int32_t state, edges, int32_t branch_point) except -1
+    cdef int renumber(self, const int32_t *new_states) except -1
+    cdef int _store_plan(self, int32_t index, tuple draft, int32_t trigger) except -1
+    cdef int _mark_join_leaves(self) except -1

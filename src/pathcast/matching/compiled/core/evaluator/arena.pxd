@@ -10,20 +10,20 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 
-cdef struct Block:
-    Block *below
+cdef struct ArenaBlock:
+    ArenaBlock *below
     size_t capacity
     size_t used
 
 
 cdef struct Arena:
-    Block *top
-    Block *spare
+    ArenaBlock *top
+    ArenaBlock *spare
     size_t total
 
 
-cdef struct Mark:
-    Block *block
+cdef struct ArenaMark:
+    ArenaBlock *block
     size_t used
 
 
@@ -34,13 +34,13 @@ cdef enum:
 
 
 cdef inline int _extend(Arena *arena, size_t size) except -1 nogil:
-    cdef Block *block = arena.spare
+    cdef ArenaBlock *block = arena.spare
     cdef size_t room = _LEAST if arena.top == NULL else 2 * arena.top.capacity
     if block != NULL and block.capacity >= size:
         arena.spare = NULL
     else:
         room = max(min(room, <size_t>_MOST), size)
-        block = <Block *>malloc(_HEAD + room)
+        block = <ArenaBlock *>malloc(_HEAD + room)
         if block == NULL:
             with gil:
                 raise MemoryError
@@ -52,7 +52,7 @@ cdef inline int _extend(Arena *arena, size_t size) except -1 nogil:
     return 0
 
 
-cdef inline void *take(Arena *arena, size_t size) except NULL nogil:
+cdef inline void *allocate(Arena *arena, size_t size) except NULL nogil:
     """So many bytes, aligned for anything; never NULL."""
     cdef void *found
     size = (size + 15) & ~<size_t>15
@@ -63,23 +63,23 @@ cdef inline void *take(Arena *arena, size_t size) except NULL nogil:
     return found
 
 
-cdef inline void *take_zeroed(Arena *arena, size_t size) except NULL nogil:
-    cdef void *found = take(arena, size)
+cdef inline void *allocate_zeroed(Arena *arena, size_t size) except NULL nogil:
+    cdef void *found = allocate(arena, size)
     memset(found, 0, size)
     return found
 
 
-cdef inline Mark mark(const Arena *arena) noexcept nogil:
-    cdef Mark here
+cdef inline ArenaMark mark(const Arena *arena) noexcept nogil:
+    cdef ArenaMark here
     here.block = arena.top
     here.used = arena.top.used if arena.top != NULL else 0
     return here
 
 
-cdef inline void release(Arena *arena, Mark to) noexcept nogil:
+cdef inline void release(Arena *arena, ArenaMark to) noexcept nogil:
     """Give back all that was taken since the mark."""
-    cdef Block *block
-    cdef Block *other
+    cdef ArenaBlock *block
+    cdef ArenaBlock *other
     while arena.top != to.block:
         block = arena.top
         arena.top = block.below
@@ -94,8 +94,8 @@ cdef inline void release(Arena *arena, Mark to) noexcept nogil:
         arena.top.used = to.used
 
 
-cdef inline void release_all(Arena *arena) noexcept nogil:
-    cdef Mark bottom
+cdef inline void free_arena(Arena *arena) noexcept nogil:
+    cdef ArenaMark bottom
     bottom.block = NULL
     bottom.used = 0
     release(arena, bottom)

@@ -2,13 +2,13 @@
 
 from typing import final
 
-from pathcast.matching.compiled.core.evaluator.compiled import Conditions
-from pathcast.matching.compiled.core.evaluator.joins import Joins
+from pathcast.matching.compiled.core.evaluator.joins import StepJoins
+from pathcast.matching.compiled.core.evaluator.program import ConditionProgram
 
-__all__ = ["Conditions", "Evaluation"]
+__all__ = ["ConditionProgram", "Evaluation"]
 
 @final
-class Evaluation(Joins):
+class Evaluation(StepJoins):
     """Conditions on one document."""
     def holds(self, handle: int) -> bool:
         """Whether a condition holds at the document node."""

@@ -3,9 +3,9 @@
 from libc.stdint cimport int32_t, int64_t
 
 from pathcast.matching.compiled.core.evaluator.arena cimport Arena
-from pathcast.matching.compiled.core.evaluator.compiled cimport Conditions, Path, Program, Step, Stream
-from pathcast.matching.compiled.core.evaluator.nodes cimport Node, Nodes
-from pathcast.matching.compiled.core.evaluator.sets cimport Members, Set
+from pathcast.matching.compiled.core.evaluator.program cimport ConditionProgram, CompiledPath, ProgramArrays, CompiledStep, NodeStream
+from pathcast.matching.compiled.core.evaluator.nodes cimport NumberedNode, NumberedNodes
+from pathcast.matching.compiled.core.evaluator.sets cimport NodeMembers, NodeSet
 
 
 cdef enum:
@@ -15,63 +15,63 @@ cdef enum:
 
 
 # What is known by number, in pages that are made when needed: most numbers are never asked for.
-cdef struct Memo:
+cdef struct PagedMemo:
     void ***pages
 
 
-cdef inline void *known_at(const Memo *memo, int32_t number) noexcept nogil:
+cdef inline void *lookup(const PagedMemo *memo, int32_t number) noexcept nogil:
     cdef void **page = memo.pages[number >> PAGE_BITS]
     return page[number & PAGE_MASK] if page != NULL else NULL
 
 
 # Nodes at one step of a path; `known`: their parents, or themselves, for quick questions.
-cdef struct Level:
-    Set nodes
-    Members known
+cdef struct PathLevel:
+    NodeSet nodes
+    NodeMembers known
 
 
-cdef class Joins:
-    cdef Conditions conditions
-    cdef const Program *program
+cdef class StepJoins:
+    cdef ConditionProgram conditions
+    cdef const ProgramArrays *program
     cdef Py_ssize_t count
-    cdef Nodes nodes
-    cdef const Node *at
+    cdef NumberedNodes nodes
+    cdef const NumberedNode *at
     cdef Arena arena  # what is remembered
     cdef Arena scratch  # lists in the making
-    cdef Memo passed  # by stream
-    cdef Memo selected  # by step
-    cdef Memo levels  # by suffix
-    cdef Memo truths  # by condition
+    cdef PagedMemo passed  # by stream
+    cdef PagedMemo selected  # by step
+    cdef PagedMemo levels  # by suffix
+    cdef PagedMemo truths  # by condition
     cdef readonly int64_t work
 
     cdef int start(self) except -1 nogil
-    cdef int open(self, Memo *memo, Py_ssize_t numbers) except -1 nogil
-    cdef int remember(self, Memo *memo, int32_t number, void *what) except -1 nogil
-    cdef Set *kept(self, const int32_t *nodes, Py_ssize_t count) except NULL nogil
-    cdef int32_t *copied(self, const int32_t *nodes, Py_ssize_t count) except NULL nogil
+    cdef int open(self, PagedMemo *memo, Py_ssize_t numbers) except -1 nogil
+    cdef int memoize(self, PagedMemo *memo, int32_t number, void *what) except -1 nogil
+    cdef NodeSet *kept(self, const int32_t *nodes, Py_ssize_t count) except NULL nogil
+    cdef int32_t *copy_to_scratch(self, const int32_t *nodes, Py_ssize_t count) except NULL nogil
 
-    cdef const Set *candidates(self, int32_t number) except NULL nogil
-    cdef const Set *passing(self, int32_t stream) except NULL nogil
-    cdef const Set *_all_passing(self, int32_t stream) except NULL nogil
-    cdef bint named(self, int32_t node, const Stream *wanted) noexcept nogil
+    cdef const NodeSet *candidates(self, int32_t number) except NULL nogil
+    cdef const NodeSet *nodes_passing(self, int32_t stream) except NULL nogil
+    cdef const NodeSet *_find_passing(self, int32_t stream) except NULL nogil
+    cdef bint named(self, int32_t node, const NodeStream *wanted) noexcept nogil
 
     cdef Py_ssize_t filter(self, int32_t number, int32_t *nodes, Py_ssize_t count) except -1 nogil
-    cdef Py_ssize_t by_place(self, int32_t number, int32_t *nodes, Py_ssize_t count) except -1 nogil
-    cdef int32_t _grouped(
+    cdef Py_ssize_t filter_by_position(self, int32_t number, int32_t *nodes, Py_ssize_t count) except -1 nogil
+    cdef int32_t _group_siblings(
         self, const int32_t *nodes, Py_ssize_t count, int32_t *groups
     ) except -1 nogil
 
-    cdef Py_ssize_t lead(self, const Path *path, int32_t *nodes, Py_ssize_t count) except -1 nogil
-    cdef const Level *_level(self, const Path *path) except NULL nogil
-    cdef const Level *_made_level(
-        self, const Step *step, const int32_t *nodes, Py_ssize_t count
+    cdef Py_ssize_t filter_by_path(self, const CompiledPath *path, int32_t *nodes, Py_ssize_t count) except -1 nogil
+    cdef const PathLevel *_level_of(self, const CompiledPath *path) except NULL nogil
+    cdef const PathLevel *_new_level(
+        self, const CompiledStep *step, const int32_t *nodes, Py_ssize_t count
     ) except NULL nogil
     cdef Py_ssize_t _join(
-        self, int32_t number, int32_t *nodes, Py_ssize_t count, const Level *level
+        self, int32_t number, int32_t *nodes, Py_ssize_t count, const PathLevel *level
     ) except -1 nogil
-    cdef int _from(self, int32_t number, int32_t start, Set *found) except -1 nogil
-    cdef int _alone(self, const Step *step, int32_t attribute, Set *found) except -1 nogil
-    cdef int select(self, const Path *path, int32_t start, Set *found) except -1 nogil
-    cdef int _children(self, int32_t number, const Set *parents, Set *found) except -1 nogil
-    cdef int _below(self, int32_t number, const Set *starts, Set *found) except -1 nogil
-    cdef int _placed(self, int32_t number, const Set *starts, Set *found) except -1 nogil
+    cdef int _select_from(self, int32_t number, int32_t start, NodeSet *found) except -1 nogil
+    cdef int _select_from_attribute(self, const CompiledStep *step, int32_t attribute, NodeSet *found) except -1 nogil
+    cdef int select(self, const CompiledPath *path, int32_t start, NodeSet *found) except -1 nogil
+    cdef int _select_children(self, int32_t number, const NodeSet *parents, NodeSet *found) except -1 nogil
+    cdef int _select_descendants(self, int32_t number, const NodeSet *starts, NodeSet *found) except -1 nogil
+    cdef int _select_per_context(self, int32_t number, const NodeSet *starts, NodeSet *found) except -1 nogil

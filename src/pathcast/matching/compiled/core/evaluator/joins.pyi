@@ -5,14 +5,14 @@ from typing import Self
 from lxml import etree
 from typing_extensions import disjoint_base
 
-from pathcast.matching.compiled.core.evaluator.compiled import Conditions
+from pathcast.matching.compiled.core.evaluator.program import ConditionProgram
 
-__all__ = ["Joins"]
+__all__ = ["StepJoins"]
 
 @disjoint_base
-class Joins:
+class StepJoins:
     """Steps and paths on one document. `work` counts the nodes looked at."""
 
-    def __new__(cls, conditions: Conditions, root: etree._Element) -> Self: ...
+    def __new__(cls, conditions: ConditionProgram, root: etree._Element) -> Self: ...
     @property
     def work(self) -> int: ...

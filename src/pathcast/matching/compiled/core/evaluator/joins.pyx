@@ -15,8 +15,8 @@ from libc.string cimport memcmp, memcpy, strlen
 from lxml.includes cimport etreepublic as cetree
 from lxml.includes cimport tree
 
-from pathcast.matching.compiled.core.evaluator.arena cimport Mark, mark, release, release_all, take, take_zeroed
-from pathcast.matching.compiled.core.evaluator.compiled cimport (
+from pathcast.matching.compiled.core.evaluator.arena cimport ArenaMark, mark, release, free_arena, allocate, allocate_zeroed
+from pathcast.matching.compiled.core.evaluator.program cimport (
     ANY_IN,
     ANY_TARGET,
     ATTRIBUTE,
@@ -27,8 +27,8 @@ from pathcast.matching.compiled.core.evaluator.compiled cimport (
     NAME,
     NODE,
     TEXT,
-    Conditions,
-    Stream,
+    ConditionProgram,
+    NodeStream,
 )
 from pathcast.matching.compiled.core.evaluator.nodes cimport (
     ATTRIBUTE_NODE,
@@ -37,26 +37,26 @@ from pathcast.matching.compiled.core.evaluator.nodes cimport (
     PI_NODE,
     TEXT_NODE,
 )
-from pathcast.matching.compiled.core.evaluator.sets cimport after, members_add, members_have, members_make
-from pathcast.matching.compiled.core.strings cimport Strings
+from pathcast.matching.compiled.core.evaluator.sets cimport upper_bound, add_member, has_member, init_members
+from pathcast.matching.compiled.core.strings cimport StringTable
 
-__all__ = ["Joins"]
+__all__ = ["StepJoins"]
 
 cetree.import_lxml__etree()
 
 
-cdef class Joins:
+cdef class StepJoins:
     """Steps and paths on one document. `work` counts the nodes looked at."""
 
-    def __cinit__(self, Conditions conditions not None, cetree._Element root not None):
+    def __cinit__(self, ConditionProgram conditions not None, cetree._Element root not None):
         self.conditions = conditions
         self.program = &conditions.program
         self.count = len(conditions)
-        self.nodes = Nodes(conditions, root)
+        self.nodes = NumberedNodes(conditions, root)
 
     def __dealloc__(self):
-        release_all(&self.arena)
-        release_all(&self.scratch)
+        free_arena(&self.arena)
+        free_arena(&self.scratch)
 
     # what is remembered
 
@@ -69,73 +69,73 @@ cdef class Joins:
         self.at = self.nodes.at
         return 0
 
-    cdef int open(self, Memo *memo, Py_ssize_t numbers) except -1 nogil:
-        memo.pages = <void ***>take_zeroed(
+    cdef int open(self, PagedMemo *memo, Py_ssize_t numbers) except -1 nogil:
+        memo.pages = <void ***>allocate_zeroed(
             &self.arena, ((<size_t>numbers >> PAGE_BITS) + 1) * sizeof(void **)
         )
         return 0
 
-    cdef int remember(self, Memo *memo, int32_t number, void *what) except -1 nogil:
+    cdef int memoize(self, PagedMemo *memo, int32_t number, void *what) except -1 nogil:
         cdef void ***page = memo.pages + (number >> PAGE_BITS)
         if page[0] == NULL:
-            page[0] = <void **>take_zeroed(&self.arena, PAGE * sizeof(void *))
+            page[0] = <void **>allocate_zeroed(&self.arena, PAGE * sizeof(void *))
         page[0][number & PAGE_MASK] = what
         return 0
 
-    cdef Set *kept(self, const int32_t *nodes, Py_ssize_t count) except NULL nogil:
+    cdef NodeSet *kept(self, const int32_t *nodes, Py_ssize_t count) except NULL nogil:
         """A copy for good."""
-        cdef Set *kept = <Set *>take(&self.arena, sizeof(Set))
+        cdef NodeSet *kept = <NodeSet *>allocate(&self.arena, sizeof(NodeSet))
         kept.size = count
-        kept.at = <int32_t *>take(&self.arena, <size_t>count * sizeof(int32_t))
+        kept.at = <int32_t *>allocate(&self.arena, <size_t>count * sizeof(int32_t))
         memcpy(kept.at, nodes, <size_t>count * sizeof(int32_t))
         return kept
 
-    cdef int32_t *copied(self, const int32_t *nodes, Py_ssize_t count) except NULL nogil:
+    cdef int32_t *copy_to_scratch(self, const int32_t *nodes, Py_ssize_t count) except NULL nogil:
         """A copy to filter."""
-        cdef int32_t *copy = <int32_t *>take(&self.scratch, <size_t>count * sizeof(int32_t))
+        cdef int32_t *copy = <int32_t *>allocate(&self.scratch, <size_t>count * sizeof(int32_t))
         memcpy(copy, nodes, <size_t>count * sizeof(int32_t))
         return copy
 
     # nodes
 
-    cdef const Set *candidates(self, int32_t number) except NULL nogil:
+    cdef const NodeSet *candidates(self, int32_t number) except NULL nogil:
         """The nodes that a step may select, from wherever it starts."""
-        cdef const Set *found = <const Set *>known_at(&self.selected, number)
-        cdef const Step *step = self.program.steps + number
+        cdef const NodeSet *found = <const NodeSet *>lookup(&self.selected, number)
+        cdef const CompiledStep *step = self.program.steps + number
         cdef int32_t *nodes
         cdef Py_ssize_t count
         cdef int32_t index, condition
-        cdef Mark before
+        cdef ArenaMark before
         if found != NULL:
             return found
-        found = self.passing(step.stream)
-        if step.count and not step.placed and found.size:
+        found = self.nodes_passing(step.stream)
+        if step.count and not step.per_context and found.size:
             before = mark(&self.scratch)
             count = found.size
-            nodes = self.copied(found.at, count)
+            nodes = self.copy_to_scratch(found.at, count)
             for index in range(step.count):
                 condition = self.program.lists.at[step.start + index]
                 if self.program.conditions[condition].positional:
-                    count = self.by_place(condition, nodes, count)
+                    count = self.filter_by_position(condition, nodes, count)
                 else:
                     count = self.filter(condition, nodes, count)
             found = self.kept(nodes, count)
             release(&self.scratch, before)
-        self.remember(&self.selected, number, <void *>found)
+        self.memoize(&self.selected, number, <void *>found)
         return found
 
-    cdef const Set *passing(self, int32_t stream) except NULL nogil:
+    cdef const NodeSet *nodes_passing(self, int32_t stream) except NULL nogil:
         """All nodes that pass a test."""
-        cdef const Set *found = <const Set *>known_at(&self.passed, stream)
+        cdef const NodeSet *found = <const NodeSet *>lookup(&self.passed, stream)
         if found == NULL:
-            found = self._all_passing(stream)
-            self.remember(&self.passed, stream, <void *>found)
+            found = self._find_passing(stream)
+            self.memoize(&self.passed, stream, <void *>found)
         return found
 
-    cdef const Set *_all_passing(self, int32_t stream) except NULL nogil:
-        cdef const Stream *wanted = self.program.streams + stream
-        cdef const Set *every
-        cdef Set *found
+    cdef const NodeSet *_find_passing(self, int32_t stream) except NULL nogil:
+        cdef const NodeStream *wanted = self.program.streams + stream
+        cdef const NodeSet *every
+        cdef NodeSet *found
         cdef int32_t kind = ATTRIBUTE_NODE if wanted.attribute else ELEMENT_NODE, number
         cdef Py_ssize_t index
         if wanted.kind == NAME:
@@ -147,9 +147,9 @@ cdef class Joins:
         elif wanted.kind == INSTRUCTION:
             kind = PI_NODE
         elif wanted.kind == NODE:
-            found = <Set *>take(&self.arena, sizeof(Set))
+            found = <NodeSet *>allocate(&self.arena, sizeof(NodeSet))
             found.size = 0
-            found.at = <int32_t *>take(&self.arena, <size_t>self.nodes.size * sizeof(int32_t))
+            found.at = <int32_t *>allocate(&self.arena, <size_t>self.nodes.size * sizeof(int32_t))
             for number in range(0 if wanted.itself else 1, <int32_t>self.nodes.size):
                 if self.at[number].kind != ATTRIBUTE_NODE:
                     found.at[found.size] = number
@@ -166,9 +166,9 @@ cdef class Joins:
                 found.size += 1
         return found
 
-    cdef bint named(self, int32_t node, const Stream *wanted) noexcept nogil:
+    cdef bint named(self, int32_t node, const NodeStream *wanted) noexcept nogil:
         """Whether a node of the right kind has the name, or the namespace, that is wanted."""
-        cdef const Node *known = self.at + node
+        cdef const NumberedNode *known = self.at + node
         if wanted.kind == NAME:
             return self.nodes.names[known.name].label == wanted.name
         if wanted.kind == ANY_IN:
@@ -184,18 +184,18 @@ cdef class Joins:
         with gil:
             raise NotImplementedError
 
-    cdef Py_ssize_t by_place(
+    cdef Py_ssize_t filter_by_position(
         self, int32_t number, int32_t *nodes, Py_ssize_t count
     ) except -1 nogil:
         """Keep those at which a condition holds that looks at their places among siblings."""
-        cdef Mark before = mark(&self.scratch)
+        cdef ArenaMark before = mark(&self.scratch)
         cdef size_t size = <size_t>count * sizeof(int32_t)
-        cdef int32_t *groups = <int32_t *>take(&self.scratch, size)
-        cdef int32_t *ends = <int32_t *>take_zeroed(&self.scratch, size + sizeof(int32_t))
-        cdef int32_t *places = <int32_t *>take(&self.scratch, size)
-        cdef int32_t *group = <int32_t *>take(&self.scratch, size)
+        cdef int32_t *groups = <int32_t *>allocate(&self.scratch, size)
+        cdef int32_t *ends = <int32_t *>allocate_zeroed(&self.scratch, size + sizeof(int32_t))
+        cdef int32_t *places = <int32_t *>allocate(&self.scratch, size)
+        cdef int32_t *group = <int32_t *>allocate(&self.scratch, size)
         cdef Py_ssize_t index, start = 0, found, met, kept = 0
-        cdef int32_t each, made = self._grouped(nodes, count, groups)
+        cdef int32_t each, made = self._group_siblings(nodes, count, groups)
         for index in range(count):
             ends[groups[index] + 1] += 1
         for each in range(made):
@@ -221,13 +221,13 @@ cdef class Joins:
         release(&self.scratch, before)
         return kept
 
-    cdef int32_t _grouped(
+    cdef int32_t _group_siblings(
         self, const int32_t *nodes, Py_ssize_t count, int32_t *groups
     ) except -1 nogil:
         """Number the groups of siblings; returns how many. Open parents are on a stack."""
-        cdef Mark before = mark(&self.scratch)
-        cdef int32_t *parents = <int32_t *>take(&self.scratch, <size_t>count * sizeof(int32_t))
-        cdef int32_t *open_groups = <int32_t *>take(&self.scratch, <size_t>count * sizeof(int32_t))
+        cdef ArenaMark before = mark(&self.scratch)
+        cdef int32_t *parents = <int32_t *>allocate(&self.scratch, <size_t>count * sizeof(int32_t))
+        cdef int32_t *open_groups = <int32_t *>allocate(&self.scratch, <size_t>count * sizeof(int32_t))
         cdef Py_ssize_t top = 0, index
         cdef int32_t made = 0, parent
         for index in range(count):
@@ -247,12 +247,12 @@ cdef class Joins:
 
     # paths
 
-    cdef Py_ssize_t lead(self, const Path *path, int32_t *nodes, Py_ssize_t count) except -1 nogil:
+    cdef Py_ssize_t filter_by_path(self, const CompiledPath *path, int32_t *nodes, Py_ssize_t count) except -1 nogil:
         """Keep those of the nodes from which the path selects something."""
         cdef int32_t first
         cdef Py_ssize_t kept = 0, index
-        cdef Set found
-        cdef Mark before
+        cdef NodeSet found
+        cdef ArenaMark before
         if path.count == 0:
             return count
         first = self.program.suffixes.at[self.program.lists.at[path.start]]
@@ -268,19 +268,19 @@ cdef class Joins:
                     kept += 1
                 release(&self.scratch, before)
             return kept
-        return self._join(first, nodes, count, self._level(path))
+        return self._join(first, nodes, count, self._level_of(path))
 
-    cdef const Level *_level(self, const Path *path) except NULL nogil:
+    cdef const PathLevel *_level_of(self, const CompiledPath *path) except NULL nogil:
         """The nodes of a path's first step from which the rest leads on; made from its end."""
         cdef const int32_t *suffixes = self.program.lists.at + path.start
-        cdef const Level *level = NULL
-        cdef const Set *above
+        cdef const PathLevel *level = NULL
+        cdef const NodeSet *above
         cdef int32_t index = 0, number, below
         cdef int32_t *nodes
         cdef Py_ssize_t count
-        cdef Mark before
+        cdef ArenaMark before
         while index < path.count and level == NULL:
-            level = <const Level *>known_at(&self.levels, suffixes[index])
+            level = <const PathLevel *>lookup(&self.levels, suffixes[index])
             index += level == NULL
         while index > 0:
             index -= 1
@@ -288,49 +288,49 @@ cdef class Joins:
             before = mark(&self.scratch)
             if level == NULL:
                 above = self.candidates(number)
-                level = self._made_level(self.program.steps + number, above.at, above.size)
+                level = self._new_level(self.program.steps + number, above.at, above.size)
             elif level.nodes.size == 0:
-                level = self._made_level(self.program.steps + number, NULL, 0)
+                level = self._new_level(self.program.steps + number, NULL, 0)
             else:
                 below = self.program.suffixes.at[suffixes[index + 1]]
                 above = self.candidates(number)
-                nodes = self.copied(above.at, above.size)
+                nodes = self.copy_to_scratch(above.at, above.size)
                 count = self._join(below, nodes, above.size, level)
                 above = self.kept(nodes, count)
-                level = self._made_level(self.program.steps + number, above.at, above.size)
+                level = self._new_level(self.program.steps + number, above.at, above.size)
             release(&self.scratch, before)
-            self.remember(&self.levels, suffixes[index], <void *>level)
+            self.memoize(&self.levels, suffixes[index], <void *>level)
         return level
 
-    cdef const Level *_made_level(
-        self, const Step *step, const int32_t *nodes, Py_ssize_t count
+    cdef const PathLevel *_new_level(
+        self, const CompiledStep *step, const int32_t *nodes, Py_ssize_t count
     ) except NULL nogil:
         """The nodes that a step may lead to, ready to be asked many times."""
-        cdef Level *level = <Level *>take_zeroed(&self.arena, sizeof(Level))
+        cdef PathLevel *level = <PathLevel *>allocate_zeroed(&self.arena, sizeof(PathLevel))
         cdef Py_ssize_t index
         self.work += count
         level.nodes.at = <int32_t *>nodes
         level.nodes.size = count
         if step.axis == CHILD or step.axis == ATTRIBUTE:
-            members_make(&level.known, &self.arena, count, self.nodes.size)
+            init_members(&level.known, &self.arena, count, self.nodes.size)
             for index in range(count):
-                members_add(&level.known, self.at[nodes[index]].parent)
-        elif step.placed:
-            members_make(&level.known, &self.arena, count, self.nodes.size)
+                add_member(&level.known, self.at[nodes[index]].parent)
+        elif step.per_context:
+            init_members(&level.known, &self.arena, count, self.nodes.size)
             for index in range(count):
-                members_add(&level.known, nodes[index])
+                add_member(&level.known, nodes[index])
         return level
 
     cdef Py_ssize_t _join(
-        self, int32_t number, int32_t *nodes, Py_ssize_t count, const Level *level
+        self, int32_t number, int32_t *nodes, Py_ssize_t count, const PathLevel *level
     ) except -1 nogil:
         """Keep those of the nodes from which the step leads to one of its level."""
-        cdef const Step *step = self.program.steps + number
+        cdef const CompiledStep *step = self.program.steps + number
         cdef Py_ssize_t kept = 0, index, place
         cdef int32_t node
         cdef bint leads
-        cdef Set found
-        cdef Mark before
+        cdef NodeSet found
+        cdef ArenaMark before
         self.work += count
         if level.nodes.size == 0:
             return 0
@@ -338,57 +338,57 @@ cdef class Joins:
             node = nodes[index]
             leads = False
             if step.axis == CHILD or step.axis == ATTRIBUTE:
-                leads = members_have(&level.known, node)
-            elif step.placed:
+                leads = has_member(&level.known, node)
+            elif step.per_context:
                 before = mark(&self.scratch)
-                self._from(number, node, &found)
+                self._select_from(number, node, &found)
                 for place in range(found.size):
-                    if members_have(&level.known, found.at[place]):
+                    if has_member(&level.known, found.at[place]):
                         leads = True
                         break
                 release(&self.scratch, before)
             else:
-                place = after(&level.nodes, node - (step.axis == DESCENDANT_OR_SELF))
+                place = upper_bound(&level.nodes, node - (step.axis == DESCENDANT_OR_SELF))
                 leads = place < level.nodes.size and level.nodes.at[place] <= self.at[node].right
             if leads:
                 nodes[kept] = node
                 kept += 1
         return kept
 
-    cdef int _from(self, int32_t number, int32_t start, Set *found) except -1 nogil:
+    cdef int _select_from(self, int32_t number, int32_t start, NodeSet *found) except -1 nogil:
         """What a step selects from one node, in document order; to be read only."""
-        cdef const Step *step = self.program.steps + number
-        cdef const Set *nodes
+        cdef const CompiledStep *step = self.program.steps + number
+        cdef const NodeSet *nodes
         cdef Py_ssize_t first, last, index
         cdef int32_t *copy
         if step.axis == DESCENDANT_OR_SELF and self.at[start].kind == ATTRIBUTE_NODE:
-            return self._alone(step, start, found)
+            return self._select_from_attribute(step, start, found)
         nodes = self.candidates(number)  # of a step that is placed, all that pass
-        first = after(nodes, start - (step.axis == DESCENDANT_OR_SELF))
-        last = after(nodes, self.at[start].right)
+        first = upper_bound(nodes, start - (step.axis == DESCENDANT_OR_SELF))
+        last = upper_bound(nodes, self.at[start].right)
         self.work += last - first
         found.at = nodes.at + first
         found.size = last - first
         if step.axis == CHILD or step.axis == ATTRIBUTE:
-            copy = <int32_t *>take(&self.scratch, <size_t>found.size * sizeof(int32_t))
+            copy = <int32_t *>allocate(&self.scratch, <size_t>found.size * sizeof(int32_t))
             found.at = copy
             found.size = 0
             for index in range(first, last):
                 if self.at[nodes.at[index]].parent == start:
                     copy[found.size] = nodes.at[index]
                     found.size += 1
-        elif step.placed:
-            found.at = self.copied(found.at, found.size)
+        elif step.per_context:
+            found.at = self.copy_to_scratch(found.at, found.size)
             for index in range(step.count):
                 found.size = self.filter(
                     self.program.lists.at[step.start + index], found.at, found.size
                 )
         return 0
 
-    cdef int _alone(self, const Step *step, int32_t attribute, Set *found) except -1 nogil:
+    cdef int _select_from_attribute(self, const CompiledStep *step, int32_t attribute, NodeSet *found) except -1 nogil:
         """What descendant-or-self selects from an attribute: itself, if anything."""
         cdef int32_t index
-        found.at = self.copied(&attribute, 1)
+        found.at = self.copy_to_scratch(&attribute, 1)
         found.size = self.program.streams[step.stream].kind == NODE
         for index in range(step.count):
             found.size = self.filter(
@@ -396,14 +396,14 @@ cdef class Joins:
             )
         return 0
 
-    cdef int select(self, const Path *path, int32_t start, Set *found) except -1 nogil:
+    cdef int select(self, const CompiledPath *path, int32_t start, NodeSet *found) except -1 nogil:
         """The nodes that a path selects from a node, in document order; to be read only."""
-        cdef const Step *step
+        cdef const CompiledStep *step
         cdef int32_t number, index
-        cdef Set current
+        cdef NodeSet current
         if path.absolute:
             start = 0
-        found.at = self.copied(&start, 1)
+        found.at = self.copy_to_scratch(&start, 1)
         found.size = 1
         for index in range(path.count):
             if found.size == 0:
@@ -412,61 +412,61 @@ cdef class Joins:
             step = self.program.steps + number
             current = found[0]
             if current.size == 1:
-                self._from(number, current.at[0], found)
+                self._select_from(number, current.at[0], found)
             elif step.axis == CHILD or step.axis == ATTRIBUTE:
-                self._children(number, &current, found)
-            elif step.placed:
-                self._placed(number, &current, found)
+                self._select_children(number, &current, found)
+            elif step.per_context:
+                self._select_per_context(number, &current, found)
             else:
-                self._below(number, &current, found)
+                self._select_descendants(number, &current, found)
         return 0
 
-    cdef int _children(self, int32_t number, const Set *parents, Set *found) except -1 nogil:
-        cdef const Set *nodes = self.candidates(number)
-        cdef Py_ssize_t first = after(nodes, parents.at[0]), last, index, place
+    cdef int _select_children(self, int32_t number, const NodeSet *parents, NodeSet *found) except -1 nogil:
+        cdef const NodeSet *nodes = self.candidates(number)
+        cdef Py_ssize_t first = upper_bound(nodes, parents.at[0]), last, index, place
         cdef int32_t end = 0, parent
         for index in range(parents.size):
             end = max(end, self.at[parents.at[index]].right)
-        last = after(nodes, end)
+        last = upper_bound(nodes, end)
         self.work += last - first
-        found.at = <int32_t *>take(&self.scratch, <size_t>(last - first) * sizeof(int32_t))
+        found.at = <int32_t *>allocate(&self.scratch, <size_t>(last - first) * sizeof(int32_t))
         found.size = 0
         for index in range(first, last):
             parent = self.at[nodes.at[index]].parent
-            place = after(parents, parent)
+            place = upper_bound(parents, parent)
             if place and parents.at[place - 1] == parent:
                 found.at[found.size] = nodes.at[index]
                 found.size += 1
         return 0
 
-    cdef int _below(self, int32_t number, const Set *starts, Set *found) except -1 nogil:
+    cdef int _select_descendants(self, int32_t number, const NodeSet *starts, NodeSet *found) except -1 nogil:
         """What an unplaced step selects below; regions inside others say nothing new."""
-        cdef const Set *nodes = self.candidates(number)
+        cdef const NodeSet *nodes = self.candidates(number)
         cdef Py_ssize_t index
         cdef int32_t covered = -1
-        cdef Set some
-        found.at = <int32_t *>take(
+        cdef NodeSet some
+        found.at = <int32_t *>allocate(
             &self.scratch, <size_t>(nodes.size + starts.size) * sizeof(int32_t)
         )
         found.size = 0
         for index in range(starts.size):
             if starts.at[index] > covered:
                 covered = self.at[starts.at[index]].right
-                self._from(number, starts.at[index], &some)
+                self._select_from(number, starts.at[index], &some)
                 memcpy(found.at + found.size, some.at, <size_t>some.size * sizeof(int32_t))
                 found.size += some.size
         return 0
 
-    cdef int _placed(self, int32_t number, const Set *starts, Set *found) except -1 nogil:
+    cdef int _select_per_context(self, int32_t number, const NodeSet *starts, NodeSet *found) except -1 nogil:
         """What a placed step selects: from every start something else, some nodes many times."""
         cdef Py_ssize_t every = self.candidates(number).size + starts.size, index
-        cdef Set some
-        cdef Mark before
-        found.at = <int32_t *>take(&self.scratch, 2 * <size_t>every * sizeof(int32_t))
+        cdef NodeSet some
+        cdef ArenaMark before
+        found.at = <int32_t *>allocate(&self.scratch, 2 * <size_t>every * sizeof(int32_t))
         found.size = 0
         before = mark(&self.scratch)
         for index in range(starts.size):
-            self._from(number, starts.at[index], &some)
+            self._select_from(number, starts.at[index], &some)
             if found.size + some.size > 2 * every:
                 found.size = _sorted(found.at, found.size)  # not more than there are
             memcpy(found.at + found.size, some.at, <size_t>some.size * sizeof(int32_t))
@@ -476,7 +476,7 @@ cdef class Joins:
         return 0
 
 
-cdef bint _same_text(const Strings *strings, int32_t number, const char *text) noexcept nogil:
+cdef bint _same_text(const StringTable *strings, int32_t number, const char *text) noexcept nogil:
     cdef Py_ssize_t start = strings.ends.at[number - 1] if number else 0
     cdef Py_ssize_t size = strings.ends.at[number] - start
     if <Py_ssize_t>strlen(text) != size:

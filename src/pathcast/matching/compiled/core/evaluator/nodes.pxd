@@ -6,8 +6,9 @@ from lxml.includes cimport etreepublic as cetree
 from lxml.includes cimport tree
 
 from pathcast.matching.compiled.core.evaluator.arena cimport Arena
-from pathcast.matching.compiled.core.evaluator.compiled cimport Conditions, Program
-from pathcast.matching.compiled.core.evaluator.sets cimport Set
+from pathcast.matching.compiled.core.evaluator.program cimport ConditionProgram, ProgramArrays
+from pathcast.matching.compiled.core.evaluator.sets cimport NodeSet
+from pathcast.matching.compiled.core.strings cimport TextView
 from pathcast.vectors cimport IntMap
 
 # As in pathcast.documents.document.
@@ -21,7 +22,7 @@ cdef enum NodeKind:
     NODE_KINDS = 6
 
 
-cdef struct Node:
+cdef struct NumberedNode:
     void *at  # xmlNode, or xmlAttr; of a text, its first piece
     int32_t parent
     int32_t right
@@ -30,7 +31,7 @@ cdef struct Node:
 
 
 # A name as it is written in this document. Two may be one and the same label.
-cdef struct Name:
+cdef struct DocumentName:
     const tree.xmlChar *local
     tree.xmlNs *ns
     bint attribute
@@ -40,50 +41,45 @@ cdef struct Name:
     int32_t count
 
 
-cdef struct Text:
-    const char *at
-    Py_ssize_t size
-
-
 @cython.final
-cdef class Nodes:
+cdef class NumberedNodes:
     cdef cetree._Element root
-    cdef Conditions conditions
-    cdef const Program *program
+    cdef ConditionProgram conditions
+    cdef const ProgramArrays *program
     cdef Arena arena
-    cdef Node *at
+    cdef NumberedNode *at
     cdef Py_ssize_t size
     cdef Py_ssize_t capacity
     cdef Py_ssize_t counts[NODE_KINDS]
-    cdef Set kinds[NODE_KINDS]
-    cdef Name *names
+    cdef NodeSet kinds[NODE_KINDS]
+    cdef DocumentName *names
     cdef Py_ssize_t name_count
     cdef Py_ssize_t name_room
     cdef IntMap name_numbers
     cdef IntMap slots
-    cdef Set *listed
-    cdef Text *strings
+    cdef NodeSet *listed
+    cdef TextView *strings
     cdef double *numbers
     cdef int32_t *ranks  # how many texts there are up to each node
     cdef Py_ssize_t memo
-    cdef Set none
+    cdef NodeSet none
 
     cdef int number(self) except -1 nogil
-    cdef const Set *of_kind(self, int32_t kind) except NULL nogil
-    cdef const Set *of_label(self, int32_t label, bint attribute) except NULL nogil
-    cdef int string(self, int32_t node, Arena *scratch, Text *found) except -1 nogil
+    cdef const NodeSet *of_kind(self, int32_t kind) except NULL nogil
+    cdef const NodeSet *of_label(self, int32_t label, bint attribute) except NULL nogil
+    cdef int string(self, int32_t node, Arena *scratch, TextView *found) except -1 nogil
 
-    cdef double number_at(self, int32_t node, Arena *scratch) except? -1.0 nogil
-    cdef bint begins(
+    cdef double number_value(self, int32_t node, Arena *scratch) except? -1.0 nogil
+    cdef bint starts_with(
         self, int32_t node, const char *text, Py_ssize_t size, bint whole, Arena *scratch
     ) except -1 nogil
 
-    cdef const Set *_ranked_texts(self) except NULL nogil
+    cdef const NodeSet *_ranked_texts(self) except NULL nogil
     cdef int32_t _push(self, int32_t kind, void *at, int32_t parent, int32_t name) except -1 nogil
     cdef int _attributes(self, tree.xmlNode *element, int32_t parent) except -1 nogil
     cdef int32_t _name(
         self, const tree.xmlChar *local, tree.xmlNs *ns, bint attribute
     ) except -1 nogil
     cdef int _list(self) except -1 nogil
-    cdef int _element_string(self, int32_t node, Arena *scratch, Text *found) except -1 nogil
-    cdef int _pieces(self, tree.xmlNode *first, bint attribute, Text *found) except -1 nogil
+    cdef int _element_string(self, int32_t node, Arena *scratch, TextView *found) except -1 nogil
+    cdef int _join_pieces(self, tree.xmlNode *first, bint attribute, TextView *found) except -1 nogil

@@ -2,7 +2,7 @@
 
 from lxml import etree
 
-__all__ = ["numbered"]
+__all__ = ["number_document"]
 
-def numbered(root: etree._Element) -> list[tuple[int, int, int, str]]:
+def number_document(root: etree._Element) -> list[tuple[int, int, int, str]]:
     """The nodes of root's document: kind, parent, right and string-value of each."""

@@ -15,7 +15,7 @@ Cost: some 20 nanoseconds and 24 bytes a node. No Python object is made, and the
 change.
 
 >>> from lxml import etree
->>> numbered(etree.fromstring("<a x='1'>hot <b>tea</b></a>"))[1:4]
+>>> number_document(etree.fromstring("<a x='1'>hot <b>tea</b></a>"))[1:4]
 [(1, 0, 5, 'hot tea'), (2, 1, 2, '1'), (3, 1, 3, 'hot ')]
 """
 
@@ -28,43 +28,43 @@ from lxml.includes cimport tree
 
 from pathcast.matching.compiled.core.evaluator.arena cimport (
     Arena,
-    Mark,
+    ArenaMark,
     mark,
     release,
-    release_all,
-    take,
-    take_zeroed,
+    free_arena,
+    allocate,
+    allocate_zeroed,
 )
-from pathcast.matching.compiled.core.evaluator.compiled cimport NO_SPACE, Conditions
+from pathcast.matching.compiled.core.evaluator.program cimport NO_NAMESPACE, ConditionProgram
 from pathcast.matching.compiled.core.numbers cimport number_of
-from pathcast.matching.compiled.core.evaluator.sets cimport Set
-from pathcast.matching.compiled.core.strings cimport string_number
+from pathcast.matching.compiled.core.evaluator.sets cimport NodeSet
+from pathcast.matching.compiled.core.strings cimport TextView, find_string
 from pathcast.vectors cimport find, free_map, grow, insert, mix_bits, pack_key
 
-__all__ = ["numbered"]
+__all__ = ["number_document"]
 
 cetree.import_lxml__etree()
 
 cdef enum:
-    MEMO = 4 * 1024 * 1024  # bytes: every level may have the document's whole text as its string
+    STRING_BUDGET = 4 * 1024 * 1024  # bytes: every level may have the document's whole text as its string
 
 
 @cython.final
-cdef class Nodes:
+cdef class NumberedNodes:
     """The nodes of a document; numbered on request, read by one evaluation."""
 
-    def __cinit__(self, Conditions conditions not None, cetree._Element root not None):
+    def __cinit__(self, ConditionProgram conditions not None, cetree._Element root not None):
         self.root = root  # keeps libxml2's tree alive
         self.conditions = conditions
         self.program = &conditions.program
-        self.memo = MEMO
+        self.memo = STRING_BUDGET
 
     def __dealloc__(self):
         free(self.at)
         free(self.names)
         free_map(&self.name_numbers)
         free_map(&self.slots)
-        release_all(&self.arena)
+        free_arena(&self.arena)
 
     # numbers
 
@@ -99,7 +99,7 @@ cdef class Nodes:
             elif node.type == tree.XML_PI_NODE:
                 text = -1
                 self._push(PI_NODE, node, parent, 0)
-            elif not _ignored(node):
+            elif not _continues_text(node):
                 text = -1
             while node.next == NULL and parent:
                 text = -1
@@ -111,12 +111,12 @@ cdef class Nodes:
         return 0
 
     cdef int32_t _push(self, int32_t kind, void *at, int32_t parent, int32_t name) except -1 nogil:
-        cdef Node *node
+        cdef NumberedNode *node
         if self.size == self.capacity:
             if self.size > INT32_MAX // 2:
                 with gil:
                     raise MemoryError
-            grow(<void **>&self.at, &self.capacity, self.size + 1, sizeof(Node))
+            grow(<void **>&self.at, &self.capacity, self.size + 1, sizeof(NumberedNode))
         node = self.at + self.size
         node.at = at
         node.parent = parent
@@ -148,7 +148,7 @@ cdef class Nodes:
         """The number of a name: by its pointers, and where these are new, by its text."""
         cdef uint64_t key = mix_bits(<uintptr_t>local * 31 + <uintptr_t>ns * 2 + attribute) | 1
         cdef int32_t found
-        cdef Name *name
+        cdef DocumentName *name
         cdef const char *href
         while True:
             found = find(&self.name_numbers, key)
@@ -160,21 +160,21 @@ cdef class Nodes:
                 return found
             key += 2
         if self.name_count == self.name_room:
-            grow(<void **>&self.names, &self.name_room, self.name_count + 1, sizeof(Name))
+            grow(<void **>&self.names, &self.name_room, self.name_count + 1, sizeof(DocumentName))
         name = self.names + self.name_count
         name.local = local
         name.ns = ns
         name.attribute = attribute
         name.label = -1
-        name.space = NO_SPACE
+        name.space = NO_NAMESPACE
         name.slot = 0
         name.count = 1
         if ns != NULL and ns.href != NULL:
             href = <const char *>ns.href
-            name.space = string_number(&self.program.spaces, href, <Py_ssize_t>strlen(href), 0)
+            name.space = find_string(&self.program.spaces, href, <Py_ssize_t>strlen(href), 0)
             name.space = name.space + 1 if name.space >= 0 else -1
         if name.space >= 0:
-            name.label = string_number(
+            name.label = find_string(
                 &self.program.labels,
                 <const char *>local,
                 <Py_ssize_t>strlen(<const char *>local),
@@ -191,19 +191,19 @@ cdef class Nodes:
 
     # lists
 
-    cdef const Set *of_kind(self, int32_t kind) except NULL nogil:
+    cdef const NodeSet *of_kind(self, int32_t kind) except NULL nogil:
         """All nodes of a kind."""
-        cdef Set *found = &self.kinds[kind]
+        cdef NodeSet *found = &self.kinds[kind]
         cdef int32_t number
         if found.at == NULL:
-            found.at = <int32_t *>take(&self.arena, <size_t>self.counts[kind] * sizeof(int32_t))
+            found.at = <int32_t *>allocate(&self.arena, <size_t>self.counts[kind] * sizeof(int32_t))
             for number in range(<int32_t>self.size):
                 if self.at[number].kind == kind:
                     found.at[found.size] = number
                     found.size += 1
         return found
 
-    cdef const Set *of_label(self, int32_t label, bint attribute) except NULL nogil:
+    cdef const NodeSet *of_label(self, int32_t label, bint attribute) except NULL nogil:
         """All elements, or attributes, of a name that some condition asks for."""
         cdef int32_t slot = find(&self.slots, pack_key(label, attribute))
         if slot < 0:
@@ -215,13 +215,13 @@ cdef class Nodes:
     cdef int _list(self) except -1 nogil:
         """Make the lists of all names that are asked for."""
         cdef Py_ssize_t slots = self.slots.size + 1, slot
-        cdef Set *listed = <Set *>take_zeroed(&self.arena, <size_t>slots * sizeof(Set))
-        cdef Set *into
+        cdef NodeSet *listed = <NodeSet *>allocate_zeroed(&self.arena, <size_t>slots * sizeof(NodeSet))
+        cdef NodeSet *into
         cdef int32_t *at
         cdef int32_t number, kind
         for number in range(<int32_t>self.name_count):
             listed[self.names[number].slot].size += self.names[number].count
-        at = <int32_t *>take(
+        at = <int32_t *>allocate(
             &self.arena, <size_t>(self.size - listed[0].size) * sizeof(int32_t)
         )
         for slot in range(1, slots):
@@ -241,12 +241,12 @@ cdef class Nodes:
 
     # strings
 
-    cdef int string(self, int32_t node, Arena *scratch, Text *found) except -1 nogil:
+    cdef int string(self, int32_t node, Arena *scratch, TextView *found) except -1 nogil:
         """The node's string-value; what cannot be remembered is put together in `scratch`."""
-        cdef Node *known = self.at + node
+        cdef NumberedNode *known = self.at + node
         cdef tree.xmlNode *first
         if self.strings == NULL:
-            self.strings = <Text *>take_zeroed(&self.arena, <size_t>self.size * sizeof(Text))
+            self.strings = <TextView *>allocate_zeroed(&self.arena, <size_t>self.size * sizeof(TextView))
         found[0] = self.strings[node]
         if found.at != NULL:
             return 0
@@ -255,35 +255,35 @@ cdef class Nodes:
         if known.kind == ATTRIBUTE_NODE:
             first = (<tree.xmlAttr *>known.at).children
             if first != NULL and first.next != NULL:
-                self._pieces(first, True, found)
+                self._join_pieces(first, True, found)
             else:
                 found[0] = _content(first)
         elif known.kind == TEXT_NODE and known.name:
-            self._pieces(<tree.xmlNode *>known.at, False, found)
+            self._join_pieces(<tree.xmlNode *>known.at, False, found)
         else:
             found[0] = _content(<tree.xmlNode *>known.at)
         self.strings[node] = found[0]
         return 0
 
-    cdef const Set *_ranked_texts(self) except NULL nogil:
+    cdef const NodeSet *_ranked_texts(self) except NULL nogil:
         """All texts; `ranks` then says which of them are inside a node."""
         cdef int32_t number, texts = 0
         cdef int32_t *ranks
         if self.ranks == NULL:
-            ranks = <int32_t *>take(&self.arena, <size_t>self.size * sizeof(int32_t))
+            ranks = <int32_t *>allocate(&self.arena, <size_t>self.size * sizeof(int32_t))
             for number in range(<int32_t>self.size):
                 texts += self.at[number].kind == TEXT_NODE
                 ranks[number] = texts
             self.ranks = ranks
         return self.of_kind(TEXT_NODE)
 
-    cdef double number_at(self, int32_t node, Arena *scratch) except? -1.0 nogil:
+    cdef double number_value(self, int32_t node, Arena *scratch) except? -1.0 nogil:
         """The node's string-value as a number."""
         cdef uint64_t *known
-        cdef Text text
+        cdef TextView text
         cdef size_t size = <size_t>self.size * sizeof(double)
         if self.numbers == NULL:
-            known = <uint64_t *>take(&self.arena, size)
+            known = <uint64_t *>allocate(&self.arena, size)
             memset(known, 0xFF, size)  # a NaN, but none that reading or arithmetic gives
             self.numbers = <double *>known
         known = <uint64_t *>self.numbers + node
@@ -292,13 +292,13 @@ cdef class Nodes:
             self.numbers[node] = number_of(text.at, text.size)
         return self.numbers[node]
 
-    cdef bint begins(
+    cdef bint starts_with(
         self, int32_t node, const char *text, Py_ssize_t size, bint whole, Arena *scratch
     ) except -1 nogil:
         """Whether the node's string-value starts with a text, or is it; read as far as need be."""
-        cdef const Set *texts
+        cdef const NodeSet *texts
         cdef Py_ssize_t index, last, part
-        cdef Text piece
+        cdef TextView piece
         if self.at[node].kind > ELEMENT_NODE or (
             self.strings != NULL and self.strings[node].at != NULL
         ):
@@ -311,7 +311,7 @@ cdef class Nodes:
         last = self.ranks[self.at[node].right]
         if last - index == 1:
             self.string(node, scratch, &piece)  # is remembered
-            return self.begins(node, text, size, whole, scratch)
+            return self.starts_with(node, text, size, whole, scratch)
         while index < last and (size or whole):
             self.string(texts.at[index], scratch, &piece)
             if piece.size > size and whole:
@@ -324,10 +324,10 @@ cdef class Nodes:
             index += 1
         return size == 0
 
-    cdef int _element_string(self, int32_t node, Arena *scratch, Text *found) except -1 nogil:
-        cdef const Set *texts = self._ranked_texts()
+    cdef int _element_string(self, int32_t node, Arena *scratch, TextView *found) except -1 nogil:
+        cdef const NodeSet *texts = self._ranked_texts()
         cdef Py_ssize_t first = self.ranks[node], last = self.ranks[self.at[node].right], index
-        cdef Text piece
+        cdef TextView piece
         cdef char *at
         found.at = ""
         found.size = 0
@@ -340,11 +340,11 @@ cdef class Nodes:
                 found.size += piece.size
             if found.size <= self.memo:
                 self.memo -= found.size
-                at = <char *>take(&self.arena, <size_t>found.size)
+                at = <char *>allocate(&self.arena, <size_t>found.size)
                 found.at = at
                 self.strings[node] = found[0]
             else:
-                at = <char *>take(scratch, <size_t>found.size)
+                at = <char *>allocate(scratch, <size_t>found.size)
                 found.at = at
             for index in range(first, last):
                 piece = self.strings[texts.at[index]]
@@ -352,20 +352,20 @@ cdef class Nodes:
                 at += piece.size
         return 0
 
-    cdef int _pieces(self, tree.xmlNode *first, bint attribute, Text *found) except -1 nogil:
+    cdef int _join_pieces(self, tree.xmlNode *first, bint attribute, TextView *found) except -1 nogil:
         """One string of pieces: all that an attribute has, or a text as far as it goes."""
-        cdef Text piece
+        cdef TextView piece
         cdef tree.xmlNode *node = first
         cdef char *at
         found.size = 0
-        while node != NULL and (attribute or _is_text(node) or _ignored(node)):
+        while node != NULL and (attribute or _is_text(node) or _continues_text(node)):
             if _is_text(node):
                 found.size += _content(node).size
             node = node.next
-        at = <char *>take(&self.arena, <size_t>found.size)
+        at = <char *>allocate(&self.arena, <size_t>found.size)
         found.at = at
         node = first
-        while node != NULL and (attribute or _is_text(node) or _ignored(node)):
+        while node != NULL and (attribute or _is_text(node) or _continues_text(node)):
             if _is_text(node):
                 piece = _content(node)
                 memcpy(at, piece.at, <size_t>piece.size)
@@ -378,13 +378,13 @@ cdef inline bint _is_text(const tree.xmlNode *node) noexcept nogil:
     return node.type == tree.XML_TEXT_NODE or node.type == tree.XML_CDATA_SECTION_NODE
 
 
-cdef inline bint _ignored(const tree.xmlNode *node) noexcept nogil:
+cdef inline bint _continues_text(const tree.xmlNode *node) noexcept nogil:
     """Whether a text goes on behind it."""
     return node.type == tree.XML_XINCLUDE_START or node.type == tree.XML_XINCLUDE_END
 
 
-cdef inline Text _content(const tree.xmlNode *node) noexcept nogil:
-    cdef Text found
+cdef inline TextView _content(const tree.xmlNode *node) noexcept nogil:
+    cdef TextView found
     found.at = ""
     if node != NULL and node.content != NULL:
         found.at = <const char *>node.content
@@ -392,13 +392,13 @@ cdef inline Text _content(const tree.xmlNode *node) noexcept nogil:
     return found
 
 
-def numbered(cetree._Element root not None):
+def number_document(cetree._Element root not None):
     """The nodes of root's document: kind, parent, right and string-value of each."""
-    cdef Nodes nodes = Nodes(Conditions(), root)
+    cdef NumberedNodes nodes = NumberedNodes(ConditionProgram(), root)
     cdef Arena scratch
-    cdef Text text
-    cdef Node node
-    cdef Mark bottom
+    cdef TextView text
+    cdef NumberedNode node
+    cdef ArenaMark bottom
     cdef Py_ssize_t number
     scratch.top = scratch.spare = NULL
     scratch.total = 0
@@ -412,5 +412,5 @@ def numbered(cetree._Element root not None):
             found.append((node.kind, node.parent, node.right, text.at[: text.size].decode()))
             release(&scratch, bottom)
     finally:
-        release_all(&scratch)
+        free_arena(&scratch)
     return found

@@ -4,15 +4,15 @@ one."""
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from pathcast.matching.compiled.core.evaluator.arena cimport Arena, take, take_zeroed
+from pathcast.matching.compiled.core.evaluator.arena cimport Arena, allocate, allocate_zeroed
 
 
-cdef struct Set:
+cdef struct NodeSet:
     int32_t *at
     Py_ssize_t size
 
 
-cdef inline Py_ssize_t after(const Set *nodes, int32_t node) noexcept nogil:
+cdef inline Py_ssize_t upper_bound(const NodeSet *nodes, int32_t node) noexcept nogil:
     """Where in a list those begin that come after a node."""
     cdef Py_ssize_t low = 0, high = nodes.size, middle
     while low < high:
@@ -26,14 +26,14 @@ cdef inline Py_ssize_t after(const Set *nodes, int32_t node) noexcept nogil:
 
 # One of the two: a bit for every node of the document, or, where that would be much more than there
 # are members, an open hash table of them (-1 is free).
-cdef struct Members:
+cdef struct NodeMembers:
     uint64_t *bits
     int32_t *slots
     uint32_t mask
 
 
-cdef inline int members_make(
-    Members *members, Arena *arena, Py_ssize_t count, Py_ssize_t nodes
+cdef inline int init_members(
+    NodeMembers *members, Arena *arena, Py_ssize_t count, Py_ssize_t nodes
 ) except -1 nogil:
     """Room for so many members among so many nodes; it takes time in proportion to the members."""
     cdef size_t room = 4
@@ -41,37 +41,37 @@ cdef inline int members_make(
     members.slots = NULL
     members.mask = 0
     if count >= nodes >> 6:
-        members.bits = <uint64_t *>take_zeroed(arena, (<size_t>nodes >> 6 << 3) + 8)
+        members.bits = <uint64_t *>allocate_zeroed(arena, (<size_t>nodes >> 6 << 3) + 8)
         return 0
     while room < 2 * <size_t>count:
         room *= 2
     members.mask = <uint32_t>(room - 1)
-    members.slots = <int32_t *>take(arena, room * sizeof(int32_t))
+    members.slots = <int32_t *>allocate(arena, room * sizeof(int32_t))
     memset(members.slots, 0xFF, room * sizeof(int32_t))
     return 0
 
 
-cdef inline uint32_t _scattered(int32_t node) noexcept nogil:
+cdef inline uint32_t _hash_node(int32_t node) noexcept nogil:
     cdef uint32_t code = <uint32_t>node * <uint32_t>0x9E3779B1
     return code ^ (code >> 15)
 
 
-cdef inline void members_add(Members *members, int32_t node) noexcept nogil:
+cdef inline void add_member(NodeMembers *members, int32_t node) noexcept nogil:
     cdef uint32_t place
     if members.bits != NULL:
         members.bits[node >> 6] |= <uint64_t>1 << (node & 63)
         return
-    place = _scattered(node) & members.mask
+    place = _hash_node(node) & members.mask
     while members.slots[place] != -1 and members.slots[place] != node:
         place = (place + 1) & members.mask
     members.slots[place] = node
 
 
-cdef inline bint members_have(const Members *members, int32_t node) noexcept nogil:
+cdef inline bint has_member(const NodeMembers *members, int32_t node) noexcept nogil:
     cdef uint32_t place
     if members.bits != NULL:
         return (members.bits[node >> 6] >> (node & 63)) & 1
-    place = _scattered(node) & members.mask
+    place = _hash_node(node) & members.mask
     while members.slots[place] != -1:
         if members.slots[place] == node:
             return True

@@ -4,10 +4,10 @@ from typing import final
 
 from pathcast.xpath.tree import Condition
 
-__all__ = ["Conditions"]
+__all__ = ["ConditionProgram"]
 
 @final
-class Conditions:
+class ConditionProgram:
     """Conditions by number, ready to be evaluated."""
     def __len__(self) -> int:
         """How many distinct conditions there are, those inside others included."""

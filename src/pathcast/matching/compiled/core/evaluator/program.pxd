@@ -3,16 +3,16 @@
 cimport cython
 from libc.stdint cimport int32_t
 
-from pathcast.matching.compiled.core.strings cimport Strings
+from pathcast.matching.compiled.core.strings cimport StringTable
 from pathcast.vectors cimport IntMap, IntVector
 
-cdef enum Axis:
+cdef enum AxisCode:
     CHILD
     ATTRIBUTE
     DESCENDANT
     DESCENDANT_OR_SELF
 
-cdef enum TestKind:
+cdef enum TestCode:
     NAME
     ANY
     ANY_IN
@@ -21,7 +21,7 @@ cdef enum TestKind:
     COMMENT
     INSTRUCTION
 
-cdef enum ConditionKind:
+cdef enum ConditionCode:
     EXISTS
     FIRST
     COUNT
@@ -37,37 +37,29 @@ cdef enum ConditionKind:
     NOT
     ALWAYS
 
-cdef enum Op:
-    EQUAL
-    DIFFERENT
-    LESS
-    LESS_OR_EQUAL
-    GREATER
-    GREATER_OR_EQUAL
-
 cdef enum:
-    NO_SPACE = 0  # the number of no namespace; others count from 1
+    NO_NAMESPACE = 0  # the number of no namespace; others count from 1
     ANY_TARGET = -1
 
 
 # The nodes that pass a test, wherever they are. `name`: a label for NAME, a namespace for ANY_IN, a
 # target for INSTRUCTION.
-cdef struct Stream:
+cdef struct NodeStream:
     int32_t kind
     int32_t name
     bint attribute
     bint itself  # the document node is among them
 
 
-cdef struct Step:
+cdef struct CompiledStep:
     int32_t axis
     int32_t stream
     int32_t start  # its conditions, in `lists`
     int32_t count
-    bint placed  # what it selects depends on the node it starts from
+    bint per_context  # what it selects depends on the node it starts from
 
 
-cdef struct Path:
+cdef struct CompiledPath:
     int32_t start  # its suffixes, in `lists`
     int32_t count
     bint absolute
@@ -76,36 +68,36 @@ cdef struct Path:
 # What `first` and `second` are: EXISTS path; COUNT path; FIRST path, value; VALUE_* operand;
 # IS stream; POSITION left is last(), right is last(); AND and OR start and count in `lists`;
 # NOT part; ALWAYS truth.
-cdef struct Condition:
+cdef struct CompiledCondition:
     unsigned char kind
     unsigned char op
     unsigned char positional
-    unsigned char anywhere  # the same at every node
+    unsigned char context_free  # the same at every node
     int32_t first
     int32_t second
     double number
 
 
-cdef struct Program:
-    Condition *conditions
+cdef struct ProgramArrays:
+    CompiledCondition *conditions
     Py_ssize_t condition_room
-    Step *steps
+    CompiledStep *steps
     Py_ssize_t step_room
-    Path *paths
+    CompiledPath *paths
     Py_ssize_t path_room
     Py_ssize_t path_count
-    Stream *streams
+    NodeStream *streams
     Py_ssize_t stream_room
     Py_ssize_t stream_count
     IntVector suffixes  # the first step of each distinct end of a path
     IntVector lists
     IntVector ordered  # for deep conditions: how many steps, then these, inner ones first
-    Strings condition_digests  # the number of a digest is the number of its condition
-    Strings step_digests
-    Strings spaces
-    Strings labels  # local names, salted with their namespace
-    Strings targets
-    Strings operands
+    StringTable condition_digests  # the number of a digest is the number of its condition
+    StringTable step_digests
+    StringTable spaces
+    StringTable labels  # local names, salted with their namespace
+    StringTable targets
+    StringTable operands
     IntMap stream_numbers
     IntMap path_numbers
     IntMap suffix_numbers
@@ -113,11 +105,11 @@ cdef struct Program:
 
 
 @cython.final
-cdef class Conditions:
-    cdef Program program
+cdef class ConditionProgram:
+    cdef ProgramArrays program
     cdef int32_t _condition(self, object condition) except -1
     cdef int32_t _conditions(self, object conditions) except -1
-    cdef int32_t _value(self, object value, Condition *made) except -1
+    cdef int32_t _value(self, object value, CompiledCondition *made) except -1
     cdef int32_t _path(self, object path) except -1
     cdef int32_t _suffix(self, int32_t step, int32_t rest) except -1
     cdef int32_t _step(self, object step) except -1

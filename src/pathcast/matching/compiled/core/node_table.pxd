@@ -2,23 +2,19 @@ from libc.stdint cimport int32_t
 from lxml.includes cimport tree
 from lxml.includes.etreepublic cimport _Element
 
+from pathcast.matching.compiled.core.strings cimport TextView
 
-# A node of the document.
-cdef struct Spot:
+
+cdef struct NodeRow:
     tree.xmlNode *node
     int32_t parent
     int32_t depth
 
 
-cdef struct Text:
-    const char *at
-    Py_ssize_t length
-
-
-cdef class Walk:
+cdef class NodeTable:
     cdef _Element root
-    cdef Spot *spots
-    cdef Py_ssize_t size  # all that were met; those after the elements come while a document is run
+    cdef NodeRow *rows
+    cdef Py_ssize_t size  # a traversal appends rows behind those of the elements
     cdef Py_ssize_t capacity
     cdef readonly Py_ssize_t elements
     cdef readonly Py_ssize_t counted
@@ -26,13 +22,13 @@ cdef class Walk:
     cdef readonly Py_ssize_t attributes
     cdef readonly Py_ssize_t most_attributes
     cdef char *_buffer
-    cdef Py_ssize_t _size
-    cdef Py_ssize_t _room
+    cdef Py_ssize_t _buffer_size
+    cdef Py_ssize_t _buffer_capacity
     cdef int32_t add(self, tree.xmlNode *node, int32_t parent, int32_t depth) except -1 nogil
-    cdef int value(self, int32_t spot, Text *found) except -1 nogil
-    cdef int _walk(self, tree.xmlDoc *document, bint attributes) except -1 nogil
-    cdef int _gather(self, tree.xmlNode *node) except -1 nogil
-    cdef int _append(self, const char *text, Py_ssize_t length) except -1 nogil
+    cdef int string_value(self, int32_t row, TextView *value) except -1 nogil
+    cdef int _add_elements(self, tree.xmlDoc *document, bint count_attributes) except -1 nogil
+    cdef int _concatenate(self, tree.xmlNode *top) except -1 nogil
+    cdef int _append(self, const tree.xmlNode *text) except -1 nogil
 
 
 cdef inline bint is_text(const tree.xmlNode *node) noexcept nogil:
@@ -40,5 +36,5 @@ cdef inline bint is_text(const tree.xmlNode *node) noexcept nogil:
 
 
 cdef inline bint starts_text(const tree.xmlNode *node) noexcept nogil:
-    """Whether a text begins here: characters in a row are one text, however they were written."""
+    """Return whether an XPath text node starts here; adjacent characters and CDATA are one."""
     return is_text(node) and (node.prev == NULL or not is_text(node.prev))

@@ -1,14 +1,16 @@
-"""libxml2's tree as an array of elements in document order, each with its parent and depth.
+"""The nodes of a document as an array: elements in document order, with parent and depth.
 
-Spot 0 is the document. Attributes, texts, comments and processing instructions are added behind the elements while a
-document is run, and only where some subscription asks for them. `value` gives XPath's string-value in UTF-8.
+Row 0 is the document node. A traversal appends attributes, texts, comments and processing
+instructions behind the elements, and only those that a subscription tests. `string_value` returns
+XPath's string-value in UTF-8.
 
-What is read are the structs that lxml's headers describe; nothing of libxml2 is called.
+This module reads libxml2's structs, as lxml's headers declare them. It calls no function of
+libxml2.
 
 >>> from lxml import etree
->>> walk = Walk()
->>> walk.open(etree.fromstring(b"<a><b/><!-- c --></a>"), True)
->>> walk.elements, walk.counted, walk.depth
+>>> nodes = NodeTable()
+>>> nodes.open(etree.fromstring(b"<a><b/><!-- c --></a>"), True)
+>>> nodes.elements, nodes.counted, nodes.depth
 (2, 3, 2)
 """
 
@@ -19,6 +21,7 @@ from lxml.includes cimport etreepublic as cetree
 from lxml.includes cimport tree
 from lxml.includes.etreepublic cimport _Element
 
+from pathcast.matching.compiled.core.strings cimport TextView
 from pathcast.vectors cimport grow
 
 cdef extern from "libxml/xmlversion.h":
@@ -27,51 +30,51 @@ cdef extern from "libxml/xmlversion.h":
 cetree.import_lxml__etree()
 
 BUILT_FOR = tuple([int(part) for part in LIBXML_DOTTED_VERSION.decode().split(".")])
-"""The version of libxml2 whose structs are read."""
+"""The version of libxml2 whose structs this module reads."""
 
 
-def occurrences(const unsigned char[::1] text not None, unsigned char byte):
-    """How often a byte occurs."""
+def count_byte(const unsigned char[::1] text not None, unsigned char byte):
+    """Return how often a byte occurs in a text."""
     cdef Py_ssize_t at, count = 0
     for at in range(text.shape[0]):
         count += text[at] == byte
     return count
 
 
-cdef class Walk:
+cdef class NodeTable:
     """The nodes of one document at a time."""
 
     def __cinit__(self):
-        self.spots = NULL
+        self.rows = NULL
         self._buffer = NULL
 
     def __dealloc__(self):
-        free(self.spots)
+        free(self.rows)
         free(self._buffer)
 
-    def open(self, _Element root not None, bint attributes):
-        """Number the elements; `counted` are they and the comments and instructions.
+    def open(self, _Element root not None, bint count_attributes):
+        """Load the elements of a document; `counted` includes comments and instructions.
 
-        If asked for, attributes and namespace declarations are counted: together in `attributes`, and the
-        most of either on one element in `most_attributes`.
+        With `count_attributes`, `attributes` is the total of attributes and namespace
+        declarations, `most_attributes` the maximum of either on one element.
         """
         self.root = root  # keeps the tree alive
         with nogil:
-            self._walk(root._c_node.doc, attributes)
+            self._add_elements(root._c_node.doc, count_attributes)
 
     def close(self):
-        """Let the document go."""
+        """Release the document."""
         self.root = None
         self.size = 0
 
     def longest_sibling_run(self):
-        """How many siblings in a row are texts, comments or processing instructions, at most."""
+        """Return the length of the longest run of adjacent siblings that are no elements."""
         cdef tree.xmlNode *node
-        cdef Py_ssize_t spot, run, longest = 0
-        for spot in range(self.elements + 1):
-            node = self.spots[spot].node.children
-            if spot == 0:
-                node = (<tree.xmlDoc *>self.spots[0].node).children
+        cdef Py_ssize_t row, run, longest = 0
+        for row in range(self.elements + 1):
+            node = self.rows[row].node.children
+            if row == 0:
+                node = (<tree.xmlDoc *>self.rows[0].node).children
             run = 0
             while node != NULL:
                 if node.type == tree.XML_ELEMENT_NODE:
@@ -87,17 +90,17 @@ cdef class Walk:
         return longest
 
     cdef int32_t add(self, tree.xmlNode *node, int32_t parent, int32_t depth) except -1 nogil:
-        """One more node; gives its number."""
+        """Append a row; return its number."""
         if self.size == self.capacity:
-            grow(<void **>&self.spots, &self.capacity, self.size + 1, sizeof(Spot))
-        self.spots[self.size] = Spot(node, parent, depth)
+            grow(<void **>&self.rows, &self.capacity, self.size + 1, sizeof(NodeRow))
+        self.rows[self.size] = NodeRow(node, parent, depth)
         self.size += 1
         return <int32_t>self.size - 1
 
-    cdef int _walk(self, tree.xmlDoc *document, bint attributes) except -1 nogil:
+    cdef int _add_elements(self, tree.xmlDoc *document, bint count_attributes) except -1 nogil:
         cdef tree.xmlNode *node = document.children
         cdef tree.xmlAttr *attribute
-        cdef tree.xmlNs *space
+        cdef tree.xmlNs *namespace
         cdef int32_t parent = 0, depth = 1
         cdef Py_ssize_t counted = 0, count
         self.size = 0
@@ -110,7 +113,7 @@ cdef class Walk:
                 self.add(node, parent, depth)
                 if depth > self.depth:
                     self.depth = depth
-                if attributes:
+                if count_attributes:
                     count = 0
                     attribute = node.properties
                     while attribute != NULL:
@@ -119,10 +122,10 @@ cdef class Walk:
                     self.attributes += count
                     self.most_attributes = max(self.most_attributes, count)
                     count = 0
-                    space = node.nsDef
-                    while space != NULL:
+                    namespace = node.nsDef
+                    while namespace != NULL:
                         count += 1
-                        space = space.next
+                        namespace = namespace.next
                     self.attributes += count
                     self.most_attributes = max(self.most_attributes, count)
                 if node.children != NULL:
@@ -138,47 +141,47 @@ cdef class Walk:
                     node = NULL
                 else:
                     depth -= 1
-                    parent = self.spots[parent].parent
+                    parent = self.rows[parent].parent
             if node != NULL:
                 node = node.next
         self.elements = self.size - 1
         self.counted = counted
         return 0
 
-    cdef int value(self, int32_t spot, Text *found) except -1 nogil:
-        """The string-value of a node; good until the next one is asked for."""
-        cdef tree.xmlNode *node = self.spots[spot].node
+    cdef int string_value(self, int32_t row, TextView *value) except -1 nogil:
+        """Write the string-value of a node to `value`; it is valid until the next call."""
+        cdef tree.xmlNode *node = self.rows[row].node
         cdef tree.xmlNode *text
         if node.type == tree.XML_COMMENT_NODE or node.type == tree.XML_PI_NODE:
-            found[0] = _content(node)
+            value[0] = _content(node)
             return 0
         text = node
         if not is_text(node):
             text = node.children
             if text == NULL:
-                found[0] = Text(b"", 0)
+                value[0] = TextView(b"", 0)
                 return 0
         if is_text(text) and (text.next == NULL or (text == node and not is_text(text.next))):
-            found[0] = _content(text)  # the usual case: one piece, as it lies there
+            value[0] = _content(text)  # the usual case: one text node, no copy
             return 0
-        self._size = 0
+        self._buffer_size = 0
         if text == node:
             while text != NULL and is_text(text):
-                self._append(_content(text).at, _content(text).length)
+                self._append(text)
                 text = text.next
         else:
-            self._gather(node)
-        found[0] = Text(self._buffer, self._size)
-        if self._size == 0:
-            found[0] = Text(b"", 0)
+            self._concatenate(node)
+        value[0] = TextView(self._buffer, self._buffer_size)
+        if self._buffer_size == 0:
+            value[0] = TextView(b"", 0)
         return 0
 
-    cdef int _gather(self, tree.xmlNode *top) except -1 nogil:
-        """Put the texts below a node one after the other."""
+    cdef int _concatenate(self, tree.xmlNode *top) except -1 nogil:
+        """Append all texts below a node to the buffer."""
         cdef tree.xmlNode *node = top.children
         while node != NULL:
             if is_text(node):
-                self._append(_content(node).at, _content(node).length)
+                self._append(node)
             elif node.type == tree.XML_ELEMENT_NODE and node.children != NULL:
                 node = node.children
                 continue
@@ -189,15 +192,23 @@ cdef class Walk:
             node = node.next
         return 0
 
-    cdef int _append(self, const char *text, Py_ssize_t length) except -1 nogil:
-        if self._size + length > self._room:
-            grow(<void **>&self._buffer, &self._room, self._size + length, 1)
-        memcpy(self._buffer + self._size, text, <size_t>length)
-        self._size += length
+    cdef int _append(self, const tree.xmlNode *text) except -1 nogil:
+        cdef TextView piece = _content(text)
+        if self._buffer_size + piece.size > self._buffer_capacity:
+            grow(
+                <void **>&self._buffer,
+                &self._buffer_capacity,
+                self._buffer_size + piece.size,
+                1,
+            )
+        memcpy(self._buffer + self._buffer_size, piece.at, <size_t>piece.size)
+        self._buffer_size += piece.size
         return 0
 
 
-cdef Text _content(const tree.xmlNode *node) noexcept nogil:
+cdef TextView _content(const tree.xmlNode *node) noexcept nogil:
     if node.content == NULL:
-        return Text(b"", 0)
-    return Text(<const char *>node.content, <Py_ssize_t>strlen(<const char *>node.content))
+        return TextView(b"", 0)
+    return TextView(
+        <const char *>node.content, <Py_ssize_t>strlen(<const char *>node.content)
+    )

@@ -14,7 +14,7 @@ Cost: some 100 bytes for each distinct step and condition, half as much for a pa
 ends; a subscription of three steps that shares little takes 500 bytes and 12 microseconds.
 
 >>> from pathcast.xpath import parse
->>> conditions = Conditions()
+>>> conditions = ConditionProgram()
 >>> [conditions.add(parse(text).condition) for text in ("/a[b = 1]", "/a[c]", "/a[b=1.0]")]
 [1, 2, 1]
 >>> len(conditions)
@@ -27,11 +27,19 @@ from libc.stdlib cimport free
 from libc.string cimport memset
 
 from pathcast.matching.compiled.core.numbers cimport number_of
+from pathcast.matching.compiled.core.predicates cimport (
+    DIFFERENT,
+    EQUAL,
+    GREATER,
+    GREATER_OR_EQUAL,
+    LESS,
+    LESS_OR_EQUAL,
+)
 from pathcast.matching.compiled.core.strings cimport (
-    string_add,
-    string_number,
+    add_string,
+    find_string,
     strings_bytes,
-    strings_drop,
+    free_strings,
 )
 from pathcast.vectors cimport (
     find,
@@ -47,11 +55,11 @@ from pathcast.vectors cimport (
 
 from pathcast.xpath import syntax, tree
 
-__all__ = ["Conditions"]
+__all__ = ["ConditionProgram"]
 
 cdef enum:
-    DEEP = 80  # nested deeper than this, inner steps are worked out first
-    TOO_DEEP = 10000  # conditions inside conditions do recurse, on the stack of C
+    MAX_RECURSION = 80  # nested deeper than this, inner steps are worked out first
+    MAX_DEPTH = 10000  # conditions inside conditions do recurse, on the stack of C
 
 cdef dict _AXES = {
     syntax.Axis.CHILD: CHILD,
@@ -86,11 +94,11 @@ cdef dict _OPS = {
 
 
 @cython.final
-cdef class Conditions:
+cdef class ConditionProgram:
     """Conditions by number, ready to be evaluated."""
 
     def __dealloc__(self):
-        cdef Program *program = &self.program
+        cdef ProgramArrays *program = &self.program
         free(program.conditions)
         free(program.steps)
         free(program.paths)
@@ -98,12 +106,12 @@ cdef class Conditions:
         free_vector(&program.suffixes)
         free_vector(&program.lists)
         free_vector(&program.ordered)
-        strings_drop(&program.condition_digests)
-        strings_drop(&program.step_digests)
-        strings_drop(&program.spaces)
-        strings_drop(&program.labels)
-        strings_drop(&program.targets)
-        strings_drop(&program.operands)
+        free_strings(&program.condition_digests)
+        free_strings(&program.step_digests)
+        free_strings(&program.spaces)
+        free_strings(&program.labels)
+        free_strings(&program.targets)
+        free_strings(&program.operands)
         free_map(&program.stream_numbers)
         free_map(&program.path_numbers)
         free_map(&program.suffix_numbers)
@@ -118,8 +126,8 @@ cdef class Conditions:
         cdef int32_t number
         if not isinstance(condition, tree.Condition):
             raise TypeError(f"a Condition, not {type(condition).__name__}")
-        if condition.depth > TOO_DEEP:
-            raise RecursionError(f"a condition is nested more than {TOO_DEEP} deep")
+        if condition.depth > MAX_DEPTH:
+            raise RecursionError(f"a condition is nested more than {MAX_DEPTH} deep")
         waiting = [condition]
         while waiting:
             current = waiting[len(waiting) - 1]
@@ -135,19 +143,19 @@ cdef class Conditions:
             else:
                 waiting.pop()
         number = _number(&self.program.condition_digests, condition)
-        if condition.depth > DEEP and find(&self.program.deep, pack_key(number, 0)) < 0:
+        if condition.depth > MAX_RECURSION and find(&self.program.deep, pack_key(number, 0)) < 0:
             self._order(number)
         return number
 
     @property
     def memory(self):
         """Bytes, roughly."""
-        cdef Program *program = &self.program
+        cdef ProgramArrays *program = &self.program
         return (
-            program.condition_room * <Py_ssize_t>sizeof(Condition)
-            + program.step_room * <Py_ssize_t>sizeof(Step)
-            + program.path_room * <Py_ssize_t>sizeof(Path)
-            + program.stream_room * <Py_ssize_t>sizeof(Stream)
+            program.condition_room * <Py_ssize_t>sizeof(CompiledCondition)
+            + program.step_room * <Py_ssize_t>sizeof(CompiledStep)
+            + program.path_room * <Py_ssize_t>sizeof(CompiledPath)
+            + program.stream_room * <Py_ssize_t>sizeof(NodeStream)
             + 4 * (program.suffixes.capacity + program.lists.capacity + program.ordered.capacity)
             + strings_bytes(&program.condition_digests)
             + strings_bytes(&program.step_digests)
@@ -164,26 +172,26 @@ cdef class Conditions:
     # conditions, each after those inside it
 
     cdef int32_t _condition(self, object condition) except -1:
-        cdef Program *program = &self.program
-        cdef Condition made
+        cdef ProgramArrays *program = &self.program
+        cdef CompiledCondition made
         memset(&made, 0, sizeof(made))
         made.positional = condition.positional
         kind = type(condition)
         if kind is tree.Exists:
             made.kind = EXISTS
             made.first = self._path(condition.path)
-            made.anywhere = condition.path.absolute
+            made.context_free = condition.path.absolute
         elif kind is tree.First:
             made.kind = FIRST
             made.first = self._path(condition.path)
             made.second = _number(&program.condition_digests, condition.value)
-            made.anywhere = condition.path.absolute
+            made.context_free = condition.path.absolute
         elif kind is tree.Count:
             made.kind = COUNT
             made.first = self._path(condition.path)
             made.op = _OPS[condition.op]
             made.number = _read(condition.operand)
-            made.anywhere = condition.path.absolute
+            made.context_free = condition.path.absolute
         elif kind is tree.Value:
             self._value(condition, &made)
         elif kind is tree.Is:
@@ -212,7 +220,7 @@ cdef class Conditions:
                 <void **>&program.conditions,
                 &program.condition_room,
                 program.condition_room + 1,
-                sizeof(Condition),
+                sizeof(CompiledCondition),
             )
         program.conditions[program.condition_digests.ends.size] = made
         return _intern(&program.condition_digests, condition.digest)
@@ -225,7 +233,7 @@ cdef class Conditions:
             push(&self.program.lists, _number(&self.program.condition_digests, condition))
         return <int32_t>start
 
-    cdef int32_t _value(self, object value, Condition *made) except -1:
+    cdef int32_t _value(self, object value, CompiledCondition *made) except -1:
         made.kind = _VALUES[value.kind]
         made.op = _OPS.get(value.op, EQUAL)
         made.first = _intern(&self.program.operands, value.operand.encode("utf-8", "surrogatepass"))
@@ -236,9 +244,9 @@ cdef class Conditions:
     # paths and steps
 
     cdef int32_t _path(self, object path) except -1:
-        cdef Program *program = &self.program
+        cdef ProgramArrays *program = &self.program
         cdef int32_t suffix = -1, found
-        cdef Path made
+        cdef CompiledPath made
         suffixes = []
         for step in reversed(path.steps):
             suffix = self._suffix(self._step(step), suffix)
@@ -253,7 +261,7 @@ cdef class Conditions:
             push(&program.lists, each)
         if program.path_count == program.path_room:
             grow(
-                <void **>&program.paths, &program.path_room, program.path_room + 1, sizeof(Path)
+                <void **>&program.paths, &program.path_room, program.path_room + 1, sizeof(CompiledPath)
             )
         program.paths[program.path_count] = made
         insert(
@@ -263,7 +271,7 @@ cdef class Conditions:
         return <int32_t>program.path_count - 1
 
     cdef int32_t _suffix(self, int32_t step, int32_t rest) except -1:
-        cdef Program *program = &self.program
+        cdef ProgramArrays *program = &self.program
         cdef uint64_t key = pack_key(step, rest + 1)
         cdef int32_t found = find(&program.suffix_numbers, key)
         if found < 0:
@@ -273,8 +281,8 @@ cdef class Conditions:
         return found
 
     cdef int32_t _step(self, object step) except -1:
-        cdef Program *program = &self.program
-        cdef Step made
+        cdef ProgramArrays *program = &self.program
+        cdef CompiledStep made
         cdef int32_t found = _number(&program.step_digests, step)
         if found >= 0:
             return found
@@ -284,17 +292,17 @@ cdef class Conditions:
         )
         made.start = self._conditions(step.conditions)
         made.count = len(step.conditions)
-        made.placed = step.positional and made.axis >= DESCENDANT
+        made.per_context = step.positional and made.axis >= DESCENDANT
         if program.step_digests.ends.size == program.step_room:
             grow(
-                <void **>&program.steps, &program.step_room, program.step_room + 1, sizeof(Step)
+                <void **>&program.steps, &program.step_room, program.step_room + 1, sizeof(CompiledStep)
             )
         program.steps[program.step_digests.ends.size] = made
         return _intern(&program.step_digests, step.digest)
 
     cdef int32_t _stream(self, object test, bint attribute, bint itself) except -1:
-        cdef Program *program = &self.program
-        cdef Stream made
+        cdef ProgramArrays *program = &self.program
+        cdef NodeStream made
         cdef int32_t found, kind = _TESTS[test.kind]
         cdef uint64_t key
         if attribute and kind != NAME and kind != ANY_IN:
@@ -312,7 +320,7 @@ cdef class Conditions:
                 <void **>&program.streams,
                 &program.stream_room,
                 program.stream_room + 1,
-                sizeof(Stream),
+                sizeof(NodeStream),
             )
         program.streams[program.stream_count] = made
         insert(&program.stream_numbers, key, <int32_t>program.stream_count)
@@ -320,8 +328,8 @@ cdef class Conditions:
         return <int32_t>program.stream_count - 1
 
     cdef int32_t _name(self, object test) except -2:
-        cdef Program *program = &self.program
-        cdef int32_t space = NO_SPACE
+        cdef ProgramArrays *program = &self.program
+        cdef int32_t space = NO_NAMESPACE
         cdef bytes name = test.name.encode("utf-8", "surrogatepass")
         cdef bytes local
         kind = test.kind
@@ -335,15 +343,15 @@ cdef class Conditions:
             end = name.rindex(b"}")
             space = _intern(&program.spaces, name[1:end]) + 1
             name = name[end + 1 :]
-        return string_add(&program.labels, name, len(name), space)
+        return add_string(&program.labels, name, len(name), space)
 
     cdef int _order(self, int32_t number) except -1:
         """List the steps of a deep condition, inner ones first: they were numbered first."""
-        cdef Program *program = &self.program
+        cdef ProgramArrays *program = &self.program
         cdef Py_ssize_t start = program.ordered.size
-        cdef const Condition *condition
-        cdef const Path *path
-        cdef const Step *step
+        cdef const CompiledCondition *condition
+        cdef const CompiledPath *path
+        cdef const CompiledStep *step
         cdef int32_t index, place
         steps = set()
         met = {number}
@@ -389,13 +397,13 @@ cdef list _inside(object condition):
     return found
 
 
-cdef int32_t _number(Strings *digests, object digested) except? -1:
+cdef int32_t _number(StringTable *digests, object digested) except? -1:
     cdef bytes digest = digested.digest
-    return string_number(digests, digest, len(digest), 0)
+    return find_string(digests, digest, len(digest), 0)
 
 
-cdef int32_t _intern(Strings *strings, bytes text) except -1:
-    return string_add(strings, text, len(text), 0)
+cdef int32_t _intern(StringTable *strings, bytes text) except -1:
+    return add_string(strings, text, len(text), 0)
 
 
 cdef double _read(str spelling) except? -1.0:

@@ -1,0 +1,488 @@
+"""The shared NFA in flat arrays: a trie of all paths of its subscriptions.
+
+Each state has one incoming edge; paths with a common prefix share its states. States are numbered
+so that the successors of a state are adjacent and sorted by label: an edge look-up touches one or
+two cache lines. A Bloom filter of 24 bits per state rejects most look-ups without one. The numbers
+of the subscriptions that end at a state are adjacent, too.
+
+A non-linear pattern is an entry with alternatives: exact paths (which end in subscription numbers
+as well), twigs to join, or paths that must occur before its condition is evaluated.
+
+The NFA is immutable after `__init__`; any number of threads may traverse it.
+
+>>> from pathcast.matching.compiled.core.labels import LinearPaths, Vocabulary
+>>> paths = LinearPaths(Vocabulary())
+>>> paths.read("/a/b"), paths.read("/a//b")
+(True, True)
+>>> CompiledNfa(paths, [0, 1], []).size
+4
+"""
+
+from collections import defaultdict
+
+from cpython cimport array
+from libc.stdint cimport int32_t, uint32_t
+from libc.stdlib cimport calloc, free
+
+from pathcast.matching.compiled.core.labels cimport (
+    ANY,
+    ATTRIBUTE,
+    CHILD,
+    DEEP_ATTRIBUTE,
+    DESCENDANT,
+    EDGE_BITS,
+    EDGE_MASK,
+    FIRST_NAME,
+    KIND_KEY,
+    NAME_KEY,
+    QUALIFIED_NAME_KEY,
+    TARGET_KEY,
+    VALUE,
+    LinearPaths,
+    Vocabulary,
+)
+from pathcast.matching.compiled.core.names cimport NameTable
+from pathcast.matching.compiled.core.predicates cimport LESS, LESS_OR_EQUAL, RangeTest, ValueIndex
+from pathcast.matching.compiled.core.twigs cimport TwigIndex
+from pathcast.vectors cimport (
+    IntVector,
+    find,
+    free_map,
+    free_vector,
+    insert,
+    map_bytes,
+    pack_key,
+    push,
+    reserve,
+)
+
+# Operators whose range tests are sorted by falling operand, so that those that hold come first.
+_FALLING_OPS = (LESS, LESS_OR_EQUAL)
+
+
+cdef class CompiledNfa:
+    """The NFA of some subscriptions."""
+
+    def __cinit__(self):
+        self.states = NULL
+        self.ranges = NULL
+
+    def __init__(self, LinearPaths paths not None, numbers, list entries not None):
+        """Build the NFA of the linear paths of `numbers` and of the non-linear `entries`."""
+        cdef int32_t index
+        cdef IntVector ends
+        self.vocabulary = paths.vocabulary
+        self.largest_number = self.largest_hop = -1
+        push(&self.parents, -1)
+        push(&self.labels, -1)
+        ends = IntVector(NULL, 0, 0)  # pairs: a state and a subscription number
+        try:
+            self._add_linear(paths, numbers, &ends)
+            self.twigs = TwigIndex()
+            for entry in entries:
+                self._add_entry(paths, entry, &ends)
+            self.size = <int32_t>self.parents.size
+            self._renumber(&ends)
+            self.twigs.seal(self._leaf_rarity())
+            for index in range(self.twigs.leaves.size):
+                self.states[self.twigs.leaves.at[index]].leaf = index
+            self._group_numbers(paths, &ends)
+        finally:
+            free_vector(&ends)
+        self._set_flags()
+        self._index_tests(paths.vocabulary)
+
+    def __dealloc__(self):
+        free(self.states)
+        free(self.ranges)
+        free_vector(&self.parents)
+        free_vector(&self.labels)
+        free_vector(&self.numbers)
+        free_vector(&self.hops)
+        free_map(&self.edges)
+        free_map(&self.range_starts)
+        free_map(&self.range_counts)
+        free_map(&self.operands)
+
+    # construction
+
+    cdef int32_t _add_edge(self, int32_t state, int32_t label) except -1:
+        """Return the target of an edge; create the edge if it is new."""
+        cdef int32_t target = find(&self.edges, pack_key(state, label))
+        if target < 0:
+            target = <int32_t>self.parents.size
+            push(&self.parents, state)
+            push(&self.labels, label)
+            insert(&self.edges, pack_key(state, label), target)
+        return target
+
+    cdef int _add_linear(self, LinearPaths paths, numbers, IntVector *ends) except -1:
+        cdef int32_t number, state, at, end
+        cdef int32_t[::1] chosen = array.array("i", numbers)
+        cdef Py_ssize_t index
+        for index in range(chosen.shape[0]):
+            number = chosen[index]
+            if not 0 <= number < paths.ends.size:
+                raise IndexError(number)
+            state = 0
+            at = paths.ends.at[number - 1] if number else 0
+            end = paths.ends.at[number]
+            while at < end:
+                state = self._add_edge(state, paths.labels.at[at])
+                at += 1
+            push(ends, state)
+            push(ends, number)
+        return 0
+
+    cdef int _add_entry(self, LinearPaths paths, object entry, IntVector *ends) except -1:
+        """Add an entry: (key, subscription numbers, has a residual, alternatives)."""
+        cdef int32_t index, state
+        key, numbers, residual, alternatives = entry
+        hops = [paths.hop(number) for number in numbers]
+        index = self.twigs.add_entry(key, numbers, hops, residual)
+        for kind, content in alternatives:
+            if kind == "exact":
+                state = self._add_path(0, content)
+                if residual:
+                    self.twigs.add_plan(index, [self.twigs.leaf(state)], -1, False)
+                else:
+                    for number in numbers:
+                        push(ends, state)
+                        push(ends, number)
+            elif kind == "twig":
+                self._add_twig(index, content)
+            else:
+                leaves = [self.twigs.leaf(self._add_path(0, path)) for path in content]
+                self.twigs.add_plan(index, leaves, -1, True)
+        return 0
+
+    def _add_path(self, int32_t state, labels):
+        for label in labels:
+            state = self._add_edge(state, label)
+        return state
+
+    def _add_twig(self, entry, branches):
+        """Add a twig: its branches below the document node, each (labels, branches)."""
+        cdef int32_t state = 0
+        leaves = {}
+        while len(branches) == 1:  # the path to the first branch point takes no part in the join
+            labels, branches = branches[0]
+            state = self._add_path(state, labels)
+        join_node = self._add_join_node(state, branches, leaves)
+        self.twigs.add_plan(entry, list(leaves), join_node, False)
+
+    def _add_join_node(self, int32_t state, branches, leaves):
+        edges = []
+        for labels, branches_below in branches:
+            end = self._add_path(state, labels)
+            if branches_below:
+                target = self._add_join_node(end, branches_below, leaves) << 1 | 1
+            else:
+                leaf = self.twigs.leaf(end)
+                leaves[leaf] = None
+                target = leaf << 1
+            edges.append(self.twigs.join_edge(target, end, state, self._climb(end, state)))
+        branch_point = -1 if self._reached_once(state) else self.twigs.leaf(state)
+        return self.twigs.join_node(state, edges, branch_point)
+
+    cdef bint _reached_once(self, int32_t state) except -1:
+        """Return whether every document reaches a state at one node at most.
+
+        That holds for the document node and for the document element.
+        """
+        cdef int32_t label = self.labels.at[state]
+        if state == 0:
+            return True
+        return (
+            self.parents.at[state] == 0
+            and label & EDGE_MASK == CHILD
+            and (label >> EDGE_BITS == ANY or label >> EDGE_BITS >= FIRST_NAME)
+            and (<Vocabulary>self.vocabulary).kinds.at[label >> EDGE_BITS] != TARGET_KEY
+        )
+
+    def _climb(self, int32_t lower, int32_t upper):
+        """Return the climb from a state to an ancestor: levels, leaf, levels ... (see `twigs`)."""
+        cdef int32_t edge, levels = 0
+        climb = []
+        while lower != upper:
+            edge = self.labels.at[lower] & EDGE_MASK
+            lower = self.parents.at[lower]
+            if edge == CHILD or edge == ATTRIBUTE:
+                levels += 1
+            elif edge != VALUE:
+                climb += [levels, self.twigs.leaf(lower)]
+                levels = 0
+        return (*climb, levels)
+
+    def _leaf_rarity(self):
+        """Estimate how rare each leaf is: value tests score most, then names, then depth."""
+        cdef int32_t state, label, score
+        cdef const int32_t *kinds = (<Vocabulary>self.vocabulary).kinds.at
+        scores = []
+        for index in range(self.twigs.leaves.size):
+            state = self.twigs.leaves.at[index]
+            score = 0
+            while state:
+                label = self.labels.at[state]
+                if label & EDGE_MASK == VALUE:
+                    score += 100
+                else:
+                    score += 1 + 4 * (
+                        kinds[label >> EDGE_BITS] in (NAME_KEY, QUALIFIED_NAME_KEY)
+                    )
+                state = self.parents.at[state]
+            scores.append(score)
+        return scores
+
+    cdef int _renumber(self, IntVector *ends) except -1:
+        """Renumber the states breadth-first: successors adjacent, sorted by label."""
+        cdef int32_t state, old, count, at, next = 1
+        cdef IntVector starts, children, order, parents, labels
+        cdef Py_ssize_t index
+        starts = children = order = parents = labels = IntVector(NULL, 0, 0)
+        self.states = <NfaState *>calloc(<size_t>self.size + 1, sizeof(NfaState))
+        if self.states == NULL:
+            raise MemoryError
+        try:
+            for _ in range(self.size + 1):
+                push(&starts, 0)
+            reserve(&children, self.size)
+            reserve(&order, self.size)
+            reserve(&parents, self.size)
+            reserve(&labels, self.size)
+            children.size = order.size = parents.size = labels.size = self.size
+            # Counting sort of the states by parent.
+            for state in range(1, self.size):
+                starts.at[self.parents.at[state] + 1] += 1
+            for state in range(self.size):
+                starts.at[state + 1] += starts.at[state]
+            for state in range(1, self.size):  # starts[s] advances to the first child of s + 1
+                children.at[starts.at[self.parents.at[state]]] = state
+                starts.at[self.parents.at[state]] += 1
+            order.at[0] = 0  # new number -> old number; the queue of the breadth-first search
+            parents.at[0] = labels.at[0] = -1
+            for state in range(self.size):
+                old = order.at[state]
+                at = starts.at[old - 1] if old else 0
+                count = starts.at[old] - at
+                _sort_by_label(children.at + at, count, self.labels.at)
+                self.states[state].label = labels.at[state]
+                self.states[state].first_successor = next
+                self.states[state].successor_count = count
+                self.states[state].leaf = -1
+                for index in range(at, at + count):
+                    order.at[next] = children.at[index]
+                    parents.at[next] = state
+                    labels.at[next] = self.labels.at[children.at[index]]
+                    next += 1
+            for state in range(self.size):  # from here on `children` maps old to new numbers
+                children.at[order.at[state]] = state
+            for index in range(ends.size // 2):
+                ends.at[2 * index] = children.at[ends.at[2 * index]]
+            self.twigs.renumber(children.at)
+            self.parents, parents = parents, self.parents
+            self.labels, labels = labels, self.labels
+        finally:
+            free_vector(&starts)
+            free_vector(&children)
+            free_vector(&order)
+            free_vector(&parents)
+            free_vector(&labels)
+        free_map(&self.edges)
+        return 0
+
+    cdef int32_t successor(self, int32_t first, int32_t count, int32_t label) noexcept nogil:
+        """Return the target of the edge with a label, -1 if there is none."""
+        cdef int32_t low = first, high = first + count, middle
+        if count >= COUNT_OVERFLOW:
+            high = first + self.states[self.parents.at[first]].successor_count
+        while high - low > 6:
+            middle = (low + high) >> 1
+            if self.states[middle].label > label:
+                high = middle
+            else:
+                low = middle
+        while low < high:
+            if self.states[low].label == label:
+                return low
+            low += 1
+        return -1
+
+    cdef int _group_numbers(self, LinearPaths paths, IntVector *ends) except -1:
+        """Group the subscription numbers by state (counting sort)."""
+        cdef Py_ssize_t index, count = ends.size // 2
+        cdef int32_t state, at, number, hop
+        cdef NfaState *states = self.states
+        for index in range(count):
+            states[ends.at[2 * index] + 1].numbers_at += 1
+        for state in range(self.size):
+            states[state + 1].numbers_at += states[state].numbers_at
+        reserve(&self.numbers, count)
+        reserve(&self.hops, count)
+        self.numbers.size = self.hops.size = count
+        for index in range(count - 1, -1, -1):  # backwards: keeps numbers in order within a state
+            state = ends.at[2 * index]
+            number = ends.at[2 * index + 1]
+            hop = paths.hops.at[number]
+            states[state + 1].numbers_at -= 1
+            at = states[state + 1].numbers_at
+            self.numbers.at[at] = number
+            self.hops.at[at] = hop
+            self.largest_number = max(self.largest_number, number)
+            self.largest_hop = max(self.largest_hop, hop)
+        for state in range(self.size):  # each start is one state too far to the right
+            states[state].numbers_at = states[state + 1].numbers_at
+        states[self.size].numbers_at = <int32_t>count
+        for number in self.twigs.numbers():
+            self.largest_number = max(self.largest_number, number)
+            self.largest_hop = max(self.largest_hop, paths.hops.at[number])
+        return 0
+
+    cdef int _set_flags(self) except -1:
+        """Set the flags and Bloom filters of all states."""
+        cdef int32_t state, label, test, edge
+        cdef NfaState *parent
+        cdef const int32_t *kinds = (<Vocabulary>self.vocabulary).kinds.at
+        cdef uint32_t flags = 0
+        for state in range(1, self.size):
+            label = self.labels.at[state]
+            test = label >> EDGE_BITS
+            edge = label & EDGE_MASK
+            parent = &self.states[self.parents.at[state]]
+            if edge != VALUE and (kinds[test] == NAME_KEY or kinds[test] == QUALIFIED_NAME_KEY):
+                self.states[state].flags |= NAMED
+            if edge == CHILD:
+                parent.child_bloom |= edge_bloom_bit(test)
+                if test > ANY and (kinds[test] == KIND_KEY or kinds[test] == TARGET_KEY):
+                    parent.flags |= OTHERS
+            elif edge == DESCENDANT:
+                parent.loop_bloom |= edge_bloom_bit(test)
+                if test > ANY and (kinds[test] == KIND_KEY or kinds[test] == TARGET_KEY):
+                    parent.flags |= DEEP_OTHERS
+            elif edge == ATTRIBUTE:
+                parent.flags |= ATTRIBUTES
+            elif edge == DEEP_ATTRIBUTE:
+                parent.loop_bloom |= edge_bloom_bit(test)
+                parent.flags |= DEEP_ATTRIBUTES
+            else:
+                parent.flags |= VALUES
+            flags |= parent.flags
+        self.simple = self.twigs.plan_count == 0 and not flags & ~<uint32_t>NAMED
+        return 0
+
+    cdef int _index_tests(self, Vocabulary vocabulary) except -1:
+        """Index the names, namespaces, targets and values that the edges test."""
+        cdef int32_t state, label, test
+        cdef char *seen = <char *>calloc(len(vocabulary.keys) + 1, 1)
+        codes = []
+        value_tests = {}
+        if seen == NULL:
+            raise MemoryError
+        try:
+            for state in range(1, self.size):
+                label = self.labels.at[state]
+                test = label >> EDGE_BITS
+                if label & EDGE_MASK == VALUE:
+                    value_tests.setdefault(test, []).append(state)
+                elif test >= FIRST_NAME and not seen[test]:
+                    seen[test] = 1
+                    codes.append(test)
+        finally:
+            free(seen)
+        self.names = NameTable(vocabulary)
+        for test in codes:
+            self.names.add(test)
+        self._index_values(vocabulary, value_tests)
+        return 0
+
+    cdef int _index_values(self, Vocabulary vocabulary, dict tests) except -1:
+        """Index the value tests; group the range tests (all but equalities) by state."""
+        cdef int32_t at = 0
+        value_tests = [vocabulary.value_tests[code] for code in tests]
+        self.values = ValueIndex(value_tests, [code << EDGE_BITS | VALUE for code in tests])
+        for code in tests:
+            insert(
+                &self.operands,
+                pack_key(code, 0),
+                self.values.operand(vocabulary.value_tests[code]),
+            )
+        tests_by_parent = defaultdict(list)
+        for code, states in tests.items():
+            if vocabulary.value_tests[code][1] != "=":
+                for state in states:
+                    tests_by_parent[self.parents.at[state]].append(
+                        (state, vocabulary.value_tests[code])
+                    )
+        count = sum(map(len, tests_by_parent.values()))
+        self.ranges = <RangeTest *>calloc(<size_t>max(1, count), sizeof(RangeTest))
+        if self.ranges == NULL:
+            raise MemoryError
+        for parent, edges in tests_by_parent.items():
+            insert(&self.range_starts, pack_key(parent, 0), at)
+            insert(&self.range_counts, pack_key(parent, 0), <int32_t>len(edges))
+            ranges = [self.values.range_test(state, test) for state, test in edges]
+            for range_test in sorted(ranges, key=_evaluation_order):
+                self.ranges[at] = range_test
+                at += 1
+        return 0
+
+    # inspection
+
+    def path(self, int32_t state):
+        """Return the labels on the path to a state, as pairs of an edge and a test's key."""
+        steps = []
+        keys = self.vocabulary.keys
+        while state > 0:
+            label = self.labels.at[state]
+            if label & EDGE_MASK == VALUE:
+                steps.append((VALUE, self.vocabulary.value_tests[label >> EDGE_BITS]))
+            else:
+                steps.append((label & EDGE_MASK, keys[label >> EDGE_BITS]))
+            state = self.parents.at[state]
+        return tuple(reversed(steps))
+
+    def outline(self):
+        """Return (state, parent, number of subscriptions that end there) for every state."""
+        return [
+            (
+                state,
+                self.parents.at[state],
+                self.states[state + 1].numbers_at - self.states[state].numbers_at,
+            )
+            for state in range(self.size)
+        ]
+
+    @property
+    def memory(self):
+        """The memory of the NFA, in bytes."""
+        return (
+            self.size * <Py_ssize_t>sizeof(NfaState)
+            + 4 * (self.parents.capacity + self.labels.capacity)
+            + 4 * (self.numbers.capacity + self.hops.capacity)
+            + map_bytes(&self.edges)
+            + self.names.memory
+            + self.values.memory
+            + self.twigs.memory
+        )
+
+
+cdef int _sort_by_label(int32_t *states, int32_t count, const int32_t *labels) except -1:
+    """Sort states by label: by insertion up to 32 states, else with Python's sort."""
+    cdef int32_t index, at, state
+    if count > 32:
+        pairs = sorted([(labels[states[index]], states[index]) for index in range(count)])
+        for index in range(count):
+            states[index] = pairs[index][1]
+        return 0
+    for index in range(1, count):
+        state = states[index]
+        at = index
+        while at and labels[states[at - 1]] > labels[state]:
+            states[at] = states[at - 1]
+            at -= 1
+        states[at] = state
+    return 0
+
+
+def _evaluation_order(test):
+    return test["op"], -test["operand"] if test["op"] in _FALLING_OPS else test["operand"]

@@ -1,4 +1,0 @@
-from pathcast.matching.compiled.core.automaton import Automaton
-
-class Segments:
-    automaton: Automaton

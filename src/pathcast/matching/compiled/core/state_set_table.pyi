@@ -1,0 +1,4 @@
+from pathcast.matching.compiled.core.nfa import CompiledNfa
+
+class StateSetTable:
+    nfa: CompiledNfa

@@ -1,0 +1,86 @@
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+from lxml.includes cimport tree
+
+from pathcast.matching.compiled.core.lazy_dfa cimport LazyDfa
+from pathcast.matching.compiled.core.names cimport NameCache
+from pathcast.matching.compiled.core.nfa cimport CompiledNfa
+from pathcast.matching.compiled.core.node_table cimport NodeTable
+from pathcast.matching.compiled.core.path_table cimport PathTable
+from pathcast.matching.compiled.core.state_set_table cimport StateSetTable
+from pathcast.vectors cimport IntVector
+
+
+# The hits of a join leaf in the current document.
+cdef struct LeafHits:
+    uint32_t stamp
+    int32_t first_set  # head of the chain of state sets that contain the leaf
+    int32_t listed  # its nodes in the join's results, -1: not listed
+    int32_t count
+
+
+cdef class Traversal:
+    cdef readonly CompiledNfa nfa
+    cdef readonly LazyDfa dfa
+    cdef PathTable paths  # those of `dfa`
+    cdef StateSetTable sets
+    cdef bint has_twigs  # the NFA has non-linear entries
+    cdef uint32_t epoch  # number of the current document
+    cdef bint memo_overflowed  # the document exceeded the memo: joins lack their input
+    cdef NameCache name_cache
+    cdef IntVector symbols  # row of an element -> its symbol
+    cdef IntVector path_map  # path of the leader -> path here; -1: unknown, -2: not unique
+    cdef uint64_t leader_serial  # the leader's lazy DFA that `path_map` belongs to
+    cdef uint64_t leader_flushes
+    cdef uint64_t own_flushes
+    cdef IntVector path_of  # row of the node table -> path
+    cdef IntVector seen_paths  # distinct paths of the document that have outputs
+    cdef IntVector instances  # chains of (row, next), one per path
+    cdef IntVector path_chain  # chains of (path, next), one per state set
+    cdef IntVector leaf_sets  # distinct state sets of the document that have leaves
+    cdef IntVector set_chain  # chains of (state set, next), one per join leaf
+    cdef LeafHits *leaf_hits
+    cdef uint64_t *hit  # a bit per leaf that was reached; bit `leaf_count` is always set
+    cdef uint64_t *multi_hit  # a bit per leaf that was reached at more than one node
+    cdef Py_ssize_t leaf_words
+    cdef IntVector undecided  # plans that need a join
+    # outputs; the caller sets them
+    cdef uint64_t *bits
+    cdef uint64_t *hops  # NULL: collect subscription numbers
+    cdef const uint64_t *alive
+    cdef uint32_t version
+
+    cdef bint rebind(self, CompiledNfa nfa) except -1
+    cdef int run(self, NodeTable nodes) except -1 nogil
+    cdef int follow(self, Traversal leader, NodeTable nodes) except -1 nogil
+    cdef int _start_document(self, NodeTable nodes) except -1 nogil
+    cdef int _extend_path_map(self, Traversal leader) except -1 nogil
+    cdef bint _map_paths(self, Traversal leader, NodeTable nodes) except -1 nogil
+    cdef int32_t _name_code(
+        self, const tree.xmlChar *name, tree.xmlNs *namespace
+    ) except -1 nogil
+    cdef int32_t _step(self, int32_t path, int32_t symbol) except -1 nogil
+    cdef int32_t _enter(self, int32_t row, int32_t path) except -1 nogil
+    cdef int _collect_all_matches(self) except -1 nogil
+    cdef int _collect_matches(self, int32_t path) except -1 nogil
+    cdef void _hit_leaves(
+        self, const int32_t *leaves, int32_t count, uint64_t multi_mask
+    ) noexcept nogil
+    cdef int _hit_all_leaves(self) except -1 nogil
+    cdef int _chain_set(
+        self, int32_t state_set, const int32_t *leaves, int32_t count
+    ) except -1 nogil
+    cdef int _visit_attributes_and_text(
+        self, NodeTable nodes, int32_t row, int32_t path
+    ) except -1 nogil
+    cdef int _visit_attributes(self, NodeTable nodes, int32_t row, int32_t path) except -1 nogil
+    cdef int _visit_other_children(
+        self, NodeTable nodes, int32_t row, int32_t path
+    ) except -1 nogil
+    cdef int _visit_other(
+        self, NodeTable nodes, tree.xmlNode *node, int32_t parent, int32_t path, int32_t symbol
+    ) except -1 nogil
+    cdef int _add_row(
+        self, NodeTable nodes, tree.xmlNode *node, int32_t parent, int32_t path
+    ) except -1 nogil
+    cdef int _test_value(self, NodeTable nodes, int32_t row, int32_t path) except -1 nogil
+    cdef int _value_step(self, int32_t row, int32_t path, int32_t symbol) except -1 nogil

@@ -1,0 +1,7 @@
+from pathcast.matching.compiled.core.lazy_dfa import LazyDfa
+from pathcast.matching.compiled.core.nfa import CompiledNfa
+
+class Traversal:
+    nfa: CompiledNfa
+    dfa: LazyDfa
+    def __init__(self, nfa: CompiledNfa, limit: int) -> None: ...

@@ -1,0 +1,6 @@
+from pathcast.matching.compiled.core.node_table import NodeTable
+from pathcast.matching.compiled.core.traversal import Traversal
+
+class TwigJoin:
+    work: int
+    def __init__(self, traversal: Traversal, nodes: NodeTable) -> None: ...
