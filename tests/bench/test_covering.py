@@ -1,22 +1,22 @@
-"""The benchmark of covering runs, on tiny inputs, and says what it measured."""
+"""The covering benchmark runs on tiny inputs and labels its lines."""
 
 from __future__ import annotations
 
-from pathcast.bench.covering.inputs import Sizes
-from pathcast.bench.covering.searching import QUERIES
-from pathcast.bench.covering.suite import PARTS, measured
-from pathcast.bench.options import Wish
+from pathcast.bench.covering.context import CoveringSizes
+from pathcast.bench.covering.search import QUERIES
+from pathcast.bench.covering.suite import SUITE
+from pathcast.bench.options import BenchOptions
 
-TINY = Sizes(
+TINY = CoveringSizes(
     patterns=(60,), searches=5, tree=(20, 60), changes=10, table=60, merged=(40,), rounds=1
 )
 
 
 def test_all_parts() -> None:
-    told: list[str] = []
-    lines, inputs = measured(TINY, Wish(tell=told.append))
-    names = [line.what for line in lines]
-    assert "XSearch, covered, 60 / asking each" in names
+    started: list[str] = []
+    lines, inputs = SUITE.measure(BenchOptions(progress=started.append), TINY)
+    names = [line.label for line in lines]
+    assert "XSearch, covered, 60 / linear scan" in names
     assert [f"regions / XSearch, {name}, 60" for name in QUERIES] == [
         name for name in names if name.startswith("regions / XSearch")
     ]
@@ -26,13 +26,13 @@ def test_all_parts() -> None:
     assert "li2008-a: roots that exact containment hides, of 60" in names
     assert all(line.figure >= 0 for line in lines)
     assert len(inputs) == 4
-    assert told
+    assert started
 
 
 def test_a_part_alone() -> None:
-    lines, _ = measured(TINY, Wish(only=("sizes",)))
-    assert [line.what for line in lines] == [
+    lines, _ = SUITE.measure(BenchOptions(only=("sizes",)), TINY)
+    assert [line.label for line in lines] == [
         "tree nodes / pattern nodes, 20",
         "tree nodes / pattern nodes, 60",
     ]
-    assert "sizes" in PARTS
+    assert "sizes" in SUITE.parts

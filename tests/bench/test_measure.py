@@ -5,11 +5,11 @@ import itertools
 
 import pytest
 
-from pathcast.bench.measure import compared
+from pathcast.bench.measure import compare
 
 
 class Clock:
-    """A clock that only moves when somebody works."""
+    """A clock that advances only by the work done."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -31,14 +31,14 @@ def test_rounds_are_interleaved_and_the_figure_is_their_median() -> None:
         calls.append("theirs")
         clock.now += 1.0
 
-    found = compared(ours, theirs, rounds=3, clock=clock, warm=False)
+    ratio = compare(ours, theirs, rounds=3, clock=clock, warm=False)
     assert calls == ["ours", "theirs"] * 3
-    assert found.ratios == (0.25, 0.5, 0.1)
-    assert (found.figure, found.spread) == (0.25, (0.1, 0.5))
-    assert (found.ours, found.theirs) == (4.0, 1.0)
+    assert ratio.ratios == (0.25, 0.5, 0.1)
+    assert (ratio.figure, ratio.spread) == (0.25, (0.1, 0.5))
+    assert (ratio.ours, ratio.theirs) == (4.0, 1.0)
 
 
-def test_the_first_round_is_not_counted() -> None:
+def test_warm_up_round_is_not_counted() -> None:
     clock = Clock()
     costs = iter([1000.0, 2.0, 2.0])
 
@@ -48,29 +48,29 @@ def test_the_first_round_is_not_counted() -> None:
     def theirs() -> None:
         clock.now += 1.0
 
-    assert compared(ours, theirs, rounds=2, clock=clock).ratios == (0.5, 0.5)
+    assert compare(ours, theirs, rounds=2, clock=clock).ratios == (0.5, 0.5)
 
 
 @pytest.mark.parametrize("enabled", [True, False])
-def test_the_collector_is_off_for_both_and_left_as_it_was(enabled: bool) -> None:
+def test_garbage_collector_is_off_during_turns_and_restored(enabled: bool) -> None:
     seen: list[bool] = []
     before = gc.isenabled()
     try:
         (gc.enable if enabled else gc.disable)()
-        compared(lambda: seen.append(gc.isenabled()), lambda: seen.append(gc.isenabled()), rounds=1)
+        compare(lambda: seen.append(gc.isenabled()), lambda: seen.append(gc.isenabled()), rounds=1)
         assert gc.isenabled() is enabled
         with pytest.raises(ZeroDivisionError):
-            compared(lambda: 1 / 0, lambda: None, rounds=1, warm=False)
+            compare(lambda: 1 / 0, lambda: None, rounds=1, warm=False)
         assert gc.isenabled() is enabled
     finally:
         (gc.enable if before else gc.disable)()
     assert seen[2:] == [False, False]
 
 
-def test_a_clock_that_stands_still_gives_no_division_by_zero() -> None:
-    assert compared(lambda: None, lambda: None, rounds=1, clock=Clock()).figure == 1.0
+def test_stopped_clock_causes_no_division_by_zero() -> None:
+    assert compare(lambda: None, lambda: None, rounds=1, clock=Clock()).figure == 1.0
 
 
-def test_no_rounds_are_refused() -> None:
+def test_zero_rounds_are_rejected() -> None:
     with pytest.raises(ValueError, match="nothing to learn"):
-        compared(lambda: None, lambda: None, rounds=0)
+        compare(lambda: None, lambda: None, rounds=0)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pathcast.bench import memory
-from pathcast.bench.memory import peak, resident_peak
+from pathcast.bench.memory import measure_peak, resident_peak
 
 MEGABYTE = 1 << 20
 
@@ -15,26 +15,26 @@ def hold(size: int) -> int:
     return len(b"x" * size)
 
 
-def test_the_peak_is_that_of_the_function() -> None:
-    """Whatever this process holds, which is more than the child's."""
+def test_peak_is_that_of_the_function() -> None:
+    """The memory of this process, which is larger than the child's, does not count."""
     ballast = b"x" * (200 * MEGABYTE)
-    small, large = peak(hold, 1000), peak(hold, 64 * MEGABYTE)
+    small, large = measure_peak(hold, 1000), measure_peak(hold, 64 * MEGABYTE)
     assert (small.result, large.result) == (1000, 64 * MEGABYTE)
-    assert 0 < small.before <= small.most < 150 * MEGABYTE < len(ballast)
-    assert 60 * MEGABYTE < large.most - small.most < 80 * MEGABYTE
+    assert 0 < small.before <= small.peak < 150 * MEGABYTE < len(ballast)
+    assert 60 * MEGABYTE < large.peak - small.peak < 80 * MEGABYTE
     assert resident_peak() > 200 * MEGABYTE
 
 
 def test_results_and_arguments_are_json() -> None:
-    assert peak(json.dumps, {"a": [1, "é"]}).result == json.dumps({"a": [1, "é"]})
+    assert measure_peak(json.dumps, {"a": [1, "é"]}).result == json.dumps({"a": [1, "é"]})
 
 
-def test_a_failure_is_told_with_its_last_words() -> None:
+def test_failure_reports_the_last_output() -> None:
     with pytest.raises(RuntimeError, match=r"json.* status 1: .*JSONDecodeError"):
-        peak(json.loads, "{")
+        measure_peak(json.loads, "{")
 
 
 def test_without_proc_the_system_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = resident_peak()
+    reported = resident_peak()
     monkeypatch.setattr(memory, "peak_memory", lambda: None)
-    assert known // 2 < resident_peak() < known * 100  # bytes, not kilobytes
+    assert reported // 2 < resident_peak() < reported * 100  # bytes, not kilobytes

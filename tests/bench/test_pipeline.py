@@ -1,4 +1,4 @@
-"""The benchmark of the pipeline: its arithmetic, how processes are watched, and a tiny one as a whole."""
+"""The pipeline benchmark: its arithmetic, process accounting, and a tiny run."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import pytest
 
-from pathcast.bench.options import Wish
+from pathcast.bench.options import BenchOptions
 from pathcast.bench.pipeline import processes
-from pathcast.bench.pipeline.child import Turn, started, turn
-from pathcast.bench.pipeline.processes import Process, by_kind, tree, worker_peaks
+from pathcast.bench.pipeline.bench_process import Turn, run_turn, start_process
+from pathcast.bench.pipeline.processes import Process, by_kind, process_tree, worker_peaks
 from pathcast.bench.pipeline.report_lines import (
     Round,
     cost_line,
@@ -23,7 +23,7 @@ from pathcast.bench.pipeline.report_lines import (
     sink_line,
 )
 from pathcast.bench.pipeline.sizes import FULL, QUICK
-from pathcast.bench.pipeline.suite import PARTS, measured
+from pathcast.bench.pipeline.suite import SUITE
 from pathcast.errors import PipelineError
 
 TINY = replace(
@@ -45,7 +45,7 @@ def step(wall: float, java: float, workers: float, matching: float) -> Turn:
 
 
 def rounds() -> list[Round]:
-    """Three, of which the middle one counts."""
+    """Return three rounds, whose median is the second."""
     matchers = Turn(2.0, {"driver": 3.8, "java": 0.0, "workers": 0.0}, ())
     return [
         Round(matchers, step(2.5 * by, java, 4.2, 4.0), step(1.25, 0.2, 2.1, 2.0), matchers)
@@ -64,14 +64,14 @@ def test_figures_are_medians_over_rounds() -> None:
     doubling = doubling_line(rounds(), FULL)
     assert (doubling.figure, doubling.passed) == (1.0, True)
     assert doubling_line(rounds()[1:2], FULL).passed is False
-    sink = sink_line("matches", [one.whole for one in rounds()], FULL)
+    sink = sink_line("matches", [each.full for each in rounds()], FULL)
     assert sink.figure == pytest.approx(160.0)
     assert sink.target is None
 
 
 def test_targets_are_for_full_sizes() -> None:
-    assert share_line(382 * FULL.turn, FULL).passed
-    assert share_line(501 * FULL.turn, FULL).passed is False
+    assert share_line(382 * FULL.documents_per_turn, FULL).passed
+    assert share_line(501 * FULL.documents_per_turn, FULL).passed is False
     assert memory_line(1000, 590, 8, FULL).passed
     assert memory_line(1000, 610, 8, FULL).passed is False
     quick = memory_line(1000, 610, 8, QUICK)
@@ -79,53 +79,53 @@ def test_targets_are_for_full_sizes() -> None:
     assert "the target, 0.6, is for 1,000,000" in quick.note
 
 
-def test_processes_are_told_apart() -> None:
-    found = [
+def test_cpu_time_is_summed_by_kind() -> None:
+    processes_of_run = [
         Process(1, 0, "python", 1.0),
         Process(2, 1, "java", 5.0),
         Process(3, 2, "python", 0.5),
         Process(4, 3, "python", 2.0),
         Process(5, 3, "python", 3.0),
     ]
-    assert by_kind(found) == {"driver": 1.0, "java": 5.0, "workers": 5.5}
+    assert by_kind(processes_of_run) == {"driver": 1.0, "java": 5.0, "workers": 5.5}
 
 
 def test_only_children_of_daemons_are_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [Process(pid, pid - 1, "java" if pid == 2 else "python", 0.0) for pid in range(1, 6)]
+    chain = [Process(pid, pid - 1, "java" if pid == 2 else "python", 0.0) for pid in range(1, 6)]
     monkeypatch.setattr(processes, "peak_memory", {4: 4096}.get)
-    assert worker_peaks(found) == {4: 4096}
+    assert worker_peaks(chain) == {4: 4096}
 
 
-def test_a_tree_has_all_that_descend() -> None:
+def test_process_tree_contains_descendants() -> None:
     code = "import subprocess, sys; subprocess.run(['sleep', '60'])"
     with subprocess.Popen([sys.executable, "-c", code], start_new_session=True) as child:
         try:
-            while len(found := tree(child.pid)) < 2:
+            while len(descendants := process_tree(child.pid)) < 2:
                 assert child.poll() is None
-            first, second = found
+            first, second = descendants
             assert (first.pid, second.parent) == (child.pid, child.pid)
             assert first.parent == os.getpid()
         finally:
             os.killpg(child.pid, 9)
-    with pytest.raises(PipelineError, match="not to be found"):
-        tree(child.pid)
+    with pytest.raises(PipelineError, match="is not in"):
+        process_tree(child.pid)
 
 
-def test_a_child_that_fails_says_why() -> None:
+def test_failed_child_reports_its_output() -> None:
     with (
         pytest.raises(RuntimeError, match=r"ended: (.|\n)*No such file"),
-        started("pathcast.bench.pipeline.matchers", "/nowhere", "/nothing") as child,
+        start_process("pathcast.bench.pipeline.matchers", "/nowhere", "/nothing") as child,
     ):
-        turn([child], {"start": 0, "end": 1})
+        run_turn([child], {"start": 0, "end": 1})
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize(("part", "lines"), [("speed", 6), ("memory", 1)])
-def test_a_tiny_one(part: str, lines: int) -> None:
-    assert part in PARTS
-    said: list[str] = []
-    found, inputs = measured(TINY, Wish(only=(part,), tell=said.append))
-    assert len(found) == lines
-    assert all(line.figure > 0 for line in found)
-    assert said
+def test_tiny_run(part: str, lines: int) -> None:
+    assert part in SUITE.parts
+    started: list[str] = []
+    report, inputs = SUITE.measure(BenchOptions(only=(part,), progress=started.append), TINY)
+    assert len(report) == lines
+    assert all(line.figure > 0 for line in report)
+    assert started
     assert inputs

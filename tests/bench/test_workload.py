@@ -1,18 +1,18 @@
 from __future__ import annotations
 
-from pathcast.bench.options import Wish
+from pathcast.bench.options import BenchOptions
 from pathcast.bench.report import fingerprint
-from pathcast.bench.workload import Sizes, many_distinct, measured
+from pathcast.bench.workload import SUITE, WorkloadSizes, count_distinct
 from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.documents import DocumentOptions, documents
 
-TINY = Sizes(subscriptions=200, distinct=300, documents=3, period=7200, rounds=1)
+TINY = WorkloadSizes(subscriptions=200, distinct=300, documents=3, period=7200, rounds=1)
 
 
-def test_every_line_is_measured_and_the_inputs_are_named() -> None:
-    told: list[str] = []
-    lines, inputs = measured(TINY, Wish(tell=told.append))
-    assert [line.what for line in lines] == told
+def test_every_line_is_measured_and_inputs_are_recorded() -> None:
+    started: list[str] = []
+    lines, inputs = SUITE.measure(BenchOptions(progress=started.append), TINY)
+    assert [line.label for line in lines] == started
     assert [line.target for line in lines] == [0.2, None, None, 1000, 0.25, *[None] * 4]
     assert all(line.figure > 0 for line in lines)
     assert "the target is for 100,000" in lines[0].note
@@ -23,6 +23,6 @@ def test_every_line_is_measured_and_the_inputs_are_named() -> None:
     assert inputs["bib documents"] == fingerprint(bodies)
 
 
-def test_distinct_ones_are_counted() -> None:
-    assert many_distinct("li2008-a", 50, 1) == 50
-    assert many_distinct("semcast2004", 5000, 1) == 70
+def test_distinct_subscriptions_are_counted() -> None:
+    assert count_distinct("li2008-a", 50, 1) == 50
+    assert count_distinct("semcast2004", 5000, 1) == 70

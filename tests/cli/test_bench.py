@@ -1,40 +1,62 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from pathcast.bench import registry
-from pathcast.bench.options import Wish
-from pathcast.bench.registry import BENCHMARKS, Benchmark
-from pathcast.bench.report import Findings, Line
+from pathcast.bench.options import BenchOptions
+from pathcast.bench.registry import SUITES
+from pathcast.bench.report import ReportLine
+from pathcast.bench.suite import AnySuite, Suite
 from pathcast.errors import WorkloadError
 from tests.cli.running import run
 
-
-def toy(wish: Wish) -> Findings:
-    wish.tell("the only thing")
-    line = Line("toy", 0.5 if wish.quick else 0.1, "x", target=0.25)
-    return wish.gather({"toy": lambda _: [line]}, None), {"toys": "00"}
+Context = tuple[float, BenchOptions]
+Part = Callable[[Context], Iterable[ReportLine]]
 
 
-def train(wish: Wish) -> Findings:
-    """Says what it was asked for."""
-    if "none" in wish.only:
+def toy_suite(*, parts: Mapping[str, Part], any_schema: bool = False) -> AnySuite:
+    return Suite(
+        summary="a toy",
+        quick=0.5,
+        full=0.1,
+        context=lambda figure, options: (figure, options),
+        inputs=lambda _: {"toys": "00"},
+        parts=parts,
+        any_schema=any_schema,
+    )
+
+
+def figure_part(context: Context) -> Iterator[ReportLine]:
+    figure, options = context
+    options.progress("the only measurement")
+    yield ReportLine("toy", figure, "x", target=0.25)
+
+
+def options_part(context: Context) -> Iterator[ReportLine]:
+    """Report the schema and the parts that the options name."""
+    _, options = context
+    schema = "its own" if options.schema is None else options.schema.name
+    yield ReportLine(f"{schema}: {' '.join(options.only) or 'all'}", 1.0, "x")
+
+
+def failing_part(context: Context) -> Iterator[ReportLine]:
+    if "none" in context[1].only:
         raise WorkloadError("exhausted", "there are no trains")
-    schema = "its own" if wish.schema is None else wish.schema.name
-    return [Line(f"{schema}: {' '.join(wish.only) or 'all'}", 1.0, "x")], {}
+    yield from ()
 
 
 @pytest.fixture(autouse=True)
-def _with_a_toy(monkeypatch: pytest.MonkeyPatch) -> None:
+def _with_toy_suites(monkeypatch: pytest.MonkeyPatch) -> None:
+    train = {"engine": options_part, "wagon": lambda _: iter(()), "none": failing_part}
     toys = {
-        "toy": Benchmark("a toy", toy),
-        "train": Benchmark("a train", train, parts=("engine", "wagon", "none"), any_schema=True),
+        "toy": toy_suite(parts={"figure": figure_part}),
+        "train": toy_suite(parts=train, any_schema=True),
     }
-    monkeypatch.setattr(registry, "BENCHMARKS", {**BENCHMARKS, **toys})
+    monkeypatch.setattr(registry, "SUITES", {**SUITES, **toys})
 
 
 def test_benchmarks_are_listed() -> None:
@@ -53,7 +75,7 @@ def test_benchmarks_are_listed() -> None:
     assert row["toy"] == "a toy"
 
 
-def test_a_target_that_is_met_or_missed() -> None:
+def test_exit_code_tells_whether_targets_are_met() -> None:
     met, missed = run("bench", "toy", "--quick"), run("bench", "toy")
     assert (met.code, missed.code) == (0, 1)
     assert "pass" in met.stdout
@@ -62,21 +84,18 @@ def test_a_target_that_is_met_or_missed() -> None:
     assert missed.stdout.startswith("benchmark toy\n")
 
 
-def test_a_figure_is_told_when_it_is_there() -> None:
-    def falls_over(wish: Wish) -> Findings:
-        def lines(_: None) -> Iterator[Line]:
-            yield Line("a figure", 0.5, "x", target=0.25)
-            yield Line("another", 3, "ms")
-            raise WorkloadError("exhausted", "nothing is left")
+def test_figure_appears_when_it_is_complete() -> None:
+    def failing(_: Context) -> Iterator[ReportLine]:
+        yield ReportLine("a figure", 0.5, "x", target=0.25)
+        yield ReportLine("another", 3, "ms")
+        raise WorkloadError("exhausted", "nothing is left")
 
-        return wish.gather({"all": lines}, None), {}
-
-    registry.BENCHMARKS["falls"] = Benchmark("falls over", falls_over)  # type: ignore[index]  # a copy of ours
+    registry.SUITES["falls"] = toy_suite(parts={"all": failing})  # type: ignore[index]
     result = run("bench", "falls")
     assert (result.code, result.stdout) == (2, "")
-    told = result.stderr.splitlines()
-    assert told[:2] == ["a figure: 0.5 x (>= 0.25 x: pass)", "another: 3 ms"]
-    assert "nothing is left" in told[2]
+    lines = result.stderr.splitlines()
+    assert lines[:2] == ["a figure: 0.5 x (>= 0.25 x: pass)", "another: 3 ms"]
+    assert "nothing is left" in lines[2]
 
 
 def test_the_report_as_json_and_in_a_file(tmp_path: Path) -> None:
@@ -89,36 +108,36 @@ def test_the_report_as_json_and_in_a_file(tmp_path: Path) -> None:
     assert "No such file" in result.stderr
 
 
-def test_a_benchmark_that_there_is_not() -> None:
+def test_unknown_benchmark_is_rejected() -> None:
     result = run("bench", "toys")
     assert (result.code, result.stdout) == (2, "")
     assert "there are covering, filter, overlay, pipeline, workload, toy, train" in result.stderr
 
 
 def test_a_part_and_a_schema_may_be_chosen(tmp_path: Path) -> None:
-    def what(*arguments: str | Path) -> object:
+    def label(*arguments: str | Path) -> object:
         (row,) = run("bench", "train", "--json", *arguments).rows
         return row["lines"][0]["what"]
 
     (tmp_path / "toys.dtd").write_text("<!ELEMENT toy EMPTY>")
-    assert what() == "its own: all"
-    assert what("--only", "wagon", "--only", "engine") == "its own: wagon engine"
-    assert what("--dtd", "book") == "book: all"
-    assert what("--dtd", tmp_path / "toys.dtd", "--only", "wagon") == "toys.dtd: wagon"
+    assert label() == "its own: all"
+    assert label("--only", "wagon", "--only", "engine") == "its own: wagon engine"
+    assert label("--dtd", "book") == "book: all"
+    assert label("--dtd", tmp_path / "toys.dtd", "--only", "engine") == "toys.dtd: engine"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("toy", "--dtd", "news"), "schemas of its own"),
-        (("toy", "--only", "engine"), "it has none"),
+        (("toy", "--only", "engine"), "there are figure"),
         (("train", "--only", "rail"), "there are engine, wagon"),
         (("train", "--dtd", "missing.dtd"), "missing.dtd"),
         (("train", "--only", "none"), "there are no trains"),
         (("filter", "--only", "none"), "there are linear, hops, mixed, cold, loop, churn, load,"),
     ],
 )
-def test_what_cannot_be_chosen(arguments: tuple[str, ...], said: str) -> None:
+def test_unsupported_options_are_rejected(arguments: tuple[str, ...], message: str) -> None:
     result = run("bench", *arguments)
     assert (result.code, result.stdout) == (2, "")
-    assert said in result.stderr
+    assert message in result.stderr

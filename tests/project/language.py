@@ -51,7 +51,7 @@ VAGUE: Final = frozenset({"found", "known", "one", "what", "whole"})
 
 IRREGULAR: Final = frozenset(
     "told met found given taken known made kept sent held left lost done seen shown written chosen"
-    " drawn built bound brought gone grown heard laid led meant paid begun broken said sorted spread"
+    " drawn built bound brought gone grown heard laid led meant paid begun broken said sorted"
     " thrown understood worn wound stood stolen sought spoken split spelt shaken sold".split()
 )
 NOT_PARTICIPLES: Final = frozenset(

@@ -1,14 +1,16 @@
-"""How fast we are, as a multiple of something else that does comparable work on the same inputs.
+"""Interleaved timing: the speed of one function as a multiple of another's on the same inputs.
 
-Both run in turns: ours, theirs, ours, theirs ... Whatever disturbs the machine for a while then disturbs
-both. A round gives one ratio; the figure is the median of them, and the lowest and the highest show how
-far it can be trusted. A first round of each is not counted: it fills caches and loads modules.
+The functions run alternately: ours, theirs, ours, theirs, and so on. A disturbance of the machine
+then affects both. A round gives one ratio; the figure is the median, and the lowest and the highest
+ratio show its reliability. The first round of each is not counted: it fills caches and loads
+modules.
 
-Time is CPU time of this process, so that other processes cost us little. The garbage collector runs before each turn
-and is off during it, for both alike: a collection that the one causes must not fall into the other's time.
+Time is the CPU time of this process, so that other processes have little influence. The garbage
+collector runs before each turn and is off during it, so that neither function pays for the other's
+garbage.
 
 >>> ticks = iter([0.0, 4.0, 4.0, 5.0,  5.0, 7.0, 7.0, 8.0])
->>> compared(lambda: None, lambda: None, rounds=2, clock=lambda: next(ticks), warm=False).ratios
+>>> compare(lambda: None, lambda: None, rounds=2, clock=lambda: next(ticks), warm=False).ratios
 (0.25, 0.5)
 """
 
@@ -20,14 +22,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["Ratio", "compared"]
+__all__ = ["Ratio", "compare"]
 
-_SHORTEST = 1e-9  # a clock may not have moved at all
+MIN_SECONDS = 1e-9  # a coarse clock may not have advanced
 
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """Their time divided by ours, round by round: 2 says that ours is twice as fast."""
+    """Their time divided by ours, per round: 2 means that ours is twice as fast."""
 
     ratios: tuple[float, ...]
     ours: float  # CPU seconds, the median
@@ -42,7 +44,7 @@ class Ratio:
         return min(self.ratios), max(self.ratios)
 
 
-def compared(
+def compare(
     ours: Callable[[], object],
     theirs: Callable[[], object],
     *,
@@ -50,13 +52,13 @@ def compared(
     clock: Callable[[], float] = time.process_time,
     warm: bool = True,
 ) -> Ratio:
-    """Run both in turns, as many rounds as asked for."""
+    """Time both functions alternately, `rounds` times each."""
     if rounds < 1:
         raise ValueError(f"there is nothing to learn from {rounds} rounds")
     if warm:
         ours()
         theirs()
-    pairs = [(_timed(ours, clock), _timed(theirs, clock)) for _ in range(rounds)]
+    pairs = [(_time(ours, clock), _time(theirs, clock)) for _ in range(rounds)]
     return Ratio(
         tuple(other / own for own, other in pairs),
         statistics.median(own for own, _ in pairs),
@@ -64,14 +66,14 @@ def compared(
     )
 
 
-def _timed(work: Callable[[], object], clock: Callable[[], float]) -> float:
+def _time(work: Callable[[], object], clock: Callable[[], float]) -> float:
     enabled = gc.isenabled()
     gc.collect()
     gc.disable()
     try:
         start = clock()
         work()
-        return max(clock() - start, _SHORTEST)
+        return max(clock() - start, MIN_SECONDS)
     finally:
         if enabled:
             gc.enable()

@@ -1,13 +1,14 @@
-"""The most memory that a function needs, measured in a process of its own.
+"""Peak memory of a function, measured in a process of its own.
 
-parent: peak(function, *arguments) -> python -m pathcast.bench.memory module:function arguments -> a line of JSON
+    parent: measure_peak(function, *arguments)
+    child:  python -m pathcast.bench.memory module:function arguments -> a line of JSON
 
-In a process that did other things before, the peak would be theirs. The child imports the function's module,
-notes what it occupies by then, runs the function and says how much was resident at most. Arguments and
-result go through JSON; the function must be one that can be found by its module and its name.
+In a process with a history the peak would include that history. The child imports the function's
+module, notes its resident size, runs the function and reports the peak. Arguments and result are
+JSON; the function must be importable by its module and name.
 
-Linux keeps the peak of a process (VmHWM) from its start. Elsewhere it is `ru_maxrss`, which Linux hands
-on from the parent that forked the child and is therefore only second choice.
+Linux keeps the peak of a process (VmHWM) from its start. Elsewhere the peak is `ru_maxrss`, which
+Linux inherits from the parent that forked the child and is therefore the second choice.
 """
 
 from __future__ import annotations
@@ -22,20 +23,22 @@ from dataclasses import dataclass
 
 from pathcast.sandbox.processes import child_environment, peak_memory, python_module_command
 
-__all__ = ["Peak", "peak", "resident_peak"]
+__all__ = ["PeakMemory", "measure_peak", "resident_peak"]
+
+SHOWN_ERROR_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Peak:
-    """Bytes: `before` the function ran (the interpreter and what it imports), and at most."""
+class PeakMemory:
+    """Bytes: before the function ran (the interpreter and its imports), and the peak."""
 
     before: int
-    most: int
+    peak: int
     result: object
 
 
-def peak(function: Callable[..., object], *arguments: object) -> Peak:
-    """Run the function in a child; RuntimeError with its last words if it fails."""
+def measure_peak(function: Callable[..., object], *arguments: object) -> PeakMemory:
+    """Run the function in a child process; raise RuntimeError with its last output if it fails."""
     name = f"{function.__module__}:{function.__qualname__}"
     done = subprocess.run(  # noqa: S603 - our own interpreter
         python_module_command(__name__, name, json.dumps(arguments)),
@@ -44,20 +47,20 @@ def peak(function: Callable[..., object], *arguments: object) -> Peak:
         env=child_environment(),
     )
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        words = " ".join(line.strip() for line in said[-3:]) or "it said nothing"
-        raise RuntimeError(f"{name} ended with status {done.returncode}: {words}")
-    found = json.loads(done.stdout.splitlines()[-1])
-    return Peak(found["before"], found["most"], found["result"])
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        output = " ".join(line.strip() for line in lines[-SHOWN_ERROR_LINES:]) or "no output"
+        raise RuntimeError(f"{name} ended with status {done.returncode}: {output}")
+    answer = json.loads(done.stdout.splitlines()[-1])
+    return PeakMemory(answer["before"], answer["peak"], answer["result"])
 
 
 def resident_peak() -> int:
-    """The most bytes that this process has had in memory so far."""
+    """Return the peak resident size of this process so far, in bytes."""
     peak_bytes = peak_memory()
     if peak_bytes is not None:
         return peak_bytes
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else most * 1024
+    maximum = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return maximum if sys.platform == "darwin" else maximum * 1024
 
 
 def _child() -> None:
@@ -65,8 +68,8 @@ def _child() -> None:
     function = pkgutil.resolve_name(name)
     before = resident_peak()
     result = function(*json.loads(arguments))
-    found = {"before": before, "most": resident_peak(), "result": result}
-    sys.stdout.write(json.dumps(found) + "\n")
+    answer = {"before": before, "peak": resident_peak(), "result": result}
+    sys.stdout.write(json.dumps(answer) + "\n")
 
 
 if __name__ == "__main__":

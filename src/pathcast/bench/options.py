@@ -1,40 +1,26 @@
-"""What is wanted of a benchmark: how thorough it should be, on which schema, which of its parts, and who hears of it meanwhile."""
+"""Options of a benchmark run: its size, its schema, its parts, and who observes its progress."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
-from pathcast.bench.report import Line, Tell
+from pathcast.bench.report import Progress, ReportLine
 from pathcast.schema import Schema
 
-__all__ = ["Wish"]
-
-Bench = TypeVar("Bench")
+__all__ = ["BenchOptions"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """Without a `schema` a benchmark takes its own; without names in `only` it measures everything.
+class BenchOptions:
+    """Without a `schema` a suite uses its own; without names in `only` it runs all parts.
 
-    `tell` hears what is being measured, `found` each line as soon as it is there: a long run that is ended has not been in vain.
+    `progress` receives the name of the measurement that starts. `on_line` receives each line when
+    it is complete, so that a long run that is interrupted has shown its figures.
     """
 
     quick: bool = False
-    tell: Tell = lambda _: None
+    progress: Progress = lambda _: None
     schema: Schema | None = None
     only: tuple[str, ...] = ()
-    found: Callable[[Line], None] = lambda _: None
-
-    def gather(
-        self, parts: Mapping[str, Callable[[Bench], Iterable[Line]]], bench: Bench
-    ) -> list[Line]:
-        """The lines of the parts that are wished for, in the order of the table."""
-        lines: list[Line] = []
-        for name, part in parts.items():
-            if not self.only or name in self.only:
-                for line in part(bench):
-                    self.found(line)
-                    lines.append(line)
-        return lines
+    on_line: Callable[[ReportLine], None] = lambda _: None

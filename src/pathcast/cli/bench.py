@@ -1,9 +1,9 @@
-"""`pathcast bench`: run one of our benchmarks and say which targets it meets."""
+"""`pathcast bench`: run a benchmark suite and compare its figures with their targets."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,8 +15,9 @@ from pathcast.errors import FormatError, WorkloadError
 from pathcast.files.atomic_write import atomic_file
 
 if TYPE_CHECKING:
-    from pathcast.bench.registry import Benchmark
-    from pathcast.bench.report import Line
+    from pathcast.bench.report import Report, ReportLine
+    from pathcast.bench.suite import AnySuite
+    from pathcast.schema import Schema
 
 __all__ = ["bench"]
 
@@ -34,7 +35,7 @@ def bench(
         typer.Option(
             "--dtd",
             metavar="FILE",
-            help="filter: subscriptions and documents of this DTD (a file, or a bundled schema); news if not given.",
+            help="filter: generate inputs for this DTD (a file or bundled schema); default news.",
         ),
     ] = None,
     only: Annotated[
@@ -42,7 +43,7 @@ def bench(
         typer.Option(
             "--only",
             metavar="PART",
-            help="Measure this part alone, where a benchmark has parts; may be given several times.",
+            help="Measure only this part; repeatable.",
         ),
     ] = None,
     as_json: Annotated[
@@ -55,61 +56,78 @@ def bench(
 ) -> None:
     """Measure, and compare the figures with their targets.
 
-    Figures are ratios between things that ran in turns in the same run, so that they mean the same on
-    every machine. Let nothing else run meanwhile. Each is told on stderr when it is there, and all of them at the end.
+    A figure is a ratio between two workloads that ran alternately in the same run, so that it is
+    comparable between machines. Leave the machine idle otherwise. Each figure appears on stderr
+    when it is complete, and all of them on stdout at the end.
 
     Exit code: 0 if all targets are met; 1 if one is missed; 2 for a bad call.
 
     Example: `pathcast bench filter --quick --only linear`
     """
-    from pathcast.bench.options import Wish
-    from pathcast.bench.registry import BENCHMARKS, run  # loads what it measures
+    from pathcast.bench.registry import SUITES  # imports everything that is measured
 
     with Output() as output:
         if name is None:
-            listed = {key: one.about for key, one in BENCHMARKS.items()}
-            if as_json:
-                output.json(listed)
-            else:
-                width = max(len(key) for key in listed)
-                output.text("\n".join(f"{key:<{width}}  {about}" for key, about in listed.items()))
+            _list_suites(output, SUITES, as_json)
             return
-        if name not in BENCHMARKS:
-            fail(f"there is no benchmark {name!r}\n  hint: there are {', '.join(BENCHMARKS)}")
-        _check(name, BENCHMARKS[name], dtd, only or [])
-        schema = None if dtd is None else load_schema(dtd)
-        with progress("measuring", None, with_data=False) as bar:
-            task = bar.task_ids[0]
-
-            def tell(what: str) -> None:
-                bar.update(task, description=what)
-
-            def found(line: Line) -> None:
-                say(str(line), console=bar.console)
-
-            try:
-                report = run(name, Wish(quick, tell, schema, tuple(only or ()), found))
-            except WorkloadError as error:  # the DTD has not what is asked of it
-                fail(str(error))
+        if name not in SUITES:
+            fail(f"there is no benchmark {name!r}\n  hint: there are {', '.join(SUITES)}")
+        _check_options(name, SUITES[name], dtd, only or [])
+        report = _measure(name, quick, None if dtd is None else load_schema(dtd), only or [])
         if as_json:
             output.json(report.as_dict())
         else:
             output.text(report.table())
-        if out is not None:  # last: whatever is wrong with the file, the figures have been said
-            try:
-                with atomic_file(out) as stream:
-                    stream.write(json.dumps(report.as_dict(), indent=2).encode() + b"\n")
-            except FormatError as error:
-                fail(str(error))
+        if out is not None:  # after the output, which an unwritable file must not prevent
+            _write_report(out, report)
     if not report.passed:
         raise typer.Exit(FAILED)
 
 
-def _check(name: str, benchmark: Benchmark, dtd: str | None, only: Sequence[str]) -> None:
-    """Whether the benchmark can do what the options ask for."""
-    if dtd is not None and not benchmark.any_schema:
+def _list_suites(output: Output, suites: Mapping[str, AnySuite], as_json: bool) -> None:
+    summaries = {name: suite.summary for name, suite in suites.items()}
+    if as_json:
+        output.json(summaries)
+        return
+    width = max(map(len, summaries))
+    output.text("\n".join(f"{name:<{width}}  {text}" for name, text in summaries.items()))
+
+
+def _measure(name: str, quick: bool, schema: Schema | None, only: Sequence[str]) -> Report:
+    """Run a suite with progress on stderr."""
+    from pathcast.bench.options import BenchOptions
+    from pathcast.bench.registry import run
+
+    with progress("measuring", None, with_data=False) as bar:
+        task = bar.task_ids[0]
+
+        def show_step(step: str) -> None:
+            bar.update(task, description=step)
+
+        def show_line(line: ReportLine) -> None:
+            say(str(line), console=bar.console)
+
+        try:
+            return run(name, BenchOptions(quick, show_step, schema, tuple(only), show_line))
+        except WorkloadError as error:  # the DTD cannot produce the inputs
+            fail(str(error))
+
+
+def _write_report(out: Path, report: Report) -> None:
+    try:
+        with atomic_file(out) as stream:
+            stream.write(json.dumps(report.as_dict(), indent=2).encode() + b"\n")
+    except FormatError as error:
+        fail(str(error))
+
+
+def _check_options(name: str, suite: AnySuite, dtd: str | None, only: Sequence[str]) -> None:
+    """Fail if the suite does not support the options."""
+    if dtd is not None and not suite.any_schema:
         fail(f"--dtd: the benchmark {name} has schemas of its own")
     for part in only:
-        if part not in benchmark.parts:
-            hint = f"there are {', '.join(benchmark.parts)}" if benchmark.parts else "it has none"
-            fail(f"--only: the benchmark {name} has no part {part!r}\n  hint: {hint}")
+        if part not in suite.parts:
+            fail(
+                f"--only: the benchmark {name} has no part {part!r}\n"
+                f"  hint: there are {', '.join(suite.parts)}"
+            )

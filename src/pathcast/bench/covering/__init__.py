@@ -1,9 +1,11 @@
-"""How fast it is known which subscription stands for which, and how much smaller tables get by it.
+"""Benchmark of covering: the speed of the indexes, and the reduction of tables.
 
-inputs (patterns, encoded once) -> a part (search, queries, first, changes, ...) -> lines -> table
+    context (patterns, encoded once) -> a part (search, queries, first, changes, ...) -> lines
 
-- Every index is compiled, and all have the same test of a pair; the plain one asks each pattern in turn and is what the others are compared with.
-- Searches are for patterns that are not among those searched, each in both directions. Time is CPU time, both run in turns,
-  up to the array of numbers that were found.
-- The papers' DTD is not ours to give away: the bundled news schema stands in for NITF, and the queries have its names.
+- Every index is compiled, and all share the same test of a pair. The reference is a linear scan
+  that tests each pattern.
+- Searches are for patterns that are not in the index, each in both directions. Time is CPU time up
+  to the array of numbers; both sides run alternately.
+- The bundled news schema stands in for NITF, whose DTD may not be redistributed, and the queries
+  use its names.
 """

@@ -1,14 +1,15 @@
-"""How fast documents are matched, with parsing alone as the yardstick.
+"""Benchmark of matching, with parsing as the reference.
 
-sizes (how much) -> inputs (subscriptions and documents) -> a part (linear, hops, ...) -> lines -> table
+    sizes -> inputs (subscriptions and documents) -> a part (linear, hops, ...) -> lines
 
-- *E* is our rate from bytes to the buffer of numbers, *F* that of `lxml.etree.fromstring` alone, with a parser of the settings
-  that we use, on the same documents. E/F cannot be much above 1 and would be 1 if matching cost nothing.
-- Everything is warm unless a line says otherwise: a round over the same documents comes first. Time is CPU time, both
-  run in turns (`pathcast.bench.measure`), except where two processes are compared with one: there it is the clock on the wall.
-- Documents have some 7,000 bytes. Their seed is not that of the subscriptions, so that nothing is known of them beforehand.
-- What a document matches decides much of what matching costs. So the linear sets are made such that it is between 5 and
-  15 of a hundred subscriptions, and lines say whether it is (see `inputs`).
+- *E* is our rate from bytes to the buffer of numbers. *F* is the rate of `lxml.etree.fromstring` on
+  the same documents, with the same parser settings. E/F would be 1 if matching cost nothing.
+- Measurements are warm unless a line says otherwise: a round over the same documents comes first.
+  Time is CPU time and both sides run alternately (`pathcast.bench.measure`). Only the comparison of
+  two processes with one uses wall-clock time.
+- Documents have about 7,000 bytes. Their seed differs from that of the subscriptions.
+- The share of matching subscriptions determines much of the cost. The linear sets match between 5
+  and 15 percent, and a line reports the share (see `inputs`).
 
-This file imports nothing: `processes` is also run as a program, which must not have been imported before.
+This file imports nothing: `processes` also runs as a program, which must not be imported before.
 """

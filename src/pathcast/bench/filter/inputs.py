@@ -1,12 +1,14 @@
-"""What goes into the measurements: sets of subscriptions, documents, and the parser that is the yardstick.
+"""Inputs of the filter benchmark: sets of subscriptions, and documents.
 
-A distinct stream of subscriptions has its short and common ones first: with p(*) = p(//) = 0.2 and depths up to 10, a document of
-the news schema matches 41% of the first 1,000, 24% of the first 10,000, 12% of the first 100,000 and 6% of a million. So the sets
-up to 100,000 are drawn evenly from the first 100,000 of the stream and match as those do; the million is the stream itself.
-(Walks that always go as deep as they can, the preset miliaraki2008-nitf, would be at 3.5% with a million.)
+A stream of distinct subscriptions begins with short and common ones. With p(*) = p(//) = 0.2 and
+depths up to 10, a document of the news schema matches 41% of the first 1,000, 24% of the first
+10,000, 12% of the first 100,000 and 6% of a million. So the sets up to 100,000 are drawn evenly
+from the first 100,000 of the stream and match like those; the million is the stream itself. (Walks
+of maximal depth, the preset miliaraki2008-nitf, would match 3.5% of a million.)
 
-A mixed set has a third each of linear paths, paths with one value predicate, and twigs of two and three branches. What was made is
-kept for as long as the `Inputs` are, since twigs take their time, and its fingerprint is noted.
+A mixed set has a third each of linear paths, paths with one value predicate, and twigs of two and
+three branches. Generated texts are kept, because twigs take long to generate, and their fingerprint
+is recorded.
 """
 
 from __future__ import annotations
@@ -21,10 +23,10 @@ from pathcast.generators.documents import DocumentOptions, Documents
 from pathcast.generators.subscriptions import SubscriptionOptions, subscriptions
 from pathcast.schema import Schema
 
-__all__ = ["BYTES", "Inputs"]
+__all__ = ["DOCUMENT_BYTES", "FilterInputs"]
 
-BYTES = 7_000  # of a document
-_TEXTS, _BODIES = 1, 2  # seeds
+DOCUMENT_BYTES = 7_000
+_SUBSCRIPTION_SEED, _DOCUMENT_SEED = 1, 2
 _LINEAR = SubscriptionOptions(max_depth=10, wildcard=0.2, descendant=0.2)
 _VALUES = replace(_LINEAR, predicate=1.0)
 _TWIGS = tuple(
@@ -32,11 +34,11 @@ _TWIGS = tuple(
 )
 
 
-class _Stream:
-    """Texts as they were drawn, as many as were asked for so far."""
+class _TextStream:
+    """Generated texts in order, extended on demand."""
 
     def __init__(self, schema: Schema, options: SubscriptionOptions) -> None:
-        self._source: Iterator[str] = subscriptions(schema, options, _TEXTS)
+        self._source: Iterator[str] = subscriptions(schema, options, _SUBSCRIPTION_SEED)
         self._texts: list[str] = []
 
     def first(self, count: int) -> list[str]:
@@ -44,41 +46,42 @@ class _Stream:
         if len(self._texts) < count:
             raise WorkloadError(
                 "exhausted",
-                f"the schema has {len(self._texts):,} distinct subscriptions of this kind, not {count:,}",
+                f"the schema has {len(self._texts):,} distinct subscriptions of this kind,"
+                f" not {count:,}",
                 hint="measure less of it (--quick, --only)",
             )
         return self._texts[:count]
 
     def evenly(self, count: int, pool: int) -> list[str]:
-        """So many, spread over the first `pool`."""
+        """Return `count` texts, evenly spaced over the first `pool`."""
         pool = max(count, pool)
         return self.first(pool)[:: pool // count][:count]
 
 
 @dataclass(slots=True)
-class Inputs:
-    """Subscriptions and documents of a schema; `prints` are the fingerprints of those that were handed out."""
+class FilterInputs:
+    """Subscriptions and documents of a schema, with the fingerprints of those that were used."""
 
     schema: Schema
     pool: int
-    prints: dict[str, str] = field(default_factory=dict)
-    _streams: dict[SubscriptionOptions, _Stream] = field(default_factory=dict)
+    fingerprints: dict[str, str] = field(default_factory=dict)
+    _streams: dict[SubscriptionOptions, _TextStream] = field(default_factory=dict)
     _documents: Documents | None = None
 
     def linear(self, count: int) -> list[str]:
-        return self._noted(f"linear, {count:,}", self._stream(_LINEAR).evenly(count, self.pool))
+        return self._record(f"linear, {count:,}", self._stream(_LINEAR).evenly(count, self.pool))
 
     def spare(self, count: int) -> list[str]:
-        """Linear ones that are in no set of the pool."""
-        found = self._stream(_LINEAR).first(self.pool + count)[self.pool :]
-        return self._noted(f"linear, {count:,} others", found)
+        """Return linear subscriptions that are in no set of the pool."""
+        texts = self._stream(_LINEAR).first(self.pool + count)[self.pool :]
+        return self._record(f"linear, {count:,} others", texts)
 
-    def mixed(self, count: int) -> list[str]:
-        """The kinds take turns, so that numbers say nothing of them."""
+    def mixed_set(self, count: int) -> list[str]:
+        """Return a mixed set in which the kinds alternate."""
         third = count // 3
         shares = {_LINEAR: count - 2 * third, _VALUES: third}
         shares |= {_TWIGS[0]: third - third // 2, _TWIGS[1]: third // 2}
-        # Of each kind evenly from what the largest mixed set would have of it.
+        # Each kind is spread evenly over its share of the largest mixed set.
         kinds = [
             self._stream(options).evenly(share, share * max(1, self.pool // count))
             for options, share in shares.items()
@@ -86,23 +89,25 @@ class Inputs:
         linear, values, twigs = kinds[0], kinds[1], kinds[2] + kinds[3]
         turns = zip(linear, values, twigs, strict=False)
         texts = [*chain.from_iterable(turns), *linear[third:]]
-        assert len(set(texts)) == count, "they are to be distinct"
-        return self._noted(f"mixed, {count:,}", texts)
+        assert len(set(texts)) == count, "the subscriptions must be distinct"
+        return self._record(f"mixed, {count:,}", texts)
 
     def documents(self, count: int, first: int = 0) -> list[bytes]:
         if self._documents is None:
-            self._documents = Documents(self.schema, DocumentOptions(size=BYTES), _BODIES)
+            self._documents = Documents(
+                self.schema, DocumentOptions(size=DOCUMENT_BYTES), _DOCUMENT_SEED
+            )
         bodies = [self._documents[number] for number in range(first, first + count)]
         name = f"documents {first:,} to {first + count - 1:,}"
-        self.prints[name] = fingerprint(bodies)
+        self.fingerprints[name] = fingerprint(bodies)
         return bodies
 
-    def _stream(self, options: SubscriptionOptions) -> _Stream:
+    def _stream(self, options: SubscriptionOptions) -> _TextStream:
         if options not in self._streams:
-            self._streams[options] = _Stream(self.schema, options)
+            self._streams[options] = _TextStream(self.schema, options)
         return self._streams[options]
 
-    def _noted(self, name: str, texts: list[str]) -> list[str]:
-        if name not in self.prints:
-            self.prints[name] = fingerprint(text.encode() for text in texts)
+    def _record(self, name: str, texts: list[str]) -> list[str]:
+        if name not in self.fingerprints:
+            self.fingerprints[name] = fingerprint(text.encode() for text in texts)
         return texts

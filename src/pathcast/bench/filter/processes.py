@@ -1,10 +1,10 @@
-"""Two processes against one: do they get in each other's way?
+"""Two matching processes against one: whether they slow each other down.
 
-parent: go -> python -m pathcast.bench.filter.processes folder passes -> ready, then done for every go
+    parent: go -> python -m pathcast.bench.filter.processes folder passes -> ready, done per go
 
-Both have the same subscriptions and match the same documents as often. In a round, first one works alone, then both at once, from
-the moment at which they are told to until the last is done. Two at once that take as long as one alone are twice as fast.
-What counts is the clock on the wall, so anything else that runs on the machine shows.
+Both processes have the same subscriptions and match the same documents equally often. In a round,
+one works alone, then both at once. Two that finish in the time of one are twice as fast. The figure
+uses wall-clock time, so any other load on the machine affects it.
 """
 
 from __future__ import annotations
@@ -19,58 +19,58 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from pathcast.bench.filter.bench import Bench, joined, loaded, matched
-from pathcast.bench.filter.subprocess_inputs import bodies_in, texts_in, written
-from pathcast.bench.report import Line
+from pathcast.bench.filter.context import FilterContext, join_notes, load_matcher, match_all
+from pathcast.bench.filter.subprocess_inputs import read_bodies, read_texts, write_inputs
+from pathcast.bench.report import ReportLine
 from pathcast.sandbox.processes import child_environment, python_module_command
 
 __all__ = ["processes"]
 
-_MODULE = "pathcast.bench.filter.processes"  # __name__ is another one in the child
+_MODULE = "pathcast.bench.filter.processes"  # __name__ is "__main__" in the child
 _PROCESSES = {10_000: 1.7}
 _READY, _GO, _DONE = b"ready\n", b"go\n", b"done\n"
 
 
-def processes(bench: Bench) -> Iterator[Line]:
+def processes(bench: FilterContext) -> Iterator[ReportLine]:
     bodies = bench.bodies()
     for size in bench.sizes.of(_PROCESSES):
-        what = f"two processes / one, linear, {size.count:,}"
-        bench.tell(what)
+        label = f"two processes / one, linear, {size.count:,}"
+        bench.progress(label)
         with TemporaryDirectory(prefix="pathcast-") as name, ExitStack() as stack:
-            folder = written(Path(name), bench.inputs.linear(size.count), bodies)
+            folder = write_inputs(Path(name), bench.inputs.linear(size.count), bodies)
             pair = [stack.enter_context(_worker(folder, bench.sizes.wall)) for _ in range(2)]
             for worker in pair:
-                worker.hear(_READY)
-            times = [(_wall(pair[:1]), _wall(pair)) for _ in range(bench.sizes.rounds)]
+                worker.expect(_READY)
+            times = [(_wall_time(pair[:1]), _wall_time(pair)) for _ in range(bench.sizes.rounds)]
         ratios = [2 * alone / both for alone, both in times]
         work = len(bodies) * bench.sizes.wall
         alone, both = (work / statistics.median(column) for column in zip(*times, strict=True))
         rates = f"{alone:,.0f} documents/s alone, {2 * both:,.0f} together"
-        yield Line(
-            what,
+        yield ReportLine(
+            label,
             statistics.median(ratios),
             "x",
             target=size.target,
             spread=(min(ratios), max(ratios)),
-            note=joined(rates, "by the wall clock", size.note),
+            note=join_notes(rates, "by the wall clock", size.note),
         )
 
 
 class _Worker:
-    """A child, and the lines that go to and fro."""
+    """A child process, controlled by lines on its standard input and output."""
 
-    def __init__(self, orders: IO[bytes], answers: IO[bytes]) -> None:
-        self._orders = orders
+    def __init__(self, requests: IO[bytes], answers: IO[bytes]) -> None:
+        self._requests = requests
         self._answers = answers
 
-    def tell(self) -> None:
-        self._orders.write(_GO)
-        self._orders.flush()
+    def start(self) -> None:
+        self._requests.write(_GO)
+        self._requests.flush()
 
-    def hear(self, expected: bytes) -> None:
-        heard = self._answers.readline()
-        if heard != expected:
-            raise RuntimeError(f"a process of the benchmark said {heard!r}, not {expected!r}")
+    def expect(self, expected: bytes) -> None:
+        line = self._answers.readline()
+        if line != expected:
+            raise RuntimeError(f"a process of the benchmark said {line!r}, not {expected!r}")
 
 
 @contextmanager
@@ -90,27 +90,27 @@ def _worker(folder: str, passes: int) -> Iterator[_Worker]:
             raise
 
 
-def _wall(workers: Sequence[_Worker]) -> float:
-    """Seconds until all that are told to work have done it."""
+def _wall_time(workers: Sequence[_Worker]) -> float:
+    """Start the workers; return the seconds until all have finished."""
     start = time.perf_counter()
     for worker in workers:
-        worker.tell()
+        worker.start()
     for worker in workers:
-        worker.hear(_DONE)
+        worker.expect(_DONE)
     return time.perf_counter() - start
 
 
 def _child(folder: str, passes: int) -> None:
-    matcher, bodies = loaded(texts_in(folder)), list(bodies_in(folder))
-    matched(matcher, bodies)
-    _say(_READY)
+    matcher, bodies = load_matcher(read_texts(folder)), list(read_bodies(folder))
+    match_all(matcher, bodies)
+    _write(_READY)
     while sys.stdin.buffer.readline() == _GO:
         for _ in range(passes):
-            matched(matcher, bodies)
-        _say(_DONE)
+            match_all(matcher, bodies)
+        _write(_DONE)
 
 
-def _say(line: bytes) -> None:
+def _write(line: bytes) -> None:
     sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
 

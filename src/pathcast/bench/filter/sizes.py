@@ -1,11 +1,11 @@
-"""How much is measured, and how the sets of a part are picked for it.
+"""Sizes of the benchmark, and the sets that a part measures.
 
-Targets are for sets of 1,000 up to a million. A quick run leaves out those above `largest`; `divide` makes all of them smaller,
-which is for looking whether everything runs.
+Targets are for sets of 1,000 up to a million subscriptions. A quick run omits those above
+`largest`. `divide` makes all sets smaller, for tests of the benchmark itself.
 
 >>> QUICK.of({1_000: 0.75, 1_000_000: 0.1})
-[Size(nominal=1000, count=1000, target=0.75, note='1,000,000 left out')]
->>> Sizes(divide=100).of({1_000: 0.75})[0].note
+[TargetSize(nominal=1000, count=1000, target=0.75, note='1,000,000 left out')]
+>>> FilterSizes(divide=100).of({1_000: 0.75})[0].note
 'the target is for 1,000'
 """
 
@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["FULL", "QUICK", "Size", "Sizes"]
+__all__ = ["FULL", "QUICK", "FilterSizes", "TargetSize"]
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
-    """A set of so many subscriptions, the target for it, and what is to be said of both."""
+class TargetSize:
+    """A set of `count` subscriptions with its target and a note for the report."""
 
     nominal: int
     count: int
@@ -28,35 +28,37 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
-    """The numbers of a run."""
+class FilterSizes:
+    """The amounts of a run."""
 
     divide: int = 1
     largest: int = 1_000_000
     documents: int = 400
     rounds: int = 9
-    others: int = 2_000  # documents before those that were never seen
-    block: int = 200  # of those in a round
-    looped: int = 400_000  # evaluations of a loop over XPath objects in a round, about
+    others: int = 2_000  # documents before the unseen ones
+    block: int = 200  # unseen documents in a round
+    looped: int = 400_000  # approximate evaluations per round of a loop over XPath objects
     passes: int = 5  # over the documents, in a round of churn
-    wall: int = 25  # the same, in a round of two processes
+    wall: int = 25  # passes over the documents, in a round of two processes
 
     @property
     def pool(self) -> int:
-        """Sets up to this size are drawn from so many subscriptions."""
+        """Return the number of subscriptions from which sets up to that size are drawn."""
         return 100_000 // self.divide
 
-    def of(self, targets: Mapping[int, float]) -> list[Size]:
-        """Those that are measured; the last one says which were left out."""
-        kept = {nominal: target for nominal, target in targets.items() if nominal <= self.largest}
-        left = [f"{nominal:,} left out" for nominal in targets if nominal not in kept]
-        found = []
-        for nominal, target in kept.items():
+    def of(self, targets: Mapping[int, float]) -> list[TargetSize]:
+        """Return the sizes to measure; the note of the last one names those left out."""
+        measured = {
+            nominal: target for nominal, target in targets.items() if nominal <= self.largest
+        }
+        omitted = [f"{nominal:,} left out" for nominal in targets if nominal not in measured]
+        sizes = []
+        for nominal, target in measured.items():
             notes = [f"the target is for {nominal:,}"] if self.divide > 1 else []
-            notes += left if nominal == max(kept) else []
-            found.append(Size(nominal, nominal // self.divide, target, "; ".join(notes)))
-        return found
+            notes += omitted if nominal == max(measured) else []
+            sizes.append(TargetSize(nominal, nominal // self.divide, target, "; ".join(notes)))
+        return sizes
 
 
-FULL = Sizes()
-QUICK = Sizes(largest=100_000, documents=150, rounds=5, block=60, looped=100_000, wall=20)
+FULL = FilterSizes()
+QUICK = FilterSizes(largest=100_000, documents=150, rounds=5, block=60, looped=100_000, wall=20)

@@ -1,7 +1,7 @@
-"""E/F: the rate of matching as a part of the rate of parsing alone.
+"""E/F: the rate of matching as a share of the rate of parsing.
 
-`linear` and `mixed` match to subscriptions, `hops` only to the union of where they go next, `cold` sees documents that the matcher
-has not seen: whatever it remembers of documents, it has it from 2,000 others.
+`linear` and `mixed` match to subscription numbers, `hops` to the union of next hops. `cold` matches
+documents that the matcher has not seen; its lazy DFA has learnt from 2,000 others.
 """
 
 from __future__ import annotations
@@ -10,90 +10,92 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from statistics import fmean
 
-from pathcast.bench.filter.bench import (
-    Bench,
-    ids_each,
-    loaded,
-    matched,
-    parsed,
-    rates,
+from pathcast.bench.filter.context import (
+    FilterContext,
+    load_matcher,
+    match_all,
+    match_counts,
+    parse_all,
+    rate_note,
     share_line,
 )
-from pathcast.bench.measure import Ratio, compared
-from pathcast.bench.report import Line
+from pathcast.bench.measure import Ratio, compare
+from pathcast.bench.report import ReportLine
 from pathcast.documents import new_parser
 from pathcast.matching import Matcher
 
-__all__ = ["cold", "hops", "linear", "mixed"]
+__all__ = ["cold", "hops", "linear", "mixed_kinds"]
 
 _LINEAR = {1_000: 0.75, 10_000: 0.65, 100_000: 0.40, 1_000_000: 0.10}
 _HOPS = dict.fromkeys(_LINEAR, 0.70)
 _MIXED = {10_000: 0.35, 100_000: 0.05}
 _COLD = {100_000: 0.20}
-_NEXT = 64  # hops
-_UNSEEN = 1_000_000  # the number of the first document that no other line uses
+_HOP_COUNT = 64
+_FIRST_UNSEEN = 1_000_000  # the number of the first document that no other part uses
 
 
-def linear(bench: Bench) -> Iterator[Line]:
+def linear(bench: FilterContext) -> Iterator[ReportLine]:
     bodies = bench.bodies()
     mean = f"{fmean(map(len, bodies)):,.0f} bytes each"
     for size in bench.sizes.of(_LINEAR):
-        what = f"linear, {size.count:,}"
-        bench.tell(what)
-        matcher = loaded(bench.inputs.linear(size.count))
-        found = bench.against_parsing(partial(matched, matcher, bodies), bodies)
-        yield _line(f"{what}: E/F", found, size.target, rates(found, len(bodies), size, mean))
-        yield share_line(f"{what}: matched", ids_each(matcher, bodies), size.count)
+        label = f"linear, {size.count:,}"
+        bench.progress(label)
+        matcher = load_matcher(bench.inputs.linear(size.count))
+        ratio = bench.against_parsing(partial(match_all, matcher, bodies), bodies)
+        yield _line(f"{label}: E/F", ratio, size.target, rate_note(ratio, len(bodies), size, mean))
+        yield share_line(f"{label}: matched", match_counts(matcher, bodies), size.count)
 
 
-def hops(bench: Bench) -> Iterator[Line]:
+def hops(bench: FilterContext) -> Iterator[ReportLine]:
     bodies = bench.bodies()
     for size in bench.sizes.of(_HOPS):
-        what = f"hops, linear, {size.count:,}"
-        bench.tell(what)
+        label = f"hops, linear, {size.count:,}"
+        bench.progress(label)
         matcher = _with_hops(bench.inputs.linear(size.count))
-        found = bench.against_parsing(partial(_hopped, matcher, bodies), bodies)
-        each = [_checked_hops(matcher, body) for body in bodies]
-        note = rates(found, len(bodies), size, f"{fmean(each):,.0f} of {_NEXT} hops a document")
-        yield _line(f"{what}: E/F", found, size.target, note)
+        ratio = bench.against_parsing(partial(_match_hops, matcher, bodies), bodies)
+        hop_counts = [_check_hops(matcher, body) for body in bodies]
+        note = rate_note(
+            ratio, len(bodies), size, f"{fmean(hop_counts):,.0f} of {_HOP_COUNT} hops a document"
+        )
+        yield _line(f"{label}: E/F", ratio, size.target, note)
 
 
-def mixed(bench: Bench) -> Iterator[Line]:
+def mixed_kinds(bench: FilterContext) -> Iterator[ReportLine]:
     bodies = bench.bodies()
     for size in bench.sizes.of(_MIXED):
-        what = f"mixed, {size.count:,}"
-        bench.tell(what)
-        matcher = loaded(bench.inputs.mixed(size.count))
-        found = bench.against_parsing(partial(matched, matcher, bodies), bodies)
-        ids = f"{fmean(ids_each(matcher, bodies)):,.0f} ids a document"
-        yield _line(f"{what}: E/F", found, size.target, rates(found, len(bodies), size, ids))
+        label = f"mixed, {size.count:,}"
+        bench.progress(label)
+        matcher = load_matcher(bench.inputs.mixed_set(size.count))
+        ratio = bench.against_parsing(partial(match_all, matcher, bodies), bodies)
+        ids = f"{fmean(match_counts(matcher, bodies)):,.0f} ids a document"
+        yield _line(f"{label}: E/F", ratio, size.target, rate_note(ratio, len(bodies), size, ids))
 
 
-def cold(bench: Bench) -> Iterator[Line]:
+def cold(bench: FilterContext) -> Iterator[ReportLine]:
     rounds, block = bench.sizes.rounds, bench.sizes.block
-    others = bench.inputs.documents(bench.sizes.others, _UNSEEN)
-    bodies = bench.inputs.documents(rounds * block, _UNSEEN + bench.sizes.others)
-    assert not {*others} & {*bodies}, "they are to be new"
+    others = bench.inputs.documents(bench.sizes.others, _FIRST_UNSEEN)
+    bodies = bench.inputs.documents(rounds * block, _FIRST_UNSEEN + bench.sizes.others)
+    assert not {*others} & {*bodies}, "the documents must be unseen"
     for size in bench.sizes.of(_COLD):
-        what = f"never seen, linear, {size.count:,}"
-        bench.tell(what)
-        matcher = loaded(bench.inputs.linear(size.count))
-        matched(matcher, others)
-        found = _block_by_block(matcher, bodies, block)
-        ids = f"{fmean(ids_each(matcher, bodies)):,.0f} ids a document"
-        note = rates(found, block, size, ids, f"after {len(others):,} others")
-        yield _line(f"{what}: E/F", found, size.target, note)
+        label = f"never seen, linear, {size.count:,}"
+        bench.progress(label)
+        matcher = load_matcher(bench.inputs.linear(size.count))
+        match_all(matcher, others)
+        ratio = _compare_blocks(matcher, bodies, block)
+        ids = f"{fmean(match_counts(matcher, bodies)):,.0f} ids a document"
+        note = rate_note(ratio, block, size, ids, f"after {len(others):,} others")
+        yield _line(f"{label}: E/F", ratio, size.target, note)
 
 
-def _block_by_block(matcher: Matcher, bodies: Sequence[bytes], block: int) -> Ratio:
-    """No document comes twice to either."""
+def _compare_blocks(matcher: Matcher, bodies: Sequence[bytes], block: int) -> Ratio:
+    """Compare on blocks of documents, so that neither side sees a document twice."""
     blocks = [bodies[at : at + block] for at in range(0, len(bodies), block)]
     settings = new_parser()
-    parsed(bodies[:1], settings)  # it loads what it needs at its first document
+    parse_all(bodies[:1], settings)  # load modules before the first measurement
     ours, theirs = iter(blocks), iter(blocks)
-    return compared(
-        lambda: matched(matcher, next(ours)),
-        lambda: parsed(next(theirs), settings),
+    return compare(
+        lambda: match_all(matcher, next(ours)),
+        lambda: parse_all(next(theirs), settings),
         rounds=len(blocks),
         warm=False,
     )
@@ -101,20 +103,23 @@ def _block_by_block(matcher: Matcher, bodies: Sequence[bytes], block: int) -> Ra
 
 def _with_hops(texts: Sequence[str]) -> Matcher:
     matcher = Matcher()
-    matcher.add_many((number, text, None, number % _NEXT) for number, text in enumerate(texts))
+    matcher.add_many((number, text, None, number % _HOP_COUNT) for number, text in enumerate(texts))
     return matcher
 
 
-def _hopped(matcher: Matcher, bodies: Sequence[bytes]) -> None:
+def _match_hops(matcher: Matcher, bodies: Sequence[bytes]) -> None:
     for body in bodies:
-        list(matcher.match_hops(body))  # all of them, whether or not they are made one by one
+        list(matcher.match_hops(body))  # consume them all
 
 
-def _checked_hops(matcher: Matcher, body: bytes) -> int:
-    found = set(matcher.match_hops(body))
-    assert found == {number % _NEXT for number in matcher.match(body).numbers}, "hops are a union"
-    return len(found)
+def _check_hops(matcher: Matcher, body: bytes) -> int:
+    """Return the number of hops; they must be the union over the matching subscriptions."""
+    hops = set(matcher.match_hops(body))
+    assert hops == {number % _HOP_COUNT for number in matcher.match(body).numbers}, (
+        "hops are a union"
+    )
+    return len(hops)
 
 
-def _line(what: str, found: Ratio, target: float, note: str) -> Line:
-    return Line(what, found.figure, "x", target=target, spread=found.spread, note=note)
+def _line(label: str, ratio: Ratio, target: float, note: str) -> ReportLine:
+    return ReportLine(label, ratio.figure, "x", target=target, spread=ratio.spread, note=note)

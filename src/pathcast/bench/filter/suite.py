@@ -1,44 +1,50 @@
-"""The parts of the benchmark, in the order of its report, and how they are run."""
+"""The filter suite: its parts, in the order of the report."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 
-from pathcast.bench.filter.bench import Bench
 from pathcast.bench.filter.churn import churn
-from pathcast.bench.filter.inputs import Inputs
+from pathcast.bench.filter.context import FilterContext
+from pathcast.bench.filter.inputs import FilterInputs
 from pathcast.bench.filter.lxml_baseline import load, loop
 from pathcast.bench.filter.peak_memory import memory
 from pathcast.bench.filter.processes import processes
-from pathcast.bench.filter.sizes import FULL, QUICK, Sizes
-from pathcast.bench.filter.speed import cold, hops, linear, mixed
-from pathcast.bench.options import Wish
-from pathcast.bench.report import Findings, Line
+from pathcast.bench.filter.sizes import FULL, QUICK, FilterSizes
+from pathcast.bench.filter.speed import cold, hops, linear, mixed_kinds
+from pathcast.bench.options import BenchOptions
+from pathcast.bench.suite import Suite
 from pathcast.generators.bundled import bundled_schema
 
-__all__ = ["PARTS", "filtering", "measured"]
-
-PARTS: Mapping[str, Callable[[Bench], Iterator[Line]]] = {
-    "linear": linear,
-    "hops": hops,
-    "mixed": mixed,
-    "cold": cold,
-    "loop": loop,
-    "churn": churn,
-    "load": load,
-    "memory": memory,
-    "processes": processes,
-}
+__all__ = ["SUITE"]
 
 
-def filtering(wish: Wish) -> Findings:
-    """The benchmark."""
-    return measured(QUICK if wish.quick else FULL, wish)
+def _context(sizes: FilterSizes, options: BenchOptions) -> FilterContext:
+    inputs = FilterInputs(options.schema or bundled_schema("news"), sizes.pool)
+    return FilterContext(sizes, inputs, options.progress)
 
 
-def measured(sizes: Sizes, wish: Wish) -> Findings:
-    """All parts, or those that are wished for, with inputs of these sizes."""
-    inputs = Inputs(wish.schema or bundled_schema("news"), sizes.pool)
-    bench = Bench(sizes, inputs, wish.tell)
-    lines = wish.gather(PARTS, bench)
-    return lines, {f"{inputs.schema.name}: {key}": one for key, one in inputs.prints.items()}
+def _fingerprints(bench: FilterContext) -> Mapping[str, str]:
+    inputs = bench.inputs
+    return {f"{inputs.schema.name}: {key}": digest for key, digest in inputs.fingerprints.items()}
+
+
+SUITE = Suite(
+    summary="how fast documents are matched, next to parsing them",
+    quick=QUICK,
+    full=FULL,
+    context=_context,
+    inputs=_fingerprints,
+    parts={
+        "linear": linear,
+        "hops": hops,
+        "mixed": mixed_kinds,
+        "cold": cold,
+        "loop": loop,
+        "churn": churn,
+        "load": load,
+        "memory": memory,
+        "processes": processes,
+    },
+    any_schema=True,
+)

@@ -1,10 +1,10 @@
-"""What a broker's routing decision costs, next to the engine's `match_hops` on the same entries and documents."""
+"""The cost of a broker's routing decision, against `match_hops` on the same entries."""
 
 from __future__ import annotations
 
 from itertools import islice
 
-from pathcast.bench.measure import Ratio, compared
+from pathcast.bench.measure import Ratio, compare
 from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.documents import DocumentOptions, documents
 from pathcast.generators.presets import PRESETS
@@ -19,11 +19,11 @@ from pathcast.xpath import parse
 __all__ = ["decision_ratio"]
 
 _NEIGHBOURS = 8
-_BYTES = 10_240
+_DOCUMENT_BYTES = 10_240
 
 
 def decision_ratio(entries: int, count: int, rounds: int) -> Ratio:
-    """The engine's time divided by the broker's: 1 is as fast, 0.5 half as fast."""
+    """Return the engine's time divided by the broker's: 0.5 means half as fast."""
     texts = list(islice(PRESETS["li2008-a"].texts(seed=1, count=entries), entries))
     plain = Strategy(advertisements=True, covering=False)
     backend = MatcherBackend(plain)
@@ -35,16 +35,16 @@ def decision_ratio(entries: int, count: int, rounds: int) -> Ratio:
         hop = number % _NEIGHBOURS
         router.on_message(names[hop], Subscribe(backend.interest(parse(text))))
         matcher.add(number, text, hop=hop)
-    options = DocumentOptions(max_depth=10, size=_BYTES)
+    options = DocumentOptions(max_depth=10, size=_DOCUMENT_BYTES)
     bodies = list(documents(bundled_schema("news"), options, seed=3, count=count))
     messages = [Publication(f"d{n}", "far", "P", body) for n, body in enumerate(bodies)]
 
-    def decided() -> None:
+    def decide() -> None:
         for message in messages:
             router.decide(message, "up")
 
-    def matched() -> None:
+    def match() -> None:
         for body in bodies:
             list(matcher.match_hops(body))
 
-    return compared(decided, matched, rounds=rounds)
+    return compare(decide, match, rounds=rounds)

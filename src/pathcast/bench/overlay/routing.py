@@ -1,7 +1,9 @@
-"""What routing a publication costs, each entry tested, with and without covering (Li, Hou and Jacobsen 2008, table 1); and our engine beside it.
+"""Routing time per publication, each entry tested, with and without covering (Li 2008, table 1).
 
-A path is tested against each entry by the compiled test of `covering`, the same for all tables: none, covered, merged. The engine
-has all entries and does not care. Tables of more than `_MERGED` uncovered subscriptions (set B's 50,000) are not merged: it would take far longer than all the rest.
+The compiled pair test of `covering` tests a path against each entry, the same for all tables:
+plain, covered and merged. Our engine, which holds all entries, is measured beside it. Tables with
+more than `_MAX_MERGED_ROOTS` covering roots (50,000 in set B) are not merged: that would take far
+longer than the rest of the benchmark.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
-from pathcast.bench.measure import Ratio, compared
+from pathcast.bench.measure import Ratio, compare
 from pathcast.covering import Aggregate
 from pathcast.covering.encode import EncodedTwig, TwigEncoder
 from pathcast.covering.indexes import TwigIndex, scan_index
@@ -20,14 +22,14 @@ from pathcast.generators.presets import PRESETS
 from pathcast.matching import Matcher
 from pathcast.xpath import Pattern, parse
 
-__all__ = ["Tables", "engine_ratio", "entry_ratio", "tables"]
+__all__ = ["RoutingTables", "build_tables", "engine_ratio", "entry_ratio"]
 
-_MERGED = 15_000
+_MAX_MERGED_ROOTS = 15_000
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
-    """The same subscriptions as four tables."""
+class RoutingTables:
+    """The same subscriptions as a plain, a covered and two merged tables."""
 
     encoder: TwigEncoder
     texts: list[str]
@@ -37,7 +39,7 @@ class Tables:
     sizes: dict[str, int]
 
 
-def tables(preset: str, count: int, limits: tuple[float, ...]) -> Tables:
+def build_tables(preset: str, count: int, limits: tuple[float, ...]) -> RoutingTables:
     texts = list(islice(PRESETS[preset].texts(seed=1, count=count), count))
     patterns = [parse(text) for text in texts]
     aggregate: Aggregate[int] = Aggregate.of()
@@ -48,14 +50,16 @@ def tables(preset: str, count: int, limits: tuple[float, ...]) -> Tables:
     paths = PathDistribution.uniform(bundled_schema("news"))
     merged = {}
     sizes = {"none": len(patterns), "covering": len(roots)}
-    for limit in limits if len(roots) <= _MERGED else ():
+    for limit in limits if len(roots) <= _MAX_MERGED_ROOTS else ():
         entries = [
-            parse(one) if isinstance(one, str) else one
-            for one in sorted(merge(roots, paths, limit).entries, key=str)
+            parse(entry) if isinstance(entry, str) else entry
+            for entry in sorted(merge(roots, paths, limit).entries, key=str)
         ]
         merged[limit] = _index(encoder, entries)
         sizes[f"D <= {limit:g}"] = len(entries)
-    return Tables(encoder, texts, _index(encoder, patterns), _index(encoder, roots), merged, sizes)
+    return RoutingTables(
+        encoder, texts, _index(encoder, patterns), _index(encoder, roots), merged, sizes
+    )
 
 
 def _index(encoder: TwigEncoder, patterns: list[Pattern]) -> TwigIndex:
@@ -65,42 +69,44 @@ def _index(encoder: TwigEncoder, patterns: list[Pattern]) -> TwigIndex:
     return index
 
 
-def _encoded(encoder: TwigEncoder, paths: list[tuple[str, ...]]) -> list[EncodedTwig]:
-    """Paths as patterns: what covers `/a/b` matches a document that is this path alone."""
+def _encode(encoder: TwigEncoder, paths: list[tuple[str, ...]]) -> list[EncodedTwig]:
+    """Encode paths as patterns: a pattern that covers `/a/b` matches a document of this path."""
     return [twig for path in paths for twig in encoder.encode(parse("/" + "/".join(path)))]
 
 
-def _tested(index: TwigIndex, paths: list[EncodedTwig]) -> None:
+def _test_entries(index: TwigIndex, paths: list[EncodedTwig]) -> None:
     for path in paths:
         index.store.covering(*path)
 
 
 def entry_ratio(
-    found: Tables, index: TwigIndex, paths: list[tuple[str, ...]], rounds: int
+    tables: RoutingTables, index: TwigIndex, paths: list[tuple[str, ...]], rounds: int
 ) -> Ratio:
-    """The time without covering divided by that of a table."""
-    encoded = _encoded(found.encoder, paths)
-    return compared(
-        partial(_tested, index, encoded), partial(_tested, found.plain, encoded), rounds=rounds
+    """Return the time without covering divided by the time with this table."""
+    encoded = _encode(tables.encoder, paths)
+    return compare(
+        partial(_test_entries, index, encoded),
+        partial(_test_entries, tables.plain, encoded),
+        rounds=rounds,
     )
 
 
 def engine_ratio(
-    found: Tables, index: TwigIndex, paths: list[tuple[str, ...]], rounds: int
+    tables: RoutingTables, index: TwigIndex, paths: list[tuple[str, ...]], rounds: int
 ) -> Ratio:
-    """The time of testing each entry of a table divided by that of our engine with all subscriptions."""
+    """Return the time of testing each entry divided by our engine's with all subscriptions."""
     matcher = Matcher()
-    matcher.add_many((number, text, None, number % 8) for number, text in enumerate(found.texts))
+    matcher.add_many((number, text, None, number % 8) for number, text in enumerate(tables.texts))
     bodies = [
         (
             "".join(f"<{name}>" for name in path) + "".join(f"</{name}>" for name in path[::-1])
         ).encode()
         for path in paths
     ]
-    encoded = _encoded(found.encoder, paths)
+    encoded = _encode(tables.encoder, paths)
 
-    def routed() -> None:
+    def route() -> None:
         for body in bodies:
             matcher.match_hops(body)
 
-    return compared(routed, partial(_tested, index, encoded), rounds=rounds)
+    return compare(route, partial(_test_entries, index, encoded), rounds=rounds)

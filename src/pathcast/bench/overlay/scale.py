@@ -1,4 +1,4 @@
-"""A large overlay, in a process of its own: a transit-stub graph of a thousand brokers, subscriptions at its stubs, four publishers."""
+"""A large overlay: a transit-stub graph of a thousand brokers with subscriptions at its stubs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pathcast.sim import Simulation
 from pathcast.sim.metrics import RunSummary
 from pathcast.sim.topology import transit_stub
 
-__all__ = ["large"]
+__all__ = ["run_large_overlay"]
 
 _PUBLISHERS = 4
 _DOCUMENTS = 20
 
 
-def large(transits: int, stubs: int, size: int, subscriptions: int) -> dict[str, float]:
-    """Figures of one run with advertisements and covering."""
+def run_large_overlay(transits: int, stubs: int, size: int, subscriptions: int) -> dict[str, float]:
+    """Run one overlay with advertisements and covering; return its figures."""
     chosen = strategy("with-Adv-with-Cov")
     topology = transit_stub(transits, stubs, size, seed=1)
     run = Simulation(topology, Settings(chosen, reliable=False), SharedBackend(chosen))
@@ -37,18 +37,18 @@ def large(transits: int, stubs: int, size: int, subscriptions: int) -> dict[str,
     run.run_until_idle()
     texts = list(islice(PRESETS["li2008-a"].texts(seed=1, count=subscriptions), subscriptions))
     by_home: dict[str, dict[str, str]] = {}
-    for number, place_of in enumerate(place_clients(len(texts), range(len(edges)), seed=2)):
-        by_home.setdefault(edges[place_of], {})[f"s{number}"] = texts[number]
-    for edge, each in by_home.items():
-        run.subscribe_all(edge, edge, each)
+    for number, home in enumerate(place_clients(len(texts), range(len(edges)), seed=2)):
+        by_home.setdefault(edges[home], {})[f"s{number}"] = texts[number]
+    for edge, subscribed in by_home.items():
+        run.subscribe_all(edge, edge, subscribed)
     run.run_until_idle()
     set_up = time.process_time() - start
     options = DocumentOptions(max_depth=10, size=7_000)
     for number, body in enumerate(
         documents(bundled_schema("news"), options, seed=3, count=_DOCUMENTS)
     ):
-        which = number % _PUBLISHERS
-        run.publish(edges[homes[which]], f"P{which}", f"d{number}", body)
+        publisher = number % _PUBLISHERS
+        run.publish(edges[homes[publisher]], f"P{publisher}", f"d{number}", body)
     run.run_until_idle()
     summary = RunSummary.of(run)
     return {
@@ -56,7 +56,7 @@ def large(transits: int, stubs: int, size: int, subscriptions: int) -> dict[str,
         "links": len(topology.links),
         "traffic": summary.traffic,
         "deliveries": summary.deliveries,
-        "vain": summary.wasted,
+        "wasted": summary.wasted,
         "entries": sum(summary.entries.values()),
         "set up": set_up,
         "seconds": time.process_time() - start,

@@ -1,20 +1,21 @@
-"""The yardstick: a process that only matches, with the documents in memory and the snapshot that the workers have.
+"""The reference: a process that only matches, with the documents in memory.
 
     python -m pathcast.bench.pipeline.matchers SNAPSHOT FILE ...
 
-An order names the documents, from `start` to `end`; the answer says how many matches they have.
+It uses the snapshot of the workers. A request names the documents from `start` to `end`; the answer
+is the number of matches.
 """
 
 from __future__ import annotations
 
 import sys
 
-from pathcast.bench.pipeline.child import Answer, answering, serve
+from pathcast.bench.pipeline.bench_process import Answer, redirect_output, serve
 from pathcast.matching import Matcher
 
 __all__ = ["MATCHERS"]
 
-MATCHERS = "pathcast.bench.pipeline.matchers"  # __name__ is another one in the child
+MATCHERS = "pathcast.bench.pipeline.matchers"  # __name__ is "__main__" in the child
 
 
 def _child(snapshot: str, *files: str) -> None:
@@ -22,11 +23,11 @@ def _child(snapshot: str, *files: str) -> None:
 
     matcher, bodies = Matcher.load(snapshot), read_bodies(files)
 
-    def handle(order: Answer) -> Answer:
-        start, end = int(str(order["start"])), int(str(order["end"]))
+    def handle(request: Answer) -> Answer:
+        start, end = int(str(request["start"])), int(str(request["end"]))
         return {"matches": len(matcher.match_batch(bodies[start:end]).numbers)}
 
-    with answering() as answers:
+    with redirect_output() as answers:
         serve(answers, handle)
 
 

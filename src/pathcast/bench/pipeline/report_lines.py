@@ -1,7 +1,8 @@
-"""Turns -> lines: the arithmetic of the report, and its targets.
+"""Turns -> lines: the arithmetic of the pipeline report, and its targets.
 
-The CPU of a step is that of all processes of the application in its turn. What is subtracted is the CPU that its workers spent in the
-matcher, in the same turn: that of the two matchers in theirs differs by more than what is sought.
+The CPU of a step is that of all processes of the application in its turn. The CPU that its workers
+spent in the matcher in the same turn is subtracted; the two matchers' CPU differs from it by more
+than the figure sought.
 
 >>> step = Turn(2.5, {"driver": 0.1, "java": 0.5, "workers": 4.2}, ({"matching": 4.0},))
 >>> round(own_cost(step, 20_000), 3)  # microseconds for a document
@@ -14,9 +15,9 @@ from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
 
-from pathcast.bench.pipeline.child import Turn
-from pathcast.bench.pipeline.sizes import FULL, Sizes
-from pathcast.bench.report import Line
+from pathcast.bench.pipeline.bench_process import Turn
+from pathcast.bench.pipeline.sizes import FULL, PipelineSizes
+from pathcast.bench.report import ReportLine
 
 __all__ = [
     "SINKS",
@@ -30,75 +31,79 @@ __all__ = [
     "sink_line",
 ]
 
-_SHARE = 0.5  # percent
-_RATE = 0.75
-_COST = 40.0  # microseconds
-_DOUBLING = 0.15
-_MEMORY = 0.6
+_MAX_SHARE = 0.5  # percent
+_MIN_RATE = 0.75
+_MAX_COST = 40.0  # microseconds
+_DOUBLING_TOLERANCE = 0.15
+_MAX_MEMORY = 0.6
 _MICRO, _MEGA = 1e6, 1e6
 SINKS = {"matches": "matches as parquet", "deliveries": "deliveries, exploded, as parquet"}
 
 
 class Round(NamedTuple):
-    """The turns of a round: the matchers; the step with all documents, with half of them; reading alone."""
+    """The turns of a round: matchers; all documents; half of them; reading alone."""
 
     matchers: Turn
-    whole: Turn
+    full: Turn
     half: Turn
     read: Turn
 
 
 def own_cost(step: Turn, documents: int) -> float:
-    """Microseconds of CPU that a step takes for a document beyond what matching it takes."""
+    """Return the CPU microseconds per document that a step takes beyond matching."""
     return (step.cpu - matching(step)) / documents * _MICRO
 
 
 def matching(step: Turn) -> float:
-    """Seconds of CPU that went into matching itself."""
+    """Return the CPU seconds that the step spent in the matcher."""
     return float(str(step.answers[0]["matching"]))
 
 
-def share_line(found: int, sizes: Sizes) -> Line:
-    """What part of the subscriptions a document matches; it must be like what the targets are for."""
-    each = found / sizes.turn
+def share_line(matches: int, sizes: PipelineSizes) -> ReportLine:
+    """Report the share of subscriptions that a document matches; the targets assume a bound."""
+    each = matches / sizes.documents_per_turn
     share = 100 * each / sizes.subscriptions
     note = f"{each:,.0f} of {sizes.subscriptions:,} ids a document"
-    return Line("subscriptions matched", share, "%", target=_SHARE, at_least=False, note=note)
+    return ReportLine(
+        "subscriptions matched", share, "%", target=_MAX_SHARE, at_least=False, note=note
+    )
 
 
-def rate_line(rounds: Sequence[Round], sizes: Sizes) -> Line:
-    ratios = [one.matchers.wall / one.whole.wall for one in rounds]
+def rate_line(rounds: Sequence[Round], sizes: PipelineSizes) -> ReportLine:
+    ratios = [each.matchers.wall / each.full.wall for each in rounds]
     ours, theirs = (
-        sizes.turn / median(walls)
-        for walls in ([one.whole.wall for one in rounds], [one.matchers.wall for one in rounds])
+        sizes.documents_per_turn / median(walls)
+        for walls in ([each.full.wall for each in rounds], [each.matchers.wall for each in rounds])
     )
     note = f"{ours:,.0f} documents/s, the matchers {theirs:,.0f}, by the wall clock"
-    return Line(
+    return ReportLine(
         "documents/s on Spark / two matchers",
         median(ratios),
         "x",
-        target=_RATE,
+        target=_MIN_RATE,
         spread=(min(ratios), max(ratios)),
-        note=_joined(note, _made(sizes)),
+        note=_join(note, _repetition_note(sizes)),
     )
 
 
-def cost_line(rounds: Sequence[Round], sizes: Sizes) -> Line:
-    costs = [own_cost(one.whole, sizes.turn) for one in rounds]
+def cost_line(rounds: Sequence[Round], sizes: PipelineSizes) -> ReportLine:
+    costs = [own_cost(each.full, sizes.documents_per_turn) for each in rounds]
     java, workers = (
-        _each([share(one.whole) for one in rounds], sizes.turn) for share in (_java, _workers)
+        _per_document([share(each.full) for each in rounds], sizes.documents_per_turn)
+        for share in (_java, _workers)
     )
-    read = _each([one.read.cpu for one in rounds], sizes.turn)
-    inside = _each([matching(one.whole) for one in rounds], sizes.turn)
-    alone = _each([one.matchers.cpu for one in rounds], sizes.turn)
-    return Line(
+    read = _per_document([each.read.cpu for each in rounds], sizes.documents_per_turn)
+    inside = _per_document([matching(each.full) for each in rounds], sizes.documents_per_turn)
+    alone = _per_document([each.matchers.cpu for each in rounds], sizes.documents_per_turn)
+    return ReportLine(
         "Spark's own CPU for a document",
         median(costs),
         "us",
-        target=_COST,
+        target=_MAX_COST,
         at_least=False,
         spread=(min(costs), max(costs)),
-        note=f"java {java}, workers {workers}; reading the table alone {read}; matching {inside}, the matchers {alone}",
+        note=f"java {java}, workers {workers}; reading the table alone {read};"
+        f" matching {inside}, the matchers {alone}",
     )
 
 
@@ -110,28 +115,28 @@ def _workers(step: Turn) -> float:
     return step.seconds["workers"] - matching(step)
 
 
-def doubling_line(rounds: Sequence[Round], sizes: Sizes) -> Line:
-    """The time of a document among all, against the time of one among half as many."""
-    documents = sizes.turn // 2
-    ratios = [one.whole.wall / (2 * one.half.wall) for one in rounds]
-    cpu = median(one.whole.cpu / (2 * one.half.cpu) for one in rounds)
-    return Line(
+def doubling_line(rounds: Sequence[Round], sizes: PipelineSizes) -> ReportLine:
+    """Report the time per document for all documents, against that for half of them."""
+    documents = sizes.documents_per_turn // 2
+    ratios = [each.full.wall / (2 * each.half.wall) for each in rounds]
+    cpu = median(each.full.cpu / (2 * each.half.cpu) for each in rounds)
+    return ReportLine(
         f"twice as many documents / twice the time, {documents:,}",
         median(ratios),
         "x",
-        target=1 - _DOUBLING,
-        most=1 + _DOUBLING,
+        target=1 - _DOUBLING_TOLERANCE,
+        upper=1 + _DOUBLING_TOLERANCE,
         spread=(min(ratios), max(ratios)),
         note=f"by the wall clock; by CPU time {cpu:.3g}",
     )
 
 
-def sink_line(sink: str, turns: Sequence[Turn], sizes: Sizes) -> Line:
-    """Spark's own cost with a sink, for a quarter of the documents: to be seen beside the one with none."""
-    documents = sizes.turn // 4
-    costs = [own_cost(one, documents) for one in turns]
-    rate = documents / median(one.wall for one in turns)
-    return Line(
+def sink_line(sink: str, turns: Sequence[Turn], sizes: PipelineSizes) -> ReportLine:
+    """Report Spark's own cost with a sink, for a quarter of the documents; it has no target."""
+    documents = sizes.documents_per_turn // 4
+    costs = [own_cost(turn, documents) for turn in turns]
+    rate = documents / median(turn.wall for turn in turns)
+    return ReportLine(
         f"... with {SINKS[sink]}",
         median(costs),
         "us",
@@ -140,30 +145,30 @@ def sink_line(sink: str, turns: Sequence[Turn], sizes: Sizes) -> Line:
     )
 
 
-def memory_line(held: int, spread: int, fragments: int, sizes: Sizes) -> Line:
-    """The largest worker with fragments, against the largest with all subscriptions; bytes."""
+def memory_line(held: int, spread: int, fragments: int, sizes: PipelineSizes) -> ReportLine:
+    """Report the largest worker with fragments, against the largest with all subscriptions."""
     full = sizes.held >= FULL.held
     note = (
         f"{spread / _MEGA:,.0f} MB, {held / _MEGA:,.0f} MB with all; "
         f"{fragments} fragments, {sizes.sent:,} documents"
     )
-    return Line(
+    return ReportLine(
         f"the largest worker, {sizes.held:,} subscriptions, spread / not",
         spread / held,
         "x",
-        target=_MEMORY if full else None,
+        target=_MAX_MEMORY if full else None,
         at_least=False,
-        note=_joined(note, "" if full else f"the target, {_MEMORY}, is for {FULL.held:,}"),
+        note=_join(note, "" if full else f"the target, {_MAX_MEMORY}, is for {FULL.held:,}"),
     )
 
 
-def _each(seconds: Sequence[float], documents: int) -> str:
+def _per_document(seconds: Sequence[float], documents: int) -> str:
     return f"{median(seconds) / documents * _MICRO:,.0f}"
 
 
-def _made(sizes: Sizes) -> str:
+def _repetition_note(sizes: PipelineSizes) -> str:
     return "" if sizes.passes == 1 else f"{sizes.documents:,} documents, {sizes.passes} times each"
 
 
-def _joined(*notes: str) -> str:
+def _join(*notes: str) -> str:
     return "; ".join(note for note in notes if note)

@@ -1,9 +1,10 @@
-"""How much is measured.
+"""Sizes of the pipeline benchmark.
 
-A turn is `documents` times `passes` documents: a quick run makes fewer, and has them matched several times, so that the part of the cost
-that does not grow with documents (a job, its plan and its tasks take a fifth of a second) weighs as much as in a full one.
+A turn has `documents` times `passes` documents. A quick run generates fewer and matches them
+several times, so that the constant cost of a job (about a fifth of a second for planning and tasks)
+has the same weight as in a full run.
 
->>> FULL.turn == QUICK.turn
+>>> FULL.documents_per_turn == QUICK.documents_per_turn
 True
 """
 
@@ -12,12 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["FULL", "QUICK", "Sizes"]
+__all__ = ["FULL", "QUICK", "PipelineSizes"]
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
-    """The numbers of a run; the targets are for those that are here."""
+class PipelineSizes:
+    """The amounts of a run; the targets are for the defaults."""
 
     documents: int = 20_000
     passes: int = 1
@@ -25,16 +26,16 @@ class Sizes:
     subscribers: int = 5_000
     files: int = 8
     warm: int = 40
-    """Small steps that are not counted: Java needs many until it has compiled what it runs."""
+    """Small steps that are not counted: Java compiles its code after many repetitions."""
     rounds: int = 7
     sinks: int = 3  # rounds with sinks, which take longer
-    held: int = 1_000_000  # subscriptions that are spread
-    sent: int = 400  # documents that are sent to them
+    held: int = 1_000_000  # subscriptions of the memory part
+    sent: int = 400  # documents of the memory part
 
     @property
-    def turn(self) -> int:
+    def documents_per_turn(self) -> int:
         return self.documents * self.passes
 
 
-FULL: Final = Sizes()
-QUICK: Final = Sizes(documents=4_000, passes=5, warm=20, rounds=3, sinks=1, held=200_000)
+FULL: Final = PipelineSizes()
+QUICK: Final = PipelineSizes(documents=4_000, passes=5, warm=20, rounds=3, sinks=1, held=200_000)

@@ -1,8 +1,9 @@
-"""A Spark application of its own that takes steps with tables of documents.
+"""A Spark application of its own that runs single steps on tables of documents.
 
-    python -m pathcast.bench.pipeline.spark SETTING
+    python -m pathcast.bench.pipeline.spark CONFIG
 
-The setting is JSON (`Setting`). An order names a step of `pathcast.pipeline.bench_steps` and files, or asks for the number of matches (`count`).
+CONFIG is JSON (`ApplicationConfig`). A request names a step of `pathcast.pipeline.bench_steps` and
+files, or asks for the number of matches (`count`).
 """
 
 from __future__ import annotations
@@ -15,20 +16,26 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pathcast.bench.pipeline.child import Answer, Child, answering, serve, started
+from pathcast.bench.pipeline.bench_process import (
+    Answer,
+    BenchProcess,
+    redirect_output,
+    serve,
+    start_process,
+)
 
 if TYPE_CHECKING:
     from pathcast.pipeline.versions import Version
 
-__all__ = ["MASTER", "Setting", "application", "count", "step"]
+__all__ = ["MASTER", "ApplicationConfig", "application", "count", "step"]
 
 MASTER = "local[2]"
-_MODULE = "pathcast.bench.pipeline.spark"  # __name__ is another one in the child
+_MODULE = "pathcast.bench.pipeline.spark"  # __name__ is "__main__" in the child
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """What an application works with."""
+class ApplicationConfig:
+    """The parameters of a Spark application, passed as JSON."""
 
     name: str
     snapshot: str
@@ -39,21 +46,21 @@ class Setting:
 
 
 def step(name: str, files: Sequence[str]) -> Answer:
-    """The order to take a step."""
+    """Return the request to run a step."""
     return {"step": name, "files": [*files]}
 
 
 def count(files: Sequence[str]) -> Answer:
-    """The order to count matches, and to say how many fragments the subscriptions are in."""
+    """Return the request to count matches and fragments."""
     return {"step": None, "files": [*files]}
 
 
 @contextmanager
 def application(
     version: Version, out: Path, partition: Literal["documents", "subscriptions"]
-) -> Iterator[Child]:
-    """An application that has started, or is about to."""
-    setting = Setting(
+) -> Iterator[BenchProcess]:
+    """An application that has start_process, or is about to."""
+    config = ApplicationConfig(
         version.name,
         str(version.path),
         str(version.routes),
@@ -61,7 +68,7 @@ def application(
         str(out),
         partition,
     )
-    with started(_MODULE, json.dumps(asdict(setting))) as child:
+    with start_process(_MODULE, json.dumps(asdict(config))) as child:
         yield child
 
 
@@ -69,13 +76,13 @@ def _child(text: str) -> None:
     from pathcast.pipeline.bench_steps import BenchApplication
     from pathcast.pipeline.versions import Version
 
-    known = Setting(**json.loads(text))
-    version = Version(known.name, Path(known.snapshot), Path(known.routes), known.subscriptions)
-    with answering() as answers:
-        trial = BenchApplication.start(version, Path(known.out), known.partition, MASTER)
+    config = ApplicationConfig(**json.loads(text))
+    version = Version(config.name, Path(config.snapshot), Path(config.routes), config.subscriptions)
+    with redirect_output() as answers:
+        trial = BenchApplication.start(version, Path(config.out), config.partition, MASTER)
 
-        def handle(order: Answer) -> Answer:
-            name, files = order["step"], order["files"]
+        def handle(request: Answer) -> Answer:
+            name, files = request["step"], request["files"]
             assert isinstance(files, list)
             if name is None:
                 matches = trial.count(files)

@@ -1,36 +1,22 @@
-"""The parts of the benchmark, in the order of its report, and how they are run."""
+"""The pipeline suite: its parts, in the order of the report."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 
-from pathcast.bench.options import Wish
-from pathcast.bench.pipeline.bench import Bench
+from pathcast.bench.options import BenchOptions
+from pathcast.bench.pipeline.context import PipelineContext
 from pathcast.bench.pipeline.memory import memory
-from pathcast.bench.pipeline.sizes import FULL, QUICK, Sizes
+from pathcast.bench.pipeline.sizes import FULL, QUICK, PipelineSizes
 from pathcast.bench.pipeline.speed import speed
-from pathcast.bench.report import Findings, Line
+from pathcast.bench.suite import Suite
 from pathcast.errors import PipelineError
 
-__all__ = ["PARTS", "measured", "pipelining"]
-
-PARTS: Mapping[str, Callable[[Bench], Iterator[Line]]] = {"speed": speed, "memory": memory}
+__all__ = ["SUITE"]
 
 
-def pipelining(wish: Wish) -> Findings:
-    """The benchmark; PipelineError if there is no Spark, or no Java for it."""
-    _require_spark()
-    return measured(QUICK if wish.quick else FULL, wish)
-
-
-def measured(sizes: Sizes, wish: Wish) -> Findings:
-    """All parts, or those that are wished for, with inputs of these sizes."""
-    bench = Bench(sizes, wish.tell)
-    lines = wish.gather(PARTS, bench)
-    return lines, {f"news: {key}": one for key, one in bench.inputs.prints.items()}
-
-
-def _require_spark() -> None:
+def _context(sizes: PipelineSizes, options: BenchOptions) -> PipelineContext:
+    """Return the context; raise PipelineError if Spark or Java is missing."""
     try:
         from pathcast.pipeline.session import java_home
     except ModuleNotFoundError as error:
@@ -40,3 +26,18 @@ def _require_spark() -> None:
             hint="pip install 'pathcast[spark]'",
         ) from None
     java_home()
+    return PipelineContext(sizes, options.progress)
+
+
+def _fingerprints(bench: PipelineContext) -> Mapping[str, str]:
+    return {f"news: {key}": digest for key, digest in bench.inputs.fingerprints.items()}
+
+
+SUITE = Suite(
+    summary="what Spark costs, next to processes that only match",
+    quick=QUICK,
+    full=FULL,
+    context=_context,
+    inputs=_fingerprints,
+    parts={"speed": speed, "memory": memory},
+)

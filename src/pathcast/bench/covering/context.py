@@ -1,4 +1,4 @@
-"""What the parts measure with: how much, the patterns of the presets, and what was found so far."""
+"""The context of the covering benchmark: its sizes, and the patterns of the presets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 
-from pathcast.bench.report import Tell, fingerprint
+from pathcast.bench.report import Progress, fingerprint
 from pathcast.covering import Aggregate
 from pathcast.covering.core.labels import LabelTable
 from pathcast.covering.encode import EncodedTwig, TwigEncoder
@@ -15,15 +15,15 @@ from pathcast.covering.indexes import TwigIndex
 from pathcast.generators.presets import PRESETS
 from pathcast.xpath import Pattern, parse
 
-__all__ = ["FULL", "QUICK", "Bench", "PatternSet", "Sizes"]
+__all__ = ["FULL", "QUICK", "CoveringContext", "CoveringSizes", "PatternSet"]
 
 _SEED = 1
-_PATIENCE = 20  # a preset with duplicates is asked for so many times what is needed, at most
+_MAX_DRAWS = 20  # per pattern: a preset may generate duplicates
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
-    """How much is measured; the targets are for the numbers that are here."""
+class CoveringSizes:
+    """The amounts of a run; the targets are for the defaults."""
 
     patterns: tuple[int, ...] = (10_000, 100_000)
     searches: int = 500
@@ -34,8 +34,8 @@ class Sizes:
     rounds: int = 3
 
 
-FULL = Sizes()
-QUICK = Sizes(
+FULL = CoveringSizes()
+QUICK = CoveringSizes(
     patterns=(10_000,),
     searches=300,
     tree=(1_000, 2_000, 5_000, 10_000),
@@ -47,21 +47,21 @@ QUICK = Sizes(
 
 
 @dataclass(slots=True, eq=False)
-class Bench:
-    """What has been made and found so far."""
+class CoveringContext:
+    """The sizes and inputs that all parts share."""
 
-    sizes: Sizes
-    tell: Tell
+    sizes: CoveringSizes
+    progress: Progress
     inputs: dict[str, str] = field(default_factory=dict)
     _sets: dict[str, PatternSet] = field(default_factory=dict)
 
     def patterns(self, preset: str) -> PatternSet:
-        """The patterns of a preset, all different, as many as the largest table needs and some to search for."""
+        """Return distinct patterns of a preset, for the largest table and for the searches."""
         if preset not in self._sets:
             count = max(*self.sizes.patterns, self.sizes.table) + self.sizes.searches
-            self.tell(f"{preset}: {count:,} patterns")
-            every = PRESETS[preset].texts(seed=_SEED, count=_PATIENCE * count)
-            texts = list(islice(_different(every), count))
+            self.progress(f"{preset}: {count:,} patterns")
+            drawn = PRESETS[preset].texts(seed=_SEED, count=_MAX_DRAWS * count)
+            texts = list(islice(_distinct(drawn), count))
             self.inputs[f"{preset}: {len(texts):,} patterns"] = fingerprint(
                 text.encode() for text in texts
             )
@@ -69,7 +69,7 @@ class Bench:
         return self._sets[preset]
 
 
-def _different(texts: Iterable[str]) -> Iterator[str]:
+def _distinct(texts: Iterable[str]) -> Iterator[str]:
     seen: set[str] = set()
     for text in texts:
         if text not in seen:
@@ -78,7 +78,7 @@ def _different(texts: Iterable[str]) -> Iterator[str]:
 
 
 class PatternSet:
-    """Different patterns, the last of which are for searching."""
+    """Distinct patterns; the last ones are the patterns to search for."""
 
     def __init__(self, patterns: list[Pattern], searches: int) -> None:
         self.patterns = patterns[:-searches]
@@ -86,21 +86,21 @@ class PatternSet:
         self.encoder = TwigEncoder()
 
     @cached_property
-    def encoded(self) -> list[list[EncodedTwig]]:
+    def encoded_patterns(self) -> list[list[EncodedTwig]]:
         return [self.encoder.encode(pattern) for pattern in self.patterns]
 
     @cached_property
     def searches(self) -> list[list[EncodedTwig]]:
         return [self.encoder.encode(pattern) for pattern in self._searches]
 
-    def filled(self, made: Callable[[LabelTable], TwigIndex], count: int) -> TwigIndex:
-        index = made(self.encoder.labels)
-        for key, pattern in enumerate(self.encoded[:count]):
+    def build_index(self, make: Callable[[LabelTable], TwigIndex], count: int) -> TwigIndex:
+        index = make(self.encoder.labels)
+        for key, pattern in enumerate(self.encoded_patterns[:count]):
             index.add(key, pattern)
         return index
 
-    def aggregated(self, count: int) -> Aggregate[int]:
-        """The default aggregate of the first of them; the id of each is its number."""
+    def build_aggregate(self, count: int) -> Aggregate[int]:
+        """Return the default aggregate of the first `count` patterns, with their numbers as ids."""
         table: Aggregate[int] = Aggregate.of()
         for key, pattern in enumerate(self.patterns[:count]):
             table.add(key, pattern)
