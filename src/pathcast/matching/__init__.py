@@ -1,6 +1,20 @@
-"""Matching: one door, `Matcher`.
+"""Matching: which subscriptions does a document match? `Matcher` is the entry point.
 
-`automaton` is a module of its own because others spread it over brokers and workers.
+- `matcher`: `Matcher`, the public interface.
+- `engine`: the interface of an engine, and the choice between the two.
+- `plain`: the engine in plain Python, the oracle of the other.
+- `compiled`: the engine on the compiled core.
+- `nfa`: the shared NFA of linear paths and its lazy DFA.
+- `paths`: the linear paths that a condition requires.
+- `plan`: the form in which the compiled NFA takes a pattern.
+- `encode`: the integer codes of labels and plans.
+- `residual`: the part of an expression that libxml2 evaluates.
+- `id_table`: subscription ids and their dense numbers.
+- `matches`: the results of matching.
+- `snapshot`: saving and loading of all subscriptions.
+- `sharding`: a snapshot divided into shards, and routes to them.
+- `explain`, `explain_pattern`, `explain_residual`, `locations`: why a document matches, or not.
+- `draw`: the NFA as text or DOT.
 """
 
 from pathcast.matching.explain import Explanation, explain

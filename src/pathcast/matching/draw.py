@@ -1,7 +1,7 @@
-"""An automaton drawn: as an indented tree for people, or as DOT for Graphviz.
+"""Drawing of an NFA: as an indented tree, or as DOT for Graphviz.
 
-Each state is shown with the label that leads to it and, in brackets, how many subscriptions wait there. A
-subscription with several branches waits at the end of each of them.
+Each state has the label that leads to it and, in brackets, the number of its subscriptions. A
+subscription with several branches counts at the end of each.
 """
 
 from __future__ import annotations
@@ -17,55 +17,55 @@ __all__ = ["draw"]
 T = TypeVar("T")
 
 
-def draw(automaton: Nfa[T], style: Literal["text", "dot"], weight: Callable[[T], int]) -> str:
-    """The automaton as text; `weight` says how many subscriptions stand behind what waits."""
+def draw(nfa: Nfa[T], style: Literal["text", "dot"], weight: Callable[[T], int]) -> str:
+    """Return the NFA as text; `weight` is the number of subscriptions behind an output."""
     match style:
         case "text":
-            return _tree(automaton, weight)
+            return _tree(nfa, weight)
         case "dot":
-            return _dot(automaton, weight)
+            return _dot(nfa, weight)
     raise ValueError(f"style is 'text' or 'dot', not {style!r}")
 
 
-def _written(label: Label) -> str:
+def _label_text(label: Label) -> str:
     return label.edge.value + test_text(label.test, CLARK)
 
 
-def _waiting(state: NfaState[T], weight: Callable[[T], int]) -> int:
-    return sum(weight(one) for one in state.outputs)
+def _count(state: NfaState[T], weight: Callable[[T], int]) -> int:
+    return sum(weight(output) for output in state.outputs)
 
 
-def _tree(automaton: Nfa[T], weight: Callable[[T], int]) -> str:
+def _tree(nfa: Nfa[T], weight: Callable[[T], int]) -> str:
     lines = []
-    stack: list[tuple[NfaState[T], str, str]] = [(automaton.start, "", "")]
+    stack: list[tuple[NfaState[T], str, str]] = [(nfa.start, "", "")]
     while stack:
-        state, lead, rest = stack.pop()
-        written = "start" if state.label is None else _written(state.label)
-        count = _waiting(state, weight)
-        lines.append(lead + written + (f"  [{count}]" if count else ""))
-        following = list(state.edges.values())
-        for index in reversed(range(len(following))):
-            last = index == len(following) - 1
+        state, lead, indent = stack.pop()
+        text = "start" if state.label is None else _label_text(state.label)
+        count = _count(state, weight)
+        lines.append(lead + text + (f"  [{count}]" if count else ""))
+        targets = list(state.edges.values())
+        for index in reversed(range(len(targets))):
+            last = index == len(targets) - 1
             stack.append(
                 (
-                    following[index],
-                    rest + ("└─ " if last else "├─ "),
-                    rest + ("   " if last else "│  "),
+                    targets[index],
+                    indent + ("└─ " if last else "├─ "),
+                    indent + ("   " if last else "│  "),
                 )
             )
     return "\n".join(lines)
 
 
-def _dot(automaton: Nfa[T], weight: Callable[[T], int]) -> str:
+def _dot(nfa: Nfa[T], weight: Callable[[T], int]) -> str:
     lines = ["digraph automaton {", "  rankdir=LR;", '  node [shape=circle, label=""];']
-    for state in automaton.states():
-        count = _waiting(state, weight)
+    for state in nfa.states():
+        count = _count(state, weight)
         shape = "doublecircle" if count else "circle"
         shown = f"{state.number}\\n{count}" if count else str(state.number)
         lines.append(f'  s{state.number} [shape={shape}, label="{shown}"];')
-        for label, following in state.edges.items():
-            written = _written(label).replace("\\", "\\\\").replace('"', '\\"')
+        for label, target in state.edges.items():
+            text = _label_text(label).replace("\\", "\\\\").replace('"', '\\"')
             dashed = label.edge in (Edge.DESCENDANT, Edge.DEEP_ATTRIBUTE)
             style = ", style=dashed" if dashed else ""
-            lines.append(f'  s{state.number} -> s{following.number} [label="{written}"{style}];')
+            lines.append(f'  s{state.number} -> s{target.number} [label="{text}"{style}];')
     return "\n".join([*lines, "}"])

@@ -1,10 +1,11 @@
-"""What an engine is, and which one runs.
+"""The interface of a matching engine, and the choice between the two.
 
-There are two: `compiled` on the core that Cython made, and `plain`, all Python, which is the oracle of the other and what
-is left where the core is not there. A core that was built for another libxml2 than the one lxml brings would
-read its structs wrongly, so it is not used: the first two numbers of the version must agree.
+`compiled` runs on the Cython core. `plain` is pure Python: it is the oracle of the other, and the
+fallback where the core is missing. The core reads libxml2's structs, so it runs only with the
+libxml2 that it was built for: major and minor version must equal those of lxml's.
 
-`PATHCAST_REQUIRE_CORE=1` makes a missing core an error, so that nobody tests or measures the wrong engine.
+`PATHCAST_REQUIRE_CORE=1` turns a missing core into an error, so that tests and benchmarks do not
+silently use the plain engine.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ EngineName = Literal["auto", "core", "plain"]
 
 
 class Engine(Protocol):
-    """Subscriptions by number in, matches out. Ids are the register's business."""
+    """Matches documents against subscriptions by number; `IdTable` holds their ids."""
 
     name: str
 
@@ -38,54 +39,57 @@ class Engine(Protocol):
         hop: int | None,
         allow_expensive: bool,
     ) -> None:
-        """Take the register's next number; raises SubscriptionError and leaves everything as it was."""
+        """Add a subscription under the id table's next number.
+
+        Raise SubscriptionError and change nothing if it is invalid.
+        """
         ...
 
     def remove(self, number: int) -> None:
-        """The subscription is gone from the next document on."""
+        """Remove a subscription; the next document does not match it."""
         ...
 
     def renumber(self, kept: list[int]) -> None:
-        """The register has been compacted: the numbers that are left are 0, 1, 2 ... from now on."""
+        """Follow a compaction of the id table: `kept[i]` becomes number i."""
         ...
 
     def settle(self) -> None:
-        """Do now what would be done bit by bit: merge what came lately, drop what is gone."""
+        """Merge all tiers into one automaton without the removed subscriptions."""
         ...
 
     def match(self, body: bytes) -> Matches:
-        """The subscriptions that a document matches; raises DocumentError."""
+        """Return the subscriptions that a document matches; raise DocumentError."""
         ...
 
     def match_batch(self, bodies: Iterable[bytes]) -> Batch:
-        """The same for many documents, all against the subscriptions of the moment when it began."""
+        """Match several documents against the subscriptions at the time of the call."""
         ...
 
     def match_hops(self, body: bytes) -> Hops:
-        """The hops of the subscriptions that a document matches; raises DocumentError."""
+        """Return the hops of the subscriptions that a document matches; raise DocumentError."""
         ...
 
     def snapshot(self) -> Snapshot:
-        """All subscriptions; the register has just been compacted."""
+        """Return a snapshot of all subscriptions; the id table has just been compacted."""
         ...
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Take the subscriptions of a snapshot, where there are none yet; the register has their ids."""
+        """Load a snapshot into an empty engine; the caller fills the id table."""
         ...
 
     def draw(self, style: Literal["text", "dot"]) -> str:
-        """The automaton."""
+        """Return the NFA as text or DOT."""
         ...
 
     def stat_fields(self) -> dict[str, int | Mapping[str, int]]:
-        """The engine's part of `Stats`."""
+        """Return the fields of `Stats` that the engine knows."""
         ...
 
 
 def make_engine(
     name: EngineName, id_table: IdTable, limits: Limits, residuals: Residuals, lock: RLock
 ) -> Engine:
-    """The engine that is asked for; "auto" is the compiled one where it can run."""
+    """Return the named engine; "auto" is the compiled one where it can run."""
     if name not in ("auto", "core", "plain"):
         raise ValueError(f"engine is 'auto', 'core' or 'plain', not {name!r}")
     if name != "plain":
@@ -107,7 +111,7 @@ def make_engine(
 
 
 def _core_problem() -> str | None:
-    """Why the core cannot run; None if it can."""
+    """Return why the core cannot run, None if it can."""
     try:
         from pathcast.matching.compiled.core.node_table import BUILT_FOR
     except ImportError as error:
@@ -115,6 +119,8 @@ def _core_problem() -> str | None:
     from lxml import etree
 
     if etree.LIBXML_VERSION[:2] != BUILT_FOR[:2]:
-        built, found = (".".join(map(str, one[:2])) for one in (BUILT_FOR, etree.LIBXML_VERSION))
-        return f"it was built for libxml2 {built}, and lxml brings {found}"
+        built, loaded = (
+            ".".join(map(str, version[:2])) for version in (BUILT_FOR, etree.LIBXML_VERSION)
+        )
+        return f"it was built for libxml2 {built}, and lxml brings {loaded}"
     return None

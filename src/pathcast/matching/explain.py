@@ -1,8 +1,8 @@
-"""Why does this document match, or why not?
+"""Explanation of one expression on one document: why it matches, or why not.
 
-For a match: the nodes that made it, with their places and lines. Otherwise: how far each path came, the step
-or the predicate that failed there with the values that were found, and what to try: near names, the namespace
-that an unprefixed name missed.
+For a match: the selected nodes with their paths and lines. Otherwise: for each path, the step or
+predicate at which it fails, with the values compared there, and hints such as similar names or the
+namespace that an unprefixed name lacks.
 
 >>> print(explain("/news/boddy", b"<news><body/></news>"))
 no match
@@ -45,13 +45,13 @@ from pathcast.xpath.tree import And, Condition, Exists, Or
 
 __all__ = ["Explanation", "explain"]
 
-_SHOWN = 20  # nodes of a match
-_SMALL = 20_000  # nodes of a document on which libxml2 may be asked for more than yes or no
+_MAX_NODES = 20  # nodes of a match that an explanation lists
+_SMALL_DOCUMENT = 20_000  # nodes; only here libxml2 returns node sets, not just a boolean
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`nodes` made the match (at most twenty of `total`), `reasons` say why there is none."""
+    """The outcome: the selected `nodes` (at most twenty of `total`), or `reasons` and `hints`."""
 
     matched: bool
     canonical: str
@@ -61,7 +61,7 @@ class Explanation:
     hints: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, object]:
-        """The explanation as a JSON object."""
+        """Return the explanation as a JSON object."""
         nodes = [asdict(node) for node in self.nodes]
         reasons, hints = list(self.reasons), list(self.hints)
         return {**asdict(self), "nodes": nodes, "reasons": reasons, "hints": hints}
@@ -84,31 +84,30 @@ def explain(
     *,
     allow_expensive: bool = False,
 ) -> Explanation:
-    """Explain one expression on one document; raises SubscriptionError or DocumentError.
+    """Explain one expression on one document; raise SubscriptionError or DocumentError.
 
-    An expensive expression is run here and now if it is allowed (nobody else waits), unless its skeleton
-    fails already, which tells enough.
+    An expensive expression is evaluated in this process, if allowed: no other document waits for
+    it. It is not evaluated if its skeleton fails, which is explanation enough.
     """
     pattern = parse(xpath, namespaces)
     document = parse_document(body, limits or Limits())
     evaluator = Evaluator(document)
-    names = QNameFormat({uri: prefix for prefix, uri in _declared(pattern, namespaces)})
-    # the canonical form may end elsewhere than the subscriber's text does: speak of the latter
+    names = QNameFormat({uri: prefix for prefix, uri in _prefixes(pattern, namespaces)})
+    # Explain the paths of the subscriber's text: the canonical form may end at another step.
     paths = selection(xpath, namespaces) if pattern.check is None else None
     if pattern.condition == FALSE:
         reason = "no document can match it"
         hint = (
-            "places count from 1, < and > compare numbers only, "
+            "positions count from 1, < and > compare numbers only, "
             "and nothing is below an attribute or a text"
         )
         return Explanation(False, pattern.text, reasons=(reason,), hints=(hint,))
     if not evaluator.holds(pattern.condition):
-        reasons = PatternExplainer(document, evaluator, names, namespaces or {})
+        explainer = PatternExplainer(document, evaluator, names, namespaces or {})
         for condition in [Exists(path) for path in paths] if paths else [pattern.condition]:
-            reasons.about(condition)
-        found = tuple(reasons.found)
-        hints = (*reasons.hints, *_unquoted(xpath, namespaces, document))
-        return Explanation(False, pattern.text, reasons=found, hints=hints)
+            explainer.explain(condition)
+        hints = (*explainer.hints, *_hint_at_strings(xpath, namespaces, document))
+        return Explanation(False, pattern.text, reasons=tuple(explainer.reasons), hints=hints)
     if pattern.cost is Cost.EXPENSIVE and not allow_expensive:
         raise SubscriptionError(
             "expensive",
@@ -118,24 +117,24 @@ def explain(
             hint="allow it explicitly (allow_expensive=True, --allow-expensive)",
         )
     if pattern.check is not None:
-        return _residual(pattern, document, xpath, names)
+        return _explain_check(pattern, document, xpath, names)
     if paths is None:
-        nodes = _selected(pattern.condition, evaluator)
+        nodes = _select(pattern.condition, evaluator)
     else:
         nodes = sorted({node for path in paths for node in evaluator.select(path, 0)})
-    places = tuple(location_of(document, node, names) for node in nodes[:_SHOWN])
-    why = () if nodes else (f"{condition_text(pattern.condition, names, top=True)} is true",)
-    return Explanation(True, pattern.text, places, len(nodes), why)
+    locations = tuple(location_of(document, node, names) for node in nodes[:_MAX_NODES])
+    reasons = () if nodes else (f"{condition_text(pattern.condition, names, top=True)} is true",)
+    return Explanation(True, pattern.text, locations, len(nodes), reasons)
 
 
-def _unquoted(
+def _hint_at_strings(
     xpath: str, namespaces: Mapping[str, str] | None, document: Document
 ) -> Iterator[str]:
-    """Hints at names that were perhaps meant as strings: `@lang = en`."""
-    waiting = [parse_expression(xpath, namespaces or {})]
-    while waiting:
-        node = waiting.pop()
-        waiting += children(node)
+    """Yield hints at names that were probably meant as strings: `@lang = en`."""
+    stack = [parse_expression(xpath, namespaces or {})]
+    while stack:
+        node = stack.pop()
+        stack += children(node)
         if not isinstance(node, OperatorChain) or node.precedence is not Precedence.EQUALITY:
             continue
         sides = node.operands if all(isinstance(s, LocationPath) for s in node.operands) else ()
@@ -146,45 +145,45 @@ def _unquoted(
                         yield f"{test.name} is a name: for the string write '{test.name}'"
 
 
-def _declared(pattern: Pattern, namespaces: Mapping[str, str] | None) -> list[tuple[str, str]]:
-    """Prefixes to write names with: the subscriber's own go before the canonical ones."""
+def _prefixes(pattern: Pattern, namespaces: Mapping[str, str] | None) -> list[tuple[str, str]]:
+    """Return the prefixes for names; those of the subscriber override the canonical ones."""
     return [("xml", XML_NAMESPACE), *pattern.namespaces, *(namespaces or {}).items()]
 
 
-def _selected(condition: Condition, evaluator: Evaluator) -> list[int]:
-    """The nodes behind a condition that holds."""
+def _select(condition: Condition, evaluator: Evaluator) -> list[int]:
+    """Return the nodes that make a condition true."""
     match condition:
         case Exists(path=path):
             return evaluator.select(path, 0)
         case And(parts=parts) | Or(parts=parts):
             true = [part for part in parts if evaluator.holds(part)]
-            return sorted({node for part in true for node in _selected(part, evaluator)})
+            return sorted({node for part in true for node in _select(part, evaluator)})
         case _:
             return []
 
 
-def _residual(pattern: Pattern, document: Document, xpath: str, names: QNameFormat) -> Explanation:
-    """What libxml2 says of an expression whose skeleton holds."""
+def _explain_check(
+    pattern: Pattern, document: Document, xpath: str, names: QNameFormat
+) -> Explanation:
+    """Explain an expression whose skeleton holds, by libxml2."""
     assert pattern.residual is not None
-    answer = Check(pattern, xpath).holds(document.tree, document.longest_sibling_run)
-    if isinstance(answer, EvaluationError):
-        return Explanation(False, pattern.text, reasons=(str(answer),))
-    small = len(document) <= _SMALL  # here steps are not nested, and libxml2 may merge large sets
-    if not answer:
+    result = Check(pattern, xpath).holds(document.tree, document.longest_sibling_run)
+    if isinstance(result, EvaluationError):
+        return Explanation(False, pattern.text, reasons=(str(result),))
+    small = len(document) <= _SMALL_DOCUMENT  # plain steps: libxml2 may merge large sets
+    if not result:
         reason = explain_residual(pattern, document) if small else None
         if reason is None:
             skeleton = condition_text(pattern.condition, names, top=True)
-            there = (
-                "" if skeleton == "true()" else f"what must be there is there ({skeleton}), but "
-            )
-            reason = f"{there}{pattern.residual} is false"
+            prefix = "" if skeleton == "true()" else f"the skeleton holds ({skeleton}), but "
+            reason = f"{prefix}{pattern.residual} is false"
         return Explanation(False, pattern.text, reasons=(reason,))
-    found: Any = True
+    value: Any = True
     if small:
         expression = Expression(pattern.residual, pattern.namespaces)
         with suppress(etree.XPathError):
-            found = expression.compile(smart_strings=True)(document.tree)
-    results = found if isinstance(found, list) else []
-    shown = tuple(location_of_result(document, result) for result in results[:_SHOWN])
-    reasons = [] if results else [f"{pattern.residual} is true"]
-    return Explanation(True, pattern.text, shown, len(results), tuple(reasons))
+            value = expression.compile(smart_strings=True)(document.tree)
+    items = value if isinstance(value, list) else []
+    locations = tuple(location_of_result(document, item) for item in items[:_MAX_NODES])
+    reasons = () if items else (f"{pattern.residual} is true",)
+    return Explanation(True, pattern.text, locations, len(items), reasons)

@@ -1,8 +1,8 @@
-"""How far a condition came before it failed, in words.
+"""The explanation of a tree pattern that fails: the step or predicate at which it does.
 
-The paths of a failed condition are walked forwards, one step at a time; the first step that leaves nothing is
-the reason. If the nodes were there but a predicate refused them all, that predicate is the reason, with
-the values that it met, or with the reason of the path inside it.
+The explainer follows the paths of a failed condition forwards, step by step. The first step that
+selects nothing is the reason. If a predicate filters out all nodes of a step, the predicate is the
+reason, with the values that it compared or the reason of the path inside it.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from pathcast.xpath.tree import (
 
 __all__ = ["PatternExplainer"]
 
-_VALUES = 3
-_AXES = {
+_MAX_VALUES = 3  # values of a failed comparison that a reason lists
+_AXIS_NAMES = {
     Axis.CHILD: "child",
     Axis.DESCENDANT: "descendant",
     Axis.DESCENDANT_OR_SELF: "descendant",
@@ -44,7 +44,7 @@ _AXES = {
 
 
 class PatternExplainer:
-    """Collects what to say about a condition that fails at the document node."""
+    """Collects `reasons` and `hints` for conditions that fail at the document node."""
 
     def __init__(
         self,
@@ -57,174 +57,188 @@ class PatternExplainer:
         self._evaluator = evaluator
         self._names = names
         self._namespaces = namespaces
-        self.found: list[str] = []
+        self.reasons: list[str] = []
         self.hints: list[str] = []
 
-    def about(self, condition: Condition) -> None:
-        """Say why a condition fails at the document node."""
-        self._about(condition, [0], "")
+    def explain(self, condition: Condition) -> None:
+        """Add the reasons why a condition fails at the document node."""
+        self._explain(condition, [0], "")
 
-    def _about(self, condition: Condition, nodes: list[int], where: str) -> None:
+    def _explain(self, condition: Condition, nodes: list[int], where: str) -> None:
+        """Add the reasons why a condition fails at all of the nodes; `where` is their prefix."""
         match condition:
             case And(parts=parts):
                 for part in parts:
-                    kept = self._evaluator.filter(part, nodes)
-                    if not kept:
-                        self._about(part, nodes, where)
+                    passed = self._evaluator.filter(part, nodes)
+                    if not passed:
+                        self._explain(part, nodes, where)
                         return
                     if not part.positional:
-                        nodes = kept
-                self._say(where, f"nothing passes all of [{self._text(condition)}]")
+                        nodes = passed
+                self._add_reason(where, f"nothing passes all of [{self._text(condition)}]")
             case Or(parts=parts):
                 for part in parts:
-                    self._about(part, nodes, where)
+                    self._explain(part, nodes, where)
             case Exists(path=path):
                 inner = f"{where}in [{self._text(condition)}], " if where else ""
-                self._path(path, [0] if path.absolute else nodes, inner)
+                self._explain_path(path, [0] if path.absolute else nodes, inner)
             case Value():
-                self._say(where, f"[{self._text(condition)}] failed, found {self._values(nodes)}")
+                self._add_reason(
+                    where, f"[{self._text(condition)}] failed, found {self._values(nodes)}"
+                )
                 self._hint_at_value(condition, nodes)
             case Count(path=path):
-                counts = [len(self._evaluator.select(path, node)) for node in nodes[:_VALUES]]
-                self._say(where, f"[{self._text(condition)}] failed, counted {_list(counts)}")
+                counts = [len(self._evaluator.select(path, node)) for node in nodes[:_MAX_VALUES]]
+                self._add_reason(
+                    where, f"[{self._text(condition)}] failed, counted {_join(counts)}"
+                )
             case First(path=path):
-                firsts = [self._evaluator.select(path, node)[:1] for node in nodes[:_VALUES]]
-                strings = [self._document.string_value(one[0]) if one else "" for one in firsts]
-                shown = _list([quote(text) for text in strings])
-                self._say(where, f"[{self._text(condition)}] failed, found {shown}")
+                firsts = [self._evaluator.select(path, node)[:1] for node in nodes[:_MAX_VALUES]]
+                strings = [
+                    self._document.string_value(first[0]) if first else "" for first in firsts
+                ]
+                shown = _join([quote(text) for text in strings])
+                self._add_reason(where, f"[{self._text(condition)}] failed, found {shown}")
             case Not(part=Exists(path=path)):
-                starts = [0] if path.absolute else nodes[:_VALUES]
-                met = [hit for node in starts for hit in self._evaluator.select(path, node)[:1]]
-                there = f": there is {self._place(met[0])}" if met else ""
-                self._say(where, f"[{self._text(condition)}] failed{there}")
+                starts = [0] if path.absolute else nodes[:_MAX_VALUES]
+                selected = [
+                    hit for node in starts for hit in self._evaluator.select(path, node)[:1]
+                ]
+                witness = f": there is {self._location(selected[0])}" if selected else ""
+                self._add_reason(where, f"[{self._text(condition)}] failed{witness}")
             case _:
-                groups = f" (there were {len(nodes)})" if condition.positional else ""
-                self._say(where, f"[{self._text(condition)}] failed{groups}")
+                size = f" (there were {len(nodes)})" if condition.positional else ""
+                self._add_reason(where, f"[{self._text(condition)}] failed{size}")
 
     def _hint_at_value(self, value: Value, nodes: list[int]) -> None:
-        texts = [self._document.string_value(node) for node in nodes[:_VALUES]]
+        texts = [self._document.string_value(node) for node in nodes[:_MAX_VALUES]]
         if value.kind is ValueKind.STRING and value.op == "=":
             if any(text.strip() == value.operand for text in texts):
-                self._hints("there is white space around it: compare normalize-space(.)")
+                self._add_hint("there is white space around it: compare normalize-space(.)")
         if value.kind is ValueKind.NUMBER:
-            odd = [text for text in texts if text.strip() and math.isnan(number(text))]
-            if odd:
-                self._hints(f"{quote(odd[0])} is not a number")
+            not_numbers = [text for text in texts if text.strip() and math.isnan(number(text))]
+            if not_numbers:
+                self._add_hint(f"{quote(not_numbers[0])} is not a number")
 
-    def _path(self, path: Path, starts: list[int], where: str) -> None:
+    def _explain_path(self, path: Path, starts: list[int], where: str) -> None:
         current = starts
-        above = starts  # where the // before a step started: it is no step of its own
+        above = starts  # the context nodes of a step, or of the // before it, which is not counted
         deep = False
         number = 0
         for step in path.steps:
-            bare = Path(False, (replace(step, conditions=()),))
-            there = sorted({hit for node in current for hit in self._evaluator.select(bare, node)})
+            unfiltered = Path(False, (replace(step, conditions=()),))
+            candidates = self._select(unfiltered, current)
             if step.is_double_slash:
-                current, deep = there, True
+                current, deep = candidates, True
                 continue
             number += 1
-            written = path_text(replace(bare, absolute=True), self._names)
-            lead = "/" if deep and not written.startswith("//") else ""
-            at = f"{where}step {number}, {lead}{written}: "
-            if not there:
-                self._missing(step, above, at, deep)
+            text = path_text(replace(unfiltered, absolute=True), self._names)
+            lead = "/" if deep and not text.startswith("//") else ""
+            prefix = f"{where}step {number}, {lead}{text}: "
+            if not candidates:
+                self._explain_missing(step, above, prefix, deep)
                 return
-            whole = Path(False, (step,))
-            kept = sorted({hit for node in current for hit in self._evaluator.select(whole, node)})
-            if not kept:
-                self._refused(step, there, at)
+            selected = self._select(Path(False, (step,)), current)
+            if not selected:
+                self._explain_predicates(step, candidates, prefix)
                 return
-            current = above = kept
+            current = above = selected
             deep = False
 
-    def _refused(self, step: Step, there: list[int], at: str) -> None:
-        """All nodes that a step found were refused by a predicate: by which one?"""
-        nodes = there
-        found = set(there)
-        for count, condition in enumerate(step.conditions, 1):
-            some = replace(step, conditions=step.conditions[:count])
-            kept = [node for node in self._evaluator.candidates(some) if node in found]
-            if not kept:
-                self._about(condition, nodes, at)
-                return
-            nodes = kept
-        self._say(at, "no node passes all predicates from one start")
+    def _select(self, path: Path, starts: list[int]) -> list[int]:
+        return sorted({hit for node in starts for hit in self._evaluator.select(path, node)})
 
-    def _missing(self, step: Step, current: list[int], at: str, deep: bool) -> None:
-        kind = _AXES[step.axis]
+    def _explain_predicates(self, step: Step, candidates: list[int], prefix: str) -> None:
+        """Explain the first predicate of a step that filters out all candidates."""
+        nodes = candidates
+        allowed = set(candidates)
+        for count, condition in enumerate(step.conditions, 1):
+            shortened = replace(step, conditions=step.conditions[:count])
+            passed = [node for node in self._evaluator.candidates(shortened) if node in allowed]
+            if not passed:
+                self._explain(condition, nodes, prefix)
+                return
+            nodes = passed
+        self._add_reason(prefix, "no node passes all predicates from one start")
+
+    def _explain_missing(self, step: Step, above: list[int], prefix: str, deep: bool) -> None:
+        kind = _AXIS_NAMES[step.axis]
         if deep:
             kind = "descendant" if kind == "child" else f"{kind} at any depth called"
-        where = self._place(current[0]) if current != [0] else "the document"
-        more = f" and {len(current) - 1} more" if len(current) > 1 else ""
-        has = "have" if more else "has"
+        where = self._location(above[0]) if above != [0] else "the document"
+        others = f" and {len(above) - 1} more" if len(above) > 1 else ""
+        verb = "have" if others else "has"
         name = test_text(step.test, self._names)
         if step.test.kind is TestKind.NAME:
             name = repr(name)
-        self._say(at, f"{where}{more} {has} no {kind} {name}")
+        self._add_reason(prefix, f"{where}{others} {verb} no {kind} {name}")
         if step.test.kind is TestKind.NAME:
-            self._hint(step.test, attribute=step.axis is Axis.ATTRIBUTE)
+            self._hint_at_name(step.test, attribute=step.axis is Axis.ATTRIBUTE)
 
-    def _hint(self, test: Test, *, attribute: bool) -> None:
-        known = self._document.attributes if attribute else self._document.elements
+    def _hint_at_name(self, test: Test, *, attribute: bool) -> None:
+        labels = self._document.attributes if attribute else self._document.elements
         local = test.name.rpartition("}")[2]
-        if test.name in known:
-            self._hints(
-                f"there is a {local!r} elsewhere: line {self._document.line(known[test.name][0])}"
+        if test.name in labels:
+            self._add_hint(
+                f"there is a {local!r} elsewhere: line {self._document.line(labels[test.name][0])}"
             )
             return
-        spaces = [label[1:].rpartition("}")[0] for label in known if label.endswith(f"}}{local}")]
-        if spaces and not test.name.startswith("{"):
-            declared = [prefix for prefix, uri in self._namespaces.items() if uri == spaces[0]]
+        uris = [label[1:].rpartition("}")[0] for label in labels if label.endswith(f"}}{local}")]
+        if uris and not test.name.startswith("{"):
+            declared = [prefix for prefix, uri in self._namespaces.items() if uri == uris[0]]
             prefix = declared[0] if declared else "p"
             default = self._document.tree.getroot().nsmap.get(None)
-            which = "the document's default namespace" if spaces[0] == default else "namespace"
-            self._hints(
-                f"{local!r} is in {which} {spaces[0]!r}: declare a prefix for it and write {prefix}:{local}"
+            which = "the document's default namespace" if uris[0] == default else "namespace"
+            self._add_hint(
+                f"{local!r} is in {which} {uris[0]!r}: "
+                f"declare a prefix for it and write {prefix}:{local}"
             )
             return
-        if spaces:
-            meant = test.name[1:].rpartition("}")[0]
-            self._hints(f"{local!r} is in namespace {spaces[0]!r}, not in {meant!r}")
+        if uris:
+            given = test.name[1:].rpartition("}")[0]
+            self._add_hint(f"{local!r} is in namespace {uris[0]!r}, not in {given!r}")
             return
-        if local in known:
-            self._hints(f"{local!r} is there in no namespace: write it without a prefix")
+        if local in labels:
+            self._add_hint(f"{local!r} is there in no namespace: write it without a prefix")
             return
         others = self._document.elements if attribute else self._document.attributes
         if test.name in others:
-            kind, right = ("element", local) if attribute else ("attribute", f"@{local}")
-            self._hints(f"there is an {kind} {local!r}: write {right}")
+            kind, correct = ("element", local) if attribute else ("attribute", f"@{local}")
+            self._add_hint(f"there is an {kind} {local!r}: write {correct}")
             return
-        locals_ = {label.rpartition("}")[2]: label for label in known}
-        near = difflib.get_close_matches(local, locals_, n=1)
-        near = near or [name for name in locals_ if name.lower() == local.lower()]
-        if near:
-            self._hints(f"no {local!r}; did you mean {near[0]!r}?")
+        local_names = {label.rpartition("}")[2]: label for label in labels}
+        similar = difflib.get_close_matches(local, local_names, n=1)
+        similar = similar or [name for name in local_names if name.lower() == local.lower()]
+        if similar:
+            self._add_hint(f"no {local!r}; did you mean {similar[0]!r}?")
 
-    # words
+    # texts
 
-    def _say(self, where: str, what: str) -> None:
-        self.found.append(where + what)
+    def _add_reason(self, where: str, text: str) -> None:
+        self.reasons.append(where + text)
 
-    def _hints(self, hint: str) -> None:
+    def _add_hint(self, hint: str) -> None:
         if hint not in self.hints:
             self.hints.append(hint)
 
     def _text(self, condition: Condition) -> str:
         return condition_text(condition, self._names)
 
-    def _place(self, node: int) -> str:
+    def _location(self, node: int) -> str:
         if node == 0:
             return "the document"
-        place = location_of(self._document, node, self._names)
-        return f"{place.path} (line {place.line})"
+        location = location_of(self._document, node, self._names)
+        return f"{location.path} (line {location.line})"
 
     def _values(self, nodes: list[int]) -> str:
         shown = [
             f"{quote(self._document.string_value(node))} (line {self._document.line(node)})"
-            for node in nodes[:_VALUES]
+            for node in nodes[:_MAX_VALUES]
         ]
-        return _list(shown) + (f" and {len(nodes) - _VALUES} more" if len(nodes) > _VALUES else "")
+        return _join(shown) + (
+            f" and {len(nodes) - _MAX_VALUES} more" if len(nodes) > _MAX_VALUES else ""
+        )
 
 
-def _list(values: list[int] | list[str]) -> str:
+def _join(values: list[int] | list[str]) -> str:
     return ", ".join(str(value) for value in values)

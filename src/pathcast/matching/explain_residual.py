@@ -1,4 +1,4 @@
-"""How far a path outside tree patterns came: libxml2 is asked for one step, one predicate more at a time."""
+"""The explanation of a path outside tree patterns: libxml2 evaluates ever longer prefixes of it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ from pathcast.xpath.text import QNameFormat, expression_text
 
 __all__ = ["explain_residual"]
 
-_SHOWN = 3
+_MAX_VALUES = 3  # values of a failed comparison that a reason lists
 
 
 def explain_residual(pattern: Pattern, document: Document) -> str | None:
-    """Why a residual path selects nothing; None if the residual is not a path."""
+    """Return why a residual path selects nothing, None if the residual is not a path.
+
+    The path grows by one step or one predicate at a time, until it selects nothing.
+    """
     assert pattern.residual is not None
     path = parse_expression(pattern.residual, dict(pattern.namespaces))
     if not isinstance(path, LocationPath):
@@ -38,51 +41,51 @@ def explain_residual(pattern: Pattern, document: Document) -> str | None:
         except etree.XPathError:
             return []
 
-    before: list[Any] = []
+    selected: list[Any] = []
     for index, step in enumerate(path.steps):
         for count in range(len(step.predicates) + 1):
-            cut = replace(step, predicates=step.predicates[:count])
-            tried = replace(path, steps=(*path.steps[:index], cut))
-            found = select(tried)
-            if found:
-                before = found
+            shortened = replace(step, predicates=step.predicates[:count])
+            prefix = replace(path, steps=(*path.steps[:index], shortened))
+            nodes = select(prefix)
+            if nodes:
+                selected = nodes
                 continue
             if count == 0:
-                return f"nothing is found at {expression_text(tried, names)}"
+                return f"nothing is found at {expression_text(prefix, names)}"
             failed = step.predicates[count - 1]
-            there = replace(step, predicates=step.predicates[: count - 1])
-            reached = expression_text(replace(path, steps=(*path.steps[:index], there)), names)
-            values = _values(failed, before, select)
+            last = replace(step, predicates=step.predicates[: count - 1])
+            reached = expression_text(replace(path, steps=(*path.steps[:index], last)), names)
+            values = _values(failed, selected, select)
             text = expression_text(failed, names)
-            return f"{reached} is there ({len(before)}), but [{text}] failed{values}"
+            return f"{reached} is there ({len(selected)}), but [{text}] failed{values}"
     return None
 
 
 def _values(predicate: Expr, nodes: list[Any], select: Any) -> str:
-    """What the left side of a failed comparison was."""
+    """Return the values of the left side of a failed comparison, as text."""
     if not isinstance(predicate, OperatorChain) or predicate.precedence not in (
         Precedence.EQUALITY,
         Precedence.RELATION,
     ):
         return ""
     text = expression_text(predicate.first)
-    if "position()" in text or "last()" in text:  # they mean something inside the predicate only
+    if "position()" in text or "last()" in text:  # defined only inside the predicate
         return ""
     elements = [node for node in nodes if isinstance(getattr(node, "tag", None), str)]
-    shown = [
-        f"{_shown(select(predicate.first, node))} (line {node.sourceline})"
-        for node in elements[:_SHOWN]
+    values = [
+        f"{_value_text(select(predicate.first, node))} (line {node.sourceline})"
+        for node in elements[:_MAX_VALUES]
     ]
-    return f", found {', '.join(shown)}" if shown else ""
+    return f", found {', '.join(values)}" if values else ""
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if not isinstance(value, list):
         return quote(value) if isinstance(value, str) else str(value)
     if not value:
         return "nothing"
     first = value[0]
-    if isinstance(first, tuple):  # a namespace node: its prefix and what it stands for
+    if isinstance(first, tuple):  # a namespace node: prefix and URI
         return repr(first[1])
     if isinstance(first, str):
         return quote(first)

@@ -1,4 +1,4 @@
-"""Nodes as people find them: a path with places among siblings, a line, a piece of text."""
+"""Locations of nodes for explanations: a path with positions, a line and a snippet of text."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathcast.xpath.text import QNameFormat
 
 __all__ = ["Location", "location_of", "location_of_result", "quote", "snippet"]
 
-_WIDTH = 60
+_MAX_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a node is and what stands there."""
+    """The path and line of a node, and the start of its text."""
 
     path: str
     line: int
@@ -26,43 +26,43 @@ class Location:
 
 
 def snippet(text: str) -> str:
-    """The beginning of a text on one line."""
-    flat = " ".join(text[: 4 * _WIDTH].split())
-    return flat if len(flat) <= _WIDTH else flat[: _WIDTH - 3] + "..."
+    """Return the start of a text on one line, with white space collapsed."""
+    flat = " ".join(text[: 4 * _MAX_CHARACTERS].split())
+    return flat if len(flat) <= _MAX_CHARACTERS else flat[: _MAX_CHARACTERS - 3] + "..."
 
 
 def quote(text: str) -> str:
-    """The beginning of a text as it is, white space and all: it may be what made a comparison fail."""
-    return repr(text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "...")
+    """Return the start of a text in quotes, with its white space, which may fail a comparison."""
+    return repr(text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 3] + "...")
 
 
 def location_of(document: Document, node: int, names: QNameFormat) -> Location:
-    """The place of a node by its number."""
+    """Return the location of a node by its number."""
     parts: list[str] = []
     current = node
     while current > 0:
-        parts.append(_written(document, current, names))
+        parts.append(_step_text(document, current, names))
         current = document.parent[current]
     path = "/" + "/".join(reversed(parts))
     return Location(path, document.line(node), snippet(document.string_value(node)))
 
 
-def _written(document: Document, node: int, names: QNameFormat) -> str:
+def _step_text(document: Document, node: int, names: QNameFormat) -> str:
     kind, label = document.kind[node], document.label[node]
     if kind == ATTRIBUTE:
         return f"@{_name(label, names)}"
     if kind == ELEMENT:
-        written, alike = _name(label, names), document.elements[label]
+        text, same_test = _name(label, names), document.elements[label]
     elif kind == TEXT:
-        written, alike = "text()", document.texts
+        text, same_test = "text()", document.texts
     elif kind == COMMENT:
-        written, alike = "comment()", document.comments
+        text, same_test = "comment()", document.comments
     else:
         assert kind == PI
-        written, alike = "processing-instruction()", document.instructions
+        text, same_test = "processing-instruction()", document.instructions
     parent = document.parent[node]
-    beside = [other for other in alike if document.parent[other] == parent]
-    return written if len(beside) == 1 else f"{written}[{beside.index(node) + 1}]"
+    siblings = [other for other in same_test if document.parent[other] == parent]
+    return text if len(siblings) == 1 else f"{text}[{siblings.index(node) + 1}]"
 
 
 def _name(label: str, names: QNameFormat) -> str:
@@ -73,18 +73,18 @@ def _name(label: str, names: QNameFormat) -> str:
 
 
 def location_of_result(document: Document, result: Any) -> Location:
-    """The place of something that lxml's xpath() returned."""
+    """Return the location of an item in the result of lxml's xpath()."""
     if isinstance(result, str):
         owner = getattr(result, "getparent", lambda: None)()
         if owner is None:
             return Location("", 1, snippet(result))
         if getattr(result, "is_attribute", False):
-            what = f"/@{str(getattr(result, 'attrname', '')).rpartition('}')[2]}"
+            step = f"/@{str(getattr(result, 'attrname', '')).rpartition('}')[2]}"
         else:
             owner = owner.getparent() if getattr(result, "is_tail", False) else owner
-            what = "/text()"
-        return Location(document.tree.getpath(owner) + what, owner.sourceline or 1, snippet(result))
-    if isinstance(result, tuple):  # a namespace node, of which lxml does not say where it is
+            step = "/text()"
+        return Location(document.tree.getpath(owner) + step, owner.sourceline or 1, snippet(result))
+    if isinstance(result, tuple):  # a namespace node; lxml does not give its location
         return Location(f"namespace::{result[0] or ''}", 1, str(result[1]))
     text = "".join(result.itertext()) if isinstance(result.tag, str) else result.text or ""
     return Location(document.tree.getpath(result), result.sourceline or 1, snippet(text))

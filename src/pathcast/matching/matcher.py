@@ -1,11 +1,11 @@
-"""`Matcher`: which of the subscriptions does this document match?
+"""`Matcher`: returns the subscriptions that a document matches.
 
-The door. Who a subscription is (`register`), what is left to libxml2 (`residual`) and what an answer looks
-like (`matches`) is the same for both engines (`engine`); how a document is matched is theirs.
+The matcher holds the parts that both engines share: ids (`id_table`), residuals (`residual`) and
+results (`matches`). The engine (`engine`) matches documents.
 
-Threads may add and remove while others match. With the compiled engine a document is matched without the
-interpreter's lock; it sees every subscription that was added before its match began, and none that was removed
-before. Only the compiled engine is for several threads.
+Thread safety, compiled engine: threads may add and remove while others match. Matching releases the
+GIL. A match sees every subscription added before it began, and none removed before. Only the
+compiled engine supports several threads.
 
 >>> matcher = Matcher()
 >>> matcher.add("desk-7", "/news/item[@lang = 'en']//person[. = 'Ann']", hop=2)
@@ -34,18 +34,18 @@ from pathcast.matching.snapshot import read, write
 __all__ = ["MAX_HOPS", "Matcher", "Subscription"]
 
 MAX_HOPS = 4096
-"""Hops are numbers from 0 to one less than this."""
+"""A hop is a number from 0 to `MAX_HOPS` - 1."""
 
 Subscription = (
     tuple[Id, str]
     | tuple[Id, str, Mapping[str, str] | None]
     | tuple[Id, str, Mapping[str, str] | None, int | None]
 )
-"""An id and an XPath expression, and perhaps its namespaces, and its hop."""
+"""An id and an XPath expression, optionally its namespaces, optionally its hop."""
 
 
 class Matcher:
-    """Subscriptions in, matches out. `runner` evaluates expensive subscriptions, if any are allowed."""
+    """A set of subscriptions, and their matching. `runner` evaluates expensive subscriptions."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Matcher:
         self._limits = Limits() if limits is None else limits
         self._id_table = IdTable()
         self._residuals = Residuals(runner)
-        self._lock = RLock()  # held by whoever changes something
+        self._lock = RLock()  # writers hold it
         self._engine = make_engine(
             engine, self._id_table, self._limits, self._residuals, self._lock
         )
@@ -79,9 +79,9 @@ class Matcher:
         hop: int | None = None,
         allow_expensive: bool = False,
     ) -> None:
-        """IdTable a subscription; raises SubscriptionError and leaves everything as it was.
+        """Add a subscription; raise SubscriptionError and change nothing if it is invalid.
 
-        `hop` is the small number that `match_hops` gives for it: the neighbour that it came from, say.
+        `hop` is the number that `match_hops` returns for it, such as the neighbour it came from.
         """
         if hop is not None and not (type(hop) is int and 0 <= hop < MAX_HOPS):
             raise SubscriptionError(
@@ -97,13 +97,13 @@ class Matcher:
     def add_many(
         self, subscriptions: Iterable[Subscription], *, allow_expensive: bool = False
     ) -> int:
-        """IdTable many, in order: each an id and an XPath, and perhaps its namespaces, and its hop.
+        """Add subscriptions in order, and return their number.
 
-        Stops with SubscriptionError at the first bad one; those before it stay. Returns how many.
+        Raise SubscriptionError at the first invalid one; those before it stay.
         """
         added = 0
         for row in subscriptions:
-            id, xpath, namespaces, hop = _filled(row)
+            id, xpath, namespaces, hop = _unpack_row(row)
             try:
                 self.add(id, xpath, namespaces, hop=hop, allow_expensive=allow_expensive)
             except SubscriptionError as error:
@@ -113,27 +113,27 @@ class Matcher:
         return added
 
     def remove(self, id: Id) -> None:
-        """Cancel a subscription; raises KeyError if there is none with this id."""
+        """Remove a subscription; raise KeyError if none has this id."""
         with self._lock:
             self._engine.remove(self._id_table.remove(id))
             if self._id_table.mostly_dead:
                 self.settle()
 
     def settle(self) -> None:
-        """Tidy up now instead of bit by bit: one automaton, and nothing in it of subscriptions that are gone."""
+        """Merge all tiers now: one automaton, without the removed subscriptions."""
         with self._lock:
             self._compact()
             self._engine.settle()
 
     def _compact(self) -> None:
-        """Number those that are there from 0 without gaps."""
+        """Renumber the subscriptions from 0 without gaps."""
         if len(self._id_table.ids) > len(self._id_table):
             self._engine.renumber(self._id_table.compact())
 
     # snapshots
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all subscriptions to a file, at once or not at all; `load` reads them far faster than texts."""
+        """Write all subscriptions to a file, atomically; `load` parses no texts."""
         with self._lock:
             self._compact()
             snapshot = self._engine.snapshot()
@@ -148,9 +148,10 @@ class Matcher:
         runner: Runner | None = None,
         engine: EngineName = "auto",
     ) -> Matcher:
-        """A matcher with the subscriptions of a saved file; raises FormatError if it is none, or damaged.
+        """Return a matcher with the subscriptions of a saved file.
 
-        A checksum tells damage, not intent: load files of those whose subscriptions you would take.
+        Raise FormatError if the file is damaged or not a snapshot. A checksum proves integrity, not
+        origin: load files only from sources whose subscriptions you would accept.
         """
         snapshot = read(path)
         matcher = cls(limits=limits, runner=runner, engine=engine)
@@ -158,7 +159,7 @@ class Matcher:
             matcher._engine.restore(snapshot)
         except (ValueError, LookupError) as error:
             if isinstance(error, SubscriptionError) and error.kind == "expensive":
-                raise  # nothing is wrong with the file: the matcher lacks a runner
+                raise  # the file is valid, the matcher lacks a runner
             raise FormatError("content", f"{path} cannot be restored: {error}") from error
         matcher._id_table.fill(snapshot.ids)
         return matcher
@@ -166,23 +167,27 @@ class Matcher:
     # documents
 
     def match(self, body: bytes) -> Matches:
-        """The subscriptions that a document matches; raises DocumentError."""
+        """Return the subscriptions that a document matches; raise DocumentError."""
         return self._engine.match(body)
 
     def match_hops(self, body: bytes) -> Hops:
-        """Only the hops of the subscriptions that a document matches; raises DocumentError.
+        """Return only the hops of the subscriptions that a document matches; raise DocumentError.
 
-        Nobody counts the subscriptions, so it costs little more than parsing, however many there are.
+        It reads hop masks and not subscriptions, so its cost is little more than parsing, for any
+        number of subscriptions.
         """
         return self._engine.match_hops(body)
 
     def match_batch(self, bodies: Iterable[bytes]) -> Batch:
-        """Many documents, all against the subscriptions of this moment; one that is refused has its error in `errors`."""
+        """Match several documents against the subscriptions at the time of the call.
+
+        A rejected document has its error in `Batch.errors`.
+        """
         if isinstance(bodies, bytes | bytearray | memoryview | str):
             raise TypeError("match_batch takes several documents: put a single one into a list")
         return self._engine.match_batch(bodies)
 
-    # what it looks like
+    # introspection
 
     def explain(
         self,
@@ -192,19 +197,19 @@ class Matcher:
         *,
         allow_expensive: bool = False,
     ) -> Explanation:
-        """Why a document matches an expression (not an id), or where and why it does not."""
+        """Explain why a document matches an expression (not an id), or where it fails."""
         return explain(xpath, body, namespaces, self._limits, allow_expensive=allow_expensive)
 
     def draw(self, style: Literal["text", "dot"] = "text") -> str:
-        """The automaton, for people (text) or for Graphviz (dot)."""
+        """Return the NFA as an indented tree ("text") or for Graphviz ("dot")."""
         return self._engine.draw(style)
 
     def stats(self) -> Stats:
-        """What the matcher holds and did."""
+        """Return the contents of the matcher and counters of its work."""
         residuals = self._residuals
         rate = residuals.false / residuals.passed if residuals.passed else None
-        figures: dict[str, Any] = self._engine.stat_fields()
-        asked = figures["memo_hits"] + figures["memo_misses"]
+        fields: dict[str, Any] = self._engine.stat_fields()
+        lookups = fields["memo_hits"] + fields["memo_misses"]
         return Stats(
             engine=self._engine.name,
             subscriptions=len(self._id_table),
@@ -212,17 +217,17 @@ class Matcher:
             residuals_false=residuals.false,
             residual_errors=residuals.errors,
             false_pass_rate=rate,
-            memo_hit_rate=figures["memo_hits"] / asked if asked else None,
-            **figures,
+            memo_hit_rate=fields["memo_hits"] / lookups if lookups else None,
+            **fields,
         )
 
 
-def _filled(row: Any) -> tuple[Id, str, Mapping[str, str] | None, int | None]:
-    """A row of `add_many` with all of its parts."""
+def _unpack_row(row: Any) -> tuple[Id, str, Mapping[str, str] | None, int | None]:
+    """Return a row of `add_many` with None for its missing fields."""
     if not isinstance(row, tuple | list) or not 2 <= len(row) <= 4:
         raise TypeError(
-            "a subscription is (id, xpath), (id, xpath, namespaces) or (id, xpath, namespaces, hop), "
-            f"not {row!r:.80}"
+            "a subscription is (id, xpath), (id, xpath, namespaces) "
+            f"or (id, xpath, namespaces, hop), not {row!r:.80}"
         )
-    parts: list[Any] = [*row, None, None]
-    return parts[0], parts[1], parts[2], parts[3]
+    fields: list[Any] = [*row, None, None]
+    return fields[0], fields[1], fields[2], fields[3]

@@ -1,6 +1,6 @@
-"""Answers: to one document, to many, and with hops alone; and what a matcher tells of itself.
+"""The results of matching: `Matches` for a document, `Batch` for several, `Hops` for a relay.
 
-An answer is a buffer of int32 numbers. What their ids are is looked up when somebody asks.
+A result is a buffer of int32 subscription numbers. It looks up their ids on demand.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _NO_ERRORS: Mapping[Id, EvaluationError] = {}
 
 
 def format_id(id: Id) -> str:
-    """An id in a message; Python refuses to write out an int of thousands of digits."""
+    """Return an id as a message shows it; Python refuses to print an int of thousands of digits."""
     return repr(id) if isinstance(id, str) or abs(id) < 10**100 else "(a very large number)"
 
 
 class Matches:
     """The subscriptions that a document matches, in the order in which they were added.
 
-    Iterating gives their ids; `numbers` is an int32 buffer of the matcher's own numbers for them, for
-    those who handle many. `errors` names the subscriptions that could not be decided.
+    Iteration yields their ids. `numbers` is an int32 buffer of the matcher's internal numbers, for
+    bulk processing. `errors` maps the ids of undecided subscriptions to the reason.
     """
 
     __slots__ = ("_ids", "errors", "numbers")
@@ -38,7 +38,7 @@ class Matches:
         numbers: array[int] | memoryview,
         errors: Mapping[Id, EvaluationError] = _NO_ERRORS,
     ) -> None:
-        """`ids` are all there are, by number."""
+        """`ids` are those of all subscriptions, by number."""
         self._ids = ids
         self.numbers = memoryview(numbers).toreadonly()
         self.errors = errors
@@ -53,8 +53,8 @@ class Matches:
     def __contains__(self, id: object) -> bool:
         if isinstance(id, bool):
             return False
-        text = isinstance(id, str)
-        return any(one == id and isinstance(one, str) is text for one in self)
+        is_str = isinstance(id, str)
+        return any(match == id and isinstance(match, str) is is_str for match in self)
 
     def __repr__(self) -> str:
         shown = ", ".join(format_id(self._ids[number]) for number in self.numbers[:5])
@@ -64,11 +64,12 @@ class Matches:
 
 
 class Batch(Sequence[Matches]):
-    """The answers to many documents, as two buffers: `numbers[offsets[i]:offsets[i + 1]]` are those of document i.
+    """The results for several documents, in two buffers.
 
-    That is how Arrow lays out a list of int32 for each row: `pyarrow.ListArray.from_arrays(offsets, numbers)`.
-    `errors` are the documents that were refused (they have no numbers, and asking for their matches raises
-    the error), `undecided` the subscriptions that could not be decided, each by the document's place.
+    `numbers[offsets[i]:offsets[i + 1]]` are the matches of document i. This is Arrow's layout of a
+    list column: `pyarrow.ListArray.from_arrays(offsets, numbers)`. `errors` maps the index of a
+    rejected document to its error; such a document has no numbers, and indexing it raises the
+    error. `undecided` maps the index of a document to its undecided subscriptions.
     """
 
     __slots__ = ("_ids", "errors", "numbers", "offsets", "undecided")
@@ -98,46 +99,46 @@ class Batch(Sequence[Matches]):
 
     def __getitem__(self, index: int | slice) -> Matches | list[Matches]:
         if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        place = range(len(self))[index]
-        if place in self.errors:
-            raise self.errors[place]
-        found = self.numbers[self.offsets[place] : self.offsets[place + 1]]
-        return Matches(self._ids, found, self.undecided.get(place, _NO_ERRORS))
+            return [self[position] for position in range(*index.indices(len(self)))]
+        position = range(len(self))[index]
+        if position in self.errors:
+            raise self.errors[position]
+        numbers = self.numbers[self.offsets[position] : self.offsets[position + 1]]
+        return Matches(self._ids, numbers, self.undecided.get(position, _NO_ERRORS))
 
     def ids(self, numbers: Iterable[int]) -> list[Id]:
-        """The ids that numbers of this batch stand for."""
+        """Return the ids of subscription numbers of this batch."""
         return [self._ids[number] for number in numbers]
 
 
 def collect_batch(
     ids: Sequence[Id], bodies: Iterable[bytes], match: Callable[[bytes], Matches]
 ) -> Batch:
-    """The answers to many documents, put together; `match` must give numbers of the same `ids` throughout."""
+    """Match documents one by one and collect a batch; all numbers must refer to `ids`."""
     offsets, numbers = array("i", [0]), array("i")
-    parts: list[memoryview] = []
+    chunks: list[memoryview] = []
     count = 0
     errors: dict[int, DocumentError] = {}
     undecided: dict[int, Mapping[Id, EvaluationError]] = {}
-    for place, body in enumerate(bodies):
+    for index, body in enumerate(bodies):
         try:
-            found = match(body)
+            matches = match(body)
         except DocumentError as error:
-            errors[place] = error
+            errors[index] = error
         else:
-            parts.append(found.numbers.cast("B"))
-            count += len(found.numbers)
-            if found.errors:
-                undecided[place] = found.errors
+            chunks.append(matches.numbers.cast("B"))
+            count += len(matches.numbers)
+            if matches.errors:
+                undecided[index] = matches.errors
         offsets.append(count)
-    numbers.frombytes(b"".join(parts))
+    numbers.frombytes(b"".join(chunks))
     return Batch(ids, offsets, numbers, errors, undecided)
 
 
 class Hops:
-    """The hops behind which somebody wants a document, in order; `errors` as with `Matches`.
+    """The hops of the subscriptions that a document matches, in ascending order.
 
-    A subscription that could not be decided may have kept a hop out.
+    `errors` are as in `Matches`: an undecided subscription may hide a hop.
     """
 
     __slots__ = ("_hops", "errors")
@@ -164,7 +165,7 @@ class Hops:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What a matcher holds and what it did. Counts of work are since it was made."""
+    """The contents of a matcher, and counters of its work since its creation."""
 
     engine: str
     subscriptions: int
@@ -172,7 +173,7 @@ class Stats:
     residuals: int
     expensive: int
     automata: int
-    """How many automata are run one after the other: what came last is in small ones until they are merged."""
+    """The number of tiers: a document runs them all; recent subscriptions are in small ones."""
     states: int
     documents: int
     matches: int
@@ -180,7 +181,7 @@ class Stats:
     memo_hits: int
     memo_misses: int
     memo_hit_rate: float | None
-    """The share of label paths that were known; None before there is one."""
+    """Hits of the memo per look-up of a label path; None before the first."""
     memo_flushes: int
     joins: int
     join_work: int
@@ -188,6 +189,6 @@ class Stats:
     residuals_false: int
     residual_errors: int
     false_pass_rate: float | None
-    """The share of passed skeletons whose residual then was false; None before there is one."""
+    """False residuals per passed skeleton; None before the first."""
     memory: Mapping[str, int] = field(hash=False)
-    """Bytes by part, as far as the engine knows them; empty for the plain one."""
+    """Bytes by component; empty for the plain engine, which does not count them."""

@@ -139,7 +139,7 @@ class DfaMemo(Generic[T]):
     """The memo of the lazy DFA, for one version of an NFA.
 
     `size` counts the DFA states. `weight` also counts the NFA states in them; `limit` bounds it.
-    A run that reaches the limit goes on without storing, and the next run starts with an empty memo.
+    A run that reaches the limit bypasses the memo, and the next run starts with an empty one.
     """
 
     def __init__(self, limit: int = 2_000_000) -> None:

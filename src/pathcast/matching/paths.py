@@ -1,9 +1,9 @@
-"""Which linear paths a document must have before a condition is worth a closer look.
+"""Required paths: the linear paths that a document must contain for a condition to hold.
 
-Each condition is split into alternatives (the parts of an `or` at the top), and each alternative into the
-root-to-leaf paths that all must occur: the spine, and the branches of its twigs, without values and places.
-Only alternatives all of whose paths were reached go on to the join. An alternative that is nothing but one path
-is decided by the automaton alone (`exact`).
+`requirements` splits a condition into alternatives, the operands of its outermost `or`. Each
+alternative requires a set of root-to-leaf paths: its spine and the branches of its twigs, without
+values and positions. The NFA finds them, and only an alternative whose paths all occur goes on to
+the join. If an alternative is a single linear path, the NFA alone decides it (`exact`).
 """
 
 from __future__ import annotations
@@ -17,37 +17,37 @@ from pathcast.xpath.tree import And, Condition, Count, Exists, First, Or, Path
 
 __all__ = ["Requirement", "requirements"]
 
-_Labels = tuple[Label, ...]
+_LabelPath = tuple[Label, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One way to match: all `paths` must occur, and unless it is `exact`, the condition must hold."""
+    """One alternative: all `paths` must occur and, unless `exact`, the condition must hold."""
 
-    paths: tuple[_Labels, ...]
+    paths: tuple[_LabelPath, ...]
     condition: Condition
     exact: bool
 
 
 def requirements(condition: Condition) -> tuple[Requirement, ...]:
-    """The alternatives of a condition at the document node."""
+    """Return the alternatives of a condition at the document node."""
     parts = condition.parts if isinstance(condition, Or) else (condition,)
     return tuple(_requirement(part) for part in parts)
 
 
 def _requirement(condition: Condition) -> Requirement:
-    found: dict[_Labels, None] = {}
-    _collect(condition, (), found)
-    exact = isinstance(condition, Exists) and _plain(condition.path)
-    paths = tuple(found) if len(found) == 1 else _longest(found)
+    collected: dict[_LabelPath, None] = {}
+    _collect(condition, (), collected)
+    exact = isinstance(condition, Exists) and _is_linear(condition.path)
+    paths = tuple(collected) if len(collected) == 1 else _maximal(collected)
     return Requirement(paths, condition, exact)
 
 
-def _longest(found: Iterable[_Labels]) -> tuple[_Labels, ...]:
-    """Without those that are the beginning of another, which says that they are there."""
-    codes: dict[Label, int] = {}  # long tuples of small numbers are quick to hash
+def _maximal(paths: Iterable[_LabelPath]) -> tuple[_LabelPath, ...]:
+    """Return the paths that are not a prefix of another, which implies them."""
+    codes: dict[Label, int] = {}  # tuples of small ints hash faster than tuples of labels
     coded = [
-        (tuple([codes.setdefault(label, len(codes)) for label in path]), path) for path in found
+        (tuple([codes.setdefault(label, len(codes)) for label in path]), path) for path in paths
     ]
     implied: set[tuple[int, ...]] = set()
     for code, _ in coded:
@@ -58,29 +58,29 @@ def _longest(found: Iterable[_Labels]) -> tuple[_Labels, ...]:
     return tuple(path for code, path in coded if code not in implied)
 
 
-def _collect(condition: Condition, base: _Labels, found: dict[_Labels, None]) -> None:
-    """The paths that must occur where the condition holds at a node reached by `base`."""
-    waiting = [(condition, base)]
-    while waiting:
-        current, start = waiting.pop()
+def _collect(condition: Condition, base: _LabelPath, paths: dict[_LabelPath, None]) -> None:
+    """Add to `paths` those that must occur if the condition holds at a node reached by `base`."""
+    stack = [(condition, base)]
+    while stack:
+        current, start = stack.pop()
         match current:
             case And(parts=parts):
-                waiting += [(part, start) for part in parts]
+                stack += [(part, start) for part in parts]
             case Exists(path=path):
-                _follow(path, start, found, waiting)
+                _follow(path, start, paths, stack)
             case First(path=path, value=value) if not value.holds(""):
-                _follow(path, start, found, waiting)
+                _follow(path, start, paths, stack)
             case Count(path=path) if not current.holds(0):
-                _follow(path, start, found, waiting)
+                _follow(path, start, paths, stack)
 
 
 def _follow(
     path: Path,
-    start: _Labels,
-    found: dict[_Labels, None],
-    waiting: list[tuple[Condition, _Labels]],
+    start: _LabelPath,
+    paths: dict[_LabelPath, None],
+    stack: list[tuple[Condition, _LabelPath]],
 ) -> None:
-    """The labels along a path, as far as edges can say it, with what its steps demand."""
+    """Add the labels of a path, as far as edges express it; push its steps' conditions."""
     labels = () if path.absolute else start
     deep = False
     for step in path.steps:
@@ -96,13 +96,13 @@ def _follow(
             edge = Edge.DESCENDANT if deep else Edge.CHILD
         deep = False
         labels = (*labels, Label(edge, step.test))
-        waiting += [(condition, labels) for condition in step.conditions]
+        stack += [(condition, labels) for condition in step.conditions]
     if labels:
-        found[labels] = None
+        paths[labels] = None
 
 
-def _plain(path: Path) -> bool:
-    """Whether a path is all said by the labels of its edges."""
+def _is_linear(path: Path) -> bool:
+    """Whether the labels of its edges express a path completely."""
     for index, step in enumerate(path.steps):
         if step.conditions:
             return False

@@ -1,9 +1,10 @@
-"""Residuals: what libxml2 decides, on documents that passed the skeleton.
+"""Residuals: expressions that libxml2 evaluates on documents that passed the skeleton.
 
-`Check` is the compiled expression of one subscription. Those of bounded cost run here, on the tree that was parsed
-anyway. Expensive ones need a `Runner`, which is handed in: it evaluates them where they can be
-stopped (a helper process with a deadline), so that one of them cannot hold up a document for the
-others. No regular expressions, no extension functions, no variables, no access to other documents.
+A `Check` is the compiled expression of one subscription. A check of linear cost runs in this
+process, on the tree that the parser built. An expensive check needs a `Runner`, which the caller
+supplies. The runner evaluates it in a helper process with a deadline, so that it cannot delay a
+document for other subscriptions. Regular expressions, extension functions, variables and access to
+other documents are switched off.
 """
 
 from __future__ import annotations
@@ -19,23 +20,21 @@ from pathcast.xpath import Cost, Pattern
 
 __all__ = ["Check", "Expression", "Residuals", "Runner"]
 
-_SMALLEST = etree.fromstring("<a/>")
-_LONGEST_RUN = (
-    4096  # sorting so many takes libxml2 some 0.1 s, and four times that for twice as many
-)
+_SAMPLE_DOCUMENT = etree.fromstring("<a/>")
+_MAX_SIBLING_RUN = 4096  # libxml2 sorts so many in about 0.1 s, in quadratic time
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A complete XPath expression, true or false of a document."""
+    """An XPath expression whose boolean value decides a document."""
 
     xpath: str
     namespaces: tuple[tuple[str, str], ...]
 
     def compile(self, *, smart_strings: bool = False) -> etree.XPath:
-        """The expression as libxml2 runs it, with every extension switched off.
+        """Return the compiled expression, with every extension switched off.
 
-        `smart_strings` know where in the document they come from.
+        With `smart_strings`, resulting strings know their node.
         """
         declared = dict(self.namespaces) or None
         return etree.XPath(
@@ -44,15 +43,15 @@ class Expression:
 
 
 class Runner(Protocol):
-    """Evaluates expressions on a document where they can be stopped."""
+    """Evaluates expressions under a deadline, outside the calling process."""
 
     def run(self, body: bytes, expressions: Sequence[Expression]) -> list[bool | EvaluationError]:
-        """An answer or an error for each expression, in their order."""
+        """Return a result or an error for each expression, in their order."""
         ...
 
 
 class Check:
-    """The residual of a pattern, ready to run."""
+    """The compiled residual of a pattern."""
 
     __slots__ = ("_xpath", "expensive", "expression", "quadratic_on_sibling_runs")
 
@@ -63,8 +62,8 @@ class Check:
         self.expression = Expression(pattern.check, pattern.namespaces)
         try:
             self._xpath = self.expression.compile()
-            self._xpath(_SMALLEST)  # libxml2 finds some of its limits only when it runs
-        except (etree.XPathError, ValueError) as error:  # ValueError: characters that XML has not
+            self._xpath(_SAMPLE_DOCUMENT)  # some limits of libxml2 show only at run time
+        except (etree.XPathError, ValueError) as error:  # ValueError: not an XML character
             raise SubscriptionError(
                 "residual",
                 f"libxml2 cannot run this expression: {error}",
@@ -76,12 +75,15 @@ class Check:
     def holds(
         self, tree: etree._ElementTree[etree._Element], longest_sibling_run: Callable[[], int]
     ) -> bool | EvaluationError:
-        """Whether the residual is true of a document; `longest_sibling_run` is asked only where it matters."""
-        if self.quadratic_on_sibling_runs and longest_sibling_run() > _LONGEST_RUN:
+        """Return whether the residual is true of a document, or why libxml2 cannot decide it.
+
+        `longest_sibling_run` is called only if the expression is quadratic on sibling runs.
+        """
+        if self.quadratic_on_sibling_runs and longest_sibling_run() > _MAX_SIBLING_RUN:
             return EvaluationError(
                 "document",
-                f"more than {_LONGEST_RUN} comments, processing instructions and texts in a row: "
-                "libxml2 would take too long over them",
+                f"more than {_MAX_SIBLING_RUN} comments, processing instructions and texts "
+                "in a row: libxml2 would take too long over them",
             )
         try:
             return bool(self._xpath(tree))
@@ -90,7 +92,7 @@ class Check:
 
 
 class Residuals:
-    """Decides what passed its skeleton, and counts how that went."""
+    """Evaluates the residuals of passed skeletons, and counts the outcomes."""
 
     __slots__ = ("_runner", "errors", "false", "passed")
 
@@ -99,7 +101,10 @@ class Residuals:
         self.passed = self.false = self.errors = 0
 
     def admit(self, pattern: Pattern, xpath: str, allowed: bool) -> Check | None:
-        """The check of a pattern, if it needs one; raises SubscriptionError if it may not be run."""
+        """Return the check of a pattern, None if it has no residual.
+
+        Raise SubscriptionError if the residual is expensive and not allowed, or libxml2 rejects it.
+        """
         if pattern.cost is Cost.EXPENSIVE:
             self._admit_expensive(xpath, allowed)
         return None if pattern.check is None else Check(pattern, xpath)
@@ -130,18 +135,18 @@ class Residuals:
         longest_sibling_run: Callable[[], int],
         body: bytes,
     ) -> list[bool | EvaluationError]:
-        """An answer or an error for each of them, in their order."""
-        answers: list[bool | EvaluationError] = [False] * len(checks)
-        expensive = [place for place, check in enumerate(checks) if check.expensive]
-        for place, check in enumerate(checks):
+        """Return a result or an error for each check, in their order."""
+        results: list[bool | EvaluationError] = [False] * len(checks)
+        expensive = [index for index, check in enumerate(checks) if check.expensive]
+        for index, check in enumerate(checks):
             if not check.expensive:
-                answers[place] = check.holds(tree, longest_sibling_run)
+                results[index] = check.holds(tree, longest_sibling_run)
         if expensive:
             assert self._runner is not None
-            found = self._runner.run(body, [checks[place].expression for place in expensive])
-            for place, answer in zip(expensive, found, strict=True):
-                answers[place] = answer
-        self.passed += len(answers)
-        self.errors += sum(isinstance(answer, EvaluationError) for answer in answers)
-        self.false += sum(answer is False for answer in answers)
-        return answers
+            outcomes = self._runner.run(body, [checks[index].expression for index in expensive])
+            for index, outcome in zip(expensive, outcomes, strict=True):
+                results[index] = outcome
+        self.passed += len(results)
+        self.errors += sum(isinstance(result, EvaluationError) for result in results)
+        self.false += sum(result is False for result in results)
+        return results

@@ -1,10 +1,10 @@
-"""The engine in plain Python: the oracle of the compiled one, and what runs where that is missing.
+"""The engine in plain Python: the oracle of the compiled engine, and its fallback.
 
-    bytes -> Document -> states reached -> alternatives complete -> joined by regions -> residual -> numbers
+    bytes -> Document -> NFA states -> complete alternatives -> twig join -> residual -> numbers
 
-Equal patterns are one entry with many numbers, so everything below is done once for each distinct pattern. Linear
-paths are decided by the automaton; twigs, values and places wait until all their paths were reached and are
-then joined; residuals wait until their skeleton holds. Not for use by several threads at once.
+Equal patterns share one entry, so each distinct pattern is evaluated once per document. The NFA
+decides linear paths. A twig, a value or a position goes to the join when all its required paths
+were reached. A residual goes to libxml2 when its skeleton holds.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ __all__ = ["PlainEngine"]
 _Key = tuple[str, tuple[tuple[str, str], ...]]
 
 
-class _Entry:
-    """A distinct pattern and the subscriptions that have it: their numbers, each with its hop."""
+class _PatternEntry:
+    """A distinct pattern, and the numbers of its subscriptions with their hops."""
 
     __slots__ = ("alternatives", "check", "key", "numbers")
 
@@ -43,22 +43,24 @@ class _Entry:
         self.key = key
         self.numbers: dict[int, int | None] = {}
         self.check = check
-        self.alternatives = [_Alternative(self, one) for one in requirements(pattern.condition)]
+        self.alternatives = [
+            _Alternative(self, requirement) for requirement in requirements(pattern.condition)
+        ]
 
 
 class _Alternative:
-    """One way in which an entry may match."""
+    """An alternative of an entry: it needs `needed_paths` distinct paths of the NFA."""
 
-    __slots__ = ("entry", "needs", "requirement")
+    __slots__ = ("entry", "needed_paths", "requirement")
 
-    def __init__(self, entry: _Entry, requirement: Requirement) -> None:
+    def __init__(self, entry: _PatternEntry, requirement: Requirement) -> None:
         self.entry = entry
         self.requirement = requirement
-        self.needs = len(requirement.paths)
+        self.needed_paths = len(requirement.paths)
 
 
 class PlainEngine:
-    """One automaton, one memo, and a join for what is left."""
+    """One NFA, one memo, and a twig join for the alternatives that are not linear paths."""
 
     name = "plain"
 
@@ -70,14 +72,14 @@ class PlainEngine:
         lock: AbstractContextManager[object],
     ) -> None:
         self._id_table = id_table
-        self._lock = lock  # matching remembers things, too: one at a time
+        self._lock = lock  # a match changes the memo
         self._limits = limits
         self._residuals = residuals
-        self._entries: dict[_Key, _Entry] = {}
-        self._entry_of: dict[int, _Entry] = {}
-        self._automaton: Nfa[_Alternative] = Nfa()
+        self._entries: dict[_Key, _PatternEntry] = {}
+        self._entry_of: dict[int, _PatternEntry] = {}
+        self._nfa: Nfa[_Alternative] = Nfa()
         self._memo: DfaMemo[_Alternative] = DfaMemo()
-        self._always: dict[_Alternative, None] = {}  # need no path at all: not(//a)
+        self._pathless: dict[_Alternative, None] = {}  # require no path: not(//a)
         self._documents = self._matches = self._joins = self._join_work = 0
 
     # subscriptions
@@ -97,12 +99,12 @@ class PlainEngine:
         key = (pattern.text, pattern.namespaces)
         entry = self._entries.get(key)
         if entry is None:
-            entry = self._entries[key] = _Entry(key, pattern, check)
+            entry = self._entries[key] = _PatternEntry(key, pattern, check)
             for alternative in entry.alternatives:
                 for path in alternative.requirement.paths:
-                    self._automaton.add(path, alternative)
-                if not alternative.needs:
-                    self._always[alternative] = None
+                    self._nfa.add(path, alternative)
+                if not alternative.needed_paths:
+                    self._pathless[alternative] = None
         entry.numbers[number] = hop
         self._entry_of[number] = entry
 
@@ -114,8 +116,8 @@ class PlainEngine:
         del self._entries[entry.key]
         for alternative in entry.alternatives:
             for path in alternative.requirement.paths:
-                self._automaton.remove(path, alternative)
-            self._always.pop(alternative, None)
+                self._nfa.remove(path, alternative)
+            self._pathless.pop(alternative, None)
 
     def renumber(self, kept: list[int]) -> None:
         new = {old: number for number, old in enumerate(kept)}
@@ -124,13 +126,13 @@ class PlainEngine:
         self._entry_of = {new[old]: entry for old, entry in self._entry_of.items()}
 
     def settle(self) -> None:
-        """Nothing to do: there is one automaton, always up to date."""
+        """Do nothing: the only NFA is always up to date."""
 
     def snapshot(self) -> Snapshot:
-        words = PlainVocabulary()
-        encoder = PlanEncoder(words)
+        vocabulary = PlainVocabulary()
+        encoder = PlanEncoder(vocabulary)
         labels, ends, hops, entries = array("i"), array("i"), array("i"), array("i")
-        places: dict[_Key, int] = {}
+        pattern_index: dict[_Key, int] = {}
         saved: list[SavedPattern] = []
         for number in range(len(self._entry_of)):
             entry = self._entry_of[number]
@@ -139,19 +141,19 @@ class PlainEngine:
             path = None if entry.check else linear_path(alternatives)
             if path is not None:
                 labels.extend(encoder.encode_path(path))
-            elif entry.key not in places:
-                places[entry.key] = len(saved)
+            elif entry.key not in pattern_index:
+                pattern_index[entry.key] = len(saved)
                 saved.append(
                     to_saved_pattern(*entry.key, entry.check, encoder.encode_plan(alternatives))
                 )
             ends.append(len(labels))
             hop = entry.numbers[number]
             hops.append(-1 if hop is None else hop)
-            entries.append(-1 if path is not None else places[entry.key])
+            entries.append(-1 if path is not None else pattern_index[entry.key])
         return Snapshot(
             ids=list(self._id_table.ids),
-            names=words.keys[FIRST_NAME_CODE:],
-            values=words.value_tests,
+            names=vocabulary.keys[FIRST_NAME_CODE:],
+            values=vocabulary.value_tests,
             labels=labels.tobytes(),
             ends=ends.tobytes(),
             hops=hops.tobytes(),
@@ -160,23 +162,21 @@ class PlainEngine:
         )
 
     def restore(self, snapshot: Snapshot) -> None:
-        words = PlainVocabulary()
+        vocabulary = PlainVocabulary()
         for name in snapshot.names:
-            words.code(name)
-        encoder = PlanEncoder(words)
+            vocabulary.code(name)
+        encoder = PlanEncoder(vocabulary)
         labels, ends = snapshot_ints(snapshot.labels), snapshot_ints(snapshot.ends)
-        before = 0
-        for number, (end, hop, known) in enumerate(
+        start = 0
+        for number, (end, hop, entry) in enumerate(
             zip(ends, snapshot_ints(snapshot.hops), snapshot_ints(snapshot.entries), strict=True)
         ):
-            if known < 0:
-                text, namespaces = path_text(encoder.decode(labels[before:end]))
+            if entry < 0:
+                text, namespaces = path_text(encoder.decode(labels[start:end]))
             else:
-                text, namespaces = (
-                    snapshot.patterns[known].text,
-                    dict(snapshot.patterns[known].namespaces),
-                )
-            before = end
+                saved = snapshot.patterns[entry]
+                text, namespaces = saved.text, dict(saved.namespaces)
+            start = end
             pattern = parse(text, namespaces)
             check = self._residuals.admit(pattern, text, allowed=True)
             self._enter(number, pattern, check, None if hop < 0 else hop)
@@ -185,7 +185,7 @@ class PlainEngine:
 
     def match(self, body: bytes) -> Matches:
         with self._lock:
-            matched, errors = self._matched(body)
+            matched, errors = self._match_entries(body)
             numbers = array("i", sorted(number for entry in matched for number in entry.numbers))
             self._matches += len(numbers)
             return Matches(self._id_table.ids, numbers, errors)
@@ -196,42 +196,45 @@ class PlainEngine:
 
     def match_hops(self, body: bytes) -> Hops:
         with self._lock:
-            matched, errors = self._matched(body)
+            matched, errors = self._match_entries(body)
             hops = {hop for entry in matched for hop in entry.numbers.values() if hop is not None}
             return Hops(sorted(hops), errors)
 
-    def _matched(self, body: bytes) -> tuple[list[_Entry], dict[Id, EvaluationError]]:
-        """The entries that hold altogether, and the subscriptions that could not be decided."""
+    def _match_entries(self, body: bytes) -> tuple[list[_PatternEntry], dict[Id, EvaluationError]]:
+        """Return the entries that the document matches, and the undecided subscriptions."""
         document = parse_document(body, self._limits)
         self._documents += 1
-        passed = self._structural(document)
+        passed = self._pass_structure(document)
         matched = [entry for entry in passed if entry.check is None]
-        asked = [(entry, entry.check) for entry in passed if entry.check is not None]
+        checked = [(entry, entry.check) for entry in passed if entry.check is not None]
         errors: dict[Id, EvaluationError] = {}
-        if asked:
-            checks = [check for _, check in asked]
-            tree, runs = document.tree, document.longest_sibling_run
-            answers = self._residuals.decide(checks, tree, runs, bytes(body))
-            for (entry, _), answer in zip(asked, answers, strict=True):
-                if isinstance(answer, EvaluationError):
-                    errors |= {self._id_table.ids[number]: answer for number in entry.numbers}
-                elif answer:
+        if checked:
+            results = self._residuals.decide(
+                [check for _, check in checked],
+                document.tree,
+                document.longest_sibling_run,
+                bytes(body),
+            )
+            for (entry, _), result in zip(checked, results, strict=True):
+                if isinstance(result, EvaluationError):
+                    errors |= {self._id_table.ids[number]: result for number in entry.numbers}
+                elif result:
                     matched.append(entry)
         return matched, errors
 
-    def _structural(self, document: Document) -> list[_Entry]:
-        """The entries whose condition (or skeleton) holds."""
-        matched: dict[_Entry, None] = {}
-        complete: dict[_Alternative, None] = dict(self._always)
+    def _pass_structure(self, document: Document) -> list[_PatternEntry]:
+        """Return the entries whose condition (or skeleton) holds."""
+        matched: dict[_PatternEntry, None] = {}
+        complete: dict[_Alternative, None] = dict(self._pathless)
         reached: dict[_Alternative, int] = {}
-        for state in self._memo.run(self._automaton, document):
+        for state in self._memo.run(self._nfa, document):
             for alternative in state.outputs:
                 if alternative.requirement.exact:
                     matched[alternative.entry] = None
                     continue
                 count = reached.get(alternative, 0) + 1
                 reached[alternative] = count
-                if count == alternative.needs:
+                if count == alternative.needed_paths:
                     complete[alternative] = None
         evaluator = Evaluator(document)
         for alternative in complete:
@@ -242,10 +245,10 @@ class PlainEngine:
         self._join_work += evaluator.work
         return list(matched)
 
-    # what it looks like
+    # introspection
 
     def draw(self, style: Literal["text", "dot"]) -> str:
-        return draw(self._automaton, style, lambda one: len(one.entry.numbers))
+        return draw(self._nfa, style, lambda alternative: len(alternative.entry.numbers))
 
     def stat_fields(self) -> dict[str, int | Mapping[str, int]]:
         checks = [entry.check for entry in self._entries.values() if entry.check is not None]
@@ -254,7 +257,7 @@ class PlainEngine:
             "residuals": len(checks),
             "expensive": sum(check.expensive for check in checks),
             "automata": 1,
-            "states": self._automaton.size,
+            "states": self._nfa.size,
             "memo": self._memo.size,
             "memo_hits": self._memo.hits,
             "memo_misses": self._memo.misses,

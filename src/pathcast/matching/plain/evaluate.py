@@ -1,16 +1,17 @@
-"""Does a condition hold in this document? The twig join, by region codes.
+"""Evaluation of conditions on a document: the twig join, by region codes.
 
-Everything is computed on sorted lists of node numbers. `candidates(step)` are the nodes that pass a step's
-test and conditions, wherever they are; a path is then joined from its end: which nodes of the step before
-have one of these below them? With node numbers in document order and `right` the last number of
-a subtree, node x is above y when x < y <= right[x], so a join is a binary search for each node.
+All sets are sorted lists of node numbers. `candidates(step)` are the nodes that pass a step's test
+and conditions, wherever they are. A path is joined from its end: the nodes of the step before are
+filtered to those that have one of these below them. Node numbers are in document order, and `right`
+is the last number of a subtree, so x is an ancestor of y when x < y <= right[x]. A join is a binary
+search per node.
 
-Conditions that look at places are grouped by parent. Only on the descendant axes does a place depend on where
-the step started; those are tried node by node (`_placed`), within the region of each start.
+Positional conditions are grouped by parent. Only on the descendant axes does a position depend on
+the context node; those are evaluated per context node (`_depends_on_start`), within its region.
 
-Steps and paths are remembered by their digests for the length of one document, so a predicate that a
-thousand subscriptions share is evaluated once. Cost, for each distinct step: nodes times depth at worst, and
-times depth again for places on a descendant axis inside `count()` and `string()`.
+Steps and paths are memoised by their digests for one document, so a predicate that a thousand
+subscriptions share is evaluated once. Cost per distinct step: O(nodes * depth), and again times
+depth for positions on a descendant axis inside `count()` and `string()`.
 """
 
 from __future__ import annotations
@@ -39,19 +40,23 @@ from pathcast.xpath.tree import (
 
 __all__ = ["Evaluator"]
 
-_DEEP_CONDITION = 80  # nested deeper than this, inner steps are worked out first
+_MAX_RECURSION = 80  # for conditions nested deeper, inner steps are evaluated first
 _KINDS = {TestKind.TEXT: TEXT, TestKind.COMMENT: COMMENT}
 
 
 class _Level(NamedTuple):
-    """Nodes at one step of a path; `known`: their parents, or themselves, for quick questions."""
+    """The nodes that a step may select.
+
+    `members` is a set for membership tests: their parents for child and attribute steps, the nodes
+    themselves for positional steps on a descendant axis, else empty.
+    """
 
     nodes: list[int]
-    known: set[int]
+    members: set[int]
 
 
 class Evaluator:
-    """Conditions on one document. `work` counts the nodes looked at."""
+    """Evaluates conditions on one document. `work` counts the nodes visited."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -59,43 +64,43 @@ class Evaluator:
         self._right = document.right
         self._candidates: dict[bytes, list[int]] = {}
         self._levels: dict[bytes, _Level] = {}
-        self._passed: dict[tuple[bool, bool, Test], list[int]] = {}
-        self._anywhere: dict[bytes, bool] = {}  # conditions that are the same at every node
+        self._passing: dict[tuple[bool, bool, Test], list[int]] = {}
+        self._absolute: dict[bytes, bool] = {}  # conditions with an absolute path, by digest
         self.work = 0
 
     def holds(self, condition: Condition) -> bool:
         """Whether the condition holds at the document node."""
-        if condition.depth > _DEEP_CONDITION:
-            for step in reversed(steps_of(condition)):  # so that no evaluation recurses far
+        if condition.depth > _MAX_RECURSION:
+            for step in reversed(steps_of(condition)):  # bounds the recursion
                 self.candidates(step)
         return bool(self.filter(condition, [0]))
 
     # nodes
 
     def candidates(self, step: Step) -> list[int]:
-        """The nodes that a step may select, from wherever it starts."""
-        found = self._candidates.get(step.digest)
-        if found is None:
-            found = self._passing(step)
-            if not _placed(step):
+        """Return the nodes that a step may select from any context node."""
+        nodes = self._candidates.get(step.digest)
+        if nodes is None:
+            nodes = self._pass_test(step)
+            if not _depends_on_start(step):
                 for condition in step.conditions:
                     if condition.positional:
-                        found = self._by_place(condition, found)
+                        nodes = self._filter_siblings(condition, nodes)
                     else:
-                        found = self.filter(condition, found)
-            self._candidates[step.digest] = found
-        return found
+                        nodes = self.filter(condition, nodes)
+            self._candidates[step.digest] = nodes
+        return nodes
 
-    def _passing(self, step: Step) -> list[int]:
-        """All nodes that pass the test of a step."""
-        itself = step.axis is Axis.DESCENDANT_OR_SELF
-        key = (step.axis is Axis.ATTRIBUTE, itself, step.test)
-        found = self._passed.get(key)
-        if found is None:
-            found = self._passed[key] = self._all_passing(step)
-        return found
+    def _pass_test(self, step: Step) -> list[int]:
+        """Return all nodes that pass the test of a step, memoised."""
+        or_self = step.axis is Axis.DESCENDANT_OR_SELF
+        key = (step.axis is Axis.ATTRIBUTE, or_self, step.test)
+        nodes = self._passing.get(key)
+        if nodes is None:
+            nodes = self._passing[key] = self._scan(step)
+        return nodes
 
-    def _all_passing(self, step: Step) -> list[int]:
+    def _scan(self, step: Step) -> list[int]:
         document, test = self._document, step.test
         if step.axis is Axis.ATTRIBUTE:
             if test.kind is TestKind.NAME:
@@ -115,54 +120,53 @@ class Evaluator:
             case TestKind.COMMENT:
                 return document.comments
             case TestKind.INSTRUCTION:
-                every = document.instructions
-                return [n for n in every if not test.name or document.label[n] == test.name]
+                instructions = document.instructions
+                return [n for n in instructions if not test.name or document.label[n] == test.name]
             case TestKind.NODE:
                 first = 0 if step.axis is Axis.DESCENDANT_OR_SELF else 1
                 kinds = document.kind
                 return [n for n in range(first, len(kinds)) if kinds[n] != ATTRIBUTE]
 
     def _in_namespace(self, test: Test, nodes: list[int]) -> list[int]:
-        labels, start = self._document.label, f"{{{test.name}}}"
-        return [n for n in nodes if labels[n].startswith(start)]
+        labels, prefix = self._document.label, f"{{{test.name}}}"
+        return [n for n in nodes if labels[n].startswith(prefix)]
 
     # conditions
 
     def filter(self, condition: Condition, nodes: list[int]) -> list[int]:
-        """Those of the nodes at which a condition holds; for places, the nodes are the whole group."""
+        """Return the nodes at which a condition holds; for positions, `nodes` is the context."""
         if not nodes:
             return nodes
         self.work += len(nodes)
         match condition:
             case Exists(path=path) | Count(path=path) | First(path=path) if path.absolute:
-                return nodes if self._at_document(condition) else []
+                return nodes if self._holds_anywhere(condition) else []
             case Exists(path=path):
-                return self._lead(path, nodes)
+                return self._starts_of(path, nodes)
             case Value():
                 string = self._document.string_value
                 return [n for n in nodes if condition.holds(string(n))]
             case And(parts=parts):
-                found = nodes
                 if condition.positional:
-                    kept = [set(self.filter(part, nodes)) for part in parts]
-                    return [n for n in nodes if all(n in one for one in kept)]
+                    passed = [set(self.filter(part, nodes)) for part in parts]
+                    return [n for n in nodes if all(n in part_nodes for part_nodes in passed)]
                 for part in parts:
-                    found = self.filter(part, found)
-                return found
+                    nodes = self.filter(part, nodes)
+                return nodes
             case Or(parts=parts):
-                any_of: set[int] = set()
+                union: set[int] = set()
                 for part in parts:
-                    left = nodes
+                    undecided = nodes
                     if not part.positional:
-                        left = [n for n in nodes if n not in any_of]
-                    any_of.update(self.filter(part, left))
-                return [n for n in nodes if n in any_of]
+                        undecided = [n for n in nodes if n not in union]
+                    union.update(self.filter(part, undecided))
+                return [n for n in nodes if n in union]
             case Not(part=part):
-                out = set(self.filter(part, nodes))
-                return [n for n in nodes if n not in out]
+                excluded = set(self.filter(part, nodes))
+                return [n for n in nodes if n not in excluded]
             case Position():
                 last = len(nodes)
-                return [n for place, n in enumerate(nodes, 1) if condition.holds(place, last)]
+                return [n for i, n in enumerate(nodes, 1) if condition.holds(i, last)]
             case Is(test=test):
                 return [n for n in nodes if self._is(n, test)]
             case Count(path=path):
@@ -173,28 +177,29 @@ class Evaluator:
                 return nodes if holds else []
         raise AssertionError(condition)
 
-    def _at_document(self, condition: Exists | Count | First) -> bool:
-        """Whether a condition holds that does not depend on the node where it is asked."""
-        known = self._anywhere.get(condition.digest)
-        if known is None:
+    def _holds_anywhere(self, condition: Exists | Count | First) -> bool:
+        """Whether a condition with an absolute path holds; it does so at every node or none."""
+        holds = self._absolute.get(condition.digest)
+        if holds is None:
             match condition:
                 case Exists(path=path):
-                    known = bool(self._lead(path, [0]))
+                    holds = bool(self._starts_of(path, [0]))
                 case Count(path=path):
-                    known = condition.holds(len(self.select(path, 0)))
+                    holds = condition.holds(len(self.select(path, 0)))
                 case First(path=path, value=value):
-                    known = value.holds(self._first_string(path, 0))
-            self._anywhere[condition.digest] = known
-        return known
+                    holds = value.holds(self._first_string(path, 0))
+            self._absolute[condition.digest] = holds
+        return holds
 
-    def _by_place(self, condition: Condition, nodes: list[int]) -> list[int]:
+    def _filter_siblings(self, condition: Condition, nodes: list[int]) -> list[int]:
+        """Filter by a positional condition, with the nodes of one parent as the context."""
         groups: dict[int, list[int]] = {}
         for node in nodes:
             groups.setdefault(self._parent[node], []).append(node)
-        found: list[int] = []
+        passed: list[int] = []
         for group in groups.values():
-            found += self.filter(condition, group)
-        return sorted(found)
+            passed += self.filter(condition, group)
+        return sorted(passed)
 
     def _is(self, node: int, test: Test) -> bool:
         kind, label = self._document.kind[node], self._document.label[node]
@@ -218,8 +223,8 @@ class Evaluator:
 
     # paths
 
-    def _lead(self, path: Path, starts: list[int]) -> list[int]:
-        """Those of the starts from which the path selects something."""
+    def _starts_of(self, path: Path, starts: list[int]) -> list[int]:
+        """Return the nodes of `starts` from which the path selects a node."""
         steps = path.steps
         first = steps[0]
         if first.axis is Axis.DESCENDANT_OR_SELF and self._document.kind[starts[0]] == ATTRIBUTE:
@@ -234,54 +239,54 @@ class Evaluator:
         return self._join(first, starts, level)
 
     def _level(self, step: Step, nodes: list[int]) -> _Level:
-        """The nodes that a step may lead to, ready to be asked many times."""
+        """Return the nodes that a step may select, indexed for repeated joins."""
         self.work += len(nodes)
         if step.axis in (Axis.CHILD, Axis.ATTRIBUTE):
             return _Level(nodes, {self._parent[node] for node in nodes})
-        return _Level(nodes, set(nodes) if _placed(step) else set())
+        return _Level(nodes, set(nodes) if _depends_on_start(step) else set())
 
     def _join(self, step: Step, above: list[int], level: _Level) -> list[int]:
-        """Those of the nodes above from which the step leads to one of its level."""
+        """Return the nodes of `above` from which the step selects a node of `level`."""
         self.work += len(above)
         right, below = self._right, level.nodes
         if step.axis in (Axis.CHILD, Axis.ATTRIBUTE):
-            return [node for node in above if node in level.known]
-        if _placed(step):
-            alive = level.known
-            return [node for node in above if not alive.isdisjoint(self._from(step, node))]
-        itself = step.axis is Axis.DESCENDANT_OR_SELF
-        cut = bisect_left if itself else bisect_right
-        found = []
+            return [node for node in above if node in level.members]
+        if _depends_on_start(step):
+            targets = level.members
+            return [node for node in above if not targets.isdisjoint(self._from(step, node))]
+        or_self = step.axis is Axis.DESCENDANT_OR_SELF
+        bisect = bisect_left if or_self else bisect_right
+        joined = []
         for node in above:
-            index = cut(below, node)
+            index = bisect(below, node)
             if index < len(below) and below[index] <= right[node]:
-                found.append(node)
-        return found
+                joined.append(node)
+        return joined
 
     def _from(self, step: Step, start: int) -> list[int]:
-        """What a step selects from one node, in document order."""
+        """Return the nodes that a step selects from a node, in document order."""
         if step.axis is Axis.DESCENDANT_OR_SELF and self._document.kind[start] == ATTRIBUTE:
-            return self._alone(step, start)
-        nodes = self._passing(step) if _placed(step) else self.candidates(step)
-        cut = bisect_left if step.axis is Axis.DESCENDANT_OR_SELF else bisect_right
-        found = nodes[cut(nodes, start) : bisect_right(nodes, self._right[start])]
-        self.work += len(found)
+            return self._from_attribute(step, start)
+        nodes = self._pass_test(step) if _depends_on_start(step) else self.candidates(step)
+        bisect = bisect_left if step.axis is Axis.DESCENDANT_OR_SELF else bisect_right
+        inside = nodes[bisect(nodes, start) : bisect_right(nodes, self._right[start])]
+        self.work += len(inside)
         if step.axis in (Axis.CHILD, Axis.ATTRIBUTE):
-            return [node for node in found if self._parent[node] == start]
-        if _placed(step):
+            return [node for node in inside if self._parent[node] == start]
+        if _depends_on_start(step):
             for condition in step.conditions:
-                found = self.filter(condition, found)
-        return found
+                inside = self.filter(condition, inside)
+        return inside
 
-    def _alone(self, step: Step, attribute: int) -> list[int]:
-        """What descendant-or-self selects from an attribute: itself, if anything."""
-        found = [attribute] if step.test.kind is TestKind.NODE else []
+    def _from_attribute(self, step: Step, attribute: int) -> list[int]:
+        """Return the selection of descendant-or-self from an attribute: itself or nothing."""
+        nodes = [attribute] if step.test.kind is TestKind.NODE else []
         for condition in step.conditions:
-            found = self.filter(condition, found)
-        return found
+            nodes = self.filter(condition, nodes)
+        return nodes
 
     def select(self, path: Path, start: int) -> list[int]:
-        """The nodes that a path selects from a node, in document order."""
+        """Return the nodes that a path selects from a node, in document order."""
         current = [0] if path.absolute else [start]
         for step in path.steps:
             if len(current) > 1 and step.axis in (Axis.CHILD, Axis.ATTRIBUTE):
@@ -292,18 +297,18 @@ class Evaluator:
                 self.work += len(inside)
                 current = [node for node in inside if self._parent[node] in parents]
                 continue
-            found: set[int] = set()
+            selected: set[int] = set()
             covered = -1
             for node in current:
-                if not _placed(step):
+                if not _depends_on_start(step):
                     if node <= covered:
-                        continue  # inside a region that was taken already
+                        continue  # inside a region that was selected already
                     covered = self._right[node]
-                found.update(self._from(step, node))
-            current = sorted(found)
+                selected.update(self._from(step, node))
+            current = sorted(selected)
         return current
 
 
-def _placed(step: Step) -> bool:
-    """Whether what a step selects depends on the node it starts from, and not on parents alone."""
+def _depends_on_start(step: Step) -> bool:
+    """Whether the candidates of a step depend on its context node: positions on descendant axes."""
     return step.positional and step.axis in (Axis.DESCENDANT, Axis.DESCENDANT_OR_SELF)

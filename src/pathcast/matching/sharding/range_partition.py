@@ -9,7 +9,7 @@ table of routes allows more:
 - A subscription is in one shard, so no two shards report the same match.
 
 Routes: a document visits a shard if it contains one of the shard's routes. These are the keys of
-its subscriptions, cut to the largest length (at most `_MAX_ROUTE_LABELS`) that keeps the routes few.
+its subscriptions, cut to the largest length (at most `_MAX_ROUTE_LABELS`) that keeps them few.
 Every document contains the empty route. A document that matches a subscription contains all paths
 of one alternative, hence one of the subscription's keys and its prefixes: no match is missed.
 

@@ -1,6 +1,6 @@
 """The snapshots of shards: the subscriptions of each, with a vocabulary of their own.
 
-The router is a snapshot as well. Its subscriptions are the routes, and their hops are the shards, so
+The router is a snapshot as well. Its subscriptions are the routes, and their hops are the shards:
 `Matcher.match_hops` returns the shards that a document must visit, at the speed of matching.
 """
 

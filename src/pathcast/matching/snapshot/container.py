@@ -64,7 +64,7 @@ def read_sections(path: str | os.PathLike[str]) -> list[memoryview]:
         reason = (isinstance(error, OSError) and error.strerror) or str(error)
         raise FormatError("file", f"cannot read {os.fspath(path)}: {reason}") from None
     if len(start) + len(body) < size:  # truncated since fstat
-        _reject_truncated(len(start) + len(body), size)
+        _raise_truncation(len(start) + len(body), size)
     view = memoryview(body)
     checksum = hashlib.blake2b(start, digest_size=_CHECKSUM_BYTES)
     checksum.update(view[:-_CHECKSUM_BYTES])
@@ -87,7 +87,7 @@ def _check_start(start: bytes) -> None:
         problem = "is not one of saved subscriptions" if start else "is empty"
         raise FormatError("format", f"the file {problem}", hint=hint)
     if len(start) < _START.size:
-        _reject_truncated(len(start), None)
+        _raise_truncation(len(start), None)
     _, version = _START.unpack(start)
     if version != _VERSION:
         raise FormatError(
@@ -100,11 +100,11 @@ def _check_start(start: bytes) -> None:
 def _lengths(start: bytes, size: int) -> tuple[int, ...]:
     """Return the lengths of the sections; reject them unless they add up to the file's size."""
     if len(start) < _START.size + _LENGTHS.size:
-        _reject_truncated(len(start), None)
+        _raise_truncation(len(start), None)
     lengths: tuple[int, ...] = _LENGTHS.unpack_from(start, _START.size)
     expected = len(start) + sum(lengths) + _CHECKSUM_BYTES
     if size < expected:
-        _reject_truncated(size, expected)
+        _raise_truncation(size, expected)
     if size > expected:
         raise FormatError(
             "trailing",
@@ -114,7 +114,7 @@ def _lengths(start: bytes, size: int) -> tuple[int, ...]:
     return lengths
 
 
-def _reject_truncated(size: int, expected: int | None) -> NoReturn:
+def _raise_truncation(size: int, expected: int | None) -> NoReturn:
     of = "" if expected is None else f" of {expected}"
     raise FormatError(
         "truncated",

@@ -1,4 +1,4 @@
-"""The ownership plan: which owner holds which queries, and so which owners a document must visit."""
+"""The ownership plan: the queries of each owner, and the owners that a document must visit."""
 
 from __future__ import annotations
 
