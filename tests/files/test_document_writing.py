@@ -1,3 +1,5 @@
+"""Writing of documents: round trips, atomic replacement, refused ids and bounded memory."""
+
 from __future__ import annotations
 
 import errno
@@ -28,17 +30,17 @@ from pathcast.files import (
 )
 
 IDS = st.text("aB7.-_ \"'\\é\n\u2028中", min_size=1, max_size=6)
-ITEMS = st.dictionaries(IDS, st.binary(max_size=20)).map(lambda found: list(found.items()))
+ITEMS = st.dictionaries(IDS, st.binary(max_size=20)).map(lambda bodies: list(bodies.items()))
 TEXTS = st.dictionaries(IDS, st.text(max_size=20).map(str.encode)).map(
-    lambda found: list(found.items())
+    lambda bodies: list(bodies.items())
 )
 
 
 def read_back(path: Path) -> list[tuple[str, bytes]]:
-    """By other means than ours, but for the folder, which the other commands read."""
+    """Read documents independently of `pathcast.files`, except a folder."""
     if path.is_dir():
-        found = iter_documents([path])
-        return [(Path(one.name).name.removesuffix(".xml"), one.read()) for one in found]
+        documents = iter_documents([path])
+        return [(Path(file.name).name.removesuffix(".xml"), file.read()) for file in documents]
     if path.suffix == ".parquet":
         table = pq.read_table(path).to_pylist()
         return [(row["id"], row["body"]) for row in table]
@@ -74,7 +76,7 @@ def test_folder_round_trip(items: list[tuple[str, bytes]]) -> None:
 
 
 @pytest.mark.parametrize("name", ["all", "all.jsonl", "all.parquet"])
-def test_an_error_leaves_nothing_behind(tmp_path: Path, name: str) -> None:
+def test_failed_write_leaves_no_files(tmp_path: Path, name: str) -> None:
     def items() -> Iterator[tuple[str, bytes]]:
         yield "1", b"<a/>"
         raise KeyboardInterrupt
@@ -84,18 +86,18 @@ def test_an_error_leaves_nothing_behind(tmp_path: Path, name: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_error_leaves_the_old_file_alone(tmp_path: Path) -> None:
+def test_failed_write_keeps_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "all.jsonl"
     path.write_bytes(b"old")
     with pytest.raises(FormatError, match="document '2': byte 4 is not UTF-8"):
         write_documents(path, [("1", b"<a/>"), ("2", b"<a>\xff</a>")])
-    assert [one.name for one in tmp_path.iterdir()] == ["all.jsonl"]
+    assert [path.name for path in tmp_path.iterdir()] == ["all.jsonl"]
     assert path.read_bytes() == b"old"
     write_documents(path, [("1", b"<a/>")])
     assert path.read_bytes() == document_line("1", b"<a/>").encode() + b"\n"
 
 
-def test_a_link_stays_a_link_and_a_pipe_a_pipe(tmp_path: Path) -> None:
+def test_links_and_pipes_are_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "real.jsonl").write_bytes(b"old")
     (tmp_path / "real.jsonl").chmod(0o600)
     (tmp_path / "link.jsonl").symlink_to("real.jsonl")
@@ -114,7 +116,7 @@ def test_a_link_stays_a_link_and_a_pipe_a_pipe(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
-def test_a_folder_with_something_in_it_is_refused(tmp_path: Path) -> None:
+def test_nonempty_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "hidden").mkdir()
     (tmp_path / "hidden" / ".x").touch()
     with pytest.raises(FormatError, match="is not empty") as caught:
@@ -127,25 +129,23 @@ def test_a_folder_with_something_in_it_is_refused(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["file", "hidden"]
 
 
-def test_an_empty_folder_is_filled_and_keeps_its_permissions_and_links(tmp_path: Path) -> None:
-    place = tmp_path / "real"
-    place.mkdir(mode=0o700)
+def test_empty_folder_keeps_its_permissions_and_links(tmp_path: Path) -> None:
+    folder = tmp_path / "real"
+    folder.mkdir(mode=0o700)
     (tmp_path / "link").symlink_to("real")
     write_documents(tmp_path / "link", [("1", b"<a/>")])
     assert (tmp_path / "link").is_symlink()
-    assert stat.S_IMODE(place.stat().st_mode) == 0o700
-    assert read_back(place) == [("1", b"<a/>")]
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert read_back(folder) == [("1", b"<a/>")]
 
 
-def test_the_working_folder_is_not_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_working_folder_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FormatError, match="is the working folder"):
         write_documents(".", [("1", b"<a/>")])
 
 
-def test_a_folder_that_somebody_fills_meanwhile_is_left_to_them(tmp_path: Path) -> None:
+def test_folder_filled_by_another_process_is_kept(tmp_path: Path) -> None:
     def items() -> Iterator[tuple[str, bytes]]:
         yield "1", b"<a/>"
         (tmp_path / "all").mkdir()
@@ -158,13 +158,13 @@ def test_a_folder_that_somebody_fills_meanwhile_is_left_to_them(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["none/all", "none/all.jsonl", "none/all.parquet", "a\0b"])
-def test_what_the_system_refuses_is_an_error_of_the_format(tmp_path: Path, name: str) -> None:
+def test_system_errors_are_format_errors(tmp_path: Path, name: str) -> None:
     with pytest.raises(FormatError, match=r"No such file|is no name") as caught:
         write_documents(tmp_path / name, [("1", b"<a/>")])
     assert caught.value.kind == "file"
 
 
-def test_a_full_disk_is_said(tmp_path: Path) -> None:
+def test_full_disk(tmp_path: Path) -> None:
     def items() -> Iterator[tuple[str, bytes]]:
         yield "1", b"<a/>"
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -172,7 +172,7 @@ def test_a_full_disk_is_said(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="No space left on device"):
         write_documents(tmp_path / "all", items())
     with pytest.raises(FormatError, match="No space left on device"):
-        write_subscriptions(tmp_path / "all.txt", (Subscription(1, str(one)) for one in items()))
+        write_subscriptions(tmp_path / "all.txt", (Subscription(1, str(item)) for item in items()))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -189,7 +189,7 @@ def test_a_full_disk_is_said(tmp_path: Path) -> None:
         ("jsonl", [("\ud800", b"")], "surrogate"),
     ],
 )
-def test_ids_that_cannot_be_written_are_refused(
+def test_invalid_ids_are_refused(
     tmp_path: Path, kind: DocumentFormat, items: list[tuple[str, bytes]], words: str
 ) -> None:
     with pytest.raises(FormatError, match=words):
@@ -197,19 +197,19 @@ def test_ids_that_cannot_be_written_are_refused(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_names_mean_formats(tmp_path: Path) -> None:
+def test_format_of_a_name(tmp_path: Path) -> None:
     (tmp_path / "v.2").mkdir()
-    found = [
+    formats = [
         document_format_of(tmp_path / name)
         for name in ("a", "a.JSONL", "a.jsonl.gz", "a.parquet", "a.txt", "a.xml", "v.2", "v.3")
     ]
-    assert found == ["folder", "jsonl", "jsonl", "parquet", None, None, "folder", None]
+    assert formats == ["folder", "jsonl", "jsonl", "parquet", None, None, "folder", None]
     assert document_format_of("v.3/") == "folder"
     with pytest.raises(FormatError, match=r"format of .*a.txt' is not known"):
         write_documents(tmp_path / "a.txt", [])
 
 
-def test_the_same_documents_give_the_same_bytes(tmp_path: Path) -> None:
+def test_equal_documents_give_equal_bytes(tmp_path: Path) -> None:
     items = [("1", b"<a/>"), ("2", b"<b/>")]
     for name in ("a.jsonl.gz", "a.parquet"):
         bodies = set()
@@ -219,29 +219,26 @@ def test_the_same_documents_give_the_same_bytes(tmp_path: Path) -> None:
         assert len(bodies) == 1
 
 
-def test_documents_are_asked_for_one_at_a_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However many come, no more are alive than a row group has."""
-    monkeypatch.setattr(parquet_writer, "GROUP_BYTES", 1000)
+def test_parquet_row_groups_bound_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet_writer, "MIN_GROUP_BYTES", 1000)
     body = b"<a>" + b"x" * 93 + b"</a>"
     items = [(str(number), body) for number in range(95)]
     write_documents(tmp_path / "a.parquet", items)
     file = pq.ParquetFile(tmp_path / "a.parquet")
-    sizes = [file.metadata.row_group(one).num_rows for one in range(file.num_row_groups)]
+    sizes = [file.metadata.row_group(index).num_rows for index in range(file.num_row_groups)]
     assert sizes == [10] * 9 + [5]
     assert read_back(tmp_path / "a.parquet") == items
 
 
 @pytest.mark.parametrize("first", [0, 1, 5, 99, 100])
-@pytest.mark.parametrize("owner", ["ann", 7])
-def test_subscriptions_are_written_in_row_groups_whenever_a_subscriber_shows_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int, owner: str | int
+@pytest.mark.parametrize("subscriber", ["ann", 7])
+def test_subscription_row_groups_before_the_first_subscriber(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int, subscriber: str | int
 ) -> None:
-    monkeypatch.setattr(parquet_writer, "GROUP", 10)
-    monkeypatch.setattr(parquet_writer, "_WAITING", 100)  # the file is a real one
+    monkeypatch.setattr(parquet_writer, "MAX_GROUP_ROWS", 10)
+    monkeypatch.setattr(parquet_writer, "_MAX_MEMORY_BYTES", 100)  # so that it spools to disk
     rows = [
-        Subscription(-key - 1, f"//a{key}", {"n": "urn:n"} if key % 3 else None, owner)
+        Subscription(-key - 1, f"//a{key}", {"n": "urn:n"} if key % 3 else None, subscriber)
         if key >= first
         else Subscription(-key - 1, f"//a{key}")
         for key in range(100)
@@ -249,7 +246,7 @@ def test_subscriptions_are_written_in_row_groups_whenever_a_subscriber_shows_up(
     assert write_subscriptions(tmp_path / "a.parquet", iter(rows)) == 100
     assert list(read_subscriptions(tmp_path / "a.parquet")) == rows
     assert pq.ParquetFile(tmp_path / "a.parquet").num_row_groups == 10
-    odd = [*rows, Subscription("7", "//a")]
+    mixed = [*rows, Subscription("7", "//a")]
     with pytest.raises(FormatError, match="integers and texts among the id"):
-        write_subscriptions(tmp_path / "b.parquet", odd)
-    assert [one.name for one in tmp_path.iterdir()] == ["a.parquet"]
+        write_subscriptions(tmp_path / "b.parquet", mixed)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]

@@ -1,3 +1,5 @@
+"""The DOCUMENT arguments of commands: order, laziness, links and unreadable files."""
+
 from __future__ import annotations
 
 import errno
@@ -11,21 +13,22 @@ from pathcast.errors import DocumentError, FormatError
 from pathcast.files import iter_documents
 
 
-def names(top: Path, found: list[str]) -> list[str]:
-    return [str(Path(name).relative_to(top)) for name in found]
+def relative_names(folder: Path) -> list[str]:
+    return [str(Path(file.name).relative_to(folder)) for file in iter_documents([folder])]
 
 
-def fill(top: Path, *paths: str) -> None:
+def create_files(folder: Path, *paths: str) -> None:
     for path in paths:
-        (top / path).parent.mkdir(parents=True, exist_ok=True)
-        (top / path).write_text(f"<{Path(path).stem}/>")
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(f"<{Path(path).stem}/>")
 
 
-def test_a_folder_is_every_file_below_it_in_order_hidden_ones_too(tmp_path: Path) -> None:
-    fill(tmp_path, "b/z.xml", "b/.a.xml", "b/c/d.xml", "a.xml", "b.xml", "c", ".git/x", "b/é.xml")
+def test_folder_yields_every_file_in_order_with_hidden_ones(tmp_path: Path) -> None:
+    create_files(
+        tmp_path, "b/z.xml", "b/.a.xml", "b/c/d.xml", "a.xml", "b.xml", "c", ".git/x", "b/é.xml"
+    )
     (tmp_path / "empty").mkdir()
-    found = names(tmp_path, [one.name for one in iter_documents([tmp_path])])
-    assert found == [
+    assert relative_names(tmp_path) == [
         ".git/x",
         "a.xml",
         "b/.a.xml",
@@ -37,15 +40,15 @@ def test_a_folder_is_every_file_below_it_in_order_hidden_ones_too(tmp_path: Path
     ]
 
 
-def test_names_are_as_they_were_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill(tmp_path, "d/a.xml")
+def test_names_keep_their_spelling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    create_files(tmp_path, "d/a.xml")
     monkeypatch.chdir(tmp_path)
-    found = [one.name for one in iter_documents(["./d/a.xml", "d/", "./d", "-"])]
-    assert found == ["./d/a.xml", "d/a.xml", "./d/a.xml", "-"]
+    names = [file.name for file in iter_documents(["./d/a.xml", "d/", "./d", "-"])]
+    assert names == ["./d/a.xml", "d/a.xml", "./d/a.xml", "-"]
 
 
-def test_bytes_are_read_when_asked_for(tmp_path: Path) -> None:
-    fill(tmp_path, "a.xml", "b.xml")
+def test_reading_is_lazy(tmp_path: Path) -> None:
+    create_files(tmp_path, "a.xml", "b.xml")
     documents = iter_documents(
         [tmp_path / "a.xml", "-", tmp_path / "b.xml"], stdin=io.BytesIO(b"<c/>")
     )
@@ -56,8 +59,8 @@ def test_bytes_are_read_when_asked_for(tmp_path: Path) -> None:
     assert bodies == [b"<a/>", b"<c/>", b"<later/>"]
 
 
-def test_no_more_than_the_limit_and_a_byte_is_read(tmp_path: Path) -> None:
-    fill(tmp_path, "aaaa.xml")
+def test_limit_bounds_the_bytes_read(tmp_path: Path) -> None:
+    create_files(tmp_path, "aaaa.xml")
     stdin = io.BytesIO(b"x" * 100)
     documents = iter_documents([tmp_path / "aaaa.xml", "-"], limit=3, stdin=stdin)
     assert [document.read() for document in documents] == [b"<aaa", b"xxxx"]
@@ -65,30 +68,30 @@ def test_no_more_than_the_limit_and_a_byte_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["none.xml", "a\0b"])
-def test_a_missing_argument_is_said_before_anything_is_read(tmp_path: Path, name: str) -> None:
-    fill(tmp_path, "a.xml")
+def test_missing_argument_fails_before_reading(tmp_path: Path, name: str) -> None:
+    create_files(tmp_path, "a.xml")
     with pytest.raises(FormatError, match=r"none\.xml: No such file|null"):
         iter_documents([str(tmp_path / "a.xml"), str(tmp_path) + "/" + name])
 
 
-def test_standard_input_can_be_read_once() -> None:
+def test_standard_input_twice_is_refused() -> None:
     with pytest.raises(FormatError, match="twice"):
         iter_documents(["-", "-"])
 
 
-def test_a_file_that_cannot_be_read_is_one_bad_document(tmp_path: Path) -> None:
-    fill(tmp_path, "a.xml", "b.xml", "c.xml")
+def test_unreadable_file_is_one_bad_document(tmp_path: Path) -> None:
+    create_files(tmp_path, "a.xml", "b.xml", "c.xml")
     (tmp_path / "ab.xml").symlink_to("nowhere")
     (tmp_path / "loop.xml").symlink_to("loop.xml")
-    found: list[bytes | str] = []
+    results: list[bytes | str] = []
     for document in iter_documents([tmp_path]):
         if document.name.endswith("/b.xml"):
             (tmp_path / "b.xml").unlink()
         try:
-            found.append(document.read())
+            results.append(document.read())
         except DocumentError as error:
-            found.append(f"{error.kind}: {error.message}")
-    assert found == [
+            results.append(f"{error.kind}: {error.message}")
+    assert results == [
         b"<a/>",
         "unreadable: No such file or directory",
         "unreadable: No such file or directory",
@@ -97,18 +100,18 @@ def test_a_file_that_cannot_be_read_is_one_bad_document(tmp_path: Path) -> None:
     ]
 
 
-def test_a_closed_folder_is_one_bad_document(
+def test_folder_without_permission_is_one_bad_document(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scandir = os.scandir
 
-    def closed(name: str) -> object:  # not by its permissions: root may read everything
+    def deny(name: str) -> object:  # permissions would not do: root may read everything
         if name.endswith("/b"):
             raise PermissionError(errno.EACCES, "Permission denied")
         return scandir(name)
 
-    fill(tmp_path, "a.xml", "b/c.xml", "c.xml")
-    monkeypatch.setattr(os, "scandir", closed)
+    create_files(tmp_path, "a.xml", "b/c.xml", "c.xml")
+    monkeypatch.setattr(os, "scandir", deny)
     first, second, third = iter_documents([tmp_path])
     assert (first.read(), third.read()) == (b"<a/>", b"<c/>")
     with pytest.raises(DocumentError, match="Permission denied"):
@@ -116,26 +119,25 @@ def test_a_closed_folder_is_one_bad_document(
 
 
 def test_links_to_files_are_followed_and_links_to_folders_are_not(tmp_path: Path) -> None:
-    fill(tmp_path, "far/a.xml", "top/b.xml")
+    create_files(tmp_path, "far/a.xml", "top/b.xml")
     (tmp_path / "top/link.xml").symlink_to(tmp_path / "far/a.xml")
     (tmp_path / "top/folder").symlink_to(tmp_path / "far")
     (tmp_path / "top/circle").symlink_to(tmp_path / "top")
     (tmp_path / "door").symlink_to(tmp_path / "top")
-    for top in ("top", "door"):
-        found = names(tmp_path / top, [one.name for one in iter_documents([tmp_path / top])])
-        assert found == ["b.xml", "link.xml"]
+    for folder in ("top", "door"):
+        assert relative_names(tmp_path / folder) == ["b.xml", "link.xml"]
 
 
-def test_pipes_below_a_folder_are_no_files(tmp_path: Path) -> None:
+def test_pipes_below_a_folder_are_skipped(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert list(iter_documents([tmp_path])) == []
-    assert [one.name for one in iter_documents([tmp_path / "pipe"])] == [str(tmp_path / "pipe")]
+    assert [file.name for file in iter_documents([tmp_path / "pipe"])] == [str(tmp_path / "pipe")]
 
 
-def test_folders_in_folders_in_folders(tmp_path: Path) -> None:
+def test_deep_folders(tmp_path: Path) -> None:
     deep = tmp_path
     for _ in range(150):
         deep = deep / "d"
     deep.mkdir(parents=True)
     (deep / "a.xml").write_bytes(b"<a/>")
-    assert [one.read() for one in iter_documents([tmp_path])] == [b"<a/>"]
+    assert [file.read() for file in iter_documents([tmp_path])] == [b"<a/>"]

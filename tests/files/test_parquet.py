@@ -1,3 +1,5 @@
+"""Parquet subscription files: columns, bad rows, folders, and column types."""
+
 from __future__ import annotations
 
 import gzip
@@ -15,14 +17,14 @@ from pathcast.files import Subscription, read_subscriptions, write_subscriptions
 STRINGS = pa.map_(pa.string(), pa.string())
 
 
-def table(tmp_path: Path, **columns: Any) -> Path:
+def write_table(tmp_path: Path, **columns: Any) -> Path:
     path = tmp_path / "all.parquet"
     pq.write_table(pa.table(columns), path)
     return path
 
 
-def test_columns_of_other_writers_are_understood(tmp_path: Path) -> None:
-    path = table(
+def test_columns_of_other_writers(tmp_path: Path) -> None:
+    path = write_table(
         tmp_path,
         note=pa.array([1.5, 2.5]),
         xpath=pa.array(["//a", "//b"]).dictionary_encode(),
@@ -38,7 +40,7 @@ def test_columns_of_other_writers_are_understood(tmp_path: Path) -> None:
 
 def test_bad_rows_do_not_stop_the_others(tmp_path: Path) -> None:
     broken = pa.array([b"//a", b"//\xff", b"//c", b"//d", b"//e"], pa.binary())
-    path = table(
+    path = write_table(
         tmp_path,
         id=pa.array(["1", "2", None, "4", ""]),
         xpath=pa.StringArray.from_buffers(5, *broken.buffers()[1:]),
@@ -68,19 +70,19 @@ def test_bad_rows_do_not_stop_the_others(tmp_path: Path) -> None:
 def test_wrong_columns_are_errors_of_the_file(
     tmp_path: Path, columns: dict[str, Any], words: str
 ) -> None:
-    path = table(tmp_path, **{name: pa.array(values) for name, values in columns.items()})
+    path = write_table(tmp_path, **{name: pa.array(values) for name, values in columns.items()})
     with pytest.raises(FormatError, match=words) as caught:
         list(read_subscriptions(path))
     assert caught.value.line is None
 
 
-def test_a_file_of_another_kind_is_an_error(tmp_path: Path) -> None:
+def test_not_a_parquet_file(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").write_bytes(b"//a\n//b\n//c\n")
     with pytest.raises(FormatError, match="not readable as parquet"):
         list(read_subscriptions(tmp_path / "a.parquet"))
 
 
-def test_a_spark_folder_is_read_as_one_file(tmp_path: Path) -> None:
+def test_spark_folder_is_read_as_one_file(tmp_path: Path) -> None:
     folder = tmp_path / "all.parquet"
     folder.mkdir()
     (folder / "_SUCCESS").touch()
@@ -91,16 +93,16 @@ def test_a_spark_folder_is_read_as_one_file(tmp_path: Path) -> None:
     assert [(row.id, row.line) for row in rows] == [(1, 1), (2, 2), (3, 3)]
 
 
-def test_a_folder_without_parts_is_an_error(tmp_path: Path) -> None:
+def test_folder_without_part_files_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "all.parquet").mkdir()
     with pytest.raises(FormatError, match="no parquet files"):
         list(read_subscriptions(tmp_path / "all.parquet"))
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_parquet_from_standard_input(tmp_path: Path, pack: Any) -> None:
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_parquet_from_standard_input(tmp_path: Path, compress: Any) -> None:
     write_subscriptions(tmp_path / "a.parquet", [Subscription(1, "//a")])
-    stream = io.BytesIO(pack((tmp_path / "a.parquet").read_bytes()))
+    stream = io.BytesIO(compress((tmp_path / "a.parquet").read_bytes()))
     rows = read_subscriptions("-", file_format="parquet", stdin=stream)
     assert list(rows) == [Subscription(1, "//a")]
 
@@ -116,13 +118,15 @@ def test_parquet_from_standard_input(tmp_path: Path, pack: Any) -> None:
         ([Subscription(1 << 63, "//a")], "over 64 bits"),
     ],
 )
-def test_a_column_has_one_type(tmp_path: Path, rows: list[Subscription], words: str) -> None:
+def test_mixed_types_in_a_column_are_refused(
+    tmp_path: Path, rows: list[Subscription], words: str
+) -> None:
     with pytest.raises(FormatError, match=words):
         write_subscriptions(tmp_path / "a.parquet", rows)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_default_subscribers_leave_their_column_to_the_others(tmp_path: Path) -> None:
+def test_default_subscribers_are_null(tmp_path: Path) -> None:
     rows = [Subscription(1, "//a"), Subscription(2, "//b", None, "ann")]
     write_subscriptions(tmp_path / "a.parquet", rows)
     assert list(read_subscriptions(tmp_path / "a.parquet")) == rows

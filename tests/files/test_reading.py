@@ -1,3 +1,5 @@
+"""Reading of subscription files: formats, errors by line, and errors of the entire file."""
+
 from __future__ import annotations
 
 import gzip
@@ -24,14 +26,14 @@ def read(
     return list(rows), bad
 
 
-def test_a_txt_line_number_is_the_id_and_skipped_lines_count() -> None:
+def test_txt_ids_are_line_numbers_including_skipped_lines() -> None:
     rows, bad = read(b"//a\n\n# //b\n  \t\n//c \n", "txt")
     assert rows == [Subscription(1, "//a"), Subscription(5, "//c ")]
     assert [row.line for row in rows] == [1, 5]
     assert not bad
 
 
-def test_a_hash_after_a_space_is_no_comment() -> None:
+def test_hash_after_a_space_is_no_comment() -> None:
     assert read(b" # //b", "txt")[0] == [Subscription(1, " # //b")]
 
 
@@ -40,7 +42,7 @@ def test_only_line_feeds_end_lines() -> None:
     assert [row.xpath for row in read(body, "txt")[0]] == ["//a[.='x\u2028y\x0bz']", "//b"]
 
 
-def test_the_last_line_needs_no_end() -> None:
+def test_last_line_without_line_feed() -> None:
     assert read(b"//a", "txt")[0] == [Subscription(1, "//a")]
 
 
@@ -48,25 +50,25 @@ def test_the_last_line_needs_no_end() -> None:
     ("kind", "body"),
     [("txt", b"//a"), ("tsv", b"1\t//a"), ("jsonl", b'{"id": "1", "xpath": "//a"}')],
 )
-def test_a_byte_order_mark_is_passed_over(kind: Format, body: bytes) -> None:
+def test_byte_order_mark_is_ignored(kind: Format, body: bytes) -> None:
     rows, bad = read(b"\xef\xbb\xbf" + body + b"\n", kind)
     assert [(str(row.id), row.xpath) for row in rows] == [("1", "//a")]
     assert not bad
 
 
-def test_utf_16_is_named_once() -> None:
+def test_utf_16_is_an_error_of_the_file() -> None:
     with pytest.raises(FormatError, match="UTF-16") as caught:
         read("//a\n//b\n".encode("utf-16"), "txt")
     assert caught.value.line is None
 
 
-def test_tsv_ids_are_texts_and_a_hash_is_an_id() -> None:
+def test_tsv_ids_are_texts_and_may_start_with_a_hash() -> None:
     rows, bad = read(b"7\t//a\n\n#8\t//b\n", "tsv")
     assert rows == [Subscription("7", "//a"), Subscription("#8", "//b")]
     assert not bad
 
 
-def test_a_key_that_was_meant_for_us_is_not_ignored(tmp_path: Path) -> None:
+def test_misspelt_key_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_text('{"id": 1, "xpath": "//p:a", "namespace": {"p": "urn:p"}, "note": "mine"}\n')
     with pytest.raises(FormatError) as caught:
@@ -74,13 +76,13 @@ def test_a_key_that_was_meant_for_us_is_not_ignored(tmp_path: Path) -> None:
     assert (caught.value.kind, caught.value.hint) == ("columns", "did you mean 'namespaces'?")
 
 
-def test_jsonl_keeps_types_and_takes_optional_fields() -> None:
-    lines_ = [
+def test_jsonl_types_and_optional_fields() -> None:
+    objects = [
         {"id": 7, "xpath": "//a"},
         {"id": "7", "xpath": "//b", "namespaces": None, "subscriber": None, "note": "ours"},
         {"id": "n", "xpath": "//p:c", "namespaces": {"p": "urn:p"}, "subscriber": 3},
     ]
-    rows, bad = read("\n".join(map(json.dumps, lines_)).encode(), "jsonl")
+    rows, bad = read("\n".join(map(json.dumps, objects)).encode(), "jsonl")
     assert rows == [
         Subscription(7, "//a"),
         Subscription("7", "//b"),
@@ -89,7 +91,7 @@ def test_jsonl_keeps_types_and_takes_optional_fields() -> None:
     assert not bad
 
 
-def test_a_doubled_key_is_fine_and_the_last_one_counts() -> None:
+def test_last_duplicate_key_wins() -> None:
     assert read(b'{"id": 1, "id": 2, "xpath": "//a"}', "jsonl") == ([Subscription(2, "//a")], [])
 
 
@@ -124,31 +126,31 @@ def test_a_doubled_key_is_fine_and_the_last_one_counts() -> None:
         ("jsonl", b'{"id": 1, "xpath": "a", "namespaces": {"p": ""}}', "value", "no address"),
     ],
 )
-def test_a_bad_row_is_an_error_with_its_line_and_the_others_are_read(
+def test_bad_row_is_an_error_and_reading_continues(
     kind: Format, line: bytes, error: str, words: str
 ) -> None:
     good = {"txt": b"//g", "tsv": b"g\t//g", "jsonl": b'{"id": "g", "xpath": "//g"}'}[kind]
     rows, bad = read(good + b"\n" + line + b"\n" + good + b"\n", kind)
     assert [row.line for row in rows] == [1, 3]
-    assert [(one.kind, one.line) for one in bad] == [(error, 2)]
+    assert [(item.kind, item.line) for item in bad] == [(error, 2)]
     assert words in bad[0].message
 
 
-def test_without_a_callback_the_first_bad_row_is_raised() -> None:
+def test_first_bad_row_is_raised_without_a_callback() -> None:
     rows = read_subscriptions("-", file_format="tsv", stdin=io.BytesIO(b"1\t//a\noops\n"))
     assert next(rows).id == "1"
     with pytest.raises(FormatError, match="no tab"):
         next(rows)
 
 
-def test_a_line_without_end_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "LONGEST", 20)
+def test_overlong_line_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "MAX_LINE_BYTES", 20)
     rows, bad = read(b"//a\n" + b"/" * 100 + b"\n" + b"b" * 20 + b"\n//c\n", "txt")
     assert [row.id for row in rows] == [1, 3, 4]
-    assert [(one.kind, one.line) for one in bad] == [("size", 2)]
+    assert [(item.kind, item.line) for item in bad] == [("size", 2)]
 
 
-def test_prefixes_for_all_rows_come_after_a_rows_own() -> None:
+def test_row_prefixes_override_default_prefixes() -> None:
     body = b'{"id": 1, "xpath": "//p:a"}\n{"id": 2, "xpath": "//p:a", "namespaces": {"p": "own"}}\n'
     rows, _ = read(body, "jsonl", {"p": "all", "q": "more"})
     assert [row.namespaces for row in rows] == [
@@ -171,11 +173,11 @@ def test_prefixes_for_all_rows_come_after_a_rows_own() -> None:
         ("a.txt.zip", None),
     ],
 )
-def test_names_mean_formats(name: str, expected: Format | None) -> None:
+def test_format_of_a_name(name: str, expected: Format | None) -> None:
     assert format_of(name) == expected
 
 
-def test_gzip_is_seen_by_its_content(tmp_path: Path) -> None:
+def test_gzip_is_detected_by_content(tmp_path: Path) -> None:
     path = tmp_path / "all.txt.gz"
     path.write_bytes(gzip.compress(b"//a\n"))
     assert list(read_subscriptions(path)) == [Subscription(1, "//a")]
@@ -192,19 +194,19 @@ def test_damaged_gzip_is_an_error_of_the_file(tmp_path: Path, cut: int) -> None:
     assert caught.value.line is None
 
 
-def test_a_file_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
+def test_missing_file_fails_at_once(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="No such file"):
         read_subscriptions(tmp_path / "none.txt")
 
 
-def test_a_folder_is_no_text_file(tmp_path: Path) -> None:
+def test_folder_is_not_a_text_file(tmp_path: Path) -> None:
     (tmp_path / "a.txt").mkdir()
     with pytest.raises(FormatError, match="directory"):
         list(read_subscriptions(tmp_path / "a.txt"))
 
 
 @pytest.mark.parametrize("source", ["-", "subscriptions.csv"])
-def test_an_unknown_format_is_said_with_the_known_ones(source: str) -> None:
+def test_unknown_format_lists_the_formats(source: str) -> None:
     with pytest.raises(FormatError, match="not known") as caught:
         read_subscriptions(source)
     assert ".parquet" in (caught.value.hint or "")
@@ -217,18 +219,18 @@ def test_an_unknown_format_is_said_with_the_known_ones(source: str) -> None:
         b"".join
     )
 )
-def test_any_bytes_give_rows_or_our_errors(kind: Format, body: bytes) -> None:
+def test_any_bytes_give_rows_or_format_errors(kind: Format, body: bytes) -> None:
     rows: list[Subscription] = []
     bad: list[FormatError] = []
-    whole: int | None = None
+    line_of_file_error: int | None = None
     try:
         rows, bad = read(body, kind)
     except FormatError as error:
-        whole = error.line
-    assert whole is None
-    lines_ = [row.line or 0 for row in rows] + [error.line or 0 for error in bad]
-    assert len(set(lines_)) == len(lines_)
-    assert all(1 <= line <= body.count(b"\n") + 1 for line in lines_)
+        line_of_file_error = error.line
+    assert line_of_file_error is None
+    line_numbers = [row.line or 0 for row in rows] + [error.line or 0 for error in bad]
+    assert len(set(line_numbers)) == len(line_numbers)
+    assert all(1 <= line <= body.count(b"\n") + 1 for line in line_numbers)
 
 
 def test_reading_is_lazy() -> None:
@@ -238,7 +240,7 @@ def test_reading_is_lazy() -> None:
     assert stream.tell() < 20_000
 
 
-def test_parquet_without_pyarrow_says_what_to_install(
+def test_missing_pyarrow_has_an_install_hint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)

@@ -1,3 +1,5 @@
+"""Writing of subscription files: round trips, refused values and atomic replacement."""
+
 from __future__ import annotations
 
 import os
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 from pathcast.errors import FormatError
 from pathcast.files import Format, Subscription, lines, read_subscriptions, write_subscriptions
 
-# Characters that some format has to mind, and a few that none has: a small alphabet finds more.
+# Special characters of the formats, and a few others: a small alphabet finds more.
 ALPHABET = "\t\r\n\ufeff#\"'\\/ 7a[]{}\0\x1f\x0b\x85\u2028\xe9\u4e2d\U0001f600"
 TEXTS = st.text(ALPHABET, min_size=1, max_size=8)
 XPATHS = TEXTS.filter(lambda text: bool(text.strip(" \t\r\n")))
@@ -49,8 +51,8 @@ def test_jsonl_round_trip(name: str, rows: list[Subscription]) -> None:
 @given(
     st.sampled_from([INTEGERS, TEXTS]).flatmap(
         lambda ids: st.sampled_from([INTEGERS, TEXTS]).flatmap(
-            lambda owners: st.lists(
-                st.builds(Subscription, ids, XPATHS, NAMESPACES, st.none() | owners)
+            lambda subscribers: st.lists(
+                st.builds(Subscription, ids, XPATHS, NAMESPACES, st.none() | subscribers)
             )
         )
     )
@@ -78,22 +80,20 @@ def test_txt_round_trip(name: str, xpaths: dict[int, str]) -> None:
 
 @given(st.lists(st.builds(Subscription, st.integers(-1, 9) | TEXTS, XPATHS, NAMESPACES)))
 @pytest.mark.parametrize("name", ["a.txt", "a.tsv", "a.parquet"])
-def test_what_is_written_is_read_back_or_nothing_is_written(
-    name: str, rows: list[Subscription]
-) -> None:
+def test_rows_round_trip_or_are_refused(name: str, rows: list[Subscription]) -> None:
     try:
-        found = round_trip(name, rows)
+        read_rows = round_trip(name, rows)
     except FormatError:
         return
-    if name == "a.tsv":  # the one change that is allowed
+    if name == "a.tsv":  # ids become text
         rows = [Subscription(str(row.id), row.xpath) for row in rows]
-    assert same(found, rows)
+    assert same(read_rows, rows)
 
 
-def same(found: list[Subscription], rows: list[Subscription]) -> bool:
-    """Equal, and of equal types, since True == 1 == 1.0 to Python."""
-    kinds = [[(type(one.id), type(one.subscriber)) for one in each] for each in (found, rows)]
-    return found == rows and kinds[0] == kinds[1]
+def same(read_rows: list[Subscription], rows: list[Subscription]) -> bool:
+    """Whether the rows are equal and of equal types: in Python True == 1 == 1.0."""
+    types = [[(type(row.id), type(row.subscriber)) for row in side] for side in (read_rows, rows)]
+    return read_rows == rows and types[0] == types[1]
 
 
 @pytest.mark.parametrize(
@@ -112,13 +112,13 @@ def same(found: list[Subscription], rows: list[Subscription]) -> bool:
         ("a.tsv", Subscription("\ufeffa", "//a"), "byte order mark"),
         ("a.tsv", Subscription("a", "//a\r\nor b"), "a tab or a line end"),
         ("a.tsv", Subscription("a", "//p:a", {"p": "urn:p"}), "namespaces cannot"),
-        ("a.jsonl", Subscription("a", "x" * lines.LONGEST), "over 1,048,576 bytes"),
+        ("a.jsonl", Subscription("a", "x" * lines.MAX_LINE_BYTES), "over 1,048,576 bytes"),
         ("a.jsonl", Subscription("a", "//a\ud800"), "half a surrogate"),
         ("a.jsonl", Subscription("", "//a"), "id is empty"),
         ("a.jsonl", Subscription(True, "//a"), "true or false"),
     ],
 )
-def test_what_a_format_cannot_hold_is_refused(
+def test_unrepresentable_values_are_refused(
     tmp_path: Path, name: str, row: Subscription, words: str
 ) -> None:
     with pytest.raises(FormatError, match=words):
@@ -126,21 +126,21 @@ def test_what_a_format_cannot_hold_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_integer_id_becomes_text_in_tsv() -> None:
+def test_integer_id_becomes_text_in_tsv() -> None:
     assert round_trip("a.tsv", [Subscription(7, "//a")]) == [Subscription("7", "//a")]
 
 
-def test_txt_lines_cannot_go_back(tmp_path: Path) -> None:
+def test_txt_ids_must_increase(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="after line 2"):
         write_subscriptions(tmp_path / "a.txt", [Subscription(2, "//a"), Subscription(2, "//b")])
 
 
-def test_gaps_become_empty_lines(tmp_path: Path) -> None:
+def test_gaps_become_blank_lines(tmp_path: Path) -> None:
     write_subscriptions(tmp_path / "a.txt", [Subscription(2, "//a"), Subscription(5, "//b")])
     assert (tmp_path / "a.txt").read_bytes() == b"\n//a\n\n\n//b\n"
 
 
-def test_an_error_leaves_the_old_file_alone(tmp_path: Path) -> None:
+def test_failed_write_keeps_the_old_file(tmp_path: Path) -> None:
     def rows() -> Iterator[Subscription]:
         yield Subscription("1", "//b")
         raise KeyboardInterrupt
@@ -149,11 +149,11 @@ def test_an_error_leaves_the_old_file_alone(tmp_path: Path) -> None:
     path.write_bytes(b"old")
     with pytest.raises(KeyboardInterrupt):
         write_subscriptions(path, rows())
-    assert [one.name for one in tmp_path.iterdir()] == ["a.tsv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.tsv"]
     assert path.read_bytes() == b"old"
 
 
-def test_the_same_rows_give_the_same_bytes(tmp_path: Path) -> None:
+def test_equal_rows_give_equal_bytes(tmp_path: Path) -> None:
     rows = [Subscription(1, "//a"), Subscription(2, "//b")]
     for name in ("a.txt.gz", "a.parquet"):
         bodies = set()
@@ -163,14 +163,14 @@ def test_the_same_rows_give_the_same_bytes(tmp_path: Path) -> None:
         assert len(bodies) == 1
 
 
-def test_the_file_gets_the_usual_permissions(tmp_path: Path) -> None:
+def test_default_permissions(tmp_path: Path) -> None:
     (tmp_path / "other").touch()
     write_subscriptions(tmp_path / "a.txt", [])
     modes = {stat.S_IMODE(os.stat(path).st_mode) for path in tmp_path.iterdir()}
     assert len(modes) == 1
 
 
-def test_a_name_without_a_format_needs_one(tmp_path: Path) -> None:
+def test_name_without_a_format_needs_file_format(tmp_path: Path) -> None:
     kind: Format = "tsv"
     with pytest.raises(FormatError, match="not known"):
         write_subscriptions(tmp_path / "all", [Subscription(1, "//a")])

@@ -1,13 +1,16 @@
-"""Files on one side, values on the other: subscription files and document files.
+"""Readers and writers of subscription files and document files.
 
-`read_subscriptions` and `write_subscriptions` turn the four subscription formats (`.txt`, `.tsv`,
-`.jsonl`, parquet; each may be gzipped) into `Subscription` values and back. `iter_documents` turns
-the DOCUMENT arguments of a command (files, folders, `-`) into named things to read; `write_documents`
-writes a folder of them, or a `.jsonl` or parquet file.
+- `reader`, `writer`: `read_subscriptions` and `write_subscriptions`, for all formats.
+- `subscription`: the `Subscription` value, its validation and the format of a file name.
+- `lines`: the text formats `.txt`, `.tsv` and `.jsonl`.
+- `parquet`, `parquet_writer`: parquet files.
+- `documents`: `iter_documents`, the DOCUMENT arguments of a command (files, folders, `-`).
+- `document_writer`: `write_documents`, to a folder, a `.jsonl` or a parquet file.
+- `atomic_write`: files and folders that appear complete or not at all.
 
-This room knows nothing of XPath or XML: an expression is text here and a document is bytes. Both
-directions are lazy, so that a hundred thousand documents or a million subscriptions never have to be
-in memory together.
+Every file may be gzipped. This package does not depend on XPath or XML: an expression is text here
+and a document is bytes. Reading and writing are lazy, so a hundred thousand documents or a million
+subscriptions never have to be in memory together.
 """
 
 from pathcast.files.document_writer import (

@@ -1,10 +1,12 @@
-"""All or nothing: a file or a folder is written beside its place and moved there when it is complete.
+"""Atomic writes: a file or folder is written under a temporary name, then renamed.
 
-An error or an interruption removes the draft, so that nothing half-written ever stands under the final name and
-whatever was there before is not harmed. A file that was there is replaced. A folder is never merged into:
-its place must be free or an empty folder, because documents of an earlier run would pass for those of this one.
+An error or an interruption removes the temporary file. So no partial file ever has the final name,
+and an existing file stays intact. A complete file replaces an existing one. A folder is never
+merged: the target must not exist or be an empty folder, because documents of an earlier run would
+mix with the new ones.
 
-What the system refuses (no such folder, no permission, a full disk) is a `FormatError` of kind `file`.
+An error of the system (no such folder, no permission, a full disk) is a `FormatError` of kind
+`file`.
 """
 
 from __future__ import annotations
@@ -25,34 +27,32 @@ __all__ = ["atomic_file", "atomic_folder"]
 
 @contextlib.contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """A stream whose bytes become the file's when the block ends well, and vanish if it does not.
+    """Open a stream to a file that is replaced when the block succeeds, and unchanged if it fails.
 
-    They are packed if the name ends with `.gz`; the header has no date, so that equal bytes give equal files.
+    The bytes are gzipped if the name ends with `.gz`. The gzip header has no date, so that equal
+    bytes give equal files.
     """
-    with _told(path):
-        place = Path(os.path.realpath(path))  # a link to a file stays a link
-        if place.exists() and not place.is_file():
-            with (
-                path.open("wb") as raw,
-                _packed(path, raw) as stream,
-            ):  # a device, a pipe: never replaced
+    with _errors_as_format_error(path):
+        target = Path(os.path.realpath(path))  # a link to a file stays a link
+        if target.exists() and not target.is_file():  # a device or a pipe: never replaced
+            with path.open("wb") as raw, _compress(path, raw) as stream:
                 yield stream
             return
-        draft = _beside(place)
+        temporary = _temporary_name(target)
         try:
-            with draft.open("xb") as raw, _packed(path, raw) as stream:
+            with temporary.open("xb") as raw, _compress(path, raw) as stream:
                 yield stream
-            if place.exists():
-                shutil.copymode(place, draft)
-            draft.replace(place)
+            if target.exists():
+                shutil.copymode(target, temporary)
+            temporary.replace(target)
         except BaseException:
             with contextlib.suppress(OSError):
-                draft.unlink(missing_ok=True)
+                temporary.unlink(missing_ok=True)
             raise
 
 
 @contextlib.contextmanager
-def _packed(path: Path, raw: BinaryIO) -> Iterator[BinaryIO]:
+def _compress(path: Path, raw: BinaryIO) -> Iterator[BinaryIO]:
     if path.name.lower().endswith(".gz"):
         with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
             yield cast(BinaryIO, packed)
@@ -62,43 +62,43 @@ def _packed(path: Path, raw: BinaryIO) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """A folder that gets its place when the block ends well, and vanishes with its files if it does not."""
-    with _told(path):
-        place = Path(os.path.realpath(path))  # a link to an empty folder stays a link
-        old = place.exists()
-        if old:
-            _refuse_taken(path, place)
-        draft = _beside(place)
+    """Create a folder that appears under its name only if the block succeeds."""
+    with _errors_as_format_error(path):
+        target = Path(os.path.realpath(path))  # a link to an empty folder stays a link
+        replaces_folder = target.exists()
+        if replaces_folder:
+            _refuse_nonempty(path, target)
+        temporary = _temporary_name(target)
         try:
-            draft.mkdir()
-            yield draft
-            if old:
-                shutil.copymode(place, draft)
-            draft.replace(place)  # the system refuses if somebody filled it in the meantime
+            temporary.mkdir()
+            yield temporary
+            if replaces_folder:
+                shutil.copymode(target, temporary)
+            temporary.replace(target)  # fails if another process has filled it
         except BaseException:
-            shutil.rmtree(draft, ignore_errors=True)
+            shutil.rmtree(temporary, ignore_errors=True)
             raise
 
 
-def _refuse_taken(path: Path, place: Path) -> None:
+def _refuse_nonempty(path: Path, target: Path) -> None:
     hint = "name a folder that is not there yet, or an empty one"
-    if not place.is_dir():
+    if not target.is_dir():
         raise FormatError("exists", f"{path} is not a folder", hint=hint)
-    with os.scandir(place) as entries:
+    with os.scandir(target) as entries:
         if next(entries, None) is not None:
             raise FormatError("exists", f"the folder {path} is not empty", hint=hint)
-    if place == Path.cwd():  # it would be replaced under the feet of whoever is in it
+    if target == Path.cwd():  # the process would keep the deleted folder as its working folder
         raise FormatError("exists", f"{path} is the working folder", hint=hint)
 
 
-def _beside(path: Path) -> Path:
-    # A name has a longest length, which the additions must not break: little of it is repeated.
+def _temporary_name(path: Path) -> Path:
+    # File names have a maximum length, so only a part of the name is repeated.
     return path.with_name(f".{path.name[:32]}.{secrets.token_hex(4)}.part")
 
 
 @contextlib.contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """An OSError of the block, as the FormatError that it is to the caller."""
+def _errors_as_format_error(path: Path) -> Iterator[None]:
+    """Re-raise an OSError of the block as FormatError."""
     if "\0" in str(path):
         raise FormatError("file", f"{str(path)!r} is no name to write to")
     try:

@@ -1,4 +1,4 @@
-"""Documents -> a folder, a `.jsonl` file or a parquet file, as they come: a million need no memory.
+"""Writer of documents to a folder, a `.jsonl` file or a parquet file, one at a time.
 
 | format | a document | bodies |
 |---|---|---|
@@ -6,13 +6,14 @@
 | `.jsonl` | a line `{"id": "7", "body": "<a/>"}` | UTF-8 |
 | parquet | a row of `id` (text) and `body` (binary) | any bytes |
 
-A name without a suffix means a folder; files may be gzipped (`.jsonl.gz`). The bytes depend on the documents
-alone. All is written or nothing (`draft.py`): a file that was there is replaced, a folder must be new or empty.
+A name without a suffix is a folder. Files may be gzipped (`.jsonl.gz`). The output is a function of
+the documents alone, and is written atomically (`atomic_write`): a file replaces an existing one, a
+folder must be new or empty. Memory does not grow with the number of documents.
 
 >>> document_line("7", b"<a/>")
 '{"id": "7", "body": "<a/>"}'
->>> document_format_of("all/documents"), document_format_of("all.jsonl.gz"), document_format_of("all.doc")
-('folder', 'jsonl', None)
+>>> [document_format_of(name) for name in ("all/documents", "all.jsonl.gz", "all.doc")]
+['folder', 'jsonl', None]
 """
 
 from __future__ import annotations
@@ -45,71 +46,75 @@ def write_documents(
     items: Iterable[tuple[str, bytes]],
     format: DocumentFormat | None = None,
 ) -> int:
-    """Write pairs of an id and a body in the format that the name (or `format`) says; how many."""
-    kind = format or document_format_of(path)
-    place = Path(path)
-    match kind:
+    """Write (id, body) pairs in the format of the name, or in `format`; return their number."""
+    file_format = format or document_format_of(path)
+    target = Path(path)
+    match file_format:
         case None:
             hint = "name it .jsonl or .parquet, or give it no suffix to make a folder"
             message = f"the format of {os.fspath(path)!r} is not known"
             raise FormatError("format", message, hint=hint)
         case "folder":
-            return _write_folder(place, _sound(items))
+            return _write_folder(target, _validate(items))
         case "jsonl":
-            with atomic_file(place) as stream:
+            with atomic_file(target) as stream:
                 count = 0
-                for key, body in _sound(items):
-                    stream.write(document_line(key, body).encode() + b"\n")
+                for document_id, body in _validate(items):
+                    stream.write(document_line(document_id, body).encode() + b"\n")
                     count += 1
                 return count
         case "parquet":
-            with atomic_file(place) as stream:
-                return parquet_writer.write_bodies(stream, _sound(items))
+            with atomic_file(target) as stream:
+                return parquet_writer.write_bodies(stream, _validate(items))
 
 
-def document_format_of(path: str | os.PathLike[str]) -> DocumentFormat | None:
-    """The format that a name means; None if it has a suffix that means none of them."""
-    name = os.fspath(path)
-    place = Path(name)
-    known = format_of(place)
-    if known == "jsonl" or known == "parquet":
-        return known
-    return "folder" if not place.suffix or name.endswith(os.sep) or place.is_dir() else None
+def document_format_of(target: str | os.PathLike[str]) -> DocumentFormat | None:
+    """Return the format of a name; None if its suffix is of no format."""
+    name = os.fspath(target)
+    path = Path(name)
+    file_format = format_of(path)
+    if file_format == "jsonl" or file_format == "parquet":
+        return file_format
+    return "folder" if not path.suffix or name.endswith(os.sep) or path.is_dir() else None
 
 
-def document_line(key: str, body: bytes) -> str:
-    """The line of a `.jsonl` file, without its end; FormatError if the body is not UTF-8."""
+def document_line(document_id: str, body: bytes) -> str:
+    """Return a line of a `.jsonl` file without its end; FormatError if the body is not UTF-8."""
     try:
         text = body.decode()
     except UnicodeDecodeError as error:
-        message = f"document {key!r}: byte {error.start + 1} is not UTF-8"
+        message = f"document {document_id!r}: byte {error.start + 1} is not UTF-8"
         raise FormatError("encoding", message, hint="write a folder or parquet") from None
-    return json.dumps({"id": key, "body": text}, ensure_ascii=False)
+    return json.dumps({"id": document_id, "body": text}, ensure_ascii=False)
 
 
-def _sound(items: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
-    for key, body in items:
+def _validate(items: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    for document_id, body in items:
         try:
-            if not key:
+            if not document_id:
                 raise FormatError("value", "the id of a document is empty")
-            key.encode()
+            document_id.encode()
         except UnicodeEncodeError:
-            raise FormatError("encoding", f"the id {key!r} has half a surrogate pair") from None
-        yield key, body
+            raise FormatError(
+                "encoding", f"the id {document_id!r} has half a surrogate pair"
+            ) from None
+        yield document_id, body
 
 
-def _write_folder(place: Path, items: Iterable[tuple[str, bytes]]) -> int:
+def _write_folder(target: Path, items: Iterable[tuple[str, bytes]]) -> int:
     count = 0
-    with atomic_folder(place) as folder:
-        for key, body in items:
-            if "/" in key or "\0" in key:
+    with atomic_folder(target) as folder:
+        for document_id, body in items:
+            if "/" in document_id or "\0" in document_id:
                 hint = "a file's name has no / and no null; write .jsonl or parquet"
-                raise FormatError("value", f"the id {key!r} cannot name a file", hint=hint)
+                raise FormatError("value", f"the id {document_id!r} cannot name a file", hint=hint)
             try:
-                with (folder / f"{key}.xml").open("xb") as stream:
+                with (folder / f"{document_id}.xml").open("xb") as stream:
                     stream.write(body)
             except FileExistsError:
                 hint = "every document of a folder needs an id of its own"
-                raise FormatError("value", f"the id {key!r} comes twice", hint=hint) from None
+                raise FormatError(
+                    "value", f"the id {document_id!r} comes twice", hint=hint
+                ) from None
             count += 1
     return count

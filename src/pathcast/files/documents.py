@@ -1,16 +1,16 @@
-"""The DOCUMENT arguments of a command -> documents to read, one after the other.
+"""The DOCUMENT arguments of a command, as documents to read one after the other.
 
-A file is itself, `-` is standard input, and a folder is every file below it:
+A file is itself, `-` is standard input, and a folder stands for every file below it:
 
-* in the order of their names, folder by folder, so that two runs give the same order everywhere;
-* hidden files too: what lies in a folder of documents is a document, and one that is not gets its
-  error instead of being passed over in silence;
-* links to files are followed, links to folders below the argument are not (they may lead in circles);
-* pipes, sockets and devices below a folder are no files. Given as arguments of their own they are read.
+- in the order of their names, folder by folder, so that the order is reproducible everywhere;
+- including hidden files: every file in a folder is a document, and one that is not XML gets its
+  error instead of being skipped silently;
+- links to files are followed, links to folders below the argument are not (they may form cycles);
+- pipes, sockets and devices below a folder are skipped. As arguments of their own they are read.
 
-Only names are held, of one folder at each level; bytes are read when `read` is called and belong to the
-caller. An argument that does not exist is a `FormatError` before anything is read. A file that cannot
-be read (no permission, gone since) is a `DocumentError` from its own `read`: one bad document among many.
+Only names are in memory, those of one folder at each level. `read` reads the bytes. An argument
+that does not exist is a `FormatError` before anything is read. A file that cannot be read (no
+permission, deleted) is a `DocumentError` from its own `read`: one bad document among many.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["DocumentFile", "iter_documents"]
 
 @dataclass(frozen=True, slots=True)
 class DocumentFile:
-    """A document that can be read: `name` is what the command was given, or leads from it."""
+    """A document to read; `name` is the argument, or a path below it."""
 
     name: str
     read: Callable[[], bytes]
@@ -42,10 +42,10 @@ def iter_documents(
     limit: int | None = None,
     stdin: BinaryIO | None = None,
 ) -> Iterator[DocumentFile]:
-    """The documents that the arguments name; FormatError at once if one does not exist.
+    """Return the documents of the arguments; FormatError at once if one does not exist.
 
-    With a `limit`, no more than one byte over it is read of a document: enough for whoever checks
-    sizes to see that it is too large, without holding a file of any size.
+    With a `limit`, at most one byte beyond it is read of a document. A size check then sees that
+    the document is too large, without a file of any size in memory.
     """
     names = [os.fspath(argument) for argument in arguments]
     if names.count("-") > 1:
@@ -55,8 +55,8 @@ def iter_documents(
             if name != "-":
                 Path(name).stat()
         except (OSError, ValueError) as error:
-            said = getattr(error, "strerror", None) or str(error)
-            raise FormatError("file", f"{name}: {said}") from None
+            reason = getattr(error, "strerror", None) or str(error)
+            raise FormatError("file", f"{name}: {reason}") from None
     return _documents(names, limit, stdin)
 
 
@@ -67,33 +67,35 @@ def _documents(
         if name == "-":
             yield DocumentFile("-", functools.partial(_read_stdin, stdin, limit))
         elif Path(name).is_dir():
-            yield from _below(name, limit)
+            yield from _documents_below(name, limit)
         else:
             yield DocumentFile(name, functools.partial(_read, name, limit))
 
 
-def _below(top: str, limit: int | None) -> Iterator[DocumentFile]:
-    waiting: list[str | os.DirEntry[str]] = [top]  # a stack: a folder's entries, the first on top
+def _documents_below(root: str, limit: int | None) -> Iterator[DocumentFile]:
+    waiting: list[str | os.DirEntry[str]] = [root]  # a stack, the first entry on top
     while waiting:
         entry = waiting.pop()
         name = os.fspath(entry)
         if isinstance(entry, str) or entry.is_dir(follow_symlinks=False):
             try:
                 with os.scandir(name) as entries:
-                    found = sorted(entries, key=lambda one: os.fsencode(one.name), reverse=True)
+                    children = sorted(
+                        entries, key=lambda child: os.fsencode(child.name), reverse=True
+                    )
             except OSError as error:
                 yield DocumentFile(name, functools.partial(_fail, error))
             else:
-                waiting += found
+                waiting += children
         elif _is_document(entry):
             yield DocumentFile(name, functools.partial(_read, name, limit))
 
 
 def _is_document(entry: os.DirEntry[str]) -> bool:
-    """A file, or a link that leads nowhere, which is worth an error."""
+    """Whether the entry is a file, or a broken link, which deserves an error."""
     try:
         return entry.is_file() or not Path(entry).exists()
-    except OSError:  # a link to itself, or into a folder that is closed to us
+    except OSError:  # a link to itself, or into a folder without permission
         return True
 
 

@@ -1,15 +1,15 @@
-"""The formats that are lines of text: `.txt`, `.tsv` and `.jsonl`.
+"""The text formats of subscription files: `.txt`, `.tsv` and `.jsonl`.
 
-A line ends with LF or CRLF and with nothing else: the separators that only Unicode knows may stand
-in an expression. The text is UTF-8, a byte order mark before it is passed over. Lines are counted from
-1, whatever is on them. In all three formats a line of white space is skipped; in `.txt` also one that
-starts with `#` (in `.tsv` and `.jsonl` that could be an id, or is a mistake).
+A line ends with LF or CRLF only: the other line separators of Unicode may occur in an expression.
+The text is UTF-8; a byte order mark at its start is ignored. Line numbers count from 1 and include
+skipped lines. All formats skip blank lines. `.txt` also skips lines that start with `#`; in `.tsv`
+and `.jsonl` such a line could be an id, or is a mistake.
 
-A line that cannot be read is one `FormatError`, and reading goes on after it. No line is held that is
-longer than `LONGEST`, so that a file of another kind, or a gzip bomb, costs no memory.
+A line that cannot be read is one `FormatError`, and reading continues after it. Lines longer than
+`MAX_LINE_BYTES` are never held in memory, so a binary file or a gzip bomb does no harm.
 
 >>> import io
->>> for row in rows("txt", io.BytesIO(b"# news\\n//p\\n\\n/a/b\\n")):
+>>> for row in read_rows("txt", io.BytesIO(b"# news\\n//p\\n\\n/a/b\\n")):
 ...     print(row.line, row.id, row.xpath)
 2 2 //p
 4 4 /a/b
@@ -23,51 +23,51 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, Literal
 
 from pathcast.errors import FormatError
-from pathcast.files.subscription import SPACE, Subscription, checked
+from pathcast.files.subscription import SPACE, Subscription, validate
 
-__all__ = ["LONGEST", "LineFormat", "line_of", "rows"]
+__all__ = ["MAX_LINE_BYTES", "LineFormat", "line_of", "read_rows"]
 
 LineFormat = Literal["txt", "tsv", "jsonl"]
 _KEYS = ("id", "xpath", "namespaces", "subscriber")
-LONGEST = 1 << 20  # bytes of a line; an XPath may have 64 KB, the rest is room for its namespaces
-SPARSEST = 1_000_000  # empty lines that one id of a .txt file may cost
-_MARK = "\ufeff"
+MAX_LINE_BYTES = 1 << 20  # an XPath may have 64 KB; this leaves room for namespaces
+MAX_BLANK_LINES = 1_000_000  # between two ids of a .txt file
+_BYTE_ORDER_MARK = "\ufeff"
 
 
-def rows(kind: LineFormat, stream: BinaryIO) -> Iterator[Subscription | FormatError]:
-    """Every subscription of the stream, or what is wrong with its line, in order."""
+def read_rows(kind: LineFormat, stream: BinaryIO) -> Iterator[Subscription | FormatError]:
+    """Yield every subscription of the stream, or the error of its line, in order."""
     read = _READERS[kind]
     number = 0
-    while line := stream.readline(LONGEST + 1):
+    while line := stream.readline(MAX_LINE_BYTES + 1):
         number += 1
         try:
-            if len(line) > LONGEST and not line.endswith(b"\n"):
+            if len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
                 _skip_line(stream)
-                message = f"the line is longer than {LONGEST:,} bytes"
+                message = f"the line is longer than {MAX_LINE_BYTES:,} bytes"
                 raise FormatError("size", message, line=number, hint="is this a text file?")
             if number == 1:
-                line = _unmarked(line)
-            text = _decoded(line.removesuffix(b"\n").removesuffix(b"\r"), number)
+                line = _strip_byte_order_mark(line)
+            text = _decode(line.removesuffix(b"\n").removesuffix(b"\r"), number)
             if text.strip(SPACE) and not (kind == "txt" and text.startswith("#")):
                 yield read(text, number)
         except FormatError as error:
             if error.line is None:
-                raise  # about the whole file
+                raise  # it concerns the entire file
             yield error
 
 
 def _skip_line(stream: BinaryIO) -> None:
-    while (more := stream.readline(LONGEST)) and not more.endswith(b"\n"):
+    while (chunk := stream.readline(MAX_LINE_BYTES)) and not chunk.endswith(b"\n"):
         pass
 
 
-def _unmarked(line: bytes) -> bytes:
+def _strip_byte_order_mark(line: bytes) -> bytes:
     if line.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise FormatError("encoding", "the file is UTF-16", hint="save it as UTF-8")
-    return line.removeprefix(_MARK.encode())
+    return line.removeprefix(_BYTE_ORDER_MARK.encode())
 
 
-def _decoded(line: bytes, number: int) -> str:
+def _decode(line: bytes, number: int) -> str:
     try:
         return line.decode()
     except UnicodeDecodeError as error:
@@ -76,7 +76,7 @@ def _decoded(line: bytes, number: int) -> str:
 
 
 def _read_txt(text: str, number: int) -> Subscription:
-    return checked(number, text, None, None, number)
+    return validate(number, text, None, None, number)
 
 
 def _read_tsv(text: str, number: int) -> Subscription:
@@ -85,7 +85,7 @@ def _read_tsv(text: str, number: int) -> Subscription:
         message = "there is no tab in the line" if len(fields) == 1 else "more than one tab"
         hint = "a line of .tsv is an id, a tab and an XPath"
         raise FormatError("columns", message, line=number, hint=hint)
-    return checked(fields[0], fields[1], None, None, number)
+    return validate(fields[0], fields[1], None, None, number)
 
 
 def _read_jsonl(text: str, number: int) -> Subscription:
@@ -106,12 +106,12 @@ def _read_jsonl(text: str, number: int) -> Subscription:
     for key in ("id", "xpath"):
         if key not in row:
             raise FormatError("columns", f"there is no {key!r}", line=number, hint=hint)
-    for key in row:  # other keys are their owner's business, but not one that was meant for us
-        near = [] if key in _KEYS else difflib.get_close_matches(key.lower(), _KEYS, 1, 0.8)
-        if near and near[0] not in row:
-            better = f"did you mean {near[0]!r}?"
-            raise FormatError("columns", f"unknown key {key!r}", line=number, hint=better)
-    return checked(row["id"], row["xpath"], row.get("namespaces"), row.get("subscriber"), number)
+    for key in row:  # other keys are allowed, except misspellings of ours
+        similar = [] if key in _KEYS else difflib.get_close_matches(key.lower(), _KEYS, 1, 0.8)
+        if similar and similar[0] not in row:
+            suggestion = f"did you mean {similar[0]!r}?"
+            raise FormatError("columns", f"unknown key {key!r}", line=number, hint=suggestion)
+    return validate(row["id"], row["xpath"], row.get("namespaces"), row.get("subscriber"), number)
 
 
 _READERS: dict[LineFormat, Callable[[str, int], Subscription]] = {
@@ -122,15 +122,15 @@ _READERS: dict[LineFormat, Callable[[str, int], Subscription]] = {
 
 
 def line_of(kind: LineFormat, subscription: Subscription, written: int) -> str:
-    """What to append to a file of `written` lines so that it holds the subscription as well.
+    """Return the text to append to a file of `written` lines, so that it contains the subscription.
 
-    FormatError if no such text would be read back as the same subscription.
+    FormatError if no text would be read back as the same subscription.
     """
     if kind == "jsonl":
         return _write_jsonl(subscription)
     if subscription.namespaces or subscription.subscriber != subscription.id:
-        what = "namespaces" if subscription.namespaces else "a subscriber"
-        raise _unwritable(kind, subscription, f"{what} cannot be written to .{kind}")
+        unsupported = "namespaces" if subscription.namespaces else "a subscriber"
+        raise _unwritable(kind, subscription, f"{unsupported} cannot be written to .{kind}")
     fields = [] if kind == "txt" else [str(subscription.id)]
     fields.append(subscription.xpath)
     for field in fields:
@@ -139,25 +139,27 @@ def line_of(kind: LineFormat, subscription: Subscription, written: int) -> str:
             raise _unwritable(kind, subscription, message)
     text = "\t".join(fields)
     if kind == "txt":
-        return "\n" * _gap(subscription, written) + text + "\n"
-    if not written and text.startswith(_MARK):
+        return "\n" * _blank_lines(subscription, written) + text + "\n"
+    if not written and text.startswith(_BYTE_ORDER_MARK):
         raise _unwritable(kind, subscription, "the file would start with a byte order mark")
     return text + "\n"
 
 
-def _gap(subscription: Subscription, written: int) -> int:
-    """How many empty lines make the next line's number the subscription's id."""
-    key = subscription.id
-    if not isinstance(key, int) or key <= written:
-        message = f"id {key!r} is not the number of a line after line {written}"
+def _blank_lines(subscription: Subscription, written: int) -> int:
+    """Return the number of blank lines after which the line number is the subscription's id."""
+    line = subscription.id
+    if not isinstance(line, int) or line <= written:
+        message = f"id {line!r} is not the number of a line after line {written}"
         raise _unwritable("txt", subscription, message)
-    if key - written > SPARSEST:
-        message = f"id {key} is {key - written - 1:,} empty lines away"
+    if line - written > MAX_BLANK_LINES:
+        message = f"id {line} is {line - written - 1:,} empty lines away"
         raise _unwritable("txt", subscription, message)
-    if subscription.xpath.startswith("#") or (key == 1 and subscription.xpath.startswith(_MARK)):
+    if subscription.xpath.startswith("#") or (
+        line == 1 and subscription.xpath.startswith(_BYTE_ORDER_MARK)
+    ):
         message = f"the line would not be read as it is: {subscription.xpath[:40]!r}"
         raise _unwritable("txt", subscription, message)
-    return key - written - 1
+    return line - written - 1
 
 
 def _unwritable(kind: LineFormat, subscription: Subscription, message: str) -> FormatError:
@@ -172,7 +174,7 @@ def _write_jsonl(subscription: Subscription) -> str:
     if subscription.subscriber != subscription.id:
         row["subscriber"] = subscription.subscriber
     text = json.dumps(row, ensure_ascii=False, separators=(", ", ": ")) + "\n"
-    if len(text.encode()) > LONGEST:
-        message = f"subscription {subscription.id!r} is over {LONGEST:,} bytes"
+    if len(text.encode()) > MAX_LINE_BYTES:
+        message = f"subscription {subscription.id!r} is over {MAX_LINE_BYTES:,} bytes"
         raise FormatError("unwritable", message, hint="write parquet")
     return text

@@ -1,12 +1,13 @@
-"""Parquet files -> subscriptions: columns `id`, `xpath` and, where wanted, `namespaces` and `subscriber`.
+"""Reader of subscriptions in parquet files.
 
-Ids and subscribers are any integer or text column, namespaces a map of texts (or a struct whose
-fields are the prefixes). Other columns are passed over. A row's line is its number in the file from 1.
-A folder is read as Spark writes one: the files below it in the order of their names, without those
-that start with `_` or `.`; rows are counted through.
+The columns are `id`, `xpath` and optionally `namespaces` and `subscriber`. Ids and subscribers are
+integer or text columns. Namespaces are a map of texts, or a struct whose fields are the prefixes.
+Other columns are ignored. A row's line is its number in the file, from 1. A folder is read as Spark
+writes it: its files in the order of their names, without those that start with `_` or `.`; row
+numbers continue across files.
 
-`parquet_writer.py` writes such files. pyarrow is imported only here and only when such a file is
-touched: `pip install pathcast[parquet]`.
+`parquet_writer` writes such files. pyarrow is imported only here, when a parquet file is used:
+`pip install pathcast[parquet]`.
 """
 
 from __future__ import annotations
@@ -17,36 +18,36 @@ from types import ModuleType
 from typing import Any, BinaryIO
 
 from pathcast.errors import FormatError
-from pathcast.files.subscription import Subscription, checked
+from pathcast.files.subscription import Subscription, validate
 
-__all__ = ["part_files", "pyarrow", "rows"]
+__all__ = ["part_files", "pyarrow", "read_rows"]
 
-_BATCH = 4096
-_NOT_UTF_8 = b""  # bytes where a text belongs: `checked` says so
+_BATCH_ROWS = 4096
+_NOT_UTF_8 = b""  # bytes in place of a text: `validate` reports it
 
 
 def part_files(folder: Path) -> list[Path]:
-    """The files that make up a parquet folder."""
-    found = [path for path in sorted(folder.iterdir()) if path.name[0] not in "_."]
-    if not found:
+    """Return the files of a parquet folder."""
+    files = [path for path in sorted(folder.iterdir()) if path.name[0] not in "_."]
+    if not files:
         raise FormatError("parquet", f"there are no parquet files in {folder}")
-    return found
+    return files
 
 
-def rows(stream: BinaryIO, start: int = 0) -> Iterator[Subscription | FormatError]:
-    """Every subscription of the file, or what is wrong with its row; `start` rows came before."""
+def read_rows(stream: BinaryIO, start: int = 0) -> Iterator[Subscription | FormatError]:
+    """Yield every subscription of the file, or the error of its row; `start` rows came before."""
     arrow, parquet = pyarrow()
     try:
         file = parquet.ParquetFile(stream)
         columns = _columns(arrow, file.schema_arrow)
-        for batch in file.iter_batches(batch_size=_BATCH, columns=columns):
-            found = {name: _values(batch.column(name)) for name in columns}
+        for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=columns):
+            values = {name: _values(batch.column(name)) for name in columns}
             empty = [None] * batch.num_rows
-            names = found.get("namespaces", empty)
-            owners = found.get("subscriber", empty)
-            for row in zip(found["id"], found["xpath"], names, owners, strict=True):
+            names = values.get("namespaces", empty)
+            subscribers = values.get("subscriber", empty)
+            for row in zip(values["id"], values["xpath"], names, subscribers, strict=True):
                 start += 1
-                yield _row(row, start)
+                yield _to_subscription(row, start)
     except (arrow.ArrowException, OSError) as error:
         raise FormatError("parquet", f"not readable as parquet: {error}") from None
 
@@ -54,7 +55,7 @@ def rows(stream: BinaryIO, start: int = 0) -> Iterator[Subscription | FormatErro
 def _values(column: Any) -> list[object]:
     try:
         return list(column.to_pylist())
-    except UnicodeDecodeError:  # some writers check nothing: find the rows that are to blame
+    except UnicodeDecodeError:  # some writers do not validate UTF-8: find the bad rows
         return [_value(scalar) for scalar in column]
 
 
@@ -65,58 +66,71 @@ def _value(scalar: Any) -> object:
         return _NOT_UTF_8
 
 
-def _row(row: tuple[object, object, object, object], line: int) -> Subscription | FormatError:
-    key, xpath, namespaces, subscriber = row
+def _to_subscription(
+    row: tuple[object, object, object, object], line: int
+) -> Subscription | FormatError:
+    subscription_id, xpath, namespaces, subscriber = row
     if isinstance(namespaces, Mapping):  # a struct: null where this row has no such prefix
-        namespaces = {key: value for key, value in namespaces.items() if value is not None}
+        namespaces = {prefix: uri for prefix, uri in namespaces.items() if uri is not None}
     elif isinstance(namespaces, list):  # a map: pairs, of which a later one wins
         namespaces = dict(namespaces)
     try:
-        return checked(key, xpath, namespaces, subscriber, line)
+        return validate(subscription_id, xpath, namespaces, subscriber, line)
     except FormatError as error:
         return error
 
 
 def _columns(arrow: ModuleType, schema: Any) -> list[str]:
-    """The columns to read; FormatError if one is missing, twice there, or of a wrong type."""
-    wanted = {"id": _is_name, "xpath": _is_text, "namespaces": _is_map, "subscriber": _is_name}
-    found = []
-    for name, fits in wanted.items():
-        places = schema.get_all_field_indices(name)
-        if len(places) > 1 or (not places and name in ("id", "xpath")):
-            message = f"{len(places) or 'no'} columns named {name!r}"
+    """Return the columns to read; FormatError if one is missing, duplicate or of a wrong type."""
+    checks = {
+        "id": _is_id_type,
+        "xpath": _is_text_type,
+        "namespaces": _is_map_type,
+        "subscriber": _is_id_type,
+    }
+    columns = []
+    for name, is_valid in checks.items():
+        indices = schema.get_all_field_indices(name)
+        if len(indices) > 1 or (not indices and name in ("id", "xpath")):
+            message = f"{len(indices) or 'no'} columns named {name!r}"
             hint = f"its columns are: {', '.join(schema.names)}"
             raise FormatError("columns", message, hint=hint)
-        if not places:
+        if not indices:
             continue
-        found_type = schema.field(places[0]).type
-        if not fits(arrow.types, found_type):
+        column_type = schema.field(indices[0]).type
+        if not is_valid(arrow.types, column_type):
             hint = "id and subscriber: text or integer; xpath: text; namespaces: map of texts"
-            raise FormatError("type", f"column {name!r} is of type {found_type}", hint=hint)
-        found.append(name)
-    return found
+            raise FormatError("type", f"column {name!r} is of type {column_type}", hint=hint)
+        columns.append(name)
+    return columns
 
 
-def _is_text(types: ModuleType, of: Any) -> bool:
-    if types.is_dictionary(of):
-        of = of.value_type
-    return bool(types.is_string(of) or types.is_large_string(of) or types.is_null(of))
+def _is_text_type(types: ModuleType, column_type: Any) -> bool:
+    if types.is_dictionary(column_type):
+        column_type = column_type.value_type
+    return bool(
+        types.is_string(column_type)
+        or types.is_large_string(column_type)
+        or types.is_null(column_type)
+    )
 
 
-def _is_name(types: ModuleType, of: Any) -> bool:
-    return _is_text(types, of) or bool(types.is_integer(of))
+def _is_id_type(types: ModuleType, column_type: Any) -> bool:
+    return _is_text_type(types, column_type) or bool(types.is_integer(column_type))
 
 
-def _is_map(types: ModuleType, of: Any) -> bool:
-    if types.is_struct(of):
-        return all(_is_text(types, field.type) for field in of)
-    if types.is_map(of):
-        return _is_text(types, of.key_type) and _is_text(types, of.item_type)
-    return bool(types.is_null(of))
+def _is_map_type(types: ModuleType, column_type: Any) -> bool:
+    if types.is_struct(column_type):
+        return all(_is_text_type(types, field.type) for field in column_type)
+    if types.is_map(column_type):
+        return _is_text_type(types, column_type.key_type) and _is_text_type(
+            types, column_type.item_type
+        )
+    return bool(types.is_null(column_type))
 
 
 def pyarrow() -> tuple[ModuleType, ModuleType]:
-    """The modules `pyarrow` and `pyarrow.parquet`; FormatError where they are not installed."""
+    """Return the modules `pyarrow` and `pyarrow.parquet`; FormatError if not installed."""
     try:
         import pyarrow
         import pyarrow.parquet

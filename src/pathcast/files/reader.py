@@ -1,8 +1,8 @@
-"""Subscription files -> `Subscription` values, lazily and whatever the format.
+"""Reader of subscription files of any format, lazily.
 
-What is wrong with the whole file (not there, of no known format, damaged gzip, pyarrow missing) is
-raised as `FormatError` without a line. What is wrong with one row is a `FormatError` with its line: it
-goes to `on_error` and reading goes on with the next row, or, without an `on_error`, it is raised.
+An error of the entire file (missing, of unknown format, damaged gzip, pyarrow missing) is a
+`FormatError` without a line. An error of one row is a `FormatError` with its line. It goes to
+`on_error`, and reading continues with the next row. Without an `on_error` it is raised.
 
 >>> import io
 >>> bad = []
@@ -43,21 +43,21 @@ def read_subscriptions(
     on_error: Callable[[FormatError], None] | None = None,
     stdin: BinaryIO | None = None,
 ) -> Iterator[Subscription]:
-    """The subscriptions of a file (or of standard input, if `source` is `-`), in its order.
+    """Return the subscriptions of a file, or of standard input if `source` is `-`, in order.
 
-    `file_format` is needed for `-` and for names that say nothing. `namespaces` are prefixes for every
-    row; a row's own come before them.
+    `file_format` is required for `-` and for names without a known suffix. `namespaces` are default
+    prefixes for every row; a row's own prefixes take precedence.
     """
     kind = file_format or format_of(source)
     if kind is None:
-        found = "standard input" if source == "-" else f"{os.fspath(source)!r}"
+        name = "standard input" if source == "-" else f"{os.fspath(source)!r}"
         hint = "name it one of ." + ", .".join(FORMATS) + " (and perhaps .gz), or give the format"
-        raise FormatError("format", f"the format of {found} is not known", hint=hint)
+        raise FormatError("format", f"the format of {name} is not known", hint=hint)
     if source != "-":
-        try:  # now, not at the first row: a caller wants to know before it starts to work
+        try:  # now, not at the first row: callers fail before they start to work
             Path(source).stat()
         except (OSError, ValueError) as error:
-            raise FormatError("file", _said(error)) from None
+            raise FormatError("file", _reason(error)) from None
     return _read(source, kind, dict(namespaces or {}), on_error, stdin)
 
 
@@ -91,7 +91,7 @@ def _rows(
             count = 0
             for path in parquet.part_files(folder):
                 with path.open("rb") as stream:
-                    for row in parquet.rows(stream, count):
+                    for row in parquet.read_rows(stream, count):
                         count = row.line or count
                         yield row
         else:
@@ -100,20 +100,21 @@ def _rows(
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FormatError("gzip", f"the gzip file is damaged: {error}") from None
     except OSError as error:
-        raise FormatError("file", _said(error)) from None
+        raise FormatError("file", _reason(error)) from None
 
 
 def _stream_rows(stream: BinaryIO, kind: Format) -> Iterator[Subscription | FormatError]:
-    """The rows of an open stream, which is gunzipped if it starts as gzip does."""
+    """Return the rows of an open stream, decompressed if it starts as gzip."""
     buffered = stream if hasattr(stream, "peek") else io.BufferedReader(cast(io.RawIOBase, stream))
-    plain = buffered
+    decompressed = buffered
     if buffered.peek(2)[:2] == _GZIP:
-        plain = cast(BinaryIO, gzip.GzipFile(fileobj=plain))
+        decompressed = cast(BinaryIO, gzip.GzipFile(fileobj=decompressed))
     if kind == "parquet":
-        seekable = plain is buffered and plain.seekable()  # its directory is at the file's end
-        return parquet.rows(plain if seekable else io.BytesIO(plain.read()))
-    return lines.rows(kind, plain)
+        # Parquet needs to seek: its metadata is at the end of the file.
+        seekable = decompressed is buffered and decompressed.seekable()
+        return parquet.read_rows(decompressed if seekable else io.BytesIO(decompressed.read()))
+    return lines.read_rows(kind, decompressed)
 
 
-def _said(error: OSError | ValueError) -> str:
+def _reason(error: OSError | ValueError) -> str:
     return (isinstance(error, OSError) and error.strerror) or str(error)

@@ -108,9 +108,8 @@ class _Parser(TokenCursor):
         expression = self._run(self._expression(Precedence.OR.value))
         if self.peek.kind != "end":
             self.fail_at_token()
-        if (
-            self._deepest * len(Precedence) > MAX_NESTING // 2
-        ):  # otherwise the tree cannot be too deep
+        # With fewer brackets, operators cannot make the tree too deep.
+        if self._deepest * len(Precedence) > MAX_NESTING // 2:
             self._check_depth(expression)
         return expression
 
