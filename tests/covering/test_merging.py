@@ -1,4 +1,4 @@
-"""Merging: the paper's examples, weights counted by hand, and tables that stay valid whatever comes and goes."""
+"""Merging: the paper's examples, weights counted path by path, and invariants under changes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pathcast.covering import covers
-from pathcast.covering.merging import Change, MergedTable, MergeOrder, PathDistribution, merge
-from pathcast.covering.merging import linear as lines
+from pathcast.covering.merging import (
+    Change,
+    MergedTable,
+    MergeOrder,
+    PathDistribution,
+    linear,
+    merge,
+)
 from pathcast.covering.merging.linear import Steps, to_steps, to_xpath
 from pathcast.covering.merging.rules import (
     merge_by_middle,
@@ -40,18 +46,18 @@ Path = tuple[str, ...]
 
 @cache
 def _steps(pattern: str) -> Steps:
-    found = to_steps(pattern)
-    assert found is not None
-    return found
+    steps = to_steps(pattern)
+    assert steps is not None
+    return steps
 
 
 def _matches(pattern: str, path: Path) -> bool:
-    return _expression(pattern).fullmatch("".join(f"/{one}" for one in path)) is not None
+    return _expression(pattern).fullmatch("".join(f"/{name}" for name in path)) is not None
 
 
 @cache
 def _expression(pattern: str) -> re.Pattern[str]:
-    """The dumb twin: a regular expression on the path as text."""
+    """Return the pattern as a regular expression on a path's text, the oracle."""
     steps = re.findall(r"(//?)([^/]+)", pattern if pattern.startswith("/") else "//" + pattern)
     parts = (
         ("(?:/[^/]+)*" if axis == "//" else "")
@@ -73,20 +79,20 @@ def _weight(rates: dict[Path, Fraction], pattern: str, without: Iterable[str] = 
         (
             rate
             for path, rate in rates.items()
-            if _matches(pattern, path) and not any(_matches(one, path) for one in others)
+            if _matches(pattern, path) and not any(_matches(other, path) for other in others)
         ),
         Fraction(0),
     )
 
 
 def _degree(rates: dict[Path, Fraction], merger: str, members: Iterable[str]) -> Fraction:
-    whole = _weight(rates, merger)
-    return _weight(rates, merger, members) / whole if whole else Fraction(0)
+    total = _weight(rates, merger)
+    return _weight(rates, merger, members) / total if total else Fraction(0)
 
 
 @st.composite
 def _publishers(draw: st.DrawFn) -> tuple[PathDistribution, dict[Path, Fraction]]:
-    """A distribution, and the same path by path."""
+    """Draw a distribution, and the same one path by path."""
     if draw(st.booleans()):
         dtd = random_dtd(Random(draw(st.integers(0, 10_000))))
         schema = parse_dtd(dtd.text, root="a")
@@ -94,7 +100,7 @@ def _publishers(draw: st.DrawFn) -> tuple[PathDistribution, dict[Path, Fraction]
     path = st.lists(st.sampled_from("abcd"), min_size=1, max_size=DEPTH).map(tuple)
     rate = st.fractions(0, 5, max_denominator=8)
     rates = draw(st.dictionaries(path, rate, max_size=30))
-    return PathDistribution.observed(rates), rates
+    return PathDistribution.from_rates(rates), rates
 
 
 # --- the paper's examples (Li, Hou and Jacobsen 2008, section 4.3) -------------------------------
@@ -105,32 +111,33 @@ def test_one_element_differs() -> None:
 
 
 def test_figure_5() -> None:
-    members = [_steps(one) for one in ("/a/b/a", "/a/b/b", "/a/b/d")]
+    members = [_steps(text) for text in ("/a/b/a", "/a/b/b", "/a/b/d")]
     assert merge_by_name(*members) == _steps("/a/b/*")
 
 
 def test_one_operator_and_one_element_differ() -> None:
-    one, other = _steps("/a/c/*/*"), _steps("/a//c/*/c")
-    assert merge_by_operator(one, other) == merge_by_operator(other, one) == _steps("/a//c/*/*")
+    left, right = _steps("/a/c/*/*"), _steps("/a//c/*/c")
+    merger = _steps("/a//c/*/*")
+    assert merge_by_operator(left, right) == merge_by_operator(right, left) == merger
 
 
 def test_the_middle_differs() -> None:
     assert merge_by_middle(_steps("/a/b/x/y/c"), _steps("/a/b/z/c")) == _steps("/a/b//c")
     assert merge_by_middle(_steps("/a/b/c"), _steps("/a/b/x/c")) == _steps("/a/b//c")
-    # the operator in front of the end may differ, and the end may not overlap the beginning
+    # the first operator of the suffix may differ; prefix and suffix do not overlap
     assert merge_by_middle(_steps("/a/b/x//c"), _steps("/a/b/z/c")) == _steps("/a/b//c")
     assert merge_by_middle(_steps("/a/b/b/c"), _steps("/a/b/c")) == _steps("/a/b//c")
-    # half is not most
+    # half is no majority
     assert merge_by_middle(_steps("/a/x/y/c"), _steps("/a/z/c")) is None
 
 
 @pytest.mark.parametrize(
     "texts", [("/a/*", "/a/b"), ("/a/b", "/a//b"), ("/a/b", "/a/b/c"), ("/a/b", "/c/d")]
 )
-def test_what_covers_or_differs_too_much_is_not_merged_by_name(texts: tuple[str, str]) -> None:
-    one, other = (_steps(text) for text in texts)
-    assert merge_by_name(one, other) is None
-    assert merge_by_operator(one, other) is None
+def test_covering_or_very_different_paths_are_not_merged(texts: tuple[str, str]) -> None:
+    left, right = (_steps(text) for text in texts)
+    assert merge_by_name(left, right) is None
+    assert merge_by_operator(left, right) is None
 
 
 FOURTH = parse_dtd(
@@ -140,11 +147,13 @@ FOURTH = parse_dtd(
 )
 
 
-def test_sixty_per_cent() -> None:
-    """a, b, c, d, e are allowed at the fourth position, d and e were asked for."""
+def test_imperfect_degree_of_the_paper() -> None:
+    """Five names are allowed at the fourth position; two of them are subscribed."""
     publisher = PathDistribution.uniform(FOURTH, depth=4)
     members = ["/a/*/c/d", "/a/*/c/e"]
-    assert publisher.degree(_steps("/a/*/c/*"), [_steps(one) for one in members]) == Fraction(3, 5)
+    assert publisher.degree(_steps("/a/*/c/*"), [_steps(text) for text in members]) == Fraction(
+        3, 5
+    )
     for order in MergeOrder:
         assert merge(members, publisher, 0.59, order).entries == set(members)
         (merger,) = merge(members, publisher, 0.6, order).mergers()
@@ -160,18 +169,18 @@ def test_a_merger_without_paths_is_perfect() -> None:
 
 # --- the table -----------------------------------------------------------------------------------
 
-LETTERS = PathDistribution.observed(
-    {(one, two, three): 1 for one in "ab" for two in "cd" for three in "ef"}
+LETTERS = PathDistribution.from_rates(
+    {(first, two, three): 1 for first in "ab" for two in "cd" for three in "ef"}
 )
 
 
 def test_orders() -> None:
-    """Greedy takes the first rule that fits; by saving, the perfect merger comes first and spoils the other."""
+    """Greedy takes the first rule that fits; by saving, the perfect merger excludes the other."""
     patterns = ["/a/c/e", "/a/d/e", "/a/c/f", "/b/c/e"]
     greedy = merge(patterns, LETTERS, 0, MergeOrder.GREEDY)
     assert greedy.entries == {"/*/c/e", "/a/d/e", "/a/c/f"}
     rates: dict[Path, int] = {("a", "b"): 1, ("a", "c"): 1, ("x", "b"): 1, ("y", "b"): 8}
-    publisher = PathDistribution.observed(rates)
+    publisher = PathDistribution.from_rates(rates)
     patterns = ["/a/b", "/x/b", "/a/c"]
     assert merge(patterns, publisher, 0.9, MergeOrder.GREEDY).entries == {"/*/b", "/a/c"}
     assert merge(patterns, publisher, 0.5).entries == {"/a/*", "/x/b"}
@@ -182,18 +191,21 @@ def test_mergers_are_merged_again_and_measured_by_the_originals() -> None:
     assert merge(patterns, LETTERS, 0).entries == {"/a/*/*"}
     # Each step alone would waste a third at most; both together waste more than that.
     rates: dict[Path, int] = {("a", two, three): 1 for two in "cde" for three in "fgh"}
-    publisher = PathDistribution.observed(rates)
-    asked = [f"/a/{two}/{three}" for two in "cd" for three in "fg"]
+    publisher = PathDistribution.from_rates(rates)
+    subscribed = [f"/a/{two}/{three}" for two in "cd" for three in "fg"]
     for order in MergeOrder:
-        table = merge(asked, publisher, Fraction(1, 3), order)
+        table = merge(subscribed, publisher, Fraction(1, 3), order)
         assert len(table) == 2
-        assert all(one.degree <= Fraction(1, 3) for one in table.mergers())
-        assert merge(asked, publisher, Fraction(5, 9), order).entries == {"/a/*/*"}
+        assert all(merger.degree <= Fraction(1, 3) for merger in table.mergers())
+        assert merge(subscribed, publisher, Fraction(5, 9), order).entries == {"/a/*/*"}
 
 
-def test_who_counts_as_a_member() -> None:
-    """By saving, all that a merger covers; in the paper's order, only those that the rule merges (the third differs too much)."""
-    publisher = PathDistribution.observed(
+def test_members_by_order() -> None:
+    """By saving, a merger has all roots that it covers as members.
+
+    In the paper's order, it has only those that the rule merges; the third path differs too much.
+    """
+    publisher = PathDistribution.from_rates(
         {("a", "c", "e"): 1, ("a", "d", "e"): 1, ("a", "b", "e", "z", "y"): 1}
     )
     patterns = ["/a/c/e", "/a/d/e", "/a/b/e/z/y"]
@@ -201,20 +213,20 @@ def test_who_counts_as_a_member() -> None:
     assert len(merge(patterns, publisher, 0, MergeOrder.GREEDY)) == 3
 
 
-def test_what_a_merger_covers_besides_disappears() -> None:
+def test_a_merger_hides_all_that_it_covers() -> None:
     table = merge(["/a/c/e", "/a/d", "/a/c/f", "/a//e/z"], LETTERS, 0)
     assert table.entries == {"/a/*"}
     assert table.mergers()[0].members == {"/a/c/e", "/a/c/f", "/a/d", "/a//e/z"}
 
 
-def test_comes_and_goes() -> None:
+def test_changes_of_a_table() -> None:
     table = MergedTable(LETTERS, 0)
     assert table.add("1", "/a/c/e") == Change(frozenset({"/a/c/e"}))
     assert table.add("2", "/a/c/f") == Change(frozenset({"/a/c/*"}), frozenset({"/a/c/e"}))
     assert table.add("3", "/a/c/f") == Change()
     assert table.remove("2") == Change()
     assert table.remove("3") == Change(frozenset({"/a/c/e"}), frozenset({"/a/c/*"}))
-    # a covered one is hidden as long as what covers it is there
+    # a covered path is hidden as long as the covering one is present
     assert table.add("4", "/a") == Change(frozenset({"/a"}), frozenset({"/a/c/e"}))
     assert table.remove("4") == Change(frozenset({"/a/c/e"}), frozenset({"/a"}))
     with pytest.raises(SubscriptionError, match="already"):
@@ -223,7 +235,7 @@ def test_comes_and_goes() -> None:
         table.remove("4")
 
 
-def test_a_subscription_like_a_merger_takes_its_place() -> None:
+def test_a_subscription_equal_to_a_merger_replaces_it() -> None:
     table = merge(["/a/c/e", "/a/c/f"], LETTERS, 0)
     assert table.add("same", "/a/c/*") == Change()
     assert table.mergers() == []
@@ -231,7 +243,7 @@ def test_a_subscription_like_a_merger_takes_its_place() -> None:
     assert table.entries == {"/a/c/*"}
 
 
-def test_the_rest_is_left_alone() -> None:
+def test_nonlinear_patterns_are_not_merged() -> None:
     table = MergedTable(LETTERS, 1)
     spaces = {"p": "urn:p"}
     others = [parse("/a/c[e]/f"), parse("/a/@x"), parse("/a/p:x", spaces), parse("count(//a) > 3")]
@@ -252,7 +264,7 @@ def test_a_real_schema() -> None:
     for limit in (0.0, 0.1, 0.5):
         for order in MergeOrder:
             table = merge(patterns, publisher, limit, order)
-            assert all(one.degree <= limit for one in table.mergers())
+            assert all(merger.degree <= limit for merger in table.mergers())
             sizes.append(len(table))
     assert sizes[0] >= sizes[2] >= sizes[4]
 
@@ -263,7 +275,7 @@ def test_a_real_schema() -> None:
 @given(paths(), paths())
 def test_covering_of_steps_is_covering(wide: str, narrow: str) -> None:
     answer = covers(wide, narrow).answer
-    assert lines.covers(_steps(wide), _steps(narrow)) is answer
+    assert linear.covers(_steps(wide), _steps(narrow)) is answer
     if answer and covers(narrow, wide):
         assert _steps(wide) == _steps(narrow)
 
@@ -276,26 +288,26 @@ def test_weights_are_counted(
     total = sum(rates.values(), Fraction(0))
     assume(total)
     unit = distribution.total / total
-    steps, members = _steps(pattern), [_steps(one) for one in others]
+    steps, members = _steps(pattern), [_steps(other) for other in others]
     assert distribution.weight(steps) == _weight(rates, pattern) * unit
     assert distribution.weight(steps, members) == _weight(rates, pattern, others) * unit
     degree = _degree(rates, pattern, others)
     assert distribution.degree(steps, members) == degree
-    covered = [one for one in members if lines.covers(steps, one)]
+    covered = [member for member in members if linear.covers(steps, member)]
     degree = _degree(rates, pattern, map(to_xpath, covered))
     for limit in (Fraction(0), Fraction(1, 4), degree):
-        found = distribution.within(steps, covered, limit)
-        assert found == (degree if degree <= limit else None)
+        bounded = distribution.degree_within(steps, covered, limit)
+        assert bounded == (degree if degree <= limit else None)
 
 
 @st.composite
 def _relatives(draw: st.DrawFn) -> tuple[Steps, Steps]:
-    """Two patterns with much in common."""
-    one = draw(paths(6))
-    steps = list(_steps(one))
+    """Draw two paths with much in common."""
+    original = draw(paths(6))
+    steps = list(_steps(original))
     for _ in range(draw(st.integers(1, 2))):
         at = draw(st.integers(0, len(steps) - 1))
-        change = draw(st.sampled_from(["name", "operator", "more", "less"]))
+        change = draw(st.sampled_from(["name", "operator", "insert", "delete"]))
         match change:
             case "name":
                 operator = "//" if steps[at].startswith("//") else "/"
@@ -303,49 +315,57 @@ def _relatives(draw: st.DrawFn) -> tuple[Steps, Steps]:
             case "operator":
                 operator = "/" if steps[at].startswith("//") else "//"
                 steps[at] = operator + steps[at].lstrip("/")
-            case "more":
+            case "insert":
                 steps.insert(at, "/d")
             case _ if len(steps) > 1:
                 del steps[at]
-    return _steps(one), _steps("".join(steps))
+    return _steps(original), _steps("".join(steps))
 
 
 @given(_relatives())
 def test_mergers_cover_their_members(pair: tuple[Steps, Steps]) -> None:
-    one, other = pair
+    left, right = pair
     for rule in (merge_by_name, merge_by_operator, merge_by_middle):
-        merger = rule(one, other)
-        assert merger == rule(other, one)
+        merger = rule(left, right)
+        assert merger == rule(right, left)
         if merger is not None:
-            assert covers(to_xpath(merger), to_xpath(one))
-            assert covers(to_xpath(merger), to_xpath(other))
+            assert covers(to_xpath(merger), to_xpath(left))
+            assert covers(to_xpath(merger), to_xpath(right))
 
 
 @SLOW
 @given(_relatives())
-def test_candidates_are_found_without_pairs(pair: tuple[Steps, Steps]) -> None:
-    one, other = pair
-    merger = merge_by_name(one, other)
-    assert merger is None or merger in {*name_proposals(one)} & {*name_proposals(other)}
-    merger = merge_by_middle(one, other)
-    assert merger is None or merger in {*middle_proposals(one), one} & {
-        *middle_proposals(other),
-        other,
+def test_proposals_yield_every_merger(pair: tuple[Steps, Steps]) -> None:
+    left, right = pair
+    merger = merge_by_name(left, right)
+    assert merger is None or merger in {*name_proposals(left)} & {*name_proposals(right)}
+    merger = merge_by_middle(left, right)
+    assert merger is None or merger in {*middle_proposals(left), left} & {
+        *middle_proposals(right),
+        right,
     }
-    merger = merge_by_operator(one, other)
-    found = {far for near, far in operator_proposals(one) if near in {*name_proposals(other)}}
-    found |= {far for near, far in operator_proposals(other) if near in {*name_proposals(one)}}
-    found |= {*name_proposals(one)} & {
-        *name_proposals(other)
-    }  # at the end of a path operators do not matter
-    comparable = covers(to_xpath(one), to_xpath(other)) or covers(to_xpath(other), to_xpath(one))
-    assert merger is None or merger in found or comparable
+    merger = merge_by_operator(left, right)
+    proposed_mergers = {
+        merged
+        for awaited, merged in operator_proposals(left)
+        if awaited in {*name_proposals(right)}
+    }
+    proposed_mergers |= {
+        merged
+        for awaited, merged in operator_proposals(right)
+        if awaited in {*name_proposals(left)}
+    }
+    proposed_mergers |= {*name_proposals(left)} & {
+        *name_proposals(right)
+    }  # trailing operators have no effect
+    comparable = covers(to_xpath(left), to_xpath(right)) or covers(to_xpath(right), to_xpath(left))
+    assert merger is None or merger in proposed_mergers or comparable
     for proposed in (
-        *name_proposals(one),
-        *middle_proposals(one),
-        *(far for _, far in operator_proposals(one)),
+        *name_proposals(left),
+        *middle_proposals(left),
+        *(merged for _, merged in operator_proposals(left)),
     ):
-        assert covers(to_xpath(proposed), to_xpath(one))
+        assert covers(to_xpath(proposed), to_xpath(left))
 
 
 _limits = st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1, 2)])
@@ -354,18 +374,18 @@ _limits = st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1, 2)])
 def _check(
     table: MergedTable, present: Iterable[str], rates: dict[Path, Fraction], limit: Fraction
 ) -> None:
-    """The invariants, by the slow way."""
-    known = {to_xpath(_steps(one)) for one in present}
-    entries = {one for one in table.entries if isinstance(one, str)}
-    assert len(entries) == len(table) <= len(known)
-    for one in known:
-        assert any(lines.covers(_steps(entry), _steps(one)) for entry in entries)
+    """Check the invariants by definition."""
+    paths = {to_xpath(_steps(text)) for text in present}
+    entries = {entry for entry in table.entries if isinstance(entry, str)}
+    assert len(entries) == len(table) <= len(paths)
+    for path in paths:
+        assert any(linear.covers(_steps(entry), _steps(path)) for entry in entries)
     for entry in entries:
-        assert not any(lines.covers(_steps(one), _steps(entry)) for one in entries - {entry})
-    mergers = {one.pattern: one for one in table.mergers()}
-    assert mergers.keys() == entries - known
+        assert not any(linear.covers(_steps(other), _steps(entry)) for other in entries - {entry})
+    mergers = {merger.pattern: merger for merger in table.mergers()}
+    assert mergers.keys() == entries - paths
     for merger in mergers.values():
-        below = {one for one in known if lines.covers(_steps(merger.pattern), _steps(one))}
+        below = {path for path in paths if linear.covers(_steps(merger.pattern), _steps(path))}
         assert merger.members <= below
         assert len(merger.members) > 1
         assert merger.degree == _degree(rates, merger.pattern, merger.members) <= limit
@@ -379,13 +399,13 @@ def _check(
     st.sampled_from(MergeOrder),
     st.lists(st.tuples(st.integers(0, 9), paths(4)), min_size=1, max_size=25),
 )
-def test_a_table_stays_valid(
+def test_invariants_hold_after_any_changes(
     publisher: tuple[PathDistribution, dict[Path, Fraction]],
     limit: Fraction,
     order: MergeOrder,
     moves: list[tuple[int, str]],
 ) -> None:
-    """An id that is there leaves, one that is not comes; in the end all leave."""
+    """A present id is removed, an absent one is added; in the end all are removed."""
     distribution, rates = publisher
     table = MergedTable(distribution, limit, order)
     present: dict[int, str] = {}
@@ -403,7 +423,7 @@ def test_a_table_stays_valid(
         table.remove(id)
     assert len(table) == 0
     assert not table.entries
-    assert len(table._table._candidates) == 0
+    assert len(table._selection._candidates) == 0
 
 
 @SLOW
@@ -419,7 +439,10 @@ def test_clients_never_see_a_false_positive(
     order: MergeOrder,
     moves: list[tuple[int, str]],
 ) -> None:
-    """What passes the table reaches a broker that knows the subscriptions: nobody misses a path or gets one in vain, and what passes in vain is D of it."""
+    """A document that passes the table reaches a broker that has the subscriptions.
+
+    No subscriber misses a path or gets a wrong one, and the wasted share of a merger is its D.
+    """
     distribution, rates = publisher
     table = MergedTable(distribution, limit, order)
     present: dict[int, str] = {}
@@ -430,8 +453,8 @@ def test_clients_never_see_a_false_positive(
         else:
             present[id] = pattern
             table.add(id, pattern)
-    entries = {one for one in table.entries if isinstance(one, str)}
-    mergers = {one.pattern: one for one in table.mergers()}
+    entries = {entry for entry in table.entries if isinstance(entry, str)}
+    mergers = {merger.pattern: merger for merger in table.mergers()}
     wasted = dict.fromkeys(mergers, Fraction(0))
     for path, rate in rates.items():
         passes = {entry for entry in entries if _matches(entry, path)}
@@ -439,7 +462,7 @@ def test_clients_never_see_a_false_positive(
         assert passes or not wanted
         assert passes <= mergers.keys() or wanted
         for entry in passes & mergers.keys():
-            if not any(_matches(one, path) for one in mergers[entry].members):
+            if not any(_matches(member, path) for member in mergers[entry].members):
                 wasted[entry] += rate
     for entry, merger in mergers.items():
         assert wasted[entry] == merger.degree * _weight(rates, entry)
@@ -456,17 +479,15 @@ def test_nothing_is_left_to_merge(
     distribution, rates = publisher
     table = merge(patterns, distribution, limit, order)
     _check(table, patterns, rates, limit)
-    known = {_steps(one) for one in patterns}
-    top = [
-        one for one in known if not any(lines.covers(wide, one) for wide in known if wide != one)
-    ]
-    entries = [_steps(one) for one in table.entries if isinstance(one, str)]
-    for one, other in permutations(entries, 2):
+    paths = {_steps(text) for text in patterns}
+    roots = [path for path in paths if not any(linear.covers(o, path) for o in paths if o != path)]
+    entries = [_steps(entry) for entry in table.entries if isinstance(entry, str)]
+    for left, right in permutations(entries, 2):
         for merger in (
-            rule(one, other) for rule in (merge_by_name, merge_by_operator, merge_by_middle)
+            rule(left, right) for rule in (merge_by_name, merge_by_operator, merge_by_middle)
         ):
             if merger is not None:
-                # by saving, all that it covers are members; greedy counts only what was merged
-                wide = [merger] if order is MergeOrder.SAVING else [one, other]
-                members = [each for each in top if any(lines.covers(part, each) for part in wide)]
+                # by saving, all covered roots are members; greedy counts only the merged ones
+                parts = [merger] if order is MergeOrder.SAVING else [left, right]
+                members = [root for root in roots if any(linear.covers(p, root) for p in parts)]
                 assert _degree(rates, to_xpath(merger), map(to_xpath, members)) > limit

@@ -1,8 +1,9 @@
-"""Many linear patterns, and which of them a pattern covers or is covered by.
+"""Index of linear paths: search for those that a path covers and those that cover it.
 
-A pattern that covers another has no name that the other has not. So for every name there is the set of patterns that have it, as the bits of
-one number, and a few operations on these numbers leave the few patterns that are worth reading. With 10,000 patterns a question takes
-some microseconds for each name, and about one for each pattern read.
+A path that covers another has no name that the other lacks. For every name, a bit vector holds the
+paths with that name; a few operations on these vectors leave a few candidates, which the shift-and
+automaton tests. Among 10,000 paths a search takes some microseconds for each name, and about one
+for each candidate.
 
 >>> index = LinearPathIndex()
 >>> for steps in (("/a", "/b"), ("/a", "/c"), ("/x", "/*")):
@@ -21,80 +22,80 @@ __all__ = ["LinearPathIndex"]
 
 
 class LinearPathIndex:
-    """A set of patterns. Answers are in the order in which numbers were given: that of coming, as long as nothing leaves."""
+    """A set of paths. Results are ordered by id: by insertion, as long as no path is discarded."""
 
-    __slots__ = ("_all", "_free", "_machines", "_numbers", "_patterns", "_with")
+    __slots__ = ("_all", "_by_name", "_free_ids", "_ids", "_nfas", "_paths")
 
     def __init__(self) -> None:
-        self._patterns: list[Steps] = []
-        self._machines: list[ShiftAndNfa] = []
-        self._numbers: dict[Steps, int] = {}
-        self._free: list[int] = []  # numbers of those that left
-        self._with: dict[str, int] = {}  # name -> the patterns that have it
-        self._all = 0
+        self._paths: list[Steps] = []
+        self._nfas: list[ShiftAndNfa] = []
+        self._ids: dict[Steps, int] = {}
+        self._free_ids: list[int] = []
+        self._by_name: dict[str, int] = {}  # name -> bits of the paths with it
+        self._all = 0  # bits of all paths
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self._ids)
 
     def __iter__(self) -> Iterator[Steps]:
-        return iter(self._numbers)
+        return iter(self._ids)
 
     def __contains__(self, steps: Steps) -> bool:
-        return steps in self._numbers
+        return steps in self._ids
 
     def add(self, steps: Steps) -> None:
-        """Take a pattern that is not here."""
-        machine = single_nfa(steps)
-        if self._free:
-            number = self._free.pop()
-            self._patterns[number], self._machines[number] = steps, machine
+        """Add a path that is not present."""
+        nfa = single_nfa(steps)
+        if self._free_ids:
+            id = self._free_ids.pop()
+            self._paths[id], self._nfas[id] = steps, nfa
         else:
-            number = len(self._patterns)
-            self._patterns.append(steps)
-            self._machines.append(machine)
-        self._numbers[steps] = number
-        self._all |= 1 << number
-        for one in _names(steps):
-            self._with[one] = self._with.get(one, 0) | 1 << number
+            id = len(self._paths)
+            self._paths.append(steps)
+            self._nfas.append(nfa)
+        self._ids[steps] = id
+        self._all |= 1 << id
+        for name in _names(steps):
+            self._by_name[name] = self._by_name.get(name, 0) | 1 << id
 
     def discard(self, steps: Steps) -> None:
-        """Let a pattern go, if it is here."""
-        number = self._numbers.pop(steps, None)
-        if number is None:
+        """Remove a path if it is present."""
+        id = self._ids.pop(steps, None)
+        if id is None:
             return
-        self._free.append(number)
-        self._all ^= 1 << number
-        for one in _names(steps):
-            self._with[one] ^= 1 << number
-            if not self._with[one]:
-                del self._with[one]
+        self._free_ids.append(id)
+        self._all ^= 1 << id
+        for name in _names(steps):
+            self._by_name[name] ^= 1 << id
+            if not self._by_name[name]:
+                del self._by_name[name]
 
     def covered_by(self, steps: Steps) -> list[Steps]:
-        """The patterns that this one covers, itself among them if it is here."""
-        left = self._all
-        for one in _names(steps):
-            left &= self._with.get(one, 0)
-        machine = single_nfa(steps)
-        found = (self._patterns[number] for number in _bits(left))
-        return [pattern for pattern in found if machine.accepts(pattern)]
+        """Return the paths that this one covers, including itself if present."""
+        candidates = self._all
+        for name in _names(steps):
+            candidates &= self._by_name.get(name, 0)
+        nfa = single_nfa(steps)
+        paths = (self._paths[id] for id in _set_bits(candidates))
+        return [path for path in paths if nfa.accepts(path)]
 
     def covering(self, steps: Steps) -> list[Steps]:
-        """The patterns that cover this one, itself among them if it is here."""
-        own = _names(steps)
-        strange = 0
-        for one, those in self._with.items():
-            if one not in own:
-                strange |= those
-        found = _bits(self._all & ~strange)
-        return [self._patterns[number] for number in found if self._machines[number].accepts(steps)]
+        """Return the paths that cover this one, including itself if present."""
+        own_names = _names(steps)
+        with_other_names = 0
+        for name, bits in self._by_name.items():
+            if name not in own_names:
+                with_other_names |= bits
+        candidates = _set_bits(self._all & ~with_other_names)
+        return [self._paths[id] for id in candidates if self._nfas[id].accepts(steps)]
 
 
 def _names(steps: Steps) -> set[str]:
     return {step_name(step) for step in steps} - {"*"}
 
 
-def _bits(number: int) -> Iterator[int]:
-    while number:
-        lowest = number & -number
+def _set_bits(bits: int) -> Iterator[int]:
+    while bits:
+        lowest = bits & -bits
         yield lowest.bit_length() - 1
-        number ^= lowest
+        bits ^= lowest

@@ -1,15 +1,16 @@
-"""Linear patterns: paths of `/ // *` over element names, as steps, and the machine that reads them.
+"""Linear paths over `/ // *` and element names, and the automaton that matches them.
 
-A pattern is a tuple of steps, each with its operator: `/a//b` is `("/a", "//b")`. Names in a namespace and everything else of XPath are
-not for merging; `linear` says None to them.
+A path is a tuple of steps with their operators: `/a//b` is `("/a", "//b")`. `to_steps` returns None
+for patterns with namespaces or anything else that is not linear; these are not merged.
 
-What means the same is written in one way. In a run of wildcards and the step behind it, it does not matter where a // stands: it is
-written first. At the end of a path it does not even matter whether there is one: something stands below, that is all.
+Equivalent paths have one canonical form, by the wildcard rule of `pathcast.covering.homomorphism`:
+in a run of wildcards the `//` comes first, and a run at the end of a path has none.
 
-A `ShiftAndNfa` holds several patterns and reads a path, name by name, for all of them at once: bit i of a number says that the first i steps are
-found (shift-and). It reads patterns as well: a // is a way of any length, which only a // may cross.
-So a pattern covers another exactly when its machine accepts a beginning of it, with the wildcards of the wide one relaxed; docs/decisions/0010
-has the argument.
+`ShiftAndNfa` simulates the automata of several paths at once (shift-and): bit i of the state means
+that the first i steps are matched. It reads names, and also the steps of another path, where `//`
+stands for a chain of any length that only a `//` can cross. So a path covers another exactly when
+its automaton, with wildcards relaxed, accepts a prefix of the other (docs/decisions/0010 has the
+proof).
 
 >>> to_steps("a/*//b"), to_steps("/a//*"), to_steps("/a[@b]")
 (('//a', '//*', '/b'), ('/a', '/*'), None)
@@ -42,72 +43,77 @@ __all__ = [
 
 Steps: TypeAlias = tuple[str, ...]
 
-_AXES = {Axis.CHILD: "/", Axis.DESCENDANT: "//"}
+_OPERATORS = {Axis.CHILD: "/", Axis.DESCENDANT: "//"}
 
 
 def to_steps(pattern: str | Pattern) -> Steps | None:
-    """The steps of a pattern, None if it is not linear; raises SubscriptionError."""
+    """Return the canonical steps of a pattern; None if it is not linear.
+
+    Raises SubscriptionError.
+    """
     parsed = pattern if isinstance(pattern, Pattern) else parse(pattern)
     condition = parsed.condition
     if parsed.residual is not None or not isinstance(condition, Exists):
         return None
-    steps = [_step(one) for one in condition.path.steps]
-    known = tuple(one for one in steps if one is not None)
-    return canonical(known) if condition.path.absolute and len(known) == len(steps) else None
+    if not condition.path.absolute:
+        return None
+    steps = []
+    for step in condition.path.steps:
+        text = _step_text(step)
+        if text is None:
+            return None
+        steps.append(text)
+    return canonical(tuple(steps))
 
 
-def _step(step: Step) -> str | None:
-    axis = _AXES.get(step.axis)
-    if axis is None or step.conditions:
+def _step_text(step: Step) -> str | None:
+    operator = _OPERATORS.get(step.axis)
+    if operator is None or step.conditions:
         return None
     if step.test.kind is TestKind.ANY:
-        return axis + "*"
+        return operator + "*"
     if step.test.kind is TestKind.NAME and not step.test.name.startswith("{"):
-        return axis + step.test.name
+        return operator + step.test.name
     return None
 
 
 def to_xpath(steps: Steps) -> str:
-    """The steps as XPath."""
     return "".join(steps)
 
 
 def is_descendant(step: str) -> bool:
-    """Whether the operator of a step is //."""
+    """Return whether the operator of a step is `//`."""
     return step.startswith("//")
 
 
 def step_name(step: str) -> str:
-    """The name of a step, or *."""
+    """Return the name of a step, or `*`."""
     return step.lstrip("/")
 
 
 def canonical(steps: Steps) -> Steps:
-    """The one way to write the same pattern."""
-    found = list(steps)
-    for start, end in _runs(steps):
+    """Return the canonical form of a path."""
+    result = list(steps)
+    for start, end in _wildcard_runs(steps):
         if end == len(steps):
-            found[start:] = ["/*"] * (end - start)
-        elif any(is_descendant(one) for one in steps[start : end + 1]):
-            found[start : end + 1] = [
-                "//*",
-                *["/*"] * (end - start - 1),
-                "/" + step_name(steps[end]),
-            ]
-    return tuple(found)
+            result[start:] = ["/*"] * (end - start)
+        elif any(is_descendant(step) for step in steps[start : end + 1]):
+            child_wildcards = ["/*"] * (end - start - 1)
+            result[start : end + 1] = ["//*", *child_wildcards, "/" + step_name(steps[end])]
+    return tuple(result)
 
 
-def _relaxed(steps: Steps) -> Steps:
-    """The same pattern with // wherever it may stand."""
-    found = list(steps)
-    for start, end in _runs(steps):
-        if end == len(steps) or any(is_descendant(one) for one in steps[start : end + 1]):
-            found[start : end + 1] = ["//" + step_name(one) for one in steps[start : end + 1]]
-    return tuple(found)
+def _relax_wildcards(steps: Steps) -> Steps:
+    """Return the same path with the most `//`, by the wildcard rule."""
+    result = list(steps)
+    for start, end in _wildcard_runs(steps):
+        if end == len(steps) or any(is_descendant(step) for step in steps[start : end + 1]):
+            result[start : end + 1] = ["//" + step_name(step) for step in steps[start : end + 1]]
+    return tuple(result)
 
 
-def _runs(steps: Steps) -> Iterator[tuple[int, int]]:
-    """Where runs of wildcards begin, and where they are over."""
+def _wildcard_runs(steps: Steps) -> Iterator[tuple[int, int]]:
+    """Yield the start of each maximal run of wildcards, and the index behind it."""
     stars = [at for at, step in enumerate(steps) if step[-1] == "*"]
     while stars:
         start = end = stars[0]
@@ -119,25 +125,28 @@ def _runs(steps: Steps) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class ShiftAndNfa:
-    """Some patterns, laid side by side in one number. `ends[k]` is the bit that says that pattern k is found."""
+    """The automata of several paths side by side in one bit vector.
+
+    The state `ends[k]` means that path k is matched.
+    """
 
     start: int
-    ways: int  # the places that a // starts from
-    names: dict[str, int]  # the places from which a step may be taken
-    others: int  # the same for all other names
+    loops: int  # states with a self-loop: the next step is a //
+    names: dict[str, int]  # name -> states with a transition on it
+    others: int  # states with a transition on any other name
     ends: tuple[int, ...]
 
     @classmethod
-    def of(cls, patterns: Iterable[Steps]) -> ShiftAndNfa:
-        start = ways = others = at = 0
+    def of(cls, paths: Iterable[Steps]) -> ShiftAndNfa:
+        start = loops = others = at = 0
         names: dict[str, int] = {}
         ends = []
-        for steps in patterns:
+        for steps in paths:
             start |= 1 << at
-            for step in _relaxed(steps):
+            for step in _relax_wildcards(steps):
                 bit = 1 << at
                 if is_descendant(step):
-                    ways |= bit
+                    loops |= bit
                 if step_name(step) == "*":
                     others |= bit
                 else:
@@ -145,42 +154,42 @@ class ShiftAndNfa:
                 at += 1
             ends.append(1 << at)
             at += 1
-        return cls(
-            start, ways, {one: bits | others for one, bits in names.items()}, others, tuple(ends)
-        )
+        with_wildcards = {name: bits | others for name, bits in names.items()}
+        return cls(start, loops, with_wildcards, others, tuple(ends))
 
-    def read(self, bits: int, name: str) -> int:
-        """The places after one more element; an end is told once and then forgotten."""
-        return (bits & self.names.get(name, self.others)) << 1 | bits & self.ways
+    def read(self, states: int, name: str) -> int:
+        """Return the states after an element. An end state has no transitions: it lasts a step."""
+        return (states & self.names.get(name, self.others)) << 1 | states & self.loops
 
     def accepts(self, steps: Iterable[str]) -> bool:
-        """Whether the only pattern accepts a beginning of a path or pattern."""
-        bits, ways, names, others, end = (
+        """Return whether the only path accepts a prefix of another path."""
+        states, loops, names, others, end = (
             self.start,
-            self.ways,
+            self.loops,
             self.names,
             self.others,
             self.ends[0],
         )
         for step in steps:
-            if step[1] == "/":  # the inner loop of covering: `deep`, `name` and `read`, written out
-                bits &= ways
-                bits = (bits & names.get(step[2:], others)) << 1 | bits
+            # the inner loop of covering: is_descendant, step_name and read, inlined
+            if step[1] == "/":
+                states &= loops
+                states = (states & names.get(step[2:], others)) << 1 | states
             else:
-                bits = (bits & names.get(step[1:], others)) << 1 | bits & ways
-            if bits & end:
+                states = (states & names.get(step[1:], others)) << 1 | states & loops
+            if states & end:
                 return True
-            if not bits:
+            if not states:
                 return False
         return False
 
 
 @lru_cache(maxsize=1 << 15)
 def single_nfa(steps: Steps) -> ShiftAndNfa:
-    """The machine of one pattern."""
+    """Return the automaton of one path."""
     return ShiftAndNfa.of([steps])
 
 
 def covers(wide: Steps, narrow: Steps) -> bool:
-    """Whether every document that matches the narrow pattern matches the wide one."""
+    """Return whether every document that matches the narrow path matches the wide one."""
     return single_nfa(wide).accepts(narrow)

@@ -1,14 +1,16 @@
-"""The table behind merging: mergers, and the uncovered patterns that no merger covers.
+"""Selection of mergers: a table of mergers, and of the roots that no merger covers.
 
-It is given the uncovered patterns (`UncoveredPaths.top`) and told which of them have gone and come. A merger that is over the limit without
-one that has gone is undone. Then mergers are chosen among the candidates of the entries that are new, in one of two orders (see
-`merging`), until none is left: every pair of entries that the rules can merge is looked at when the later one of the two comes.
+The owner passes the index of uncovered paths (`UncoveredPaths.roots`), and reports which roots were
+removed and added. A merger that exceeds the limit without a removed root is undone. Then mergers
+are chosen among the candidates of the new entries, in one of two orders (see `merged_table`), until
+none is left. Every pair of entries that the rules can merge is considered when the later of the two
+is added.
 
->>> top = LinearPathIndex()
->>> top.add(("/a", "/b"))
->>> top.add(("/a", "/c"))
->>> paths = PathDistribution.observed({("a", "b"): 1, ("a", "c"): 1})
->>> MergeSelection(top, paths, Fraction(0), MergeOrder.SAVING).change(gone=[], come=top)
+>>> roots = LinearPathIndex()
+>>> roots.add(("/a", "/b"))
+>>> roots.add(("/a", "/c"))
+>>> paths = PathDistribution.from_rates({("a", "b"): 1, ("a", "c"): 1})
+>>> MergeSelection(roots, paths, Fraction(0), MergeOrder.SAVING).update(removed=[], added=roots)
 ({('/a', '/*')}, set())
 """
 
@@ -32,18 +34,18 @@ _Rank: TypeAlias = tuple[bool, Fraction, Fraction, str]
 
 
 class MergeOrder(Enum):
-    """Which merger is made first."""
+    """The order in which mergers are made; see `merged_table`."""
 
     SAVING = "saving"
     GREEDY = "greedy"
 
 
 class MergeSelection:
-    """`entries` cover all of `top`; those that are in `mergers` have a degree within the limit."""
+    """`entries` cover all roots; those in `mergers` have a degree within the limit."""
 
     def __init__(
         self,
-        top: LinearPathIndex,
+        roots: LinearPathIndex,
         distribution: PathDistribution,
         limit: Fraction,
         order: MergeOrder,
@@ -52,111 +54,123 @@ class MergeSelection:
         self.mergers = LinearPathIndex()
         self.limit = limit
         self.distribution = distribution
-        self._top = top
+        self._roots = roots
         self._order = order
         self._candidates = MergeCandidates()
-        self._exposed: set[Steps] = set()  # by the change that is being made
+        self._exposed: set[Steps] = set()  # by the current update
         self._hidden: set[Steps] = set()
 
-    def change(self, gone: Iterable[Steps], come: Iterable[Steps]) -> tuple[set[Steps], set[Steps]]:
-        """Undo the mergers that need what has gone, and merge what that leaves and what is new.
+    def update(
+        self, removed: Iterable[Steps], added: Iterable[Steps]
+    ) -> tuple[set[Steps], set[Steps]]:
+        """Undo the mergers that need a removed root, and merge their members and the added roots.
 
-        Gives the entries that appear and those that disappear.
+        Return the entries that appear and those that disappear.
         """
         self._exposed, self._hidden = set(), set()
-        loose = list(come)
-        touched: dict[Steps, None] = {}
-        for one in gone:
-            touched.update(dict.fromkeys(self.mergers.covering(one)))
-            if one in self.entries:
-                self._drop(one)
-        for merger in touched:
-            if not self._holds(merger):
-                self._drop(merger)
-                loose += self._top.covered_by(merger)
-        new = []
-        for one in dict.fromkeys(loose):
-            if one in self._top and one not in self.entries and not self.mergers.covering(one):
-                self._put(one)
-                new.append(one)
+        unmerged = list(added)
+        affected: dict[Steps, None] = {}
+        for root in removed:
+            affected.update(dict.fromkeys(self.mergers.covering(root)))
+            if root in self.entries:
+                self._delete(root)
+        for merger in affected:
+            if not self._is_valid(merger):
+                self._delete(merger)
+                unmerged += self._roots.covered_by(merger)
+        new_entries = []
+        for path in dict.fromkeys(unmerged):
+            if path not in self._roots or path in self.entries or self.mergers.covering(path):
+                continue
+            self._insert(path)
+            new_entries.append(path)
         if self._order is MergeOrder.SAVING:
-            self._merge_by_saving(new)
+            self._merge_by_saving(new_entries)
         else:
-            self._merge_in_turn(new)
+            self._merge_greedily(new_entries)
         return self._exposed, self._hidden
 
-    def _merge_by_saving(self, new: list[Steps]) -> None:
-        """A candidate waits as if it were perfect until it is the best; only then its degree is asked for."""
+    def _merge_by_saving(self, new_entries: list[Steps]) -> None:
+        """Make the best merger until none is left.
+
+        The heap ranks a candidate as if it were perfect; its degree is computed only when it is the
+        best.
+        """
         seen: set[Steps] = set()
         heap: list[tuple[_Rank, Steps, Fraction | None]] = []
 
-        def look(entry: Steps) -> None:
+        def push_candidates(entry: Steps) -> None:
             for merger, _ in self._candidates.of(entry):
                 if merger not in seen:
-                    seen.add(merger)  # its degree stays the same, and its saving does not grow
-                    if self._saved(merger) > 0:
+                    seen.add(merger)  # its degree is fixed, and its saving does not grow
+                    if self._saving(merger) > 0:
                         heappush(heap, (self._rank(merger, Fraction(0)), merger, None))
 
-        for entry in new:
-            look(entry)
+        for entry in new_entries:
+            push_candidates(entry)
         while heap:
             rank, merger, degree = heappop(heap)
-            now = self._rank(merger, degree or Fraction(0))
-            if now == rank and degree is None:
-                degree = self._within(merger, [merger])
+            current_rank = self._rank(merger, degree or Fraction(0))
+            if current_rank == rank and degree is None:
+                degree = self._degree_within_limit(merger, [merger])
                 if degree is None:
                     continue
-                now = self._rank(merger, degree)
-            if now == rank:
+                current_rank = self._rank(merger, degree)
+            if current_rank == rank:
                 self._make(merger)
-                look(merger)
-            elif self._saved(merger) > 0:
-                heappush(heap, (now, merger, degree))
+                push_candidates(merger)
+            elif self._saving(merger) > 0:
+                heappush(heap, (current_rank, merger, degree))
 
     def _rank(self, merger: Steps, degree: Fraction) -> _Rank:
-        """The lower, the better."""
-        saved = self._saved(merger)
-        return degree > 0, Fraction(-saved) / (degree or 1), degree, to_xpath(merger)
+        """Return a sort key; the lowest is the best."""
+        saving = self._saving(merger)
+        return degree > 0, Fraction(-saving) / (degree or 1), degree, to_xpath(merger)
 
-    def _merge_in_turn(self, new: list[Steps]) -> None:
+    def _merge_greedily(self, new_entries: list[Steps]) -> None:
         seen: set[tuple[Steps, ...]] = set()
-        waiting = deque(new)
+        waiting = deque(new_entries)
         while waiting:
             entry = waiting.popleft()
             if entry not in self.entries:
                 continue
-            for merger, agreed in self._candidates.of(entry):
-                if (merger, *agreed) in seen:
+            for merger, parts in self._candidates.of(entry):
+                if (merger, *parts) in seen:
                     continue
-                seen.add((merger, *agreed))
-                if self._saved(merger) > 0 and self._within(merger, agreed) is not None:
+                seen.add((merger, *parts))
+                if (
+                    self._saving(merger) > 0
+                    and self._degree_within_limit(merger, parts) is not None
+                ):
                     self._make(merger)
                     waiting.append(merger)
                     break
 
-    def _saved(self, merger: Steps) -> int:
+    def _saving(self, merger: Steps) -> int:
         return len(self.entries.covered_by(merger)) - 1
 
     def degree(self, merger: Steps) -> Fraction:
-        """The imperfect degree of a merger of all on top that it covers."""
-        return self.distribution.degree(merger, self._top.covered_by(merger))
+        """Return the imperfect degree of a merger of all roots that it covers."""
+        return self.distribution.degree(merger, self._roots.covered_by(merger))
 
-    def _within(self, merger: Steps, parts: list[Steps]) -> Fraction | None:
-        """The degree of a merger of all on top that its parts cover, if it is within the limit."""
-        members = {member for part in parts for member in self._top.covered_by(part)}
-        return self.distribution.within(merger, members, self.limit)
+    def _degree_within_limit(self, merger: Steps, parts: list[Steps]) -> Fraction | None:
+        """Return the degree of a merger of all roots that its parts cover; None above the limit."""
+        members = {member for part in parts for member in self._roots.covered_by(part)}
+        return self.distribution.degree_within(merger, members, self.limit)
 
-    def _holds(self, merger: Steps) -> bool:
-        """Whether a merger still has members, and enough of them."""
-        return len(self._top.covered_by(merger)) > 1 and self._within(merger, [merger]) is not None
+    def _is_valid(self, merger: Steps) -> bool:
+        """Return whether a merger still has several members and a degree within the limit."""
+        if len(self._roots.covered_by(merger)) <= 1:
+            return False
+        return self._degree_within_limit(merger, [merger]) is not None
 
     def _make(self, merger: Steps) -> None:
-        for one in self.entries.covered_by(merger):
-            self._drop(one)
-        self._put(merger)
+        for entry in self.entries.covered_by(merger):
+            self._delete(entry)
+        self._insert(merger)
         self.mergers.add(merger)
 
-    def _put(self, entry: Steps) -> None:
+    def _insert(self, entry: Steps) -> None:
         self.entries.add(entry)
         self._candidates.add(entry)
         if entry in self._hidden:
@@ -164,7 +178,7 @@ class MergeSelection:
         else:
             self._exposed.add(entry)
 
-    def _drop(self, entry: Steps) -> None:
+    def _delete(self, entry: Steps) -> None:
         self.entries.discard(entry)
         self.mergers.discard(entry)
         self._candidates.discard(entry)

@@ -1,29 +1,36 @@
-"""Merging of a routing table: fewer entries that cover the same subscriptions, and hardly more.
+"""Merged routing tables: fewer entries that cover the same subscriptions, at a bounded waste.
 
-    patterns -> those that no other covers -> candidates -> mergers within the limit -> the table: mergers, and what none of them covers
+    patterns -> uncovered roots -> candidates -> mergers within the limit
+             -> the table: mergers, and the roots that no merger covers
 
-A merger may let through what none of its members asked for; its imperfect degree D, the share of that, must not be over the limit. The members
-of a merger are *all* the uncovered subscriptions that it covers, whichever way it came to be. So D is always measured against original
-subscriptions, merging mergers again cannot creep over the limit, and what a table holds can be checked without its history.
+A merger may match paths that none of its members matches. Their share is its imperfect degree D,
+which must not exceed the limit. The members of a merger are *all* roots that it covers, however it
+was made. So D is always measured against original subscriptions, repeated merging cannot drift
+above the limit, and a table can be checked without its history.
 
-One merger after the other is chosen, until nothing can be merged any more; two orders are known.
+Mergers are made one after the other until no candidate is left, in one of two orders:
 
-- `MergeOrder.SAVING`: the candidate that saves most entries per D first. Perfect ones (D = 0) come before all others, those that save most first. Ties go
-  to the lower D, then by text. Savings only shrink while mergers are made (what a new merger covers leaves the table) and the
-  D of a candidate stays, so a heap whose top is looked at again finds the best each time.
-- `MergeOrder.GREEDY`, our reading of Li, Hou and Jacobsen (2008, section 4.3): "periodically apply the above rules on the subscription tree", where
-  "child nodes of the same parent have a better chance". The uncovered ones are the children of the tree's root. They are gone through in their order of
-  coming; each is merged by the first rule, and the first place, that gives a merger within the limit. Mergers queue up at the end. Here a merger
-  has to be good enough by the entries alone that the rule merges, and what they cover: that is D(s; s1, ..., sn) as printed. What else it covers is
-  hidden all the same, and can only lower D.
+- `MergeOrder.SAVING` makes the candidate with the highest saving of entries per D first. Perfect
+  candidates (D = 0) precede all others, those with the highest saving first. Ties go to the lower
+  D, then to the lower text. Savings only shrink while mergers are made, because the paths that a
+  new merger covers leave the table, and the D of a candidate is fixed. So a heap whose top is
+  re-ranked yields the best candidate.
+- `MergeOrder.GREEDY` is our reading of Li 2008, section 4.3: "periodically apply the above rules on
+  the subscription tree", where "child nodes of the same parent have a better chance". The roots are
+  the children of the tree's root. They are processed in order of arrival; each is merged by the
+  first rule and the first place that yields a merger within the limit. Mergers are queued at the
+  end. Here D counts only the entries that the rule merges, and the roots that these cover: this is
+  D(s; s1, ..., sn) as printed. Other roots that the merger covers are hidden too, which can only
+  lower D.
 
-A table that changes is kept by `add` and `remove`. When an uncovered subscription leaves, or is covered by a new one, each merger above it
-is measured again; one that is over the limit now, or has a single member left, is undone, and what it stood for is merged anew. An addition
-looks only at what the new entries can be merged to, so a table that has grown may hold more entries than one merged at once. What is
-not linear is left alone: it is in the table as it is, and nothing covers it.
+`add` and `remove` keep a table merged. When a root is removed or gets covered, every merger above
+it is measured again. A merger above the limit, or with a single member left, is undone, and its
+members are merged again. An addition considers only candidates of the new entries, so a table that
+grew may have more entries than one merged at once. Patterns that are not linear are entries as they
+are; nothing covers them.
 
 >>> from pathcast.covering.merging.distribution import PathDistribution
->>> paths = PathDistribution.observed({("a", "b"): 1, ("a", "c"): 1, ("a", "d"): 2})
+>>> paths = PathDistribution.from_rates({("a", "b"): 1, ("a", "c"): 1, ("a", "d"): 2})
 >>> table = merge(["/a/b", "/a/c"], paths, limit=0.5)
 >>> table.mergers()[0].pattern, table.mergers()[0].degree
 ('/a/*', Fraction(1, 2))
@@ -53,12 +60,12 @@ from pathcast.xpath import Pattern, parse
 
 __all__ = ["Entry", "MergeOrder", "MergedTable", "Merger", "merge"]
 
-Entry: TypeAlias = str | Pattern  # the text of a linear pattern, or a pattern that is left alone
+Entry: TypeAlias = str | Pattern  # the text of a linear path, or another pattern
 
 
 @dataclass(frozen=True, slots=True)
 class Merger:
-    """An entry that nobody asked for, the uncovered subscriptions that it stands for, and its imperfect degree."""
+    """An entry that is no subscription, with its members (roots) and its imperfect degree."""
 
     pattern: str
     members: frozenset[str]
@@ -71,16 +78,16 @@ def merge(
     limit: float | Fraction,
     order: MergeOrder = MergeOrder.SAVING,
 ) -> MergedTable:
-    """The table of these patterns, merged at once; the id of each is its number, from 0."""
-    merged = MergedTable(distribution, limit, order)
-    merged.add_all(dict(enumerate(patterns)))
-    return merged
+    """Return the merged table of some patterns; their ids are their numbers from 0."""
+    table = MergedTable(distribution, limit, order)
+    table.add_all(dict(enumerate(patterns)))
+    return table
 
 
 class MergedTable:
-    """A table that is kept merged while subscriptions come and go."""
+    """A table that stays merged while subscriptions are added and removed."""
 
-    __slots__ = ("_alike", "_ids", "_other", "_patterns", "_table")
+    __slots__ = ("_counts", "_ids", "_nonlinear", "_paths", "_selection")
 
     def __init__(
         self,
@@ -89,91 +96,91 @@ class MergedTable:
         order: MergeOrder = MergeOrder.SAVING,
     ) -> None:
         self._ids: dict[Hashable, Steps | Pattern] = {}
-        self._alike: Counter[Steps | Pattern] = Counter()
-        self._other: dict[Pattern, None] = {}
-        self._patterns = UncoveredPaths()
+        self._counts: Counter[Steps | Pattern] = Counter()  # subscriptions with each pattern
+        self._nonlinear: dict[Pattern, None] = {}
+        self._paths = UncoveredPaths()
         exact = Fraction(str(limit))  # 0.6 is three fifths, not the nearest float
-        self._table = MergeSelection(self._patterns.top, distribution, exact, order)
+        self._selection = MergeSelection(self._paths.roots, distribution, exact, order)
 
     def __len__(self) -> int:
-        """How many entries there are."""
-        return len(self._table.entries) + len(self._other)
+        """Return the number of entries."""
+        return len(self._selection.entries) + len(self._nonlinear)
 
     def __contains__(self, id: Hashable) -> bool:
         return id in self._ids
 
     @property
     def entries(self) -> frozenset[Entry]:
-        return frozenset([*map(to_xpath, self._table.entries), *self._other])
+        return frozenset([*map(to_xpath, self._selection.entries), *self._nonlinear])
 
     def mergers(self) -> list[Merger]:
-        """The entries that nobody asked for, in the order of their texts."""
-        found = []
-        for steps in sorted(self._table.mergers, key=to_xpath):
-            members = frozenset(map(to_xpath, self._patterns.top.covered_by(steps)))
-            found.append(Merger(to_xpath(steps), members, self._table.degree(steps)))
-        return found
+        """Return the entries that are no subscriptions, ordered by text."""
+        mergers = []
+        for steps in sorted(self._selection.mergers, key=to_xpath):
+            members = frozenset(map(to_xpath, self._paths.roots.covered_by(steps)))
+            mergers.append(Merger(to_xpath(steps), members, self._selection.degree(steps)))
+        return mergers
 
     def by_pattern(self) -> dict[Steps | Pattern, list[Hashable]]:
-        """The ids of each pattern; a linear one is written as steps."""
-        found: dict[Steps | Pattern, list[Hashable]] = {}
+        """Return the ids of each pattern; a linear one is given as steps."""
+        ids: dict[Steps | Pattern, list[Hashable]] = {}
         for id, pattern in self._ids.items():
-            found.setdefault(pattern, []).append(id)
-        return found
+            ids.setdefault(pattern, []).append(id)
+        return ids
 
     def covered_by(self, steps: Steps) -> list[Steps]:
-        """The linear subscriptions that a pattern covers."""
-        return self._patterns.covered_by(steps)
+        """Return the linear subscriptions that a path covers."""
+        return self._paths.covered_by(steps)
 
     def add(self, id: Hashable, pattern: str | Pattern) -> Change[Entry]:
-        """Take a subscription; raises SubscriptionError."""
+        """Add a subscription. Raises SubscriptionError."""
         return self.add_all({id: pattern})
 
     def add_all(self, patterns: Mapping[Hashable, str | Pattern]) -> Change[Entry]:
-        """Take many and merge once. If one of them is wrong, none is taken."""
-        read = {id: _read(pattern) for id, pattern in patterns.items()}
-        for id in read:
+        """Add several subscriptions and merge once. Raises SubscriptionError and adds none."""
+        parsed = {id: _to_steps_or_pattern(pattern) for id, pattern in patterns.items()}
+        for id in parsed:
             if id in self._ids:
                 raise SubscriptionError("duplicate-id", f"there is a subscription {id!r} already")
-        before = self._other.copy()
-        gone: list[Steps] = []
-        come: list[Steps] = []
-        for id, pattern in read.items():
+        nonlinear_before = self._nonlinear.copy()
+        removed: list[Steps] = []
+        added: list[Steps] = []
+        for id, pattern in parsed.items():
             self._ids[id] = pattern
-            self._alike[pattern] += 1
-            if self._alike[pattern] > 1:
+            self._counts[pattern] += 1
+            if self._counts[pattern] > 1:
                 continue
             if isinstance(pattern, Pattern):
-                self._other[pattern] = None
+                self._nonlinear[pattern] = None
             else:
-                less, more = self._patterns.add(pattern)
-                gone += less
-                come += more
-        return self._changed(before, gone, come)
+                removed_roots, added_roots = self._paths.add(pattern)
+                removed += removed_roots
+                added += added_roots
+        return self._update(nonlinear_before, removed, added)
 
     def remove(self, id: Hashable) -> Change[Entry]:
-        """Let a subscription go; raises KeyError if there is none of this id."""
+        """Remove a subscription. Raises KeyError if the id is absent."""
         pattern = self._ids.pop(id)
-        self._alike[pattern] -= 1
-        if self._alike[pattern]:
+        self._counts[pattern] -= 1
+        if self._counts[pattern]:
             return Change()
-        del self._alike[pattern]
+        del self._counts[pattern]
         if isinstance(pattern, Pattern):
-            del self._other[pattern]
+            del self._nonlinear[pattern]
             return Change(hidden=frozenset({pattern}))
-        return self._changed(self._other, *self._patterns.remove(pattern))
+        return self._update(self._nonlinear, *self._paths.remove(pattern))
 
-    def _changed(
-        self, before: Mapping[Pattern, None], gone: list[Steps], come: list[Steps]
+    def _update(
+        self, nonlinear_before: Mapping[Pattern, None], removed: list[Steps], added: list[Steps]
     ) -> Change[Entry]:
-        exposed, hidden = self._table.change(gone, come)
-        others = self._other.keys() - before.keys()
+        exposed, hidden = self._selection.update(removed, added)
+        new_nonlinear = self._nonlinear.keys() - nonlinear_before.keys()
         return Change(
-            frozenset([*map(to_xpath, exposed), *others]), frozenset(map(to_xpath, hidden))
+            frozenset([*map(to_xpath, exposed), *new_nonlinear]), frozenset(map(to_xpath, hidden))
         )
 
 
-def _read(pattern: str | Pattern) -> Steps | Pattern:
+def _to_steps_or_pattern(pattern: str | Pattern) -> Steps | Pattern:
     parsed = pattern if isinstance(pattern, Pattern) else parse(pattern)
     steps = to_steps(parsed)
     return parsed if steps is None else steps

@@ -1,20 +1,24 @@
-"""The merging rules for linear patterns (Li, Hou and Jacobsen 2008, section 4.3): one pattern that covers several.
+"""The merging rules for linear paths (Li 2008, section 4.3): a path that covers several others.
 
-1. `merge_by_name`      one name differs                      /a/b/c, /a/b/d          ->  /a/b/*
-2. `merge_by_operator`  one name and one operator differ      /a/c/*/*, /a//c/*/c     ->  /a//c/*/*
-3. `merge_by_middle`    what lies between a common beginning and a common end differs
-                                                        /a/b/x/c, /a/b/y/z/c    ->  /a/b//c
+1. `merge_by_name`: one name differs.
+   `/a/b/c`, `/a/b/d` -> `/a/b/*`
+2. `merge_by_operator`: one name and one operator differ.
+   `/a/c/*/*`, `/a//c/*/c` -> `/a//c/*/*`
+3. `merge_by_middle`: the parts between a common prefix and a common suffix differ.
+   `/a/b/x/c`, `/a/b/y/z/c` -> `/a/b//c`
 
-Where one of the names of rule 1 is a *, or one operator alone differs, one pattern covers the other and there is nothing to
-merge. Rule 3 is for patterns of which "most parts are equal": here beginning and end, at least one step each, are together more than half of the
-steps of either. What is replaced may be nothing in one of them.
+If a name of rule 1 is `*`, or only an operator differs, one path covers the other and there is
+nothing to merge. Rule 3 is for paths of which "most parts are equal": prefix and suffix have at
+least one step each and together more than half of the steps of either path. The replaced part may
+be empty in one of them.
 
-Nobody compares all pairs. `name_proposals` and `middle_proposals` tell what a pattern could become under rules 1 and 3, whatever the other one is; where two patterns
-say the same, that is their merger. `operator_proposals` tells whom to look for under rule 2. See `candidates`.
+A table need not compare all pairs. `name_proposals` and `middle_proposals` yield the results that
+rules 1 and 3 can have for a path, whatever the other path is: a common proposal of two paths is
+their merger. `operator_proposals` yields the proposals of a partner for rule 2. See `candidates`.
 
 >>> merge_by_middle(("/a", "/b", "/x", "/c"), ("/a", "/b", "/y", "/z", "/c"))
 ('/a', '/b', '//c')
->>> ["".join(one) for one in middle_proposals(("/a", "/b", "/c"))]
+>>> ["".join(steps) for steps in middle_proposals(("/a", "/b", "/c"))]
 ['/a//b/c', '/a/b//c', '/a//c']
 """
 
@@ -35,90 +39,95 @@ __all__ = [
 
 
 def merge_by_name(first: Steps, *others: Steps) -> Steps | None:
-    """Rule 1: patterns that differ in one name, the same for all; None if they do not."""
-    if any(len(one) != len(first) for one in others):
+    """Rule 1: merge paths that differ in the name of a single step; None if they do not."""
+    if any(len(other) != len(first) for other in others):
         return None
-    places = {at for one in others for at, step in enumerate(one) if step != first[at]}
+    places = {at for other in others for at, step in enumerate(other) if step != first[at]}
     if len(places) != 1:
         return None
     at = places.pop()
-    steps = {one[at] for one in (first, *others)}
-    if len({is_descendant(step) for step in steps}) > 1 or any(
-        step_name(step) == "*" for step in steps
-    ):
+    steps = {path[at] for path in (first, *others)}
+    if len({is_descendant(step) for step in steps}) > 1:
         return None
-    return canonical(_starred(first, at))
+    if any(step_name(step) == "*" for step in steps):
+        return None
+    return canonical(_with_wildcard(first, at))
 
 
-def merge_by_operator(one: Steps, other: Steps) -> Steps | None:
-    """Rule 2: two patterns that differ in one name and in one operator."""
-    if len(one) != len(other):
+def merge_by_operator(left: Steps, right: Steps) -> Steps | None:
+    """Rule 2: merge two paths that differ in one name and in one operator, else None."""
+    if len(left) != len(right):
         return None
-    pairs = list(zip(one, other, strict=True))
+    pairs = list(zip(left, right, strict=True))
     names = [at for at, (a, b) in enumerate(pairs) if step_name(a) != step_name(b)]
     operators = [at for at, (a, b) in enumerate(pairs) if is_descendant(a) != is_descendant(b)]
     if len(names) != 1 or len(operators) != 1:
         return None
-    return canonical(_with_operator(_starred(one, names[0]), operators[0], "//"))
+    return canonical(_with_operator(_with_wildcard(left, names[0]), operators[0], "//"))
 
 
-def merge_by_middle(one: Steps, other: Steps) -> Steps | None:
-    """Rule 3: two patterns most of which is a common beginning and a common end."""
-    shortest = min(len(one), len(other))
-    start = 0
-    while start < shortest and one[start] == other[start]:
-        start += 1
-    end = 0
-    while end < shortest - start and step_name(one[-end - 1]) == step_name(other[-end - 1]):
-        end += 1
-        if is_descendant(one[-end]) != is_descendant(
-            other[-end]
-        ):  # the operator in front of the end is replaced
+def merge_by_middle(left: Steps, right: Steps) -> Steps | None:
+    """Rule 3: merge two paths that consist mostly of a common prefix and suffix, else None."""
+    shorter = min(len(left), len(right))
+    prefix = 0
+    while prefix < shorter and left[prefix] == right[prefix]:
+        prefix += 1
+    suffix = 0
+    while suffix < shorter - prefix:
+        left_step, right_step = left[-suffix - 1], right[-suffix - 1]
+        if step_name(left_step) != step_name(right_step):
             break
-    if not end and start == shortest:  # one is the beginning of the other: it covers it
+        suffix += 1
+        if is_descendant(left_step) != is_descendant(right_step):
+            break  # the first operator of the suffix becomes //
+    if not suffix and prefix == shorter:  # a prefix covers the longer path
         return None
-    if not start or not end or not _most(start, end, max(len(one), len(other))):
+    longer = max(len(left), len(right))
+    if not prefix or not suffix or not _is_majority(prefix, suffix, longer):
         return None
-    return canonical(_joined(one, start, end))
+    return canonical(_without_middle(left, prefix, suffix))
 
 
 def name_proposals(steps: Steps) -> Iterator[Steps]:
-    """What rule 1 could make of a pattern; itself, where there is a * already."""
+    """Yield the results that rule 1 can have for a path; itself where it has a `*`."""
     for at in range(len(steps)):
-        yield canonical(_starred(steps, at))
+        yield canonical(_with_wildcard(steps, at))
 
 
 def operator_proposals(steps: Steps) -> Iterator[tuple[Steps, Steps]]:
-    """For rule 2, from the one with the //: what rule 1 could make of the other, and the merger of both."""
+    """Yield pairs for rule 2: a rule 1 proposal of a partner, and the merger of both.
+
+    The path is the one of the two with the `//`.
+    """
     for at in range(len(steps)):
-        far = _starred(steps, at)
+        merger = _with_wildcard(steps, at)
         for place in range(len(steps)):
-            if is_descendant(far[place]):
-                near = canonical(_with_operator(far, place, "/"))
-                if near != canonical(far):
-                    yield near, canonical(far)
+            if is_descendant(merger[place]):
+                partner = canonical(_with_operator(merger, place, "/"))
+                if partner != canonical(merger):
+                    yield partner, canonical(merger)
 
 
 def middle_proposals(steps: Steps) -> Iterator[Steps]:
-    """What rule 3 could make of a pattern, the longest beginnings and ends first."""
+    """Yield the results that rule 3 can have for a path, longest prefixes and suffixes first."""
     for kept in range(len(steps), 1, -1):
-        for start in range(1, kept):
-            if _most(start, kept - start, len(steps)):
-                found = canonical(_joined(steps, start, kept - start))
-                if found != steps:
-                    yield found
+        for prefix in range(1, kept):
+            if _is_majority(prefix, kept - prefix, len(steps)):
+                proposal = canonical(_without_middle(steps, prefix, kept - prefix))
+                if proposal != steps:
+                    yield proposal
 
 
-def _most(start: int, end: int, length: int) -> bool:
-    return 2 * (start + end) > length
+def _is_majority(prefix: int, suffix: int, length: int) -> bool:
+    return 2 * (prefix + suffix) > length
 
 
-def _joined(steps: Steps, start: int, end: int) -> Steps:
-    rest = steps[-end:]
-    return (*steps[:start], "//" + step_name(rest[0]), *rest[1:])
+def _without_middle(steps: Steps, prefix: int, suffix: int) -> Steps:
+    tail = steps[-suffix:]
+    return (*steps[:prefix], "//" + step_name(tail[0]), *tail[1:])
 
 
-def _starred(steps: Steps, at: int) -> Steps:
+def _with_wildcard(steps: Steps, at: int) -> Steps:
     return (*steps[:at], "//*" if is_descendant(steps[at]) else "/*", *steps[at + 1 :])
 
 

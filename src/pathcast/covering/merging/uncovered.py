@@ -1,7 +1,7 @@
-"""The subscriptions that no other covers: what a table without mergers holds.
+"""The uncovered paths of a set: the entries of a table without mergers.
 
->>> patterns = UncoveredPaths()
->>> patterns.add(("/a", "/b")), patterns.add(("/a", "/*")), patterns.remove(("/a", "/*"))
+>>> paths = UncoveredPaths()
+>>> paths.add(("/a", "/b")), paths.add(("/a", "/*")), paths.remove(("/a", "/*"))
 (([], [('/a', '/b')]), ([('/a', '/b')], [('/a', '/*')]), ([('/a', '/*')], [('/a', '/b')]))
 """
 
@@ -14,42 +14,42 @@ from pathcast.covering.merging.linear import Steps
 
 __all__ = ["UncoveredPaths"]
 
-_GoneAndCome: TypeAlias = tuple[list[Steps], list[Steps]]
+_RootChange: TypeAlias = tuple[list[Steps], list[Steps]]  # removed and added roots
 
 
 class UncoveredPaths:
-    """Different linear patterns, those on `top` kept apart from those below."""
+    """Distinct linear paths: `roots` are those that no other covers."""
 
-    __slots__ = ("_below", "top")
+    __slots__ = ("_hidden", "roots")
 
     def __init__(self) -> None:
-        self.top = LinearPathIndex()
-        self._below = LinearPathIndex()
+        self.roots = LinearPathIndex()
+        self._hidden = LinearPathIndex()
 
-    def add(self, steps: Steps) -> _GoneAndCome:
-        """Take a pattern that is not here: which are no longer on top, and which are now."""
-        if self.top.covering(steps):
-            self._below.add(steps)
+    def add(self, steps: Steps) -> _RootChange:
+        """Add a path that is not present; return the removed and the added roots."""
+        if self.roots.covering(steps):
+            self._hidden.add(steps)
             return [], []
-        gone = self.top.covered_by(steps)
-        for one in gone:
-            self.top.discard(one)
-            self._below.add(one)
-        self.top.add(steps)
-        return gone, [steps]
+        removed = self.roots.covered_by(steps)
+        for root in removed:
+            self.roots.discard(root)
+            self._hidden.add(root)
+        self.roots.add(steps)
+        return removed, [steps]
 
-    def remove(self, steps: Steps) -> _GoneAndCome:
-        """Let a pattern go that is here."""
-        if steps not in self.top:
-            self._below.discard(steps)
+    def remove(self, steps: Steps) -> _RootChange:
+        """Remove a path that is present; return the removed and the added roots."""
+        if steps not in self.roots:
+            self._hidden.discard(steps)
             return [], []
-        self.top.discard(steps)
-        come: list[Steps] = []
-        for one in self._below.covered_by(steps):
-            self._below.discard(one)
-            come += self.add(one)[1]
-        return [steps], [one for one in come if one in self.top]
+        self.roots.discard(steps)
+        added: list[Steps] = []
+        for path in self._hidden.covered_by(steps):
+            self._hidden.discard(path)
+            added += self.add(path)[1]
+        return [steps], [path for path in added if path in self.roots]
 
     def covered_by(self, steps: Steps) -> list[Steps]:
-        """The patterns, on top or below, that one covers."""
-        return self.top.covered_by(steps) + self._below.covered_by(steps)
+        """Return all paths that one covers, roots first."""
+        return self.roots.covered_by(steps) + self._hidden.covered_by(steps)

@@ -110,7 +110,7 @@ class Resources:
             return PathDistribution.uniform(self.schema(named.name))
         rates = self._scenario.all(header.MergersByPath)
         if rates:
-            return PathDistribution.observed({one.path: one.rate for one in rates})
+            return PathDistribution.from_rates({one.path: one.rate for one in rates})
         for one in self._scenario.body:
             if isinstance(one, actions.Publisher) and isinstance(one.advertised, actions.OfDtd):
                 return PathDistribution.uniform(self.schema(one.advertised.name))
