@@ -1,6 +1,6 @@
-"""Random small advertisements, and the dumb ways to ask them things: by listing words and by building trees.
+"""Random small advertisements, and brute-force oracles for them.
 
-Nothing here uses the product's machine: an automaton is walked state by state.
+The oracles list words and build documents state by state. They do not use `AdvertisementNfa`.
 """
 
 from __future__ import annotations
@@ -19,43 +19,47 @@ PREFIXES = {"": "", "urn:p": "p:", "urn:q": "q:"}
 Name = tuple[str, str]  # namespace and local name
 
 
-def advertisement(
+def random_advertisement(
     rng: Random,
     states: int = 4,
     *,
-    wild: float = 0.15,
+    wildcards: float = 0.15,
     spaces: bool = False,
-    twice: bool = True,
+    repeat_labels: bool = True,
     names: tuple[str, ...] = NAMES,
 ) -> Advertisement:
-    """Some automaton, perhaps with a label more than once; it may allow nothing at all."""
-    labels = [_label(rng, wild, spaces, names) for _ in range(rng.randint(1, states))]
-    if not twice:
+    """Return a random automaton, which may have repeated labels and may accept no path."""
+    labels = [_random_label(rng, wildcards, spaces, names) for _ in range(rng.randint(1, states))]
+    if not repeat_labels:
         labels = list({label.local: label for label in labels}.values())
-    many = len(labels)
+    count = len(labels)
 
-    def some(share: float) -> int:
-        return sum(1 << one for one in range(many) if chance(rng, share))
+    def random_states(share: float) -> int:
+        return sum(1 << state for state in range(count) if chance(rng, share))
 
-    return Advertisement.build(labels, [some(0.4) for _ in labels], some(0.5) | 1, some(0.4))
+    return Advertisement.build(
+        labels, [random_states(0.4) for _ in labels], random_states(0.5) | 1, random_states(0.4)
+    )
 
 
-def _label(rng: Random, wild: float, spaces: bool, names: tuple[str, ...]) -> ElementLabel:
-    if chance(rng, wild):
+def _random_label(
+    rng: Random, wildcards: float, spaces: bool, names: tuple[str, ...]
+) -> ElementLabel:
+    if chance(rng, wildcards):
         return ANY
     name = rng.choice(names)
     if spaces and chance(rng, 0.4):
-        kinds = (None, frozenset({"urn:p"}), frozenset({"", "urn:p"}), frozenset({"urn:q"}))
-        return ElementLabel(name, rng.choice(kinds))
+        namespaces = (None, frozenset({"urn:p"}), frozenset({"", "urn:p"}), frozenset({"urn:q"}))
+        return ElementLabel(name, rng.choice(namespaces))
     return ElementLabel(name)
 
 
-def numbers(states: int) -> list[int]:
-    return [at for at in range(states.bit_length()) if states >> at & 1]
+def states_in(states: int) -> list[int]:
+    return [state for state in range(states.bit_length()) if states >> state & 1]
 
 
-def instances(label: ElementLabel, *, spaces: bool = False) -> list[Name]:
-    """Names that a label has: all that tests ask for, and one that none does."""
+def names_of(label: ElementLabel, *, spaces: bool = False) -> list[Name]:
+    """Return names of a label: all that tests use, and one that no test uses."""
     return [
         (space, local)
         for space in (SPACES if spaces else SPACES[:1])
@@ -65,24 +69,24 @@ def instances(label: ElementLabel, *, spaces: bool = False) -> list[Name]:
 
 
 def words(
-    found: Advertisement, longest: int, names: tuple[str, ...] = (*NAMES, "z")
+    advertisement: Advertisement, longest: int, names: tuple[str, ...] = (*NAMES, "z")
 ) -> set[tuple[Name, ...]]:
-    """All words of the automaton up to a length, over a few names in no namespace."""
+    """Return all words of the automaton up to a length, over a few names in no namespace."""
 
-    def spelled(state: int) -> list[Name]:
-        return [("", one) for one in names if _has(found.labels[state], ("", one))]
+    def names_at(state: int) -> list[Name]:
+        return [("", name) for name in names if _has(advertisement.labels[state], ("", name))]
 
     accepted = set()
     level: set[tuple[tuple[Name, ...], int]] = {
-        ((name,), state) for state in numbers(found.roots) for name in spelled(state)
+        ((name,), state) for state in states_in(advertisement.roots) for name in names_at(state)
     }
     for _ in range(longest):
-        accepted |= {word for word, state in level if found.leaves >> state & 1}
+        accepted |= {word for word, state in level if advertisement.leaves >> state & 1}
         level = {
             ((*word, name), state)
             for word, before in level
-            for state in numbers(found.below[before])
-            for name in spelled(state)
+            for state in states_in(advertisement.below[before])
+            for name in names_at(state)
         }
     return accepted
 
@@ -92,60 +96,69 @@ def _has(label: ElementLabel, name: Name) -> bool:
     return label.local in (None, local) and (label.spaces is None or space in label.spaces)
 
 
-def accepts(found: Advertisement, path: tuple[Name, ...]) -> bool:
-    """Whether the automaton has a run over the path that ends in a leaf."""
+def accepts(advertisement: Advertisement, path: tuple[Name, ...]) -> bool:
+    """Return whether the automaton has a run over the path that ends in a leaf."""
 
-    def runs(states: int, at: int) -> bool:
+    def has_run(states: int, at: int) -> bool:
         return any(
-            _has(found.labels[state], path[at])
+            _has(advertisement.labels[state], path[at])
             and (
-                bool(found.leaves >> state & 1)
+                bool(advertisement.leaves >> state & 1)
                 if at + 1 == len(path)
-                else runs(found.below[state], at + 1)
+                else has_run(advertisement.below[state], at + 1)
             )
-            for state in numbers(states)
+            for state in states_in(states)
         )
 
-    return runs(found.roots, 0)
+    return has_run(advertisement.roots, 0)
 
 
-def trie(found: Advertisement, depth: int, most: int = 4000) -> tuple[list[bytes], bool]:
-    """For each root a document with every beginning of a word up to a depth, and whether none was left out."""
-    left = [most]
-    whole = True
+def trie(
+    advertisement: Advertisement, depth: int, max_elements: int = 4000
+) -> tuple[list[bytes], bool]:
+    """Return a document per root with every prefix of a word up to a depth.
 
-    def written(state: int, name: Name, levels: int) -> str:
-        nonlocal whole
-        left[0] -= 1
+    The flag says whether all prefixes are in the documents, within `max_elements`.
+    """
+    budget = max_elements
+    complete = True
+
+    def write(state: int, name: Name, levels: int) -> str:
+        nonlocal budget, complete
+        budget -= 1
         if levels == 1:
             return f"<{name[1]}/>"
         inner = []
-        for one in numbers(found.below[state]):
-            for child in instances(found.labels[one]):
-                if left[0] <= 0:
-                    whole = False
+        for child_state in states_in(advertisement.below[state]):
+            for child in names_of(advertisement.labels[child_state]):
+                if budget <= 0:
+                    complete = False
                     break
-                inner.append(written(one, child, levels - 1))
+                inner.append(write(child_state, child, levels - 1))
         return f"<{name[1]}>{''.join(inner)}</{name[1]}>"
 
     bodies = [
-        written(root, name, depth).encode()
-        for root in numbers(found.roots)
-        for name in instances(found.labels[root])
+        write(root, name, depth).encode()
+        for root in states_in(advertisement.roots)
+        for name in names_of(advertisement.labels[root])
     ]
-    return bodies, whole
+    return bodies, complete
 
 
-def document(found: Advertisement, rng: Random, levels: int = 6) -> bytes | None:
-    """A document within the advertisement, with values and attributes; None if none was found."""
+def random_document(advertisement: Advertisement, rng: Random, levels: int = 6) -> bytes | None:
+    """Return a document within the advertisement, with values and attributes, or None.
 
-    def written(states: set[int], name: Name, left: int) -> str | None:
+    None means that the random walk did not end in leaves.
+    """
+
+    def write(states: set[int], name: Name, left: int) -> str | None:
         children = []
-        may_end = any(found.leaves >> state & 1 for state in states)
+        may_end = any(advertisement.leaves >> state & 1 for state in states)
         if left > 1:
             for _ in range(rng.choice((0, 1, 2, 3)) if may_end else rng.choice((1, 2, 3))):
                 child = element(
-                    {one for state in states for one in numbers(found.below[state])}, left
+                    {child for state in states for child in states_in(advertisement.below[state])},
+                    left,
                 )
                 if child is not None:
                     children.append(child)
@@ -153,31 +166,47 @@ def document(found: Advertisement, rng: Random, levels: int = 6) -> bytes | None
             return None
         qualified = PREFIXES[name[0]] + name[1]
         declared = ' xmlns:p="urn:p" xmlns:q="urn:q"' if left == levels else ""
-        attributes = "".join(f' {one}="{escape(value(rng))}"' for one in "xy" if chance(rng, 0.3))
+        attributes = "".join(
+            f' {attribute}="{escape(value(rng))}"' for attribute in "xy" if chance(rng, 0.3)
+        )
         text = escape(value(rng)) if chance(rng, 0.4) else ""
         noise = rng.choice(("<!--5-->", "<?i 5?>")) if chance(rng, 0.1) else ""
         return f"<{qualified}{declared}{attributes}>{text}{noise}{''.join(children)}</{qualified}>"
 
     def element(states: set[int], left: int) -> str | None:
         names = sorted(
-            {name for one in states for name in instances(found.labels[one], spaces=True)}
+            {
+                name
+                for state in states
+                for name in names_of(advertisement.labels[state], spaces=True)
+            }
         )
         if not names:
             return None
         name = rng.choice(names)
-        after = {one for one in states if name in instances(found.labels[one], spaces=True)}
-        return written(after, name, left if left == levels + 1 else left - 1)
+        after = {
+            state for state in states if name in names_of(advertisement.labels[state], spaces=True)
+        }
+        return write(after, name, left if left == levels + 1 else left - 1)
 
     def start() -> str | None:
-        states = set(numbers(found.roots))
+        states = set(states_in(advertisement.roots))
         names = sorted(
-            {name for one in states for name in instances(found.labels[one], spaces=True)}
+            {
+                name
+                for state in states
+                for name in names_of(advertisement.labels[state], spaces=True)
+            }
         )
         if not names:
             return None
         name = rng.choice(names)
-        return written(
-            {one for one in states if name in instances(found.labels[one], spaces=True)},
+        return write(
+            {
+                state
+                for state in states
+                if name in names_of(advertisement.labels[state], spaces=True)
+            },
             name,
             levels,
         )
@@ -186,8 +215,8 @@ def document(found: Advertisement, rng: Random, levels: int = 6) -> bytes | None
     return None if text is None else text.encode()
 
 
-def linear(rng: Random, longest: int = 4) -> str:
-    """A path of names, * and //, absolute or relative."""
+def random_path(rng: Random, longest: int = 4) -> str:
+    """Return a path of names, * and //, absolute or relative."""
     steps = "".join(
         rng.choice(("/", "/", "//")) + rng.choice((*NAMES, "*"))
         for _ in range(rng.randint(1, longest))
@@ -196,18 +225,21 @@ def linear(rng: Random, longest: int = 4) -> str:
 
 
 def tree_paths(body: bytes) -> Iterator[tuple[Name, ...]]:
-    """The leaf paths of a document, asked of lxml."""
+    """Yield the leaf paths of a document, by lxml."""
     from lxml import etree
 
-    for one in etree.fromstring(body).iter("*"):
-        if len(list(one.iterchildren("*"))) == 0:
-            chain = [one, *one.iterancestors()][::-1]
-            names = [etree.QName(each) for each in chain]
+    for element in etree.fromstring(body).iter("*"):
+        if len(list(element.iterchildren("*"))) == 0:
+            chain = [element, *element.iterancestors()][::-1]
+            names = [etree.QName(ancestor) for ancestor in chain]
             yield tuple((name.namespace or "", name.localname) for name in names)
 
 
-def twig(rng: Random, body: bytes) -> str:
-    """A twig that the document matches: some of its elements, by name or by *, with branches from below them."""
+def random_twig(rng: Random, body: bytes) -> str:
+    """Return a twig that the document matches.
+
+    Its steps are some of the document's elements, by name or *, with branches from below them.
+    """
     from lxml import etree
 
     root = etree.fromstring(body)
@@ -217,11 +249,11 @@ def twig(rng: Random, body: bytes) -> str:
         return "*" if chance(rng, 0.2) else PREFIXES[name.namespace or ""] + name.localname
 
     def conditions(element: etree._Element, left: int) -> str:
-        found = []
+        predicates = []
         for child in element.iterchildren("*"):
             if left and chance(rng, 0.5):
                 inner = walk(child, left - 1, rng.choice(("", ".//")))
-                found.append(
+                predicates.append(
                     rng.choice(
                         (
                             f"[{inner}]",
@@ -231,10 +263,10 @@ def twig(rng: Random, body: bytes) -> str:
                         )
                     )
                 )
-        return "".join(found)
+        return "".join(predicates)
 
     def walk(element: etree._Element, left: int, start: str) -> str:
-        """Steps to an element and on to one below it."""
+        """Return steps to an element and on to one of its descendants."""
         text = start
         while True:
             text += test(element) + conditions(element, left)

@@ -31,57 +31,60 @@ from tests import generate, strategies
 from tests.routing.advertisement import automata
 
 rolls = st.randoms(use_true_random=False)
-BOOK = "<!ELEMENT book (title, section*)><!ELEMENT section (title, section*)><!ELEMENT title (#PCDATA)>"
+BOOK = (
+    "<!ELEMENT book (title, section*)><!ELEMENT section (title, section*)>"
+    "<!ELEMENT title (#PCDATA)>"
+)
 
 
 # - values -
 
 
 def test_equal_by_content() -> None:
-    one = Advertisement.of(parse_dtd(BOOK))
+    original = Advertisement.of(parse_dtd(BOOK))
     lines = BOOK.replace("><!", ">\n<!").split("\n")
-    other = Advertisement.of(parse_dtd("\n".join(lines[::-1]), root="book"))
-    assert one == other
-    assert hash(one) == hash(other)
-    assert one.text == other.text
-    assert one != Advertisement.of(parse_dtd(BOOK, root="section"))
-    assert one != "book"
-    assert len({one, other, ANYTHING}) == 2
+    reordered = Advertisement.of(parse_dtd("\n".join(lines[::-1]), root="book"))
+    assert original == reordered
+    assert hash(original) == hash(reordered)
+    assert original.text == reordered.text
+    assert original != Advertisement.of(parse_dtd(BOOK, root="section"))
+    assert original != "book"
+    assert len({original, reordered, ANYTHING}) == 2
 
 
 def test_a_local_automaton_has_one_form() -> None:
-    """However it was come by: a DTD, an expression, samples."""
+    """A DTD, an expression and samples of the same language give equal automata."""
     dtd = "<!ELEMENT a (b)><!ELEMENT b (b | c)><!ELEMENT c EMPTY>"
     samples = [b"<a><b><c/></b></a>", b"<a><b><b><c/></b></b></a>"]
-    found = {
+    forms = {
         Advertisement.of(parse_dtd(dtd)),
         parse_advertisement("/a(/b)+/c"),
         infer(samples),
         infer(samples[::-1]),
     }
-    assert len(found) == 1
+    assert len(forms) == 1
 
 
 @given(rolls)
 def test_json_and_pickle(rng: Random) -> None:
-    found = automata.advertisement(rng, 6, spaces=True)
-    sent = json.loads(json.dumps(found.to_json()))
+    advertisement = automata.random_advertisement(rng, 6, spaces=True)
+    sent = json.loads(json.dumps(advertisement.to_json()))
     back = Advertisement.from_json(sent)
-    assert back == found
-    assert back.text == found.text
-    assert back.labels == found.labels
+    assert back == advertisement
+    assert back.text == advertisement.text
+    assert back.labels == advertisement.labels
     body = b"<a><b/></a>"
-    found.allows(body)  # what is derived does not travel
-    copy = pickle.loads(pickle.dumps(found))
-    assert copy == found
-    assert copy.allows(body) is found.allows(body)
+    advertisement.allows(body)  # the compiled automaton is not pickled
+    copy = pickle.loads(pickle.dumps(advertisement))
+    assert copy == advertisement
+    assert copy.allows(body) is advertisement.allows(body)
 
 
-def test_names_of_dtds_travel_with_their_prefixes() -> None:
+def test_json_keeps_prefixes_of_dtd_names() -> None:
     dtd = "<!ELEMENT c:a (c:b*)><!ELEMENT c:b EMPTY>"
-    found = Advertisement.of(parse_dtd(dtd))
-    assert found.text == "/ c:a\nc:a.: c:b\nc:b."
-    assert Advertisement.from_json(found.to_json()).text == found.text
+    advertisement = Advertisement.of(parse_dtd(dtd))
+    assert advertisement.text == "/ c:a\nc:a.: c:b\nc:b."
+    assert Advertisement.from_json(advertisement.to_json()).text == advertisement.text
 
 
 @pytest.mark.parametrize(
@@ -103,7 +106,7 @@ def test_names_of_dtds_travel_with_their_prefixes() -> None:
         {"labels": ["a"] * 2001, "below": ["0"] * 2001, "roots": "1", "leaves": "1"},
     ],
 )
-def test_bad_json_is_an_error_of_ours(value: object) -> None:
+def test_bad_json_raises_format_error(value: object) -> None:
     with pytest.raises(FormatError):
         Advertisement.from_json(value)
 
@@ -113,16 +116,21 @@ def test_bad_json_is_an_error_of_ours(value: object) -> None:
 
 @given(rolls, strategies.documents())
 def test_allows_by_the_leaf_paths(rng: Random, body: bytes) -> None:
-    for found in (automata.advertisement(rng, 6, wild=0.4, spaces=True), infer([body])):
-        expected = all(automata.accepts(found, path) for path in automata.tree_paths(body))
-        assert found.allows(body) is expected
-        assert found.allows(parse_document(body)) is expected
+    for advertisement in (
+        automata.random_advertisement(rng, 6, wildcards=0.4, spaces=True),
+        infer([body]),
+    ):
+        expected = all(automata.accepts(advertisement, path) for path in automata.tree_paths(body))
+        assert advertisement.allows(body) is expected
+        assert advertisement.allows(parse_document(body)) is expected
 
 
 def test_allows_is_sometimes_true() -> None:
     rng = Random(5)
     answers = Counter(
-        automata.advertisement(rng, 6, wild=0.4, spaces=True).allows(generate.document(rng, 3))
+        automata.random_advertisement(rng, 6, wildcards=0.4, spaces=True).allows(
+            generate.document(rng, 3)
+        )
         for _ in range(2000)
     )
     assert min(answers[True], answers[False]) > 50, answers
@@ -134,7 +142,7 @@ def test_anything_allows_every_document(body: bytes) -> None:
     assert widen(ANYTHING, body) is ANYTHING
 
 
-def test_what_is_no_document_is_an_error() -> None:
+def test_malformed_documents_raise() -> None:
     for act in (ANYTHING.allows, lambda body: infer([body]), lambda body: widen(ANYTHING, body)):
         with pytest.raises(DocumentError):
             act(b"<a><b></a>")
@@ -144,11 +152,13 @@ def test_what_is_no_document_is_an_error() -> None:
 
 
 def test_covers_is_inclusion(deep: bool) -> None:
-    """With two states on both sides, a path that tells them apart has at most 2 x 4 elements."""
+    """With two states on both sides, a path that distinguishes them has at most 2 x 4 elements."""
     rng = Random(6)
     answers: Counter[bool] = Counter()
     for _ in range(3000 if deep else 300):
-        a, b = (automata.advertisement(rng, 2, wild=0.3, names=("a",)) for _ in range(2))
+        a, b = (
+            automata.random_advertisement(rng, 2, wildcards=0.3, names=("a",)) for _ in range(2)
+        )
         expected = automata.words(b, 8, ("a", "z")) <= automata.words(a, 8, ("a", "z"))
         assert covers(a, b) is expected, (a.text, b.text)
         answers[expected] += 1
@@ -157,12 +167,12 @@ def test_covers_is_inclusion(deep: bool) -> None:
 
 @given(rolls)
 def test_a_yes_to_inclusion_is_right(rng: Random) -> None:
-    a, b = (automata.advertisement(rng, 4, spaces=True) for _ in range(2))
+    a, b = (automata.random_advertisement(rng, 4, spaces=True) for _ in range(2))
     assert covers(a, a)
     assert covers(ANYTHING, a)
     if covers(a, b):
         assert automata.words(b, 3) <= automata.words(a, 3)
-        body = automata.document(b, rng)
+        body = automata.random_document(b, rng)
         assert body is None or a.allows(body)
         assert not covers(b, ANYTHING) or covers(a, ANYTHING)
 
@@ -209,32 +219,32 @@ def test_a_union_allows_each_path() -> None:
 
 @given(st.lists(strategies.documents(), max_size=5), strategies.documents())
 def test_samples_are_allowed_and_order_does_not_matter(bodies: list[bytes], extra: bytes) -> None:
-    found = infer(bodies)
-    assert all(found.allows(body) for body in bodies)
-    assert found == infer(reversed(bodies))
-    wider = widen(found, extra)
+    advertisement = infer(bodies)
+    assert all(advertisement.allows(body) for body in bodies)
+    assert advertisement == infer(reversed(bodies))
+    wider = widen(advertisement, extra)
     assert wider == infer([*bodies, extra])
-    assert covers(wider, found)
-    assert (wider is found) is found.allows(extra)
+    assert covers(wider, advertisement)
+    assert (wider is advertisement) is advertisement.allows(extra)
     assert widen(wider, extra) is wider
 
 
-def test_what_is_inferred_is_a_local_automaton() -> None:
-    """Which may stand below which, which may be leaves and which roots: nothing else is remembered."""
-    found = infer([b"<r><a><b/></a><b><c/></b></r>"])
-    assert found.text == "/ r\na: b\nb.: c\nc.\nr: a b"
-    assert found.allows(b"<r><b/></r>")  # b has been below r, and b has been a leaf
-    assert not found.allows(b"<r><a/></r>")  # a has not
+def test_inference_gives_a_local_automaton() -> None:
+    """Inference records roots, children and leaves, and nothing else."""
+    advertisement = infer([b"<r><a><b/></a><b><c/></b></r>"])
+    assert advertisement.text == "/ r\na: b\nb.: c\nc.\nr: a b"
+    assert advertisement.allows(b"<r><b/></r>")  # b occurred below r, and as a leaf
+    assert not advertisement.allows(b"<r><a/></r>")  # a did not occur as a leaf
     assert infer([]).text == "/"
     assert not infer([]).allows(b"<r/>")
 
 
 @given(rolls, strategies.documents())
 def test_anything_can_be_widened(rng: Random, body: bytes) -> None:
-    found = automata.advertisement(rng, 4, spaces=True)
-    wider = widen(found, body)
+    advertisement = automata.random_advertisement(rng, 4, spaces=True)
+    wider = widen(advertisement, body)
     assert wider.allows(body)
-    assert covers(wider, found)
+    assert covers(wider, advertisement)
     assert widen(wider, body) is wider
 
 
@@ -242,9 +252,9 @@ def test_a_dtd_covers_what_is_inferred_from_its_documents(deep: bool) -> None:
     from pathcast.generators.documents import DocumentOptions, documents
 
     for name in SCHEMA_NAMES:
-        found = Advertisement.of(bundled_schema(name))
+        advertisement = Advertisement.of(bundled_schema(name))
         seen = infer(documents(bundled_schema(name), DocumentOptions(size=4000), seed=1, count=10))
-        assert covers(found, seen), name
+        assert covers(advertisement, seen), name
 
 
 # - paths -
@@ -252,17 +262,17 @@ def test_a_dtd_covers_what_is_inferred_from_its_documents(deep: bool) -> None:
 
 @given(rolls)
 def test_paths_are_the_words(rng: Random) -> None:
-    found = automata.advertisement(rng, 4, wild=0)
-    expected = {tuple(local for _, local in word) for word in automata.words(found, 5)}
-    listed = list(leaf_paths(found, 5))
-    assert len(listed) == len(set(listed)) == sum(count_paths(found, 5))
+    advertisement = automata.random_advertisement(rng, 4, wildcards=0)
+    expected = {tuple(local for _, local in word) for word in automata.words(advertisement, 5)}
+    listed = list(leaf_paths(advertisement, 5))
+    assert len(listed) == len(set(listed)) == sum(count_paths(advertisement, 5))
     assert set(listed) == expected
     assert [len(path) for path in listed] == sorted(len(path) for path in listed)
 
 
 @pytest.mark.parametrize("name", SCHEMA_NAMES)
 def test_paths_of_schemas(name: str) -> None:
-    """Those root paths whose last element may be a leaf, as the schema's own automaton has it."""
+    """Leaf paths are the root paths that the schema's own automaton accepts."""
     schema = bundled_schema(name)
     machine = PathAutomaton.of(schema)
     expected = {path for path in root_paths(schema, 5) if machine.accepts(path)}
