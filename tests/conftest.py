@@ -1,11 +1,11 @@
-"""What all tests share: how hard hypothesis tries, and where the public test documents are.
+"""Settings of all tests: the effort of hypothesis, and the folder of public test documents.
 
-Two switches, both environment variables, both told in pytest's header:
+Two environment variables, both shown in pytest's header:
 
-- `PATHCAST_DEEP=1` (make check-deep): more examples, and not the same ones every time.
-- `PATHCAST_CORPUS=folder`: public documents and subscriptions that are not part of the project. Tests
-  that ask for `corpus` are skipped without it; a name that is no folder is an error, so that a
-  typing mistake does not pass for a success.
+- `PATHCAST_DEEP=1` (make check-deep): more examples, with a new random seed in every run.
+- `PATHCAST_CORPUS=folder`: public documents and subscriptions that are not part of the project.
+  Tests with the fixture `corpus` are skipped without it. A folder that does not exist is an error,
+  so that a typing mistake does not pass for a success.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from hypothesis import HealthCheck, settings
 DEEP = os.environ.get("PATHCAST_DEEP", "0") not in ("", "0")
 CORPUS = os.environ.get("PATHCAST_CORPUS", "")
 
-# Machines differ in speed: neither a deadline nor the health check on slow generation may fail a test.
-_clockless = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("quick", _clockless, derandomize=True)
-settings.register_profile("deep", _clockless, max_examples=2000, print_blob=True)
+# Machines differ in speed: neither a deadline nor the check for slow generation may fail a test.
+_no_deadline = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", _no_deadline, derandomize=True)
+settings.register_profile("deep", _no_deadline, max_examples=2000, print_blob=True)
 settings.load_profile("deep" if DEEP else "quick")
 
 
@@ -38,7 +38,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 @pytest.fixture(scope="session")
 def corpus() -> Path:
-    """The folder of public test documents; the test is skipped where there is none."""
+    """Return the folder of public test documents; skip the test without it."""
     if not CORPUS:
         pytest.skip("PATHCAST_CORPUS is not set: it names the folder of public test documents")
     return Path(CORPUS)
@@ -46,5 +46,5 @@ def corpus() -> Path:
 
 @pytest.fixture(scope="session")
 def deep() -> bool:
-    """Whether a test should use its big numbers."""
+    """Whether the tests run with their large parameters."""
     return DEEP

@@ -1,8 +1,8 @@
-"""Random small DTDs and random valid documents of them, made without the product's own schema room.
+"""Random small DTDs and random valid documents of them, independent of `pathcast.schema`.
 
-Element names and values are those of `tests.pools`, so that random subscriptions have something to do with
-random documents. A DTD may be recursive, may need what is not declared, may have elements of which no finite tree is
-valid: then some documents cannot be had, and `document` says so by None. lxml confirms what is valid.
+Element names and values are those of `tests.pools`, so that random subscriptions match some random
+documents. A DTD may be recursive, may refer to undeclared elements, and may declare elements that no
+finite tree satisfies; then `document` may return None. lxml confirms that a document is valid.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from tests.pools import value
 __all__ = ["RandomDtd", "random_dtd"]
 
 NAMES = ("a", "b", "c", "d")
-Model = tuple[str, tuple["Model", ...] | str, str]  # kind (name, seq, or), parts or name, mark
+Model = tuple[str, tuple["Model", ...] | str, str]  # kind (name, seq, or), parts or name, suffix
 
 
 @dataclass(frozen=True, slots=True)
 class RandomDtd:
-    """The text, and the same as tuples: content of each element, attributes (name, kind, default)."""
+    """A DTD as text and as tuples: the content and attributes (name, kind, default) of elements."""
 
     text: str
     content: dict[str, Model | str | None]
@@ -32,7 +32,7 @@ class RandomDtd:
     root: str
 
     def document(self, rng: Random, levels: int = 5) -> bytes | None:
-        """A valid document, or None if this roll of the dice gave none."""
+        """Return a random valid document, None if this attempt produced none."""
         try:
             text = self._element(rng, self.root, levels)
         except RecursionError:
@@ -88,35 +88,39 @@ class RandomDtd:
 
 
 def _word(rng: Random, model: Model, levels: int) -> list[str] | None:
-    kind, inner, mark = model
-    often = {"": 1, "?": rng.choice((0, 1)), "*": rng.choice((0, 1, 2)), "+": rng.choice((1, 2))}[
-        mark
-    ]
-    if levels == 1 and mark in "?*" and mark:
-        often = 0
+    """Return a random word of a content model, None if it is too long."""
+    kind, inner, suffix = model
+    repetitions = {
+        "": 1,
+        "?": rng.choice((0, 1)),
+        "*": rng.choice((0, 1, 2)),
+        "+": rng.choice((1, 2)),
+    }[suffix]
+    if levels == 1 and suffix in "?*" and suffix:
+        repetitions = 0
     word: list[str] = []
-    for _ in range(often):
+    for _ in range(repetitions):
         if kind == "name":
             assert isinstance(inner, str)
             word.append(inner)
         elif kind == "seq":
             for part in inner:
                 assert isinstance(part, tuple)
-                more = _word(rng, part, levels)
-                if more is None:
+                subword = _word(rng, part, levels)
+                if subword is None:
                     return None
-                word += more
+                word += subword
         else:
-            chosen = rng.choice([part for part in inner if isinstance(part, tuple)])
-            more = _word(rng, chosen, levels)
-            if more is None:
+            choice = rng.choice([part for part in inner if isinstance(part, tuple)])
+            subword = _word(rng, choice, levels)
+            if subword is None:
                 return None
-            word += more
+            word += subword
     return word if len(word) < 12 else None
 
 
 def random_dtd(rng: Random) -> RandomDtd:
-    """A DTD over a few names; its root is a."""
+    """Return a random DTD over `NAMES`, with the root element a."""
     lines = []
     content: dict[str, Model | str | None] = {}
     attributes: dict[str, list[tuple[str, tuple[str, ...], str]]] = {}
@@ -126,22 +130,22 @@ def random_dtd(rng: Random) -> RandomDtd:
         roll = rng.random()
         if roll < 0.25:
             content[name] = None
-            spelled = "(#PCDATA)"
+            declaration = "(#PCDATA)"
         elif roll < 0.33:
-            content[name] = spelled = "EMPTY"
+            content[name] = declaration = "EMPTY"
         elif roll < 0.36:
-            content[name] = spelled = "ANY"
+            content[name] = declaration = "ANY"
         elif roll < 0.55:
             inner = rng.sample(NAMES, rng.choice((1, 2, 3)))
-            content[name] = ("mixed", tuple(("name", one, "") for one in inner), "*")
-            spelled = f"(#PCDATA|{'|'.join(inner)})*"
+            content[name] = ("mixed", tuple(("name", child, "") for child in inner), "*")
+            declaration = f"(#PCDATA|{'|'.join(inner)})*"
         else:
             model = _model(rng, 2)
             content[name] = model
-            spelled = _spelled(model)
-            if not spelled.startswith("("):
-                spelled = f"({spelled})"
-        lines.append(f"<!ELEMENT {name} {spelled}>")
+            declaration = _model_text(model)
+            if not declaration.startswith("("):
+                declaration = f"({declaration})"
+        lines.append(f"<!ELEMENT {name} {declaration}>")
         attributes[name] = []
         for attribute in ("x", "y"):
             if rng.random() < 0.4:
@@ -154,18 +158,18 @@ def random_dtd(rng: Random) -> RandomDtd:
 
 
 def _model(rng: Random, depth: int) -> Model:
-    mark = rng.choice(("", "", "?", "*", "+"))
+    suffix = rng.choice(("", "", "?", "*", "+"))
     if depth == 0 or rng.random() < 0.3:
-        return ("name", rng.choice(NAMES), mark)
+        return ("name", rng.choice(NAMES), suffix)
     parts = tuple(_model(rng, depth - 1) for _ in range(rng.choice((1, 2, 2, 3))))
-    return (rng.choice(("seq", "or")), parts, mark)
+    return (rng.choice(("seq", "or")), parts, suffix)
 
 
-def _spelled(model: Model) -> str:
-    kind, inner, mark = model
+def _model_text(model: Model) -> str:
+    kind, inner, suffix = model
     if kind == "name":
         assert isinstance(inner, str)
-        return inner + mark
+        return inner + suffix
     separator = ", " if kind == "seq" else " | "
-    parts = [_spelled(part) for part in inner if isinstance(part, tuple)]
-    return f"({separator.join(parts)}){mark}"
+    parts = [_model_text(part) for part in inner if isinstance(part, tuple)]
+    return f"({separator.join(parts)}){suffix}"

@@ -1,9 +1,9 @@
-"""Seeded random documents and subscriptions, made for speed: the bulk comparison needs millions.
+"""Seeded random documents and subscriptions, made fast: the bulk comparison needs millions.
 
-Labels, attributes and values come from the same few pools on both sides, so that a match is neither
-rare nor certain. `Knobs` says how much lies outside tree patterns, how many paths are relative, and
-how oddly things are spelt; every expression is legal XPath 1.0 and free of type errors, so libxml2
-has an answer for each pair. Token lists are made first and joined with random white space at the end.
+Labels, attributes and values come from the same small pools on both sides, so that a match is
+neither rare nor certain. `Knobs` sets the shares of constructs outside tree patterns, of relative
+paths and of odd spellings. Every expression is valid XPath 1.0 without type errors, so libxml2 has a
+result for each pair. The generator builds token lists and joins them with random white space.
 
 >>> import random
 >>> expression(random.Random(7), NATIVE) == expression(random.Random(7), NATIVE)
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from html import escape
 from random import Random
 
-from tests.grammar import Maker
+from tests.grammar import ExpressionMaker
 from tests.pools import ATTRIBUTES, LABELS, LANGUAGES, NATIVE, WHOLE, Knobs, chance, value
 
 __all__ = ["NAMESPACES", "NATIVE", "WHOLE", "Knobs", "document", "expression", "join"]
@@ -25,7 +25,7 @@ NAMESPACES = {"p": "urn:p", "q": "urn:q", "other": "urn:p"}
 
 
 def document(rng: Random, size: int = 14, levels: int = 6) -> bytes:
-    """A document of about `size` elements, at most so many levels deep."""
+    """Return a document of about `size` elements and at most `levels` levels."""
     parts: list[str] = []
     if chance(rng, 0.1):
         parts.append(
@@ -35,10 +35,10 @@ def document(rng: Random, size: int = 14, levels: int = 6) -> bytes:
     entities = bool(parts)
     if chance(rng, 0.1):
         parts.append(rng.choice(("<!--5-->", "<?i 5?>", "<?x?>")))
-    left = [rng.randint(1, 2 * size)]
+    budget = [rng.randint(1, 2 * size)]
     root = rng.choice(("a", "a", "a", "b", "p:a"))
     default = ' xmlns="urn:q"' if chance(rng, 0.08) else ""
-    _element(rng, parts, root, f' xmlns:p="urn:p"{default}', levels, left, entities)
+    _element(rng, parts, root, f' xmlns:p="urn:p"{default}', levels, budget, entities)
     if chance(rng, 0.05):
         parts.append(rng.choice(("<!---->", "<?i a?>", "<!--abc-->\n")))
     return "".join(parts).encode()
@@ -50,16 +50,16 @@ def _element(
     name: str,
     declarations: str,
     levels: int,
-    left: list[int],
+    budget: list[int],
     entities: bool,
 ) -> None:
-    left[0] -= 1
+    budget[0] -= 1
     parts.append(f"<{name}{declarations}")
     for attribute in rng.sample(ATTRIBUTES, rng.choice((0, 0, 1, 1, 2, 3))):
         if attribute == "xml:lang":
             text = rng.choice(LANGUAGES)
         elif attribute == "xml:id":
-            text = f"i{left[0]}"  # an id that comes twice is an error to the parser
+            text = f"i{budget[0]}"  # a duplicate id is an error of the parser
         else:
             text = value(rng)
         parts.append(f' {attribute}="{escape(text)}"')
@@ -73,13 +73,13 @@ def _element(
     if children == 0 or chance(rng, 0.25):
         parts.append(_text(rng, entities))
     for _ in range(children):
-        if left[0] <= 0:
+        if budget[0] <= 0:
             break
         label = rng.choice(LABELS)
         if chance(rng, 0.12):
             label = "p:" + label
         inner = rng.choice((' xmlns="urn:q"', ' xmlns=""')) if chance(rng, 0.06) else ""
-        _element(rng, parts, label, inner, levels - 1, left, entities)
+        _element(rng, parts, label, inner, levels - 1, budget, entities)
         if chance(rng, 0.2):
             parts.append(_text(rng, entities))
         if chance(rng, 0.08):
@@ -100,27 +100,32 @@ def _text(rng: Random, entities: bool) -> str:
 
 
 def expression(rng: Random, knobs: Knobs) -> str:
-    """A subscription; all prefixes it may use are those of NAMESPACES."""
-    return join(rng, Maker(rng, knobs).top(), knobs.odd)
+    """Return a random expression; its prefixes are those of NAMESPACES."""
+    return join(rng, ExpressionMaker(rng, knobs).top(), knobs.odd)
 
 
 def join(rng: Random, tokens: Sequence[str], odd: float) -> str:
-    """The tokens as one text, with white space where it must be and now and then where it may be."""
+    """Join tokens with white space where it is required, and at random where it is allowed."""
     parts: list[str] = []
-    before = ""
+    previous = ""
     spaced = chance(rng, odd)
     for token in tokens:
-        needed = before and _wordy(before[-1]) and _wordy(token[0]) and before != "-"
+        needed = (
+            previous
+            and _is_word_character(previous[-1])
+            and _is_word_character(token[0])
+            and previous != "-"
+        )
         if spaced and chance(rng, 0.5):
             parts.append(rng.choice((" ", "  ", "\n", "\t", " \r\n")))
         elif needed:
             parts.append(" ")
         parts.append(token)
-        before = token
+        previous = token
     if spaced:
         parts.append(rng.choice(("", " ")))
     return "".join(parts)
 
 
-def _wordy(character: str) -> bool:
+def _is_word_character(character: str) -> bool:
     return character.isalnum() or character in "_-."

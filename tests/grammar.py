@@ -1,16 +1,16 @@
-"""The grammar that random subscriptions are drawn from: XPath 1.0, typed so that none is an error.
+"""The grammar of random subscriptions: XPath 1.0, typed so that no expression is an error.
 
-Every method returns the tokens of one construct. `below` is how deep predicates may still nest; `top`
-says that the construct stands outside all predicates, where a relative path starts anywhere and where
-the context is the document node.
+Every method returns the tokens of one construct. `below` is the remaining nesting depth of
+predicates. `top` means that the construct is outside all predicates: there a relative path starts
+anywhere, and the context is the document node.
 """
 
 from __future__ import annotations
 
 from tests.pools import ATTRIBUTES, LABELS
-from tests.values import Tokens, Values
+from tests.values import Tokens, ValueMaker
 
-__all__ = ["Maker", "Tokens"]
+__all__ = ["ExpressionMaker", "Tokens"]
 
 _AXES = ("child", "child", "child", "descendant", "descendant-or-self", "self", "attribute")
 _OTHER_AXES = (
@@ -19,8 +19,8 @@ _OTHER_AXES = (
 )
 
 
-class Maker(Values):
-    """One expression in the making."""
+class ExpressionMaker(ValueMaker):
+    """Makes random expressions, one token list at a time."""
 
     # - the top -
 
@@ -30,54 +30,62 @@ class Maker(Values):
             return self.pick(
                 [
                     (3, lambda: self.number_test(below, top=True)),
-                    (2, lambda: self.filtered(below)),
+                    (2, lambda: self.filter_expression(below)),
                     (2, lambda: self.string_test(below, top=True)),
-                    (2, lambda: [*self.path(below, top=True), *self.two_paths(below, top=True)]),
+                    (
+                        2,
+                        lambda: [
+                            *self.path(below, top=True),
+                            *self.path_comparison(below, top=True),
+                        ],
+                    ),
                     (1, lambda: self.number(below, top=True)),
                     (1, lambda: self.string(below, top=True)),
                     (1, lambda: self.boolean(below, top=True)),
-                    (2, lambda: self.mixed(below, top=True)),
+                    (2, lambda: self.mixed_types(below, top=True)),
                 ]
             )
-        return self.wrapped(
+        return self.maybe_parenthesize(
             self.pick(
                 [
                     (14, lambda: self.path(below, top=True)),
                     (3, lambda: self.union(below, top=True)),
-                    (1, lambda: self.compared(below, top=True)),
-                    (1, lambda: self.counted(below, top=True)),
-                    (1, lambda: self.texted(below, top=True)),
+                    (1, lambda: self.value_test(below, top=True)),
+                    (1, lambda: self.count_test(below, top=True)),
+                    (1, lambda: self.text_test(below, top=True)),
                     (1, lambda: self.logic(below, top=True)),
                 ]
             )
         )
 
-    def wrapped(self, tokens: Tokens) -> Tokens:
+    def maybe_parenthesize(self, tokens: Tokens) -> Tokens:
         return ["(", *tokens, ")"] if self.odd() else tokens
 
     # - paths -
 
     def path(self, below: int, *, top: bool = False, steps: int = 0) -> Tokens:
-        """A location path; at the top it may be absolute or not, in a predicate it seldom is."""
+        """Return a location path, in predicates seldom an absolute one."""
         rng = self.rng
-        found: Tokens = []
+        tokens: Tokens = []
         if top:
             if not self.chance(self.knobs.relative):
-                found.append(rng.choice(("/", "//", "//")))
+                tokens.append(rng.choice(("/", "//", "//")))
         elif self.chance(0.06):
-            found.append(rng.choice(("/", "//")))
+            tokens.append(rng.choice(("/", "//")))
         elif self.chance(0.12):
-            found += (".", rng.choice(("//", "//", "/")))
+            tokens += (".", rng.choice(("//", "//", "/")))
         elif self.chance(0.05):
             return ["."]
         elif self.outside() and self.chance(0.3):
-            found += ("..", "/")
+            tokens += ("..", "/")
         count = steps or rng.choice((1, 1, 1, 2, 2, 3) if not top else (1, 2, 2, 3, 3, 4))
         for index in range(count):
             if index:
-                found += self.separator()
-            found += self.step(below, last=index == count - 1, first=index == 0 and found == ["/"])
-        return found
+                tokens += self.separator()
+            tokens += self.step(
+                below, last=index == count - 1, first=index == 0 and tokens == ["/"]
+            )
+        return tokens
 
     def separator(self) -> Tokens:
         if self.chance(0.25):
@@ -94,22 +102,22 @@ class Maker(Values):
             if self.chance(0.25):
                 return [".."]
             axis = rng.choice(_OTHER_AXES)
-            found = [axis, "::", *(["p"] if axis == "namespace" else self.test())]
+            tokens = [axis, "::", *(["p"] if axis == "namespace" else self.test())]
         elif last and self.chance(0.12):
-            found = ["attribute", "::"] if self.odd() else ["@"]
-            found += self.attribute()
+            tokens = ["attribute", "::"] if self.odd() else ["@"]
+            tokens += self.attribute()
         elif last and self.chance(0.08):
-            found = ["text", "(", ")"]
+            tokens = ["text", "(", ")"]
         elif self.chance(0.03):
             return ["."]
         elif self.chance(0.15):
             axis = rng.choice(_AXES)
-            found = [axis, "::", *(self.attribute() if axis == "attribute" else self.test())]
+            tokens = [axis, "::", *(self.attribute() if axis == "attribute" else self.test())]
         elif first and self.chance(0.8):
-            found = [rng.choice(("a", "a", "*", "b", "p:a"))]
+            tokens = [rng.choice(("a", "a", "*", "b", "p:a"))]
         else:
-            found = self.test()
-        return found + self.predicates(below)
+            tokens = self.test()
+        return tokens + self.predicates(below)
 
     def test(self) -> Tokens:
         rng = self.rng
@@ -135,39 +143,39 @@ class Maker(Values):
         return self.test()
 
     def union(self, below: int, *, top: bool = False) -> Tokens:
-        found = self.path(below, top=top)
+        tokens = self.path(below, top=top)
         for _ in range(self.rng.choice((1, 1, 2))):
             if self.odd():
-                found = ["(", *found, ")"]
-            found += ["|", *self.path(below, top=top)]
-        return found
+                tokens = ["(", *tokens, ")"]
+            tokens += ["|", *self.path(below, top=top)]
+        return tokens
 
-    def filtered(self, below: int, *, top: bool = True) -> Tokens:
-        """A filter expression: `(//a)[2]/b`, `id('i')/a`, `(a | b)[last()]`."""
+    def filter_expression(self, below: int, *, top: bool = True) -> Tokens:
+        """Return a filter expression: `(//a)[2]/b`, `id('i')/a`, `(a | b)[last()]`."""
         inner = self.union(below, top=top) if self.chance(0.3) else self.path(below, top=top)
-        found = ["(", *inner, ")"]
+        tokens = ["(", *inner, ")"]
         if self.chance(0.15):
-            some = " ".join(f"i{self.rng.randint(0, 9)}" for _ in range(3))
-            found = ["id", "(", *(inner if self.chance(0.3) else [f"'{some}'"]), ")"]
+            ids = " ".join(f"i{self.rng.randint(0, 9)}" for _ in range(3))
+            tokens = ["id", "(", *(inner if self.chance(0.3) else [f"'{ids}'"]), ")"]
         if self.chance(0.7):
-            found += ["[", *self.position(), "]"]
-        found += self.predicates(below)
+            tokens += ["[", *self.position(), "]"]
+        tokens += self.predicates(below)
         if self.chance(0.5):
-            found += [*self.separator(), *self.step(below, last=True)]
-        return found
+            tokens += [*self.separator(), *self.step(below, last=True)]
+        return tokens
 
     # - predicates -
 
     def predicates(self, below: int) -> Tokens:
-        found: Tokens = []
+        tokens: Tokens = []
         if below <= 0:
-            return found
+            return tokens
         while self.chance(0.27):
             condition = self.condition(below - 1)
-            found += ["[", *condition, "]"]
+            tokens += ["[", *condition, "]"]
             if self.odd():
-                found += ["[", *condition, "]"]
-        return found
+                tokens += ["[", *condition, "]"]
+        return tokens
 
     def condition(self, below: int) -> Tokens:
         if self.outside():
@@ -175,25 +183,25 @@ class Maker(Values):
                 [
                     (3, lambda: self.number_test(below)),
                     (3, lambda: self.string_test(below)),
-                    (2, lambda: [*self.path(below), *self.two_paths(below)]),
+                    (2, lambda: [*self.path(below), *self.path_comparison(below)]),
                     (1, lambda: self.boolean(below)),
                     (1, lambda: self.number(below)),
-                    (1, lambda: self.filtered(below, top=False)),
+                    (1, lambda: self.filter_expression(below, top=False)),
                     (1, lambda: self.string(below)),
-                    (3, lambda: self.mixed(below)),
+                    (3, lambda: self.mixed_types(below)),
                 ]
             )
-        return self.wrapped(
+        return self.maybe_parenthesize(
             self.pick(
                 [
                     (6, lambda: self.path(below)),
-                    (6, lambda: self.compared(below)),
+                    (6, lambda: self.value_test(below)),
                     (5, self.position),
                     (3, lambda: self.logic(below)),
-                    (2, lambda: self.texted(below)),
-                    (2, lambda: self.counted(below)),
+                    (2, lambda: self.text_test(below)),
+                    (2, lambda: self.count_test(below)),
                     (1, lambda: self.union(below)),
-                    (1, lambda: self.mixed(0)),
+                    (1, lambda: self.mixed_types(0)),
                 ]
             )
         )
@@ -208,21 +216,21 @@ class Maker(Values):
         if roll < 0.6:
             return ["last", "(", ")"]
         call = ["position", "(", ")"]
-        against = [number]
+        operand = [number]
         if roll < 0.7:
-            against = ["last", "(", ")"]
+            operand = ["last", "(", ")"]
         elif roll < 0.75:
             call = ["last", "(", ")"]
         elif roll < 0.78:
-            against = ["-", number]
-        return self.either_way(call, against)
+            operand = ["-", number]
+        return self.comparison(call, operand)
 
     def logic(self, below: int, *, top: bool = False) -> Tokens:
         def part() -> Tokens:
             if not top:
                 return self.condition(below - 1) if below > 0 else self.path(0)
             if self.chance(0.3):
-                return self.compared(below, top=True)
+                return self.value_test(below, top=True)
             return self.path(below, top=True)
 
         roll = self.rng.random()
@@ -236,7 +244,7 @@ class Maker(Values):
             right = ["(", *right, self.rng.choice(("and", "or")), *part(), ")"]
         return [*left, "and" if roll < 0.6 else "or", *right]
 
-    def compared(self, below: int, *, top: bool = False) -> Tokens:
+    def value_test(self, below: int, *, top: bool = False) -> Tokens:
         roll = self.rng.random()
         if roll < 0.25:
             path = ["@", *self.attribute()]
@@ -248,13 +256,13 @@ class Maker(Values):
             path = ["(", *self.union(0, top=top), ")"]
         else:
             path = self.path(below, top=top, steps=self.rng.choice((0, 1)))
-        return self.either_way(path, self.constant() if self.chance(0.6) else self.literal())
+        return self.comparison(path, self.constant() if self.chance(0.6) else self.literal())
 
-    def counted(self, below: int, *, top: bool = False) -> Tokens:
+    def count_test(self, below: int, *, top: bool = False) -> Tokens:
         path = self.union(0, top=top) if self.chance(0.1) else self.path(below, top=top, steps=1)
-        return self.either_way(["count", "(", *path, ")"], [self.rng.choice("0112234")])
+        return self.comparison(["count", "(", *path, ")"], [self.rng.choice("0112234")])
 
-    def texted(self, below: int, *, top: bool = False) -> Tokens:
+    def text_test(self, below: int, *, top: bool = False) -> Tokens:
         if self.chance(0.25):
             path = ["@", *self.attribute()]
         elif self.chance(0.4) and not top:
@@ -268,4 +276,4 @@ class Maker(Values):
         if roll < 0.7 and not top:
             path = []
         length = ["string-length", "(", *path, ")"]
-        return self.either_way(length, [self.rng.choice("0112345")])
+        return self.comparison(length, [self.rng.choice("0112345")])

@@ -1,14 +1,15 @@
-"""The dumb twin of the whole engine: libxml2, asked one expression and one document at a time.
+"""The oracle of matching: libxml2, on one expression and one document at a time.
 
 A document matches E when `boolean(/self::node()[boolean(E)])` is true, with every relative location
-path of E that stands outside predicates made absolute by `/descendant-or-self::node()/`. The rewrite
-works on tokens, with a tokenizer of its own, so that a mistake in the engine's parser cannot hide
-behind the same mistake here. Nothing of `pathcast` is imported.
+path of E outside predicates made absolute by `/descendant-or-self::node()/`. The rewrite works on
+tokens of its own tokenizer, so that a mistake in the parser of `pathcast` cannot occur in both.
+Nothing of `pathcast` is imported.
 
-Where libxml2 takes more than XPath 1.0 has (`///a`, `a orb` for `a or b`), the tokenizer refuses it.
+Where libxml2 accepts more than XPath 1.0 (`///a`, `a orb` for `a or b`), the tokenizer rejects it.
 
-A location path starts where an operand may start (at the beginning, after `(`, `[`, `,` or an operator)
-with a name, `*`, `@`, `.` or `..`, unless the name calls a function. What follows a `/` continues a path.
+A location path starts where an operand may start (at the beginning, after `(`, `[`, `,` or an
+operator) with a name, `*`, `@`, `.` or `..`, unless the name calls a function. A token after `/`
+continues a path.
 
 >>> absolute("count(a) > 1 and id('x')/a[b]")
 "count(/descendant-or-self::node()/a) > 1 and id('x')/a[b]"
@@ -56,12 +57,12 @@ _PARSER = etree.XMLParser(
 
 
 class Refused(Exception):
-    """libxml2 (or XPath 1.0's own rules for tokens) will have none of this expression."""
+    """libxml2, or the token rules of XPath 1.0, reject the expression."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token after disambiguation: `role` tells an operator from a name, a call from a test."""
+    """A token after disambiguation: `role` separates operators from names, calls from tests."""
 
     role: str  # literal number variable operator function type axis name symbol
     text: str
@@ -70,45 +71,47 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of an expression, each with the role that section 3.7 of XPath 1.0 gives it."""
+    """Return the tokens of an expression, with their roles by section 3.7 of XPath 1.0."""
     raw = list(_raw(text))
-    found: list[Token] = []
+    result: list[Token] = []
     for index, (kind, word, start) in enumerate(raw):
-        before = found[-1] if found else None
-        operand = before is None or before.role == "operator" or before.text in ("(", "[", ",")
-        step = before is not None and before.text in ("/", "//", "@", "::") and not operand
-        after = raw[index + 1][1] if index + 1 < len(raw) else ""
-        if before is not None and before.text in ("/", "//") and word in ("/", "//"):
-            raise Refused("a slash after a slash")  # libxml2 lets a path start with many
+        previous = result[-1] if result else None
+        operand = (
+            previous is None or previous.role == "operator" or previous.text in ("(", "[", ",")
+        )
+        step = previous is not None and previous.text in ("/", "//", "@", "::") and not operand
+        following = raw[index + 1][1] if index + 1 < len(raw) else ""
+        if previous is not None and previous.text in ("/", "//") and word in ("/", "//"):
+            raise Refused("a slash after a slash")  # libxml2 accepts several
         if kind == "name" and not (operand or step):
             if word not in _NAMED_OPERATORS:
                 raise Refused(f"{word!r} where an operator belongs")
             role = "operator"
-        elif kind == "name" and after == "(":
+        elif kind == "name" and following == "(":
             role = "type" if word in _NODE_TYPES else "function"
         elif kind == "name":
-            role = "axis" if after == "::" else "name"
+            role = "axis" if following == "::" else "name"
         elif kind == "symbol" and (word in _OPERATORS or (word == "*" and not (operand or step))):
             role = "operator"
         else:
             role = kind
-        found.append(Token(role, word, start, operand))
-    return found
+        result.append(Token(role, word, start, operand))
+    return result
 
 
 def _raw(text: str) -> Iterator[tuple[str, str, int]]:
-    at = 0
-    while at < len(text):
-        match = _TOKEN.match(text, at)
+    position = 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
         if match is None:
-            raise Refused(f"no token at {at}")
+            raise Refused(f"no token at {position}")
         if match.lastgroup != "space":
-            yield str(match.lastgroup), match.group(), at
-        at = match.end()
+            yield str(match.lastgroup), match.group(), position
+        position = match.end()
 
 
 def absolute(text: str) -> str:
-    """The expression with its relative location paths outside predicates made absolute."""
+    """Return the expression with its relative paths outside predicates made absolute."""
     parts: list[str] = []
     done = depth = 0
     for token in tokens(text):
@@ -129,7 +132,7 @@ def _opens_path(token: Token) -> bool:
 
 
 def expression(text: str, namespaces: Mapping[str, str] | None = None) -> etree.XPath:
-    """The compiled question that decides `text`; `Refused` where libxml2 does not compile it."""
+    """Return the compiled query that decides `text`; raise Refused if libxml2 rejects it."""
     return _expression(text, tuple(sorted((namespaces or {}).items())))
 
 
@@ -137,47 +140,48 @@ def expression(text: str, namespaces: Mapping[str, str] | None = None) -> etree.
 def _expression(text: str, namespaces: tuple[tuple[str, str], ...]) -> etree.XPath:
     prefixes = dict(namespaces) or None
     try:
-        # On its own first: `a)][(b` would become balanced inside the question.
+        # On its own first: `a)][(b` would become balanced inside the query.
         etree.XPath(text, namespaces=prefixes, regexp=False)
-        question = f"boolean(/self::node()[boolean({absolute(text)})])"
-        return etree.XPath(question, namespaces=prefixes, regexp=False, smart_strings=False)
+        query = f"boolean(/self::node()[boolean({absolute(text)})])"
+        return etree.XPath(query, namespaces=prefixes, regexp=False, smart_strings=False)
     except (etree.XPathError, ValueError) as error:
         raise Refused(str(error)) from error
 
 
 @lru_cache(maxsize=256)
 def document(body: bytes) -> etree._ElementTree:
-    """The document, parsed as lxml does by default, without its DOCTYPE.
+    """Return the document, parsed by lxml with its default options, without its DOCTYPE.
 
-    XPath has no node for a DOCTYPE, but libxml2's descendant axes and string(/) look into it.
+    XPath has no node for a DOCTYPE, but libxml2's descendant axes and string(/) include it.
     """
     tree = etree.fromstring(body, _PARSER).getroottree()
     tree.docinfo.clear()
     return tree
 
 
-def holds(question: etree.XPath, tree: etree._ElementTree) -> bool:
-    """The answer to a compiled question on a parsed document."""
+def holds(query: etree.XPath, tree: etree._ElementTree) -> bool:
+    """Whether a compiled query is true of a parsed document."""
     try:
-        return bool(question(tree))
+        return bool(query(tree))
     except etree.XPathError as error:
         raise Refused(str(error)) from error
 
 
 def oracle(text: str, namespaces: Mapping[str, str] | None, body: bytes) -> bool:
-    """Does the document match the subscription? What everything else is measured by."""
+    """Whether the document matches the subscription, by libxml2."""
     return holds(expression(text, namespaces), document(body))
 
 
 def refuses(
     text: str, namespaces: Mapping[str, str] | None, trees: Iterable[etree._ElementTree]
 ) -> bool:
-    """Would libxml2 refuse the expression, now or on the first document that gets that far?
+    """Whether libxml2 rejects the expression, at compilation or during evaluation.
 
-    Functions, variables and prefixes are looked at here, since libxml2 does so only when it evaluates.
+    Functions, variables and prefixes are checked here: libxml2 resolves them only where evaluation
+    reaches them.
     """
     try:
-        question = expression(text, namespaces)
+        query = expression(text, namespaces)
         for token in tokens(text):
             if token.role == "variable" or (
                 token.role == "function" and token.text not in _FUNCTIONS
@@ -187,7 +191,7 @@ def refuses(
             if colon and token.role == "name" and prefix not in {"xml", *(namespaces or {})}:
                 return True
         for tree in trees:
-            holds(question, tree)
+            holds(query, tree)
     except Refused:
         return True
     return False

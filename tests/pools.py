@@ -1,7 +1,7 @@
-"""The few labels, attributes and values that random documents and random subscriptions share.
+"""The small pools of labels, attributes and values that random documents and subscriptions share.
 
-Simple things come first, and `chance` is false for the smallest roll: where hypothesis provides the
-randomness it shrinks towards the beginning of a pool and away from what is only sometimes there.
+Simple values come first, and `chance` is false for the smallest draw. So hypothesis, as the source
+of randomness, shrinks towards the start of a pool and away from optional constructs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LABELS = ("a", "a", "a", "b", "b", "b", "c", "c", "d")
 ATTRIBUTES = ("x", "y", "p:x", "xml:lang", "xml:id")
 NUMBERS = ("1", "2", "3", "5", "5", "10", "-3", "0", "0.5", "1.50")
 WORDS = ("abc", "ab", "b", "é", "a b", "x", "en")
-# What one number parser takes and another does not; libxml2's answer counts.
+# Texts on which number parsers disagree; libxml2 decides.
 ODD_VALUES = (
     *(
         "",
@@ -75,12 +75,12 @@ LANGUAGES = ("en", "en-GB", "fr", "")
 
 @dataclass(frozen=True, slots=True)
 class Knobs:
-    """What the expressions look like; each number is a probability at every choice it governs."""
+    """Parameters of random expressions; the floats are probabilities at each choice."""
 
-    residual: float = 0.0  # a construct that is no part of a tree pattern
+    residual: float = 0.0  # a construct outside tree patterns
     relative: float = 0.3  # a top-level path that starts with neither / nor //
     odd: float = 0.08  # white space, redundant parentheses and steps, full axes, doubled conditions
-    depth: int = 2  # how deep predicates nest
+    depth: int = 2  # maximum nesting of predicates
 
 
 NATIVE = Knobs()
@@ -88,7 +88,7 @@ WHOLE = Knobs(residual=0.2)
 
 
 def value(rng: Random) -> str:
-    """A text that a document holds or a subscription asks for."""
+    """Return a random text for a document or for a comparison."""
     roll = rng.random()
     if roll < 0.55:
         return rng.choice(NUMBERS)
@@ -96,5 +96,5 @@ def value(rng: Random) -> str:
 
 
 def chance(rng: Random, probability: float) -> bool:
-    """True that often; false for the smallest roll."""
+    """Return True with this probability; False for the smallest draw."""
     return rng.random() >= 1 - probability

@@ -1,4 +1,4 @@
-"""A runner of expensive subscriptions that stays in this process: nothing here is hostile."""
+"""A runner of expensive subscriptions in the test process; the tests' expressions are harmless."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ __all__ = ["InlineRunner"]
 
 
 class InlineRunner:
-    """Evaluates at once, without a deadline."""
+    """Evaluates expressions synchronously, without a deadline."""
 
     def run(self, body: bytes, expressions: Sequence[Expression]) -> list[bool | EvaluationError]:
         tree = document(body)
-        answers: list[bool | EvaluationError] = []
-        for wanted in expressions:
-            prefixes = dict(wanted.namespaces) or None
+        results: list[bool | EvaluationError] = []
+        for expression in expressions:
+            prefixes = dict(expression.namespaces) or None
             compiled = etree.XPath(
-                wanted.xpath, namespaces=prefixes, regexp=False, smart_strings=False
+                expression.xpath, namespaces=prefixes, regexp=False, smart_strings=False
             )
-            answers.append(bool(compiled(tree)))
-        return answers
+            results.append(bool(compiled(tree)))
+        return results

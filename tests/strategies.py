@@ -1,7 +1,8 @@
 """Hypothesis strategies for documents and subscriptions.
 
-They are the seeded generators with hypothesis as the source of randomness: every roll is recorded, so
-failures shrink, towards short paths without predicates and small documents (see `tests.pools`).
+They are the seeded generators with hypothesis as the source of randomness. Hypothesis records every
+draw, so failures shrink towards short paths without predicates and small documents (see
+`tests.pools`).
 """
 
 from __future__ import annotations
@@ -9,29 +10,29 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from tests import generate
-from tests.grammar import Maker
+from tests.grammar import ExpressionMaker
 
 __all__ = ["documents", "expressions", "native_expressions", "token_lists"]
 
-_rolls = st.randoms(use_true_random=False)
+_random = st.randoms(use_true_random=False)
 
 
 def documents(size: int = 8) -> st.SearchStrategy[bytes]:
-    """Small well-formed documents."""
-    return st.builds(generate.document, _rolls, st.just(size))
+    """Return a strategy of small well-formed documents."""
+    return st.builds(generate.document, _random, st.just(size))
 
 
 def native_expressions() -> st.SearchStrategy[str]:
-    """Subscriptions that are tree patterns through and through."""
-    return st.builds(generate.expression, _rolls, st.just(generate.NATIVE))
+    """Return a strategy of subscriptions that are tree patterns."""
+    return st.builds(generate.expression, _random, st.just(generate.NATIVE))
 
 
 def expressions() -> st.SearchStrategy[str]:
-    """Subscriptions of the whole language."""
+    """Return a strategy of subscriptions of the whole language."""
     knobs = st.sampled_from([generate.WHOLE, generate.NATIVE, generate.Knobs(residual=0.6)])
-    return st.builds(generate.expression, _rolls, knobs)
+    return st.builds(generate.expression, _random, knobs)
 
 
 def token_lists() -> st.SearchStrategy[list[str]]:
-    """The tokens of a valid subscription, for those who want to spoil it."""
-    return st.builds(lambda rolls: Maker(rolls, generate.WHOLE).top(), _rolls)
+    """Return a strategy of the tokens of valid subscriptions, for tests that mutate them."""
+    return st.builds(lambda rng: ExpressionMaker(rng, generate.WHOLE).top(), _random)

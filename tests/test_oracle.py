@@ -1,4 +1,4 @@
-"""The oracle itself, against answers worked out by hand."""
+"""Tests of the oracle against results worked out by hand."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ REWRITES = [
 
 
 @pytest.mark.parametrize(("text", "expected"), REWRITES, ids=[text for text, _ in REWRITES])
-def test_rewrite(text: str, expected: str) -> None:
+def test_relative_paths_become_absolute(text: str, expected: str) -> None:
     assert absolute(text) == expected.replace("~", ANYWHERE)
 
 
 BODY = b"""<?i k?><a x="1" xmlns:p="urn:p"><b>5</b><b y="">6<c/></b><p:d>t<!--n--></p:d></a>"""
-ANSWERS = [
+RESULTS = [
     ("a", True),
     ("b", True),
     ("/b", False),
@@ -119,8 +119,8 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), ANSWERS, ids=[text for text, _ in ANSWERS])
-def test_answer(text: str, expected: bool) -> None:
+@pytest.mark.parametrize(("text", "expected"), RESULTS, ids=[text for text, _ in RESULTS])
+def test_result(text: str, expected: bool) -> None:
     assert oracle(text, {"p": "urn:p"}, BODY) is expected
 
 
@@ -144,27 +144,27 @@ def test_answer(text: str, expected: bool) -> None:
         "\0",
     ],
 )
-def test_refused(text: str) -> None:
+def test_invalid_expressions_are_refused(text: str) -> None:
     assert refuses(text, {"p": "urn:p"}, [document(BODY)])
 
 
-def test_what_no_document_reaches_is_refused_all_the_same() -> None:
+def test_unreached_errors_are_refused() -> None:
     assert refuses("/nothing[f()]", None, [document(BODY)])
     assert refuses("/nothing[z:a]", None, [document(BODY)])
     assert not refuses("/nothing[@xml:lang]", None, [document(BODY)])
 
 
-def test_unbalanced_text_cannot_borrow_the_brackets_of_the_question() -> None:
+def test_unbalanced_brackets_are_refused() -> None:
     with pytest.raises(Refused):
         expression("a)]) or boolean(/self::node()[boolean(b")
 
 
 @pytest.mark.parametrize("knobs", [generate.NATIVE, generate.WHOLE, generate.Knobs(residual=0.7)])
-def test_generated_pairs_all_have_an_answer_and_few_are_certain(knobs: generate.Knobs) -> None:
+def test_generated_pairs_are_valid_and_selective(knobs: generate.Knobs) -> None:
     rng = random.Random(1)
     trees = [document(generate.document(rng)) for _ in range(30)]
     hits = 0
     for _ in range(600):
-        question = expression(generate.expression(rng, knobs), generate.NAMESPACES)
-        hits += sum(holds(question, tree) for tree in trees)
+        query = expression(generate.expression(rng, knobs), generate.NAMESPACES)
+        hits += sum(holds(query, tree) for tree in trees)
     assert 0.15 < hits / (600 * 30) < 0.6

@@ -1,7 +1,8 @@
-"""Values of the four types, and the tests between them: most of what lies outside tree patterns.
+"""Random values of the four XPath types and comparisons between them.
 
-Types are mixed on purpose: a count compared with a string, a condition with a number, a constant with a
-constant. XPath converts them all, and an engine that indexes the usual cases must not mistake these for them.
+Most constructs outside tree patterns are made here. Types are mixed on purpose: a count compared
+with a string, a condition with a number, a constant with a constant. XPath converts them all, and an
+engine must not mistake them for the comparisons that it indexes.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TypeVar
 
 from tests.pools import LANGUAGES, NUMBERS, Knobs, chance, value
 
-__all__ = ["COMPARISONS", "Tokens", "Values"]
+__all__ = ["COMPARISONS", "Tokens", "ValueMaker"]
 
 COMPARISONS = ("=", "=", "=", "!=", "<", "<=", ">", ">=")
 
@@ -20,8 +21,8 @@ Tokens = list[str]
 T = TypeVar("T")
 
 
-class Values:
-    """The part of the maker that needs to know of paths only that there are some."""
+class ValueMaker:
+    """The part of the grammar that treats paths as given; subclasses define `path`."""
 
     def __init__(self, rng: Random, knobs: Knobs) -> None:
         self.rng = rng
@@ -38,17 +39,17 @@ class Values:
 
     def pick(self, choices: Sequence[tuple[int, Callable[[], T]]]) -> T:
         total = sum(weight for weight, _ in choices)
-        at = self.rng.randrange(total)
+        roll = self.rng.randrange(total)
         for weight, make in choices:
-            at -= weight
-            if at < 0:
+            roll -= weight
+            if roll < 0:
                 return make()
         raise AssertionError("weights cover every roll")
 
     def path(self, below: int, *, top: bool = False, steps: int = 0) -> Tokens:
         raise NotImplementedError
 
-    def either_way(self, left: Tokens, right: Tokens) -> Tokens:
+    def comparison(self, left: Tokens, right: Tokens) -> Tokens:
         if self.chance(0.2):
             left, right = right, left
         return [*left, self.rng.choice(COMPARISONS), *right]
@@ -62,28 +63,28 @@ class Values:
     def constant(self) -> Tokens:
         text = self.rng.choice((*NUMBERS, "5.0", "5.", ".5", "100", "12345678901234567890", "0.1"))
         digits = text.removeprefix("-")
-        found = [digits] if digits == text else ["-", digits]
+        signed = [digits] if digits == text else ["-", digits]
         if self.chance(0.04):
             return self.rng.choice(
                 (
                     ["-", "(", "-", digits, ")"],
                     ["-", "-", digits],
                     ["-", "(", digits, ")"],
-                    ["(", *found, ")"],
+                    ["(", *signed, ")"],
                 )
             )
-        return found
+        return signed
 
-    def mixed(self, below: int, *, top: bool = False) -> Tokens:
-        """Two values of any types compared, or one value that stands for true or false."""
-        left = self.anything(below, top=top)
+    def mixed_types(self, below: int, *, top: bool = False) -> Tokens:
+        """Return a comparison of two values of any types, or one value converted to a boolean."""
+        left = self.any_value(below, top=top)
         if self.chance(0.15):
             return ["boolean", "(", *left, ")"]
         if self.chance(0.15):
             return ["not", "(", *left, ")"]
-        return self.either_way(left, self.anything(below, top=top))
+        return self.comparison(left, self.any_value(below, top=top))
 
-    def anything(self, below: int, *, top: bool = False) -> Tokens:
+    def any_value(self, below: int, *, top: bool = False) -> Tokens:
         def path() -> Tokens:
             return ["."] if self.chance(0.3) and not top else self.path(below - 1, top=top, steps=1)
 
@@ -101,23 +102,23 @@ class Values:
                 (2, lambda: [self.rng.choice(("contains", "starts-with")), *pair()]),
                 (2, lambda: [self.rng.choice(("position", "last", "true", "false")), "(", ")"]),
                 (1, lambda: ["string-length", "(", *self.literal(), ")"]),
-                (1, lambda: ["(", *self.either_way(path(), self.constant()), ")"]),
+                (1, lambda: ["(", *self.comparison(path(), self.constant()), ")"]),
             ]
         )
 
-    def two_paths(self, below: int, *, top: bool = False) -> Tokens:
+    def path_comparison(self, below: int, *, top: bool = False) -> Tokens:
         return [self.rng.choice(COMPARISONS), *self.path(below, top=top)]
 
     def number_test(self, below: int, *, top: bool = False) -> Tokens:
         other = self.number(below, top=top) if self.chance(0.3) else self.constant()
-        return self.either_way(self.number(below, top=top), other)
+        return self.comparison(self.number(below, top=top), other)
 
     def string_test(self, below: int, *, top: bool = False) -> Tokens:
         if self.chance(0.3):
             name = self.rng.choice(("contains", "starts-with"))
             return [name, "(", *self.string(below), ",", *self.string(below, top=top), ")"]
         other = self.literal() if self.chance(0.8) else self.string(below, top=top)
-        return self.either_way(self.string(below, top=top), other)
+        return self.comparison(self.string(below, top=top), other)
 
     def number(self, below: int, *, top: bool = False) -> Tokens:
         def path() -> Tokens:
@@ -126,8 +127,8 @@ class Values:
         def arithmetic() -> Tokens:
             sides = [self.number(below - 1, top=top), self.constant()]
             self.rng.shuffle(sides)
-            found = [*sides[0], self.rng.choice(("+", "-", "*", "div", "mod")), *sides[1]]
-            return ["(", *found, ")"] if self.chance(0.5) else found
+            tokens = [*sides[0], self.rng.choice(("+", "-", "*", "div", "mod")), *sides[1]]
+            return ["(", *tokens, ")"] if self.chance(0.5) else tokens
 
         def call(*names: str) -> Callable[[], Tokens]:
             return lambda: [self.rng.choice(names), "(", *path(), ")"]

@@ -11,7 +11,8 @@
 - `content_errors`: the rejection of invalid content.
 
 Linear paths are stored in the layout of the core's own arrays (see `compiled.core.labels`), so that
-loading parses nothing. Other subscriptions have their text and their plan. Equal content gives equal bytes.
+loading parses nothing. Other subscriptions have their text and their plan. Equal content gives
+equal bytes.
 
 A checksum proves integrity, not origin. The reader therefore checks every number that will be an
 index, here or (labels and ends) in `Paths.fill`, and compares a length with the file's size before

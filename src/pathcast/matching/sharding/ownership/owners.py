@@ -1,9 +1,9 @@
 """The assignment of keys to owners, by hash or by weight.
 
 `hash_owner` is jump consistent hashing (Lamping and Veach 2014). It is uniform, and a new owner
-n + 1 takes one key in n + 1 while no other key moves. `assign_by_weight` is longest processing time first
-(Graham 1969): the heaviest key goes to the least loaded owner, at most 4/3 of the optimum. There,
-every new plan may move every key.
+n + 1 takes one key in n + 1 while no other key moves. `assign_by_weight` is longest processing time
+first (Graham 1969): the heaviest key goes to the least loaded owner, at most 4/3 of the optimum.
+There, every new plan may move every key.
 
 >>> key = StateKey.parse("start/news/item")
 >>> [hash_owner(key, owners) for owners in (4, 8, 16, 32)]
