@@ -61,8 +61,8 @@ def test_rows_and_their_document_have_the_same_result() -> None:
     assert stylesheet.transform(etree.fromstring(document)) == stylesheet.transform_rows(
         ("a", "b"), rows
     )
-    each = b"".join(row_xml({"a": a, "b": b}) for a, b in rows)
-    assert document == b"<rows>" + each + b"</rows>"
+    row_elements = b"".join(row_xml({"a": a, "b": b}) for a, b in rows)
+    assert document == b"<rows>" + row_elements + b"</rows>"
     parsed = [dict(row.attrib) for row in etree.fromstring(document)]
     assert parsed == [{"a": a, "b": b} for a, b in rows]
 
@@ -149,7 +149,7 @@ def test_entities_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("inside", "said"),
+    ("inside", "message"),
     [
         ('<m><xsl:value-of select="a["/></m>', "line 3: .*could not compile"),
         ("<m><xsl:nope/></m>", "line 3: xsl:nope"),
@@ -162,8 +162,8 @@ def test_entities_are_refused() -> None:
         ("", "makes no XML document"),
     ],
 )
-def test_errors_give_line_and_reason(inside: str, said: str) -> None:
-    with pytest.raises(StylesheetError, match=said) as caught:
+def test_errors_give_line_and_reason(inside: str, message: str) -> None:
+    with pytest.raises(StylesheetError, match=message) as caught:
         run(body(inside))
     assert caught.value.kind == "sheet"
 

@@ -177,7 +177,7 @@ def test_full_disk(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "items", "words"),
+    ("kind", "items", "message"),
     [
         ("folder", [("a", b""), ("a", b"")], "comes twice"),
         ("folder", [("a/b", b"")], "cannot name a file"),
@@ -190,9 +190,9 @@ def test_full_disk(tmp_path: Path) -> None:
     ],
 )
 def test_invalid_ids_are_refused(
-    tmp_path: Path, kind: DocumentFormat, items: list[tuple[str, bytes]], words: str
+    tmp_path: Path, kind: DocumentFormat, items: list[tuple[str, bytes]], message: str
 ) -> None:
-    with pytest.raises(FormatError, match=words):
+    with pytest.raises(FormatError, match=message):
         write_documents(tmp_path / "all", items, kind)
     assert list(tmp_path.iterdir()) == []
 

@@ -58,7 +58,7 @@ def test_bad_rows_do_not_stop_the_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "words"),
+    ("columns", "message"),
     [
         ({"id": ["1"]}, "no columns named 'xpath'"),
         ({"id": [1.5], "xpath": ["//a"]}, "'id' is of type double"),
@@ -68,10 +68,10 @@ def test_bad_rows_do_not_stop_the_others(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_columns_are_errors_of_the_file(
-    tmp_path: Path, columns: dict[str, Any], words: str
+    tmp_path: Path, columns: dict[str, Any], message: str
 ) -> None:
     path = write_table(tmp_path, **{name: pa.array(values) for name, values in columns.items()})
-    with pytest.raises(FormatError, match=words) as caught:
+    with pytest.raises(FormatError, match=message) as caught:
         list(read_subscriptions(path))
     assert caught.value.line is None
 
@@ -108,7 +108,7 @@ def test_parquet_from_standard_input(tmp_path: Path, compress: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "words"),
+    ("rows", "message"),
     [
         ([Subscription(7, "//a"), Subscription("7", "//a")], "integers and texts among the id"),
         (
@@ -119,9 +119,9 @@ def test_parquet_from_standard_input(tmp_path: Path, compress: Any) -> None:
     ],
 )
 def test_mixed_types_in_a_column_are_refused(
-    tmp_path: Path, rows: list[Subscription], words: str
+    tmp_path: Path, rows: list[Subscription], message: str
 ) -> None:
-    with pytest.raises(FormatError, match=words):
+    with pytest.raises(FormatError, match=message):
         write_subscriptions(tmp_path / "a.parquet", rows)
     assert list(tmp_path.iterdir()) == []
 

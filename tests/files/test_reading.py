@@ -96,7 +96,7 @@ def test_last_duplicate_key_wins() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "line", "error", "words"),
+    ("kind", "line", "error", "message"),
     [
         ("txt", b"//\xff", "encoding", "byte 3"),
         ("tsv", b"//a", "columns", "no tab"),
@@ -127,13 +127,13 @@ def test_last_duplicate_key_wins() -> None:
     ],
 )
 def test_bad_row_is_an_error_and_reading_continues(
-    kind: Format, line: bytes, error: str, words: str
+    kind: Format, line: bytes, error: str, message: str
 ) -> None:
     good = {"txt": b"//g", "tsv": b"g\t//g", "jsonl": b'{"id": "g", "xpath": "//g"}'}[kind]
     rows, bad = read(good + b"\n" + line + b"\n" + good + b"\n", kind)
     assert [row.line for row in rows] == [1, 3]
     assert [(item.kind, item.line) for item in bad] == [(error, 2)]
-    assert words in bad[0].message
+    assert message in bad[0].message
 
 
 def test_first_bad_row_is_raised_without_a_callback() -> None:

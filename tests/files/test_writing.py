@@ -97,7 +97,7 @@ def same(read_rows: list[Subscription], rows: list[Subscription]) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("name", "row", "words"),
+    ("name", "row", "message"),
     [
         ("a.txt", Subscription("1", "//a"), "not the number of a line"),
         ("a.txt", Subscription(0, "//a"), "not the number of a line"),
@@ -119,9 +119,9 @@ def same(read_rows: list[Subscription], rows: list[Subscription]) -> bool:
     ],
 )
 def test_unrepresentable_values_are_refused(
-    tmp_path: Path, name: str, row: Subscription, words: str
+    tmp_path: Path, name: str, row: Subscription, message: str
 ) -> None:
-    with pytest.raises(FormatError, match=words):
+    with pytest.raises(FormatError, match=message):
         write_subscriptions(tmp_path / name, [row])
     assert list(tmp_path.iterdir()) == []
 

@@ -59,9 +59,11 @@ def test_process_runner_implements_runner(runner: ProcessRunner) -> None:
 
 
 def test_answers_are_in_request_order(runner: ProcessRunner) -> None:
-    asked = expressions("boolean(//b)", "boolean(//d)", "//b = 'tea'", "count(//*) = 3", "not(//c)")
-    assert runner.run(BODY, asked) == [True, False, True, True, True]
-    assert runner.run(b"<d/>", asked) == [False, True, False, False, True]
+    requested = expressions(
+        "boolean(//b)", "boolean(//d)", "//b = 'tea'", "count(//*) = 3", "not(//c)"
+    )
+    assert runner.run(BODY, requested) == [True, False, True, True, True]
+    assert runner.run(b"<d/>", requested) == [False, True, False, False, True]
     assert runner.run(BODY, []) == []
 
 
@@ -72,18 +74,18 @@ def test_namespaces(runner: ProcessRunner) -> None:
 
 
 def test_values_convert_by_the_boolean_function(runner: ProcessRunner) -> None:
-    asked = expressions(
+    requested = expressions(
         "0", "1", "0 div 0", "-1 div 0", "''", "'x'", "//b", "//d", "//b/@k", "string(//d)"
     )
     expected = [False, True, False, True, False, True, True, False, True, False]
-    assert runner.run(BODY, asked) == expected
+    assert runner.run(BODY, requested) == expected
 
 
 def test_each_invalid_expression_has_its_own_error(runner: ProcessRunner) -> None:
-    asked = expressions(
+    requested = expressions(
         "boolean(//b)", "//b[", "p:b", "nothing()", "$x", "\0", "\ud800", "document('x')", "true()"
     )
-    answers = runner.run(BODY, asked)
+    answers = runner.run(BODY, requested)
     assert kinds(answers) == [True, *["residual"] * 7, True]
     test = Expression("re:test('a', 'a')", (("re", "http://exslt.org/regular-expressions"),))
     assert kinds(runner.run(BODY, [test])) == ["residual"]

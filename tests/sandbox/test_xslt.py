@@ -171,15 +171,15 @@ def test_large_results_end_a_response_early() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (b"<a", "own.xsl, line 1: "),
         (sheet('<xsl:include href="/x.xsl"/>'), "own.xsl, line 2: xsl:include is refused"),
         (body('<m a="{b[}"/>'), "own.xsl, line 3: "),
     ],
 )
-def test_constructor_rejects_a_bad_stylesheet(text: bytes, said: str) -> None:
-    with pytest.raises(StylesheetError, match=said) as caught:
+def test_constructor_rejects_a_bad_stylesheet(text: bytes, message: str) -> None:
+    with pytest.raises(StylesheetError, match=message) as caught:
         StylesheetRunner(text, "own.xsl", AMPLE)
     assert caught.value.kind == "sheet"
 
@@ -193,7 +193,7 @@ def test_memory_of_the_parent_does_not_count() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (
             sheet('<xsl:template match="/"><xsl:apply-templates select="/"/></xsl:template>'),
@@ -205,11 +205,11 @@ def test_memory_of_the_parent_does_not_count() -> None:
         (body("text"), "makes no XML document"),
     ],
 )
-def test_failing_stylesheets(text: bytes, said: str) -> None:
+def test_failing_stylesheets(text: bytes, message: str) -> None:
     with StylesheetRunner(text, "own.xsl", AMPLE) as runner:
         error = failure(runner, b"<a/>")
         assert error.kind == "sheet"
-        assert said in error.message
+        assert message in error.message
         pid = pid_of(runner)
         assert kinds(runner.transform_batch([b"<a/>", b"<b/>"])) == ["sheet", "sheet"]
         assert pid_of(runner) == pid

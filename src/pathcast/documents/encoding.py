@@ -78,11 +78,11 @@ def to_countable(body: bytes) -> CountableText:
     declared = _DECLARED.match(body)
     if declared is None:
         return CountableText(body, recoded=False)
-    recoding = _recoding(declared[1].decode("ascii"))
-    if recoding is None:
+    source_codec = _source_codec(declared[1].decode("ascii"))
+    if source_codec is None:
         return CountableText(body, recoded=False)
     start = declared.end()
-    return CountableText(body[:start] + _recode(body[start:], recoding), recoded=True)
+    return CountableText(body[:start] + _recode(body[start:], source_codec), recoded=True)
 
 
 def _recode(octets: bytes, codec: str) -> bytes:
@@ -91,7 +91,7 @@ def _recode(octets: bytes, codec: str) -> bytes:
 
 
 @lru_cache(maxsize=256)
-def _recoding(name: str) -> str | None:
+def _source_codec(name: str) -> str | None:
     """Return the codec to convert from, None if the encoding is ASCII-compatible."""
     if name.lower() in _ICONV_ONLY:
         return None

@@ -101,9 +101,9 @@ def _parse(
     )
 
 
-def _type_error_message(given: type) -> str:
-    return f"a document is bytes, not {given.__name__}" + (
-        ": encode it first" if given is str else ""
+def _type_error_message(actual: type) -> str:
+    return f"a document is bytes, not {actual.__name__}" + (
+        ": encode it first" if actual is str else ""
     )
 
 

@@ -73,9 +73,9 @@ def _documents(
 
 
 def _documents_below(root: str, limit: int | None) -> Iterator[DocumentFile]:
-    waiting: list[str | os.DirEntry[str]] = [root]  # a stack, the first entry on top
-    while waiting:
-        entry = waiting.pop()
+    pending: list[str | os.DirEntry[str]] = [root]  # a stack, the first entry on top
+    while pending:
+        entry = pending.pop()
         name = os.fspath(entry)
         if isinstance(entry, str) or entry.is_dir(follow_symlinks=False):
             try:
@@ -86,7 +86,7 @@ def _documents_below(root: str, limit: int | None) -> Iterator[DocumentFile]:
             except OSError as error:
                 yield DocumentFile(name, functools.partial(_fail, error))
             else:
-                waiting += children
+                pending += children
         elif _is_document(entry):
             yield DocumentFile(name, functools.partial(_read, name, limit))
 

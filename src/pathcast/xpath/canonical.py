@@ -191,18 +191,18 @@ def at_document(condition: Condition, *, top: bool) -> Condition | None:
             inner = at_document(part, top=top)
             return None if inner is None else negation(inner)
         case And(parts=parts) | Or(parts=parts):
-            moved = [at_document(part, top=top) for part in parts]
-            rewritten = [part for part in moved if part is not None]
-            if len(rewritten) < len(moved):
+            candidates = [at_document(part, top=top) for part in parts]
+            rewritten = [part for part in candidates if part is not None]
+            if len(rewritten) < len(candidates):
                 return None
             return conjunction(rewritten) if isinstance(condition, And) else disjunction(rewritten)
     raise AssertionError(condition)
 
 
 def _from_document(path: Path) -> Path:
-    moved = canonical_path(replace(path, absolute=True))
-    assert moved is not None  # it was satisfiable before
-    return moved
+    rebased = canonical_path(replace(path, absolute=True))
+    assert rebased is not None  # it was satisfiable before
+    return rebased
 
 
 # paths

@@ -137,12 +137,12 @@ def selection(text: str, namespaces: Mapping[str, str] | None = None) -> list[Pa
 
 def _tests(expression: Expr) -> Iterator[Test]:
     """Yield the node tests of an expression."""
-    waiting = [expression]
-    while waiting:
-        node = waiting.pop()
+    pending = [expression]
+    while pending:
+        node = pending.pop()
         if isinstance(node, LocationPath | FilterExpression):
             yield from (step.test for step in node.steps)
-        waiting += children(node)
+        pending += children(node)
 
 
 def _make_all_absolute(expression: Expr) -> Expr:

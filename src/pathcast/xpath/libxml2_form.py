@@ -90,9 +90,9 @@ def quadratic_on_sibling_runs(expression: Expr) -> bool:
     To compare two such nodes, libxml2 walks back to the element before them. That is quadratic in
     runs of thousands of comments, processing instructions or texts.
     """
-    waiting = [expression]
-    while waiting:
-        node = waiting.pop()
+    pending = [expression]
+    while pending:
+        node = pending.pop()
         steps = node.steps if isinstance(node, LocationPath | FilterExpression) else ()
         for index, step in enumerate(steps):
             is_abbreviation = step == DESCENDANT_OR_SELF_NODE and index + 1 < len(steps)
@@ -102,5 +102,5 @@ def quadratic_on_sibling_runs(expression: Expr) -> bool:
                 and not is_abbreviation
             ):
                 return True
-        waiting += children(node)
+        pending += children(node)
     return False

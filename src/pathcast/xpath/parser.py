@@ -359,12 +359,12 @@ class _Parser(TokenCursor):
 
     def _check_depth(self, expression: Expr) -> None:
         """Refuse a tree that operators make deeper than the limit."""
-        waiting = [(expression, 1)]
-        while waiting:
-            node, depth = waiting.pop()
+        pending = [(expression, 1)]
+        while pending:
+            node, depth = pending.pop()
             if depth > MAX_NESTING + 1:
                 self._too_deep(node.at)
-            waiting += [(child, depth + 1) for child in children(node)]
+            pending += [(child, depth + 1) for child in children(node)]
 
     def _too_deep(self, at: int) -> NoReturn:
         message = f"brackets and operators may be nested {MAX_NESTING} deep"

@@ -95,12 +95,12 @@ def condition_text(condition: Condition, names: QNameFormat = CLARK, *, top: boo
             return f"self::{test_text(test, names)}"
         case Value():
             # Outside predicates a relative path gets an implicit //, whereas string() does not.
-            return _value(condition, "string()" if top else ".", "number()" if top else ".")
+            return _value_text(condition, "string()" if top else ".", "number()" if top else ".")
         case First(path=path, value=value):
             inner = path_text(path, names)
             if value.kind in (ValueKind.STRING, ValueKind.NUMBER):
-                return _value(value, f"string({inner})", f"number({inner})")
-            return _value(value, inner, inner)
+                return _value_text(value, f"string({inner})", f"number({inner})")
+            return _value_text(value, inner, inner)
         case Count(path=path, op=op, operand=operand):
             return f"count({path_text(path, names)}) {op} {operand}"
         case Position(left=left, op=op, right=right):
@@ -124,7 +124,7 @@ def condition_text(condition: Condition, names: QNameFormat = CLARK, *, top: boo
     raise AssertionError(condition)
 
 
-def _value(value: Value, string: str, numeric: str) -> str:
+def _value_text(value: Value, string: str, numeric: str) -> str:
     match value.kind:
         case ValueKind.NUMBER:
             return f"{numeric} {value.op} {value.operand}"
@@ -162,7 +162,7 @@ def path_text(path: Path, names: QNameFormat = CLARK) -> str:
             lead = "/" if path.absolute or not first else ""
         written += lead + text
         for condition in step.conditions:
-            written += f"[{_predicate(condition, names)}]"
+            written += f"[{_predicate_text(condition, names)}]"
         deep = False
     return written or "/"
 
@@ -171,7 +171,7 @@ def _abbreviates(step: Step) -> bool:
     return step.axis is Axis.ATTRIBUTE or (step.axis is Axis.CHILD and step.positional)
 
 
-def _predicate(condition: Condition, names: QNameFormat) -> str:
+def _predicate_text(condition: Condition, names: QNameFormat) -> str:
     if isinstance(condition, Position) and (condition.left, condition.op) == ("position", "="):
         return "last()" if condition.right == "last" else condition.right
     return condition_text(condition, names)
@@ -188,45 +188,45 @@ def expression_text(expression: Expr, names: QNameFormat = CLARK) -> str:
         case Literal(value=value):
             return quote(value)
         case Negation(operand=operand):
-            return "-" + _operand(operand, names, isinstance(operand, OperatorChain))
+            return "-" + _operand_text(operand, names, isinstance(operand, OperatorChain))
         case Call(name=name, arguments=arguments):
             texts = [expression_text(argument, names) for argument in arguments]
             return f"{name}({', '.join(texts)})"
         case Union(parts=parts):
             texts = []
             for part in parts:
-                texts.append(_operand(part, names, isinstance(part, Union)))
+                texts.append(_operand_text(part, names, isinstance(part, Union)))
             return " | ".join(texts)
         case OperatorChain(precedence=precedence):
-            return _chain(expression, precedence, names)
+            return _chain_text(expression, precedence, names)
         case LocationPath(absolute=absolute, steps=steps):
             if not steps:
                 return "(/)"  # without brackets, a name after it would become a step
-            return _steps(steps, names, "/" if absolute else "")
+            return _steps_text(steps, names, "/" if absolute else "")
         case FilterExpression(primary=primary, predicates=predicates, steps=steps):
-            written = _operand(primary, names, not isinstance(primary, Call))
+            written = _operand_text(primary, names, not isinstance(primary, Call))
             for predicate in predicates:
                 written += f"[{expression_text(predicate, names)}]"
-            return written + (_steps(steps, names, "/") if steps else "")
+            return written + (_steps_text(steps, names, "/") if steps else "")
 
 
-def _operand(expression: Expr, names: QNameFormat, brackets: bool) -> str:
+def _operand_text(expression: Expr, names: QNameFormat, brackets: bool) -> str:
     text = expression_text(expression, names)
     return f"({text})" if brackets else text
 
 
-def _chain(chain: OperatorChain, precedence: Precedence, names: QNameFormat) -> str:
+def _chain_text(chain: OperatorChain, precedence: Precedence, names: QNameFormat) -> str:
     def needs_brackets(operand: Expr) -> bool:
         # A chain is flat, so an operand of equal precedence was in brackets.
         return isinstance(operand, OperatorChain) and operand.precedence.value <= precedence.value
 
-    written = _operand(chain.first, names, needs_brackets(chain.first))
+    written = _operand_text(chain.first, names, needs_brackets(chain.first))
     for op, operand in chain.rest:
-        written += f" {op} {_operand(operand, names, needs_brackets(operand))}"
+        written += f" {op} {_operand_text(operand, names, needs_brackets(operand))}"
     return written
 
 
-def _steps(steps: tuple[SyntaxStep, ...], names: QNameFormat, lead: str) -> str:
+def _steps_text(steps: tuple[SyntaxStep, ...], names: QNameFormat, lead: str) -> str:
     written = ""
     for index, step in enumerate(steps):
         is_double_slash = (

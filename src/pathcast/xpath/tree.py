@@ -316,25 +316,25 @@ class Always(Condition):
 
 def steps_of(condition: Condition) -> list[Step]:
     """Return all steps inside a condition, outer ones first."""
-    return [part for part in _parts(condition) if isinstance(part, Step)]
+    return [part for part in _iter_parts(condition) if isinstance(part, Step)]
 
 
 def tests_of(condition: Condition) -> list[Test]:
     """Return all node tests inside a condition."""
-    return [part.test for part in _parts(condition) if isinstance(part, Step | Is)]
+    return [part.test for part in _iter_parts(condition) if isinstance(part, Step | Is)]
 
 
-def _parts(condition: Condition) -> Iterator[Step | Condition]:
-    waiting: list[Condition] = [condition]
-    while waiting:
-        current = waiting.pop()
+def _iter_parts(condition: Condition) -> Iterator[Step | Condition]:
+    pending: list[Condition] = [condition]
+    while pending:
+        current = pending.pop()
         yield current
         match current:
             case And(parts=parts) | Or(parts=parts):
-                waiting += parts
+                pending += parts
             case Not(part=part):
-                waiting.append(part)
+                pending.append(part)
             case Exists(path=path) | First(path=path) | Count(path=path):
                 for step in path.steps:
                     yield step
-                    waiting += step.conditions
+                    pending += step.conditions
