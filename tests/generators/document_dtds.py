@@ -1,6 +1,7 @@
-"""Random small DTDs: choices, sequences, occurrence marks, mixed content, ANY, recursion, attributes of all types.
+"""Random small DTDs: all forms of content, recursion, attributes of all types.
 
-A name comes at most once in a content model, so that every model is deterministic, as XML wants it and libxml2 checks.
+A name occurs at most once in a content model, so every model is deterministic, as XML requires and
+libxml2 checks.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _ATTRIBUTES = (
 
 @st.composite
 def contents(draw: st.DrawFn, names: list[str], depth: int = 2) -> Content:
-    """A content model in which each of the names stands at most once."""
+    """Draw a content model with each of the names at most once."""
     if len(names) == 1 or depth == 0:
         return Child(names[0], draw(_OCCURS))
     size = draw(st.integers(1, min(3, len(names))))
@@ -50,25 +51,27 @@ def contents(draw: st.DrawFn, names: list[str], depth: int = 2) -> Content:
 
 @st.composite
 def dtds(draw: st.DrawFn) -> str:
-    """The text of a DTD whose root is e0."""
+    """Draw the text of a DTD whose root is e0."""
     names = [f"e{number}" for number in range(draw(st.integers(1, 6)))]
     lines = ['<!NOTATION gif SYSTEM "g">', '<!NOTATION png SYSTEM "p">']
     for name in names:
-        some = draw(st.lists(st.sampled_from(names), unique=True, max_size=4))
+        children = draw(st.lists(st.sampled_from(names), unique=True, max_size=4))
         kind = draw(st.sampled_from(["children", "children", "children", "mixed", "EMPTY", "ANY"]))
         model = kind
-        if kind == "mixed" or (kind == "children" and not some):
-            model = f"(#PCDATA{''.join(f' | {one}' for one in some)})*"
+        if kind == "mixed" or (kind == "children" and not children):
+            model = f"(#PCDATA{''.join(f' | {child}' for child in children)})*"
         elif kind == "children":
-            model = str(draw(contents(some)))
+            model = str(draw(contents(children)))
             model = model if model.startswith("(") else f"({model})"
         lines.append(f"<!ELEMENT {name} {model}>")
         seen: set[str] = set()
-        for number, one in enumerate(draw(st.lists(st.sampled_from(_ATTRIBUTES), max_size=3))):
-            word = one.split()[0]
+        for number, declaration in enumerate(
+            draw(st.lists(st.sampled_from(_ATTRIBUTES), max_size=3))
+        ):
+            word = declaration.split()[0]
             once = word in ("ID", "NOTATION")
             if (once and word in seen) or (word == "NOTATION" and model == "EMPTY"):
                 continue
             seen.add(word)
-            lines.append(f"<!ATTLIST {name} a{number} {one}>")
+            lines.append(f"<!ATTLIST {name} a{number} {declaration}>")
     return "\n".join(lines)

@@ -34,7 +34,7 @@ def gaps(times: list[float]) -> list[float]:
 
 
 @given(PROCESSES, st.integers(0, 1000))
-def test_times_start_after_0_and_never_fall(process: Arrivals, seed: int) -> None:
+def test_times_are_positive_and_non_decreasing(process: Arrivals, seed: int) -> None:
     times = first(process, 200, seed)
     assert times[0] > 0
     assert all(gap >= 0 for gap in gaps(times))
@@ -44,21 +44,21 @@ def test_times_start_after_0_and_never_fall(process: Arrivals, seed: int) -> Non
 @pytest.mark.parametrize("rate", [0.5, 0.85, 2.0, 4.0, 8.0])  # table 5.4
 @pytest.mark.parametrize("seed", [1, 2])
 def test_poisson(rate: float, seed: int, deep: bool) -> None:
-    """Gaps: mean and deviation 1/rate, a third of them longer than 1.1 / rate, none like the one before."""
+    """Intervals have mean and deviation 1/rate; a third exceeds 1.1 / rate; no two are equal."""
     count = 200_000 if deep else 10_000
-    found = gaps(first(Poisson(rate), count, seed))
-    bound = 6 / math.sqrt(count)  # six deviations of the mean
-    assert abs(fmean(found) * rate - 1) < bound
-    assert abs(pvariance(found) * rate**2 - 1) < 3 * bound  # the variance of a variance is 8
+    intervals = gaps(first(Poisson(rate), count, seed))
+    bound = 6 / math.sqrt(count)  # six standard errors of the mean
+    assert abs(fmean(intervals) * rate - 1) < bound
+    assert abs(pvariance(intervals) * rate**2 - 1) < 3 * bound  # the variance of a variance is 8
     for long in (0.1, 0.5, 1.0, 2.0, 3.0):
-        share = sum(1 for gap in found if gap * rate > long) / count
+        share = sum(1 for gap in intervals if gap * rate > long) / count
         assert abs(share - math.exp(-long)) < bound
-    follow = fmean((a * rate - 1) * (b * rate - 1) for a, b in itertools.pairwise(found))
+    follow = fmean((a * rate - 1) * (b * rate - 1) for a, b in itertools.pairwise(intervals))
     assert abs(follow) < bound
 
 
-def test_the_number_in_an_interval_is_poisson() -> None:
-    """Its variance is its mean."""
+def test_arrivals_in_an_interval_are_poisson_distributed() -> None:
+    """The variance equals the mean."""
     times = first(Poisson(1.0), 20_000, 3)
     counts = [0] * int(times[-1] // 10)
     for time in times:
@@ -81,10 +81,10 @@ def test_bursts(size: int, spacing: float) -> None:
     count = 4000 * size
     times = first(process, count, 5)
     assert count / times[-1] == pytest.approx(process.rate, rel=0.1)
-    found = gaps(times)
-    inner = [gap for place, gap in enumerate(found) if place % size]
+    intervals = gaps(times)
+    inner = [gap for place, gap in enumerate(intervals) if place % size]
     assert all(gap == pytest.approx(spacing, abs=1e-6) for gap in inner)
-    pauses = found[::size]
+    pauses = intervals[::size]
     mean = size / process.rate - (size - 1) * spacing
     assert fmean(pauses) == pytest.approx(mean, rel=0.1)
     assert pvariance(pauses) == pytest.approx(mean**2, rel=0.25)
@@ -94,8 +94,8 @@ def test_bursts_of_one_are_poisson() -> None:
     assert first(Bursts(2.0, 1), 100, 1) == first(Poisson(2.0), 100, 1)  # halving is exact
 
 
-def test_these_very_times() -> None:
-    """To the last bit: they are the same on every machine."""
+def test_times_are_pinned_to_the_last_bit() -> None:
+    """The times are the same on every machine."""
     assert first(Poisson(0.85), 3, 1) == [
         0.8393346213582573,
         1.5482062047351728,
@@ -104,13 +104,13 @@ def test_these_very_times() -> None:
 
 
 @given(PROCESSES)
-def test_a_process_is_its_text(process: Arrivals) -> None:
+def test_the_text_of_a_process_parses_to_it(process: Arrivals) -> None:
     again = parse_arrivals(str(process))
     assert again == process
     assert str(again) == str(process)
 
 
-def test_a_text_has_all_digits_and_no_more() -> None:
+def test_numbers_have_their_shortest_exact_text() -> None:
     assert str(Poisson(0.1 + 0.2)) == "poisson:0.30000000000000004"
     assert str(Fixed(30.0)) == "fixed:30"
     assert str(Bursts(2.0, 10, 0.1)) == "bursts:2,size=10,spacing=0.1"
@@ -122,14 +122,14 @@ def test_the_slowest_processes_have_finite_times(process: Arrivals) -> None:
 
 
 @pytest.mark.parametrize("number", [5e-324, 1e-10, 1e10, 1e308])
-def test_numbers_that_would_leave_the_floats(number: float) -> None:
+def test_out_of_range_numbers_are_rejected(number: float) -> None:
     for make in (Poisson, Fixed, lambda rate: Bursts(rate, 2)):
         with pytest.raises(WorkloadError, match="must be from 1e-09 to 1e"):
             make(number)
 
 
 @pytest.mark.parametrize("digits", [10, 11, 400, 5000])
-def test_bursts_that_never_end(digits: int) -> None:
+def test_bursts_slower_than_their_rate_are_rejected(digits: int) -> None:
     with pytest.raises(WorkloadError, match="1000000000"):
         parse_arrivals("bursts:1,size=" + "9" * digits)
     with pytest.raises(WorkloadError, match="1000000000"):
@@ -145,7 +145,7 @@ def test_bursts_that_never_end(digits: int) -> None:
         ("bursts: 2 , spacing = 0.1 , size = 10", Bursts(2.0, 10, 0.1)),
     ],
 )
-def test_texts(text: str, process: Arrivals) -> None:
+def test_spellings_of_processes(text: str, process: Arrivals) -> None:
     assert parse_arrivals(text) == process
 
 
@@ -176,16 +176,16 @@ def test_texts(text: str, process: Arrivals) -> None:
         "bursts:2,size=10,spacing=0.6",
     ],
 )
-def test_bad_texts_say_what_to_write(text: str) -> None:
+def test_malformed_texts_have_a_hint(text: str) -> None:
     with pytest.raises(WorkloadError) as caught:
         parse_arrivals(text)
     assert caught.value.kind == "arrivals"
 
 
 @given(st.text())
-def test_any_text_is_a_process_or_an_error_of_ours(text: str) -> None:
-    for one in (text, f"poisson:{text}", f"bursts:1,size={text}"):
+def test_any_text_parses_or_raises_workload_error(text: str) -> None:
+    for candidate in (text, f"poisson:{text}", f"bursts:1,size={text}"):
         try:
-            next(parse_arrivals(one).times(SeededRandom(1)))
+            next(parse_arrivals(candidate).times(SeededRandom(1)))
         except WorkloadError:
             pass

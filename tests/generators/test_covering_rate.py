@@ -1,4 +1,4 @@
-"""The covering rate, against two twins: pairs by homomorphism, and pairs by all documents that could tell them apart."""
+"""The covering rate against two oracles: pairwise homomorphisms, and canonical models."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ paths = st.lists(
 
 
 def maps(p: Steps, q: Steps) -> bool:
-    """Whether there is a homomorphism from p to q."""
+    """Return whether there is a homomorphism from p to q."""
 
     @cache
     def ends(i: int, j: int) -> bool:
@@ -46,9 +46,10 @@ def maps(p: Steps, q: Steps) -> bool:
 
 
 def covers(p: str, q: str) -> bool:
-    """Whether p matches every document that q matches: chains are enough, with gaps a little longer than p's wildcards.
+    """Return whether p matches every document that q matches, by canonical models.
 
-    This is the canonical-model test for containment; it uses neither homomorphisms nor a normal form.
+    Chains suffice, with gaps a little longer than p's runs of wildcards. The test uses neither
+    homomorphisms nor a normal form.
     """
     compiled = etree.XPath(f"boolean({p})")
     steps = [(axis == "//", name) for axis, name in re.findall(r"(//?)([^/]+)", q)]
@@ -67,31 +68,31 @@ def _models(
         yield etree.fromstring(opened + closed).getroottree()
 
 
-def kept(texts: list[str]) -> int:
-    """How many are covered by no other; of equivalent ones the first counts."""
+def count_roots(texts: list[str]) -> int:
+    """Return how many no other path covers; of equivalent ones the first counts."""
     steps = [linear_steps(text) for text in texts]
-    found = [one for one in dict.fromkeys(steps) if one is not None]
-    return sum(not any(p != q and maps(p, q) for p in found) for q in found)
+    distinct_paths = [path for path in dict.fromkeys(steps) if path is not None]
+    return sum(not any(p != q and maps(p, q) for p in distinct_paths) for q in distinct_paths)
 
 
 @given(st.lists(paths, max_size=25))
-def test_against_pairs(texts: list[str]) -> None:
-    assert uncovered_count(texts) == kept(texts)
-    rate = 1 - kept(texts) / len(texts) if texts else 0
+def test_rate_equals_that_of_pairwise_homomorphisms(texts: list[str]) -> None:
+    assert uncovered_count(texts) == count_roots(texts)
+    rate = 1 - count_roots(texts) / len(texts) if texts else 0
     assert covering_rate(texts) == pytest.approx(rate)
 
 
 @given(paths, paths)
-def test_two_against_all_documents(p: str, q: str) -> None:
-    one, other = covers(p, q), covers(q, p)
-    assert uncovered_count([p, q]) == (1 if one or other else 2)
-    assert (linear_steps(p) == linear_steps(q)) == (one and other)
+def test_pairs_agree_with_canonical_models(p: str, q: str) -> None:
+    forward, backward = covers(p, q), covers(q, p)
+    assert uncovered_count([p, q]) == (1 if forward or backward else 2)
+    assert (linear_steps(p) == linear_steps(q)) == (forward and backward)
 
 
-def test_what_generated_ones_cover() -> None:
+def test_rate_of_generated_subscriptions() -> None:
     options = SubscriptionOptions(max_depth=10, min_depth=5, full=True, descendant=0.3)
     texts = list(subscriptions(bundled_schema("news"), options, 3, 400))
-    assert 0 < uncovered_count(texts) == kept(texts) < 400
+    assert 0 < uncovered_count(texts) == count_roots(texts) < 400
 
 
 @pytest.mark.parametrize(
@@ -102,28 +103,28 @@ def test_what_generated_ones_cover() -> None:
         ("b", "/a/b/c"),
         ("/a/*", "/a//b"),
         ("/*//b", "//*/b"),
-        ("/*/a//*//c", "/a/a/*//c/e/c/d"),  # Li et al. 2008, section 4.2
-        ("/a/*//*/d", "/a//b/c/d"),  # the special case of the same section
+        ("/*/a//*//c", "/a/a/*//c/e/c/d"),  # Li 2008, section 4.2
+        ("/a/*//*/d", "/a//b/c/d"),  # the special case of that section
     ],
 )
-def test_covered(p: str, q: str) -> None:
+def test_first_path_covers_second(p: str, q: str) -> None:
     assert uncovered_count([p, q]) == 1
     assert covering_rate([p, q]) == 0.5
 
 
 @pytest.mark.parametrize(("p", "q"), [("/a", "/b"), ("/a/b", "/a/c"), ("//a/b", "//a//c")])
-def test_not_covered(p: str, q: str) -> None:
+def test_neither_path_covers_the_other(p: str, q: str) -> None:
     assert uncovered_count([p, q]) == 2
 
 
-def test_more_is_covered_than_by_the_rules_of_the_paper() -> None:
-    """Li et al. 2008, section 4.2, say that a part */c cannot cover *//c, but a // in front of the * lets it."""
+def test_covering_beyond_the_rules_of_li_2008() -> None:
+    """Li 2008, section 4.2: a part */c cannot cover *//c; but a // before the * lets it."""
     p, q = "/*/a//*/c", "/a/a/*//c/b/d"
     assert covers(p, q)
     assert uncovered_count([p, q]) == 1
 
 
-def test_only_linear_ones_count() -> None:
+def test_only_linear_paths_count() -> None:
     assert linear_steps("/a[b]/c") is linear_steps("/a[@x = 1]") is linear_steps("a |b") is None
     assert linear_steps("a/b") == linear_steps("//a/b")
     assert covering_rate(["/a[b]/c", "/a"]) == covering_rate([]) == 0

@@ -1,4 +1,4 @@
-"""repeat: exactly so many of an element, wherever a content model lets it repeat."""
+"""The option repeat: an exact number of an element wherever a model lets it repeat."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathcast.schema import parse_dtd
 
 
 def _counts(document: bytes, parent: str, child: str) -> set[int]:
-    return {len(one.findall(child)) for one in etree.fromstring(document).iter(parent)}
+    return {len(element.findall(child)) for element in etree.fromstring(document).iter(parent)}
 
 
 def test_repeat_is_exact_under_every_parent() -> None:
@@ -29,19 +29,19 @@ _MODELS = ["(y | x)*", "(y | (z, x?))+", "(#PCDATA | x | y)*", "((y | x), z?)*",
 
 
 @pytest.mark.parametrize("model", ["(x*)", "(x+)", "(y?, x*, z?)", "(y, x)*", *_MODELS])
-def test_repeat_in_any_model(model: str) -> None:
+def test_repeat_in_every_form_of_content_model(model: str) -> None:
     _seven(model, None)
 
 
 @pytest.mark.parametrize("model", _MODELS)
-def test_repeat_and_a_size(model: str) -> None:
-    """What repeats besides makes up the size."""
+def test_other_repeatable_parts_fill_the_size(model: str) -> None:
+    """Other repeatable parts make up the size."""
     assert all(abs(size - 400) < 20 for size in _seven(model, 400))
 
 
 def _seven(model: str, size: int | None) -> list[int]:
-    rest = "<!ELEMENT x EMPTY><!ELEMENT y EMPTY><!ELEMENT z EMPTY>"
-    schema = parse_dtd(f"<!ELEMENT a {model}>{rest}", root="a")
+    declarations = "<!ELEMENT x EMPTY><!ELEMENT y EMPTY><!ELEMENT z EMPTY>"
+    schema = parse_dtd(f"<!ELEMENT a {model}>{declarations}", root="a")
     several = list(documents(schema, DocumentOptions(repeat={"x": 7}, size=size), 1, 10))
     for document in several:
         assert schema.faults(document) == []
@@ -49,7 +49,7 @@ def _seven(model: str, size: int | None) -> list[int]:
     return [len(document) for document in several]
 
 
-def test_repeat_of_two_in_one_part() -> None:
+def test_repeat_of_two_elements_in_one_part() -> None:
     schema = parse_dtd(
         "<!ELEMENT a (x | y | z)*><!ELEMENT x EMPTY><!ELEMENT y EMPTY><!ELEMENT z EMPTY>"
     )
@@ -62,7 +62,7 @@ def test_repeat_of_two_in_one_part() -> None:
         Documents(pairs, DocumentOptions(repeat={"x": 4, "y": 5}))
 
 
-def test_repeat_of_none() -> None:
+def test_repeat_of_zero() -> None:
     schema = parse_dtd("<!ELEMENT a (x | y)+><!ELEMENT x EMPTY><!ELEMENT y EMPTY>")
     for document in documents(schema, DocumentOptions(repeat={"x": 0}), 1, 5):
         assert schema.faults(document) == []
@@ -73,7 +73,7 @@ def test_repeat_of_none() -> None:
         )
 
 
-def test_repeat_of_what_is_recursive_ends_with_the_depth() -> None:
+def test_repeat_of_a_recursive_element_ends_at_max_depth() -> None:
     options = DocumentOptions(repeat={"section": 2}, max_depth=5)
     book = bundled_schema("book")
     for document in documents(book, options, 1, 3):

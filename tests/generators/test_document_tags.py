@@ -1,4 +1,4 @@
-"""What stands in the tags and texts of documents: attributes of all types, namespaces, values."""
+"""Tags and texts of documents: attributes of all types, namespaces, values."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ from pathcast.generators.values import ValueDomain
 from pathcast.schema import AttributeType, parse_dtd
 
 
-def test_identifiers_are_unique_and_references_lead_to_them() -> None:
+def test_ids_are_unique_and_references_refer_to_them() -> None:
     news = bundled_schema("news")
     forward = backward = 0
     for document in documents(news, DocumentOptions(size=20_000), 1, 5):
-        known: list[str] = []
+        ids: list[str] = []
         references: list[tuple[int, str]] = []
         for element in etree.fromstring(document).iter():
-            for one in news.elements[str(element.tag)].attributes:
-                value = element.get(one.name)
-                if value is not None and one.type is AttributeType.ID:
-                    known.append(value)
-                if value is not None and one.type is AttributeType.IDREFS:
-                    references += [(len(known), word) for word in value.split()]
-        assert len(set(known)) == len(known) > 10
-        forward += sum(known.index(word) >= before for before, word in references)
-        backward += sum(known.index(word) < before for before, word in references)
+            for attribute in news.elements[str(element.tag)].attributes:
+                value = element.get(attribute.name)
+                if value is not None and attribute.type is AttributeType.ID:
+                    ids.append(value)
+                if value is not None and attribute.type is AttributeType.IDREFS:
+                    references += [(len(ids), word) for word in value.split()]
+        assert len(set(ids)) == len(ids) > 10
+        forward += sum(ids.index(word) >= before for before, word in references)
+        backward += sum(ids.index(word) < before for before, word in references)
     assert forward > 0
     assert backward > 0
 
 
-def test_references_without_an_identifier() -> None:
-    one = "<!ELEMENT a (b*)><!ELEMENT b EMPTY><!ATTLIST b r IDREF {} >"
-    lonely = parse_dtd(one.format("#IMPLIED"))
+def test_references_without_an_id() -> None:
+    template = "<!ELEMENT a (b*)><!ELEMENT b EMPTY><!ATTLIST b r IDREF {} >"
+    lonely = parse_dtd(template.format("#IMPLIED"))
     assert b"r=" not in b"".join(documents(lonely, DocumentOptions(), 1, 20))
-    # An element that must refer to something is left out where it can be...
-    must = parse_dtd(one.format("#REQUIRED"))
+    # An optional element with a required reference is omitted.
+    must = parse_dtd(template.format("#REQUIRED"))
     assert set(documents(must, DocumentOptions(), 1, 20)) == {b"<a></a>"}
-    # ...an identifier is looked for where it cannot...
+    # For a required element, the generator tries documents until one has an ID.
     text = "<!ELEMENT a (b, c*)><!ELEMENT b EMPTY><!ELEMENT c EMPTY><!ATTLIST b r IDREF #REQUIRED>"
-    found = parse_dtd(text + "<!ATTLIST c i ID #IMPLIED>")
-    for document in documents(found, DocumentOptions(optional=0.1), 1, 20):
-        assert found.faults(document) == []
-    # ...and where there is none, it is said.
+    with_id = parse_dtd(text + "<!ATTLIST c i ID #IMPLIED>")
+    for document in documents(with_id, DocumentOptions(optional=0.1), 1, 20):
+        assert with_id.faults(document) == []
+    # Without any ID in the DTD, it raises an error.
     with pytest.raises(WorkloadError, match="no ID to refer to") as caught:
         Documents(parse_dtd(text))[0]
     assert caught.value.kind == "references"
 
 
 @pytest.mark.parametrize("optional", [0.3, 0.5, 0.9])
-def test_the_size_is_met_without_the_references_that_lead_nowhere(optional: float) -> None:
+def test_the_size_is_met_after_dangling_references_are_removed(optional: float) -> None:
     schema = parse_dtd(
         "<!ELEMENT r (x*, y?)><!ELEMENT x EMPTY><!ELEMENT y EMPTY><!ATTLIST y id ID #IMPLIED>"
         "<!ATTLIST x first IDREFS #IMPLIED second IDREFS #IMPLIED>"
@@ -66,10 +66,11 @@ def test_the_size_is_met_without_the_references_that_lead_nowhere(optional: floa
     assert 0 < without < 100
 
 
-def test_attributes_come_with_the_optional_probability_and_all_values() -> None:
+def test_attributes_have_the_optional_probability_and_all_values() -> None:
     schema = parse_dtd(
         "<!ELEMENT a (b*)><!ELEMENT b EMPTY>"
-        "<!ATTLIST b one CDATA #IMPLIED two (x | y) #REQUIRED three CDATA #FIXED 'f' four CDATA 'd'>"
+        "<!ATTLIST b one CDATA #IMPLIED two (x | y) #REQUIRED"
+        " three CDATA #FIXED 'f' four CDATA 'd'>"
     )
     document = Documents(schema, DocumentOptions(repeat={"b": 20_000}, optional=0.3))[0]
     elements = list(etree.fromstring(document))
@@ -85,13 +86,15 @@ def test_attributes_come_with_the_optional_probability_and_all_values() -> None:
     together = sum(
         element.get("one") is not None and element.get("four") is not None for element in elements
     )
-    assert together / 20_000 == pytest.approx(0.09, abs=0.04)  # they are independent
+    assert together / 20_000 == pytest.approx(0.09, abs=0.04)  # the attributes are independent
 
 
 def test_namespaces_are_declared_where_they_are_used() -> None:
     schema = parse_dtd(
-        "<!ELEMENT a (m:b | p:d)*><!ATTLIST a xmlns CDATA #FIXED 'urn:a' xmlns:m CDATA #FIXED 'urn:m'>"
-        "<!ELEMENT m:b (m:c)><!ATTLIST m:b x:href CDATA #IMPLIED xml:lang NMTOKEN #REQUIRED m:own CDATA #REQUIRED>"
+        "<!ELEMENT a (m:b | p:d)*>"
+        "<!ATTLIST a xmlns CDATA #FIXED 'urn:a' xmlns:m CDATA #FIXED 'urn:m'>"
+        "<!ELEMENT m:b (m:c)><!ATTLIST m:b x:href CDATA #IMPLIED"
+        " xml:lang NMTOKEN #REQUIRED m:own CDATA #REQUIRED>"
         "<!ELEMENT m:c EMPTY><!ELEMENT p:d EMPTY>"
     )
     document = Documents(schema, DocumentOptions(size=2000))[0]
@@ -104,8 +107,11 @@ def test_namespaces_are_declared_where_they_are_used() -> None:
         Documents(parse_dtd("<!ELEMENT m:b EMPTY>"))
 
 
-def test_external_entities_are_left_out_or_refused() -> None:
-    text = "<!ELEMENT a (b | c)+><!ELEMENT b EMPTY><!ELEMENT c EMPTY><!ATTLIST b e ENTITY {} n CDATA #IMPLIED>"
+def test_external_entities_are_omitted_or_rejected() -> None:
+    text = (
+        "<!ELEMENT a (b | c)+><!ELEMENT b EMPTY><!ELEMENT c EMPTY>"
+        "<!ATTLIST b e ENTITY {} n CDATA #IMPLIED>"
+    )
     implied = parse_dtd(text.format("#IMPLIED"))
     document = Documents(implied, DocumentOptions(size=1000))[0]
     assert implied.faults(document) == []
@@ -134,17 +140,19 @@ def test_values_come_from_their_domain_and_are_escaped() -> None:
 def test_texts_of_several_values() -> None:
     values = ValueDomain(kind="words", vocabulary=20, length=5)
     document = Documents(bundled_schema("book"), DocumentOptions(size=9000, values=values))[0]
-    lengths = Counter(len((one.text or "").split()) for one in etree.fromstring(document).iter("p"))
+    lengths = Counter(
+        len((element.text or "").split()) for element in etree.fromstring(document).iter("p")
+    )
     assert set(lengths) == {1, 2, 3, 4, 5}
 
 
-def test_integers_are_those_asked_for() -> None:
+def test_integers_are_in_the_requested_range() -> None:
     document = Documents(bundled_schema("bib"), DocumentOptions(size=20_000))[0]
     texts = {int(text) for text in etree.fromstring(document).itertext()}
     assert texts == set(range(1, 101))
 
 
-def test_texts_grow_where_nothing_else_can() -> None:
+def test_texts_grow_if_nothing_else_can() -> None:
     schema = parse_dtd("<!ELEMENT a (b, c)><!ELEMENT b (#PCDATA)><!ELEMENT c (#PCDATA)>")
     for document in documents(schema, DocumentOptions(size=5000), 1, 5):
         assert schema.faults(document) == []

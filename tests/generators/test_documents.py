@@ -1,4 +1,4 @@
-"""Documents from DTDs: valid, within the limits, as big as asked for, and the same again for the same seed."""
+"""Documents from DTDs: valid, within the limits, of the requested size, and reproducible."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OPTIONS = st.builds(
 
 def _paths(document: bytes) -> Iterator[list[str]]:
     for element in etree.fromstring(document).iter():
-        yield [str(element.tag), *(str(one.tag) for one in element.iterancestors())]
+        yield [str(element.tag), *(str(ancestor.tag) for ancestor in element.iterancestors())]
 
 
 def _depth(document: bytes) -> int:
@@ -65,8 +65,8 @@ def test_documents_of_any_dtd(text: str, options: DocumentOptions, seed: int) ->
         assert caught.value.kind == ("infinite" if height is None else "depth")
         return
     try:
-        made = Documents(schema, options, seed)
-        several = [made[number] for number in range(3)]
+        documents = Documents(schema, options, seed)
+        several = [documents[number] for number in range(3)]
     except WorkloadError as error:
         reasons = {"references": "IDREF #REQUIRED" in text, "size": options.size is not None}
         if reasons.get(error.kind):
@@ -74,29 +74,29 @@ def test_documents_of_any_dtd(text: str, options: DocumentOptions, seed: int) ->
         raise
     for document in several:
         assert schema.faults(document) == [], document
-        _check(schema, _unsized(options), document)
+        _check(schema, _without_size(options), document)
     again = Documents(schema, options, seed)
     assert [again[number] for number in (2, 0, 1)] == [several[2], several[0], several[1]]
 
 
-def _unsized(options: DocumentOptions) -> DocumentOptions:
-    """Parts of a random DTD may be too big for any size to be met."""
+def _without_size(options: DocumentOptions) -> DocumentOptions:
+    """Return the options without a size: parts of a random DTD may be too big for it."""
     return DocumentOptions(max_depth=options.max_depth, recursion=options.recursion)
 
 
 @given(dtds(), st.integers(1, 4), st.integers(0, 3))
-def test_a_part_is_repeated_no_more_than_so_many_times(text: str, most: int, seed: int) -> None:
+def test_repetition_is_an_upper_bound(text: str, max_repeats: int, seed: int) -> None:
     schema = parse_dtd(text, root="e0")
     try:
-        document = Documents(schema, DocumentOptions(repetition=most, max_depth=6), seed)[0]
+        document = Documents(schema, DocumentOptions(repetition=max_repeats, max_depth=6), seed)[0]
     except WorkloadError:
         return
     for element in etree.fromstring(document).iter():
         count = Counter(child.tag for child in element)
-        # A name stands once in a model here, and inside three marks at most: those of its groups and its own.
-        assert max(count.values(), default=0) <= most**3
+        # A name occurs once in a model, under at most three marks: those of two groups and its own.
+        assert max(count.values(), default=0) <= max_repeats**3
         if schema.elements[str(element.tag)].kind.allows_text:
-            assert len(element) <= most
+            assert len(element) <= max_repeats
 
 
 # --- the bundled schemas ------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def test_documents_of_bundled_schemas(name: str, options: DocumentOptions, deep:
     several = list(documents(schema, options, 7, 60 if deep else 4))
     for document in several:
         _check(schema, options, document)
-        parse(document)  # our own parser takes it
+        parse(document)  # our own parser accepts it
     if options.size is not None:
         assert len(set(several)) == len(several)
 
@@ -135,7 +135,7 @@ def test_books_of_any_size(size: int) -> None:
 
 @pytest.mark.parametrize(("recursion", "depth"), [(1, 4), (2, 5), (3, 6), (6, 9)])
 def test_depths_of_table_3_1_of_cao(recursion: int, depth: int) -> None:
-    """book(r=1) to book(r=6): about 7 KB, "max. depth" 4, 5, 6 and 9."""
+    """Cao 2012: book(r=1) to book(r=6) have about 7 KB and "max. depth" 4, 5, 6 and 9."""
     options = DocumentOptions(size=7000, recursion=recursion)
     several = list(documents(bundled_schema("book"), options, 1, 8))
     assert max(map(_depth, several)) == depth
@@ -143,15 +143,15 @@ def test_depths_of_table_3_1_of_cao(recursion: int, depth: int) -> None:
 
 
 def test_bib_of_table_3_1_of_cao() -> None:
-    """16 KB, all of it shallow; the paper's has 3 levels, and no vendor above its books."""
+    """Cao 2012: 16 KB and 3 levels; the bundled bib has a vendor above its books."""
     for document in documents(bundled_schema("bib"), DocumentOptions(size=16_000), 1, 5):
         assert _depth(document) in (3, 4)
         assert len(document) == pytest.approx(16_000, rel=0.05)
 
 
 def test_the_bytes_are_pinned() -> None:
-    """Whoever changes them changes every workload that was generated before: say so in the changelog."""
-    found = {
+    """A change of these digests changes all generated workloads: note it in the changelog."""
+    digests = {
         f"{name} {size}": blake2b(
             Documents(bundled_schema(name), options, 1)[3], digest_size=6
         ).hexdigest()
@@ -167,7 +167,7 @@ def test_the_bytes_are_pinned() -> None:
             ),
         ]
     }
-    assert found == {
+    assert digests == {
         "news 7500": "61b69528559c",
         "news None": "e784dc979ce8",
         "bib 16000": "38e7e3734d32",
@@ -177,20 +177,20 @@ def test_the_bytes_are_pinned() -> None:
 
 
 def test_another_number_or_seed_is_another_document() -> None:
-    made, other = (
+    first, other = (
         Documents(bundled_schema("news"), DocumentOptions(size=3000), seed) for seed in (1, 2)
     )
-    several = [made[number] for number in range(5)] + [other[number] for number in range(5)]
+    several = [first[number] for number in range(5)] + [other[number] for number in range(5)]
     assert len(set(several)) == 10
-    assert made[10**9] == made[10**9]
+    assert first[10**9] == first[10**9]
     with pytest.raises(IndexError):
-        made[-1]
+        first[-1]
 
 
 # --- shapes -------------------------------------------------------------------------------------
 
 
-def test_as_deep_as_our_parser_goes() -> None:
+def test_documents_of_the_parsers_maximal_depth() -> None:
     chain = [f"<!ELEMENT e{level} (e{level + 1} | x)>" for level in range(255)]
     schema = parse_dtd("".join(reversed(chain)) + "<!ELEMENT e255 EMPTY>", root="e0")
     document = Documents(schema, DocumentOptions(max_depth=256))[0]
@@ -204,8 +204,8 @@ def test_as_deep_as_our_parser_goes() -> None:
     assert _depth(document) == 256
 
 
-def test_recursion_is_kept_where_a_model_asks_for_more() -> None:
-    """b needs an a: with r = 1 it cannot stand below one, though it could below the root."""
+def test_the_recursion_limit_holds_against_the_content_model() -> None:
+    """b requires an a: with r = 1 it is not allowed below one, though it is below the root."""
     schema = parse_dtd("<!ELEMENT r (a | b)*><!ELEMENT a (b?, c)><!ELEMENT b (a)><!ELEMENT c (b*)>")
     options = DocumentOptions(size=2000, recursion=1)
     for document in documents(schema, options, 1, 10):
@@ -217,7 +217,7 @@ def test_recursion_is_kept_where_a_model_asks_for_more() -> None:
     )
 
 
-def test_a_document_is_not_left_at_its_smallest() -> None:
+def test_documents_grow_beyond_the_minimal_one() -> None:
     for document in documents(bundled_schema("bib"), DocumentOptions(), 1, 30):
         assert b"<vendor" in document
     assert set(documents(bundled_schema("bib"), DocumentOptions(optional=0.0), 1, 3)) == {
@@ -231,12 +231,12 @@ def test_any_and_several_roots() -> None:
     assert all(schema.faults(document) == [] for document in several)
     assert {etree.fromstring(document).tag for document in several} == set(schema.roots)
     assert len(schema.roots) > 1
-    # Of several roots, a size takes those that can grow.
+    # With a size, only roots that can grow are used.
     sized = documents(schema, DocumentOptions(size=1000), 1, 10)
     assert {etree.fromstring(document).tag for document in sized} == {"a"}
 
 
-# --- what cannot be -----------------------------------------------------------------------------
+# --- errors -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_options_out_of_range(options: dict[str, object], message: str) -> None:
         ),
     ],
 )
-def test_parameters_that_no_document_meets(
+def test_impossible_parameters_are_rejected(
     name: str, options: DocumentOptions, kind: str, message: str, hint: str
 ) -> None:
     with pytest.raises(WorkloadError, match=message) as caught:
@@ -301,7 +301,7 @@ def test_parameters_that_no_document_meets(
     assert hint in caught.value.hint
 
 
-def test_endless_recursion_and_growth_without_end() -> None:
+def test_infinite_recursion_and_unbounded_growth_are_rejected() -> None:
     with pytest.raises(WorkloadError, match="no finite document has the root a"):
         Documents(parse_dtd("<!ELEMENT a (a)>"))
     with pytest.raises(WorkloadError, match="no document grew to 5000 bytes, the biggest has"):
@@ -317,7 +317,7 @@ def test_endless_recursion_and_growth_without_end() -> None:
 
 
 def test_documents_of_public_dtds(corpus: Path) -> None:
-    made = 0
+    count = 0
     for path in sorted(corpus.glob("dtd/**/*.dtd")):
         try:
             schema = load_dtd(path)
@@ -329,5 +329,5 @@ def test_documents_of_public_dtds(corpus: Path) -> None:
         ):
             for document in documents(schema, options, 1, 4):
                 _check(schema, options, document)
-        made += 1
-    assert made > 25
+        count += 1
+    assert count > 25

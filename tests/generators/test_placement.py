@@ -20,36 +20,36 @@ NODES = st.lists(st.integers(), min_size=1, max_size=20, unique=True)
     st.floats(0, 3),
     st.sampled_from(PlacementPolicy),
 )
-def test_clients_are_on_the_nodes_and_stay_there(
+def test_placement_is_stable_under_more_clients(
     count: int, nodes: list[int], seed: int, theta: float, policy: PlacementPolicy
 ) -> None:
     skew = theta if policy is PlacementPolicy.RANDOM else 0.0
-    found = place_clients(count, nodes, seed, theta=skew, policy=policy)
-    assert len(found) == count
-    assert set(found) <= set(nodes)
-    assert place_clients(count + 7, nodes, seed, theta=skew, policy=policy)[:count] == found
+    placed = place_clients(count, nodes, seed, theta=skew, policy=policy)
+    assert len(placed) == count
+    assert set(placed) <= set(nodes)
+    assert place_clients(count + 7, nodes, seed, theta=skew, policy=policy)[:count] == placed
 
 
-def test_without_skew_all_nodes_are_alike() -> None:
+def test_placement_without_skew_is_uniform() -> None:
     counts = Counter(place_clients(20_000, range(20), 1))
     assert len(counts) == 20
     assert all(800 < count < 1200 for count in counts.values())
 
 
-def test_zipf_on_nodes_that_the_seed_draws() -> None:
+def test_skewed_placement_is_zipf_with_seeded_ranks() -> None:
     favourites = set()
     for seed in range(10):
         counts = Counter(place_clients(10_000, range(20), seed, theta=1.0)).most_common()
-        # The sum of 1/1 to 1/20 is 3.6: the first has 28%, the second 14%.
+        # The sum of 1/1 to 1/20 is 3.6: the first node has 28%, the second 14%.
         assert 2500 < counts[0][1] < 3100
         assert 1200 < counts[1][1] < 1600
         favourites.add(counts[0][0])
     assert len(favourites) > 3
 
 
-def test_round_robin_is_as_even_as_can_be() -> None:
-    found = place_clients(11, (5, 3, 8), 1, policy=PlacementPolicy.ROUND_ROBIN)
-    assert found == (5, 3, 8) * 3 + (5, 3)
+def test_round_robin_is_even() -> None:
+    placed = place_clients(11, (5, 3, 8), 1, policy=PlacementPolicy.ROUND_ROBIN)
+    assert placed == (5, 3, 8) * 3 + (5, 3)
 
 
 def test_publishers_and_subscribers_are_placed_independently() -> None:

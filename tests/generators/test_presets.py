@@ -1,4 +1,4 @@
-"""The papers' workloads: each comes out as its paper says."""
+"""The papers' workloads have the properties that their papers state."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pathcast.matching import Matcher
 
 
 def figures(name: str, count: int) -> SubscriptionStatistics:
-    found = SubscriptionStatistics()
+    statistics = SubscriptionStatistics()
     for text in PRESETS[name].texts(seed=1, count=count):
-        found.add(text)
-    return found
+        statistics.add(text)
+    return statistics
 
 
-def test_the_table() -> None:
+def test_the_table_of_presets() -> None:
     assert list(PRESETS) == [
         "li2008-a",
         "li2008-b",
@@ -40,7 +40,7 @@ def test_the_table() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in PRESETS if name != "cao2012-peer"])
-def test_the_same_every_time(name: str) -> None:
+def test_presets_are_reproducible(name: str) -> None:
     preset = PRESETS[name]
     once = list(preset.texts(seed=4, count=30))
     assert once == list(preset.texts(seed=4, count=40))[:30] != list(preset.texts(seed=5, count=30))
@@ -52,12 +52,12 @@ def test_documents_are_valid_and_match(name: str) -> None:
     matcher = Matcher()
     matcher.add_many(enumerate(preset.texts(seed=1, count=100)))
     matched = 0
-    schemas = [bundled_schema(one) for one in preset.schemas]
+    schemas = [bundled_schema(schema_name) for schema_name in preset.schemas]
     documents = [Documents(schema, preset.documents, seed=1) for schema in schemas]
     for number in range(40):
-        for schema, made in zip(schemas, documents, strict=True):
-            assert not schema.faults(made[number])
-            matched += len(matcher.match(made[number]))
+        for schema, generator in zip(schemas, documents, strict=True):
+            assert not schema.faults(generator[number])
+            matched += len(matcher.match(generator[number]))
         if matched:
             return
     pytest.fail("no document matches any subscription")
@@ -82,38 +82,38 @@ def test_shares_and_depths(name: str, wildcards: float, descendants: float, dept
         descendants,
         depth,
     )
-    found = figures(name, 1000)
-    assert found.count == 1000
-    assert found.wildcards / found.steps == pytest.approx(wildcards, abs=0.04)
-    assert found.descendants / found.steps == pytest.approx(descendants, abs=0.05)
-    assert max(found.depths) == depth
-    assert found.distinct == 1000 or not options.distinct
+    statistics = figures(name, 1000)
+    assert statistics.count == 1000
+    assert statistics.wildcards / statistics.steps == pytest.approx(wildcards, abs=0.04)
+    assert statistics.descendants / statistics.steps == pytest.approx(descendants, abs=0.05)
+    assert max(statistics.depths) == depth
+    assert statistics.distinct == 1000 or not options.distinct
 
 
 def test_branches_and_predicates() -> None:
     for name in ("li2008-a", "cao2012-cache", "miliaraki2008-nitf"):
-        found = figures(name, 200)
-        assert found.branched == found.predicated == 0
+        statistics = figures(name, 200)
+        assert statistics.branched == statistics.predicated == 0
     assert figures("cao2012-aggregation", 200).branched == 200
     assert figures("xnet2004", 500).branched > 100
 
 
 def test_the_peer_model(deep: bool) -> None:
-    """Cao 2012, table 5.5: a message matches one query in twenty, and the other parameters are as they should."""
+    """Cao 2012, table 5.5: a message matches one query in twenty; the other parameters hold."""
     preset = PRESETS["cao2012-peer"]
     count = 5000 if deep else 300
     stream = preset.texts(seed=1, count=count)
     texts = list(stream)
     assert stream.achieved_ratio == pytest.approx(0.05, abs=1 / count)
-    found = SubscriptionStatistics()
+    statistics = SubscriptionStatistics()
     for text in texts:
-        found.add(text)
-    assert set(found.depths) == {6}
-    assert found.wildcards / found.steps == pytest.approx(0.2, abs=0.04)
-    assert found.descendants / found.steps == pytest.approx(0.2, abs=0.04)
-    assert found.branched / count == pytest.approx(0.1, abs=0.05)
-    assert found.predicated / count == pytest.approx(0.2, abs=0.08)
-    assert found.distinct < count
+        statistics.add(text)
+    assert set(statistics.depths) == {6}
+    assert statistics.wildcards / statistics.steps == pytest.approx(0.2, abs=0.04)
+    assert statistics.descendants / statistics.steps == pytest.approx(0.2, abs=0.04)
+    assert statistics.branched / count == pytest.approx(0.1, abs=0.05)
+    assert statistics.predicated / count == pytest.approx(0.2, abs=0.08)
+    assert statistics.distinct < count
     assert str(preset.arrival) == "poisson:0.85"
     matcher = Matcher()
     matcher.add_many(enumerate(texts))
@@ -131,13 +131,13 @@ def test_ten_schemas_take_turns() -> None:
 
 
 def test_profiles_are_seventy() -> None:
-    found = figures("semcast2004", 7000)
-    assert found.distinct == 70
-    assert found.depths == {1: 7000}
+    statistics = figures("semcast2004", 7000)
+    assert statistics.distinct == 70
+    assert statistics.depths == {1: 7000}
 
 
 def test_set_a_is_covered_more_than_set_b() -> None:
-    """Li et al. 2008, section 5, in small: the rates grow with the sets."""
+    """Li 2008, section 5, on a smaller scale: the rates grow with the sets."""
     rates = [covering_rate(PRESETS[name].texts(1, 5000)) for name in ("li2008-a", "li2008-b")]
     assert rates[0] == pytest.approx(0.65, abs=0.1)
     assert rates[1] == pytest.approx(0.23, abs=0.05)
@@ -147,11 +147,11 @@ def test_set_a_is_covered_more_than_set_b() -> None:
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize(("name", "rate"), [("li2008-a", 0.9), ("li2008-b", 0.5)])
 def test_covering_rates(name: str, rate: float, seed: int) -> None:
-    """Li et al. 2008, section 5: 100,000 XPEs each, covering rates 90% and 50%."""
+    """Li 2008, section 5: 100,000 XPEs each, covering rates 90% and 50%."""
     assert covering_rate(PRESETS[name].texts(seed)) == pytest.approx(rate, abs=0.03)
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("name", [name for name in PRESETS if not name.startswith("mil")])
-def test_all_that_the_paper_has(name: str) -> None:
+def test_presets_at_the_papers_size(name: str) -> None:
     assert sum(1 for _ in PRESETS[name].texts(seed=1)) == PRESETS[name].subscription_count

@@ -1,4 +1,4 @@
-"""Profiles that never overlap: no document matches two different ones."""
+"""Disjoint profiles: no document matches two different ones."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_every_document_matches_one_where_the_value_is_required() -> None:
         ),
     ],
 )
-def test_the_place(dtd: str, expected: str) -> None:
+def test_the_value_that_profiles_compare(dtd: str, expected: str) -> None:
     assert single_value_template(parse_dtd(dtd)) == expected
 
 
@@ -66,7 +66,7 @@ def test_the_place(dtd: str, expected: str) -> None:
         ("<!ELEMENT a (#PCDATA | b)*><!ELEMENT b (#PCDATA)>", "only once"),
     ],
 )
-def test_no_place(dtd: str, message: str) -> None:
+def test_schemas_without_a_single_value_are_rejected(dtd: str, message: str) -> None:
     with pytest.raises(WorkloadError, match=message) as caught:
         subscriptions(parse_dtd(dtd), SubscriptionOptions(disjoint=2), 1, 1).__next__()
     assert caught.value.kind == "disjoint"

@@ -24,8 +24,8 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**10), TEXT, TEXT)))
-def test_what_is_written_is_read(data: list[tuple[int, str, str]]) -> None:
-    rows = [FeedRow(at, (format_time(at), one, other)) for at, one, other in data]
+def test_csv_round_trip(data: list[tuple[int, str, str]]) -> None:
+    rows = [FeedRow(at, (format_time(at), first, second)) for at, first, second in data]
     out = io.StringIO(newline="")
     assert write_csv(out, ("time", "a b", "ü"), iter(rows)) == len(rows)
     table = read_csv(io.StringIO(out.getvalue(), newline=""))
@@ -45,7 +45,7 @@ def test_files_have_the_same_bytes_everywhere(tmp_path: Path) -> None:
     assert list(read_csv(path).rows) == list(weather.rows(options, 1))
 
 
-def test_the_byte_order_mark_of_spreadsheets_is_read_over(tmp_path: Path) -> None:
+def test_byte_order_marks_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / "sheet.csv"
     path.write_text("time,city\r\n2011-08-03T00:00:00,Ottawa\r\n", "utf-8-sig", newline="")
     table = read_csv(path)
@@ -55,26 +55,26 @@ def test_the_byte_order_mark_of_spreadsheets_is_read_over(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("place", ["header", "row"])
 @pytest.mark.parametrize(
-    ("text", "said"), [("\ud800", r"'\\ud800' cannot"), ("a" * 131_073, "more than 131072")]
+    ("text", "reason"), [("\ud800", r"'\\ud800' cannot"), ("a" * 131_073, "more than 131072")]
 )
-def test_what_could_not_be_read_is_not_written(
-    place: str, text: str, said: str, tmp_path: Path
+def test_unreadable_texts_are_not_written(
+    place: str, text: str, reason: str, tmp_path: Path
 ) -> None:
     fields, value = (("time", text), "") if place == "header" else (("time", "a"), text)
     targets: tuple[io.StringIO | Path, ...] = (io.StringIO(), tmp_path / "a.csv")
     for target in targets:
-        with pytest.raises(FormatError, match=said) as caught:
+        with pytest.raises(FormatError, match=reason) as caught:
             write_csv(target, fields, [FeedRow(0, (format_time(0), value))])
         assert caught.value.kind == "csv"
 
 
-def test_the_longest_texts_come_back(tmp_path: Path) -> None:
+def test_texts_of_maximal_length_round_trip(tmp_path: Path) -> None:
     rows = [FeedRow(0, (format_time(0), "é" * 131_072, '"' * 131_072))]
     write_csv(tmp_path / "a.csv", ("time", "a", "b"), rows)
     assert list(read_csv(tmp_path / "a.csv").rows) == rows
 
 
-def test_a_stock_file_comes_back(tmp_path: Path) -> None:
+def test_a_stock_file_round_trips(tmp_path: Path) -> None:
     path = tmp_path / "stock.csv"
     options = stock.StockOptions(symbols=3)
     assert write_csv(str(path), stock.FIELDS, stock.rows(options, 1)) == 3 * 79
@@ -84,7 +84,7 @@ def test_a_stock_file_comes_back(tmp_path: Path) -> None:
 
 
 def test_rows_are_streamed() -> None:
-    """A row is written before the next is asked for."""
+    """Each row is written before the next is generated."""
     out = io.StringIO()
     lengths = []
 
@@ -98,16 +98,16 @@ def test_rows_are_streamed() -> None:
 
 
 @given(st.dates(min_value=date(1900, 1, 1)), st.integers(0, DAY_SECONDS - 1))
-def test_stamps_are_isoformat_and_sort_like_moments(day: date, second: int) -> None:
+def test_times_are_iso_format_and_sort_chronologically(day: date, second: int) -> None:
     at = epoch_seconds(day, second)
-    hours, rest = divmod(second, 3600)
-    wanted = f"{day.isoformat()}T{hours:02}:{rest // 60:02}:{rest % 60:02}"
-    assert format_time(at) == wanted
-    row = next(iter(read_csv(io.StringIO(f"time\n{wanted}\n")).rows))
+    hours, seconds = divmod(second, 3600)
+    expected = f"{day.isoformat()}T{hours:02}:{seconds // 60:02}:{seconds % 60:02}"
+    assert format_time(at) == expected
+    row = next(iter(read_csv(io.StringIO(f"time\n{expected}\n")).rows))
     assert row.at == at
 
 
-def test_moments_count_from_1970() -> None:
+def test_epoch_seconds_count_from_1970() -> None:
     assert epoch_seconds(date(1970, 1, 2), 5) == DAY_SECONDS + 5
 
 
@@ -122,7 +122,7 @@ def test_times_of_day(text: str, second: int) -> None:
 @pytest.mark.parametrize(
     "text", ["", "9", "9:60", "24:00:01", "25:00", "9:3", "-1:00", "٩:30", "9:30pm"]
 )
-def test_no_times_of_day(text: str) -> None:
+def test_malformed_times_of_day_are_rejected(text: str) -> None:
     with pytest.raises(WorkloadError):
         parse_time_of_day(text)
 
@@ -142,19 +142,19 @@ def test_no_times_of_day(text: str) -> None:
         ('time,city\n2011-08-03T00:00:00,"Ottawa"x\n', 2),
     ],
 )
-def test_bad_files_say_their_line(text: str, line: int) -> None:
+def test_errors_in_files_have_a_line(text: str, line: int) -> None:
     with pytest.raises(FormatError) as caught:
         list(read_csv(io.StringIO(text)).rows)
     assert caught.value.kind == "csv"
     assert caught.value.line == line
 
 
-def test_a_bad_header_is_told_at_once() -> None:
+def test_a_bad_header_raises_at_once() -> None:
     with pytest.raises(FormatError):
         read_csv(io.StringIO("city\n"))
 
 
-def test_files_that_cannot_be_had(tmp_path: Path) -> None:
+def test_unopenable_files_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="No such file"):
         read_csv(tmp_path / "none.csv")
     with pytest.raises(FormatError, match="No such file"):

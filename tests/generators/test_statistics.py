@@ -20,7 +20,7 @@ from pathcast.xpath.syntax import Axis, Expr, LocationPath, Number, OperatorChai
 
 
 class Slow:
-    """The twin: counts in the syntax tree."""
+    """Oracle: counts in the syntax tree."""
 
     def __init__(self) -> None:
         self.steps = self.wildcards = self.descendants = self.predicates = self.branches = 0
@@ -63,23 +63,21 @@ ALL = PredicateKinds(position=1.0, existence=1.0)
         SubscriptionOptions(distinct=False, branch=0.5, predicate=0.5, kinds=ALL, relative=0.5),
     ],
 )
-def test_what_is_counted_in_the_text_is_what_the_parser_finds(
-    name: str, options: SubscriptionOptions
-) -> None:
+def test_token_counts_equal_those_of_the_parser(name: str, options: SubscriptionOptions) -> None:
     for text in subscriptions(bundled_schema(name), options, 3, 300):
-        found, slow = SubscriptionStatistics(), Slow()
-        found.add(text)
+        statistics, slow = SubscriptionStatistics(), Slow()
+        statistics.add(text)
         slow.path(parse_expression(text, {}), 0)
         relative = not text.startswith("/")
         assert (
-            found.steps,
-            found.wildcards,
-            found.descendants,
-            found.relative,
-            found.predicates,
-            found.predicated,
-            found.branched,
-            found.depths,
+            statistics.steps,
+            statistics.wildcards,
+            statistics.descendants,
+            statistics.relative,
+            statistics.predicates,
+            statistics.predicated,
+            statistics.branched,
+            statistics.depths,
         ) == (
             slow.steps,
             slow.wildcards,
@@ -104,46 +102,51 @@ def test_what_is_counted_in_the_text_is_what_the_parser_finds(
         ("/div[.//mod[or/and]]", 4, 0, 1, 0),
     ],
 )
-def test_odd_texts(text: str, steps: int, stars: int, deep: int, predicates: int) -> None:
-    found = SubscriptionStatistics()
-    found.add(text)
-    counts = (found.steps, found.wildcards, found.descendants, found.predicates)
+def test_unusual_texts_are_counted(
+    text: str, steps: int, stars: int, deep: int, predicates: int
+) -> None:
+    statistics = SubscriptionStatistics()
+    statistics.add(text)
+    counts = (statistics.steps, statistics.wildcards, statistics.descendants, statistics.predicates)
     assert counts == (steps, stars, deep, predicates)
 
 
 def test_documents_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistics, "MAX_PARSED", 20)
     bodies = list(documents(bundled_schema("book"), DocumentOptions(size=1500), 1, 30))
-    found = DocumentStatistics()
+    measured = DocumentStatistics()
     for body in [*bodies, bodies[0]]:
-        found.add(body)
+        measured.add(body)
     trees = [etree.fromstring(body) for body in bodies[:20]]
     depths = Counter(
         max(
-            int(str(one.xpath("count(ancestor-or-self::*)")).partition(".")[0])
-            for one in tree.iter()
+            int(str(element.xpath("count(ancestor-or-self::*)")).partition(".")[0])
+            for element in tree.iter()
         )
         for tree in trees
     )
     elements = [sum(1 for _ in tree.iter()) for tree in trees]
-    assert (found.count, found.distinct) == (31, len(set(bodies)))
-    assert found.sizes.total == sum(map(len, bodies)) + len(bodies[0])
-    assert (found.sizes.least, found.sizes.most) == (min(map(len, bodies)), max(map(len, bodies)))
-    assert found.depths == depths
-    assert found.elements.as_dict() == {
+    assert (measured.count, measured.distinct) == (31, len(set(bodies)))
+    assert measured.sizes.total == sum(map(len, bodies)) + len(bodies[0])
+    assert (measured.sizes.least, measured.sizes.most) == (
+        min(map(len, bodies)),
+        max(map(len, bodies)),
+    )
+    assert measured.depths == depths
+    assert measured.elements.as_dict() == {
         "least": min(elements),
         "most": max(elements),
         "mean": round(sum(elements) / 20, 2),
     }
 
 
-def test_nothing_at_all() -> None:
+def test_statistics_of_no_items() -> None:
     assert (SubscriptionStatistics().distinct, DocumentStatistics().distinct) == (0, 0)
     assert str(MinMaxMean()) == "0 to 0, mean 0.0"
 
 
-def test_distinct_things() -> None:
-    found = DistinctCounter()
-    for one in (b"", b"a", b"a", b"b", b""):
-        found.add(one)
-    assert (len(found), found.distinct) == (5, 3)
+def test_distinct_items_are_counted() -> None:
+    counter = DistinctCounter()
+    for item in (b"", b"a", b"a", b"b", b""):
+        counter.add(item)
+    assert (len(counter), counter.distinct) == (5, 3)

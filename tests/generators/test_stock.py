@@ -14,15 +14,15 @@ from pathcast.generators.feeds.rows import DAY_SECONDS, FeedRow, parse_time_of_d
 from pathcast.generators.feeds.stock import FIELDS, StockOptions, rows, symbols
 
 
-def named(row: FeedRow) -> dict[str, str]:
+def by_field(row: FeedRow) -> dict[str, str]:
     return dict(zip(FIELDS, row.values, strict=True))
 
 
 def cents(text: str) -> int:
-    whole, point, part = text.partition(".")
+    dollars, point, part = text.partition(".")
     assert point
     assert len(part) == 2
-    return int(whole + part)
+    return int(dollars + part)
 
 
 def test_79_polls_of_100_symbols_as_in_section_3_5() -> None:
@@ -39,10 +39,10 @@ def test_79_polls_of_100_symbols_as_in_section_3_5() -> None:
 
 @settings(max_examples=20)
 @given(seed=st.integers(0, 10**9), days=st.integers(1, 3), trades=st.integers(0, 500))
-def test_quotes_agree_with_each_other(seed: int, days: int, trades: int) -> None:
+def test_quotes_are_consistent(seed: int, days: int, trades: int) -> None:
     options = StockOptions(symbols=8, days=days, trades=trades, period=1800)
     for row in rows(options, seed):
-        now = named(row)
+        now = by_field(row)
         last, before = cents(now["last-trade"]), cents(now["pre-close"])
         tick = 1 if last < 5_000 else 2 if last < 20_000 else 5
         assert last % tick == 0
@@ -60,35 +60,39 @@ def test_quotes_agree_with_each_other(seed: int, days: int, trades: int) -> None
         if now["dividend"]:
             paid = 100 * cents(now["dividend"]) / last
             assert float(now["yield"]) == pytest.approx(paid, abs=0.011)
-        assert int(now["market-cap"]) * 100 % last < 100 * last  # whole shares times the price
+        assert (
+            int(now["market-cap"]) * 100 % last < 100 * last
+        )  # an integral number of shares times the price
         assert int(now["avg-volume"]) > 0
 
 
 @settings(max_examples=15)
 @given(seed=st.integers(0, 1000), period=st.integers(60, 400), times=st.integers(2, 7))
-def test_the_market_is_the_same_whatever_the_period(seed: int, period: int, times: int) -> None:
+def test_the_market_does_not_depend_on_the_period(seed: int, period: int, times: int) -> None:
     often, seldom = (
-        list(rows(StockOptions(symbols=4, period=one, days=2), seed))
-        for one in (period, period * times)
+        list(rows(StockOptions(symbols=4, period=seconds, days=2), seed))
+        for seconds in (period, period * times)
     )
-    wanted = {row.at for row in seldom}
-    assert [row for row in often if row.at in wanted] == seldom
+    moments = {row.at for row in seldom}
+    assert [row for row in often if row.at in moments] == seldom
 
 
-def test_a_symbol_does_not_depend_on_how_many_there_are() -> None:
+def test_a_symbol_does_not_depend_on_the_number_of_symbols() -> None:
     few, many = (list(rows(StockOptions(symbols=count), 3)) for count in (5, 50))
     names = {row.values[1] for row in few}
     assert [row for row in many if row.values[1] in names] == few
 
 
 def test_a_day_follows_the_day_before() -> None:
-    """Tomorrow's previous close is today's close, even one that no poll saw."""
+    """Tomorrow's previous close is today's close, even if no poll hit it."""
     options = StockOptions(symbols=30, days=2, period=7000)
     seen = StockOptions(symbols=30, days=2, period=300)
-    closes = {row.values[1]: named(row) for row in rows(seen, 1) if row.at % DAY_SECONDS == 57_600}
-    second = [named(row) for row in rows(options, 1)][-30:]
+    closes = {
+        row.values[1]: by_field(row) for row in rows(seen, 1) if row.at % DAY_SECONDS == 57_600
+    }
+    second = [by_field(row) for row in rows(options, 1)][-30:]
     first = {
-        row.values[1]: named(row)
+        row.values[1]: by_field(row)
         for row in rows(seen, 1)
         if row.at % DAY_SECONDS == 57_600 and row.values[0].startswith("2011-08-03")
     }
@@ -106,11 +110,11 @@ def test_weekends_are_skipped() -> None:
 
 
 @given(start=st.dates(max_value=date(9990, 1, 1)), days=st.integers(1, 12))
-def test_days_are_the_next_that_are_in_no_weekend(start: date, days: int) -> None:
+def test_days_are_consecutive_weekdays(start: date, days: int) -> None:
     later = (start + timedelta(days=number) for number in range(20))
-    wanted = list(itertools.islice((day for day in later if day.weekday() < 5), days))
-    found = rows(StockOptions(symbols=1, days=days, start=start, trades=0, period=DAY_SECONDS), 1)
-    assert [row.values[0][:10] for row in found] == [day.isoformat() for day in wanted]
+    expected = list(itertools.islice((day for day in later if day.weekday() < 5), days))
+    feed = rows(StockOptions(symbols=1, days=days, start=start, trades=0, period=DAY_SECONDS), 1)
+    assert [row.values[0][:10] for row in feed] == [day.isoformat() for day in expected]
 
 
 def test_the_last_week_of_the_calendar() -> None:
@@ -123,10 +127,10 @@ def test_the_shortest_market_closes() -> None:
     assert len(list(rows(options, 1))) == 2 * 2 * 2
 
 
-def test_prices_walk_by_a_few_percent_a_day_and_in_no_direction() -> None:
+def test_prices_are_a_random_walk_without_drift() -> None:
     moves = []
     for seed in range(3):
-        last = [named(row) for row in rows(StockOptions(period=23_400), seed)][-100:]
+        last = [by_field(row) for row in rows(StockOptions(period=23_400), seed)][-100:]
         for now in last:
             before = cents(now["pre-close"])
             moves.append((cents(now["last-trade"]) - before) / before)
@@ -143,7 +147,7 @@ def test_more_trades_mean_more_changes() -> None:
     assert changes(0) < changes(20) < changes(60) < changes(400) <= 20 * 79
 
 
-def test_a_seed_means_the_same_bytes() -> None:
+def test_the_seed_determines_the_bytes() -> None:
     lines = [",".join(row.values) for row in rows(StockOptions(), 1)]
     assert lines == [",".join(row.values) for row in rows(StockOptions(), 1)]
     assert lines[4000] == (
@@ -164,9 +168,9 @@ def test_other_hours() -> None:
     options = StockOptions(
         symbols=1, opens=parse_time_of_day("10:00"), closes=parse_time_of_day("10:30"), period=60
     )
-    found = [row.values[0][-8:] for row in rows(options, 1)]
-    assert len(found) == 31
-    assert (found[0], found[-1]) == ("10:00:00", "10:30:00")
+    times = [row.values[0][-8:] for row in rows(options, 1)]
+    assert len(times) == 31
+    assert (times[0], times[-1]) == ("10:00:00", "10:30:00")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The bundled style sheets of the feeds: their messages are valid, and hold every value of a row."""
+"""Bundled style sheets: messages are valid and contain every value of a row."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_every_value_of_a_weather_row_is_in_the_message() -> None:
     for name in READINGS:
         if name not in ("from", "trend", "code"):
             assert root.findtext(name) == values[name]
-    found = {
+    in_message = {
         "city": root.get("city"),
         "country": root.get("country"),
         "station": root.xpath("string(station/@code)"),
@@ -62,7 +62,7 @@ def test_every_value_of_a_weather_row_is_in_the_message() -> None:
         "trend": root.xpath("string(pressure/@trend)"),
         "code": root.xpath("string(condition/@code)"),
     }
-    assert found == {name: values[name] for name in found}
+    assert in_message == {name: values[name] for name in in_message}
     assert root.get("observed") is None
     assert values["time"].encode() not in etree.tostring(root)
 
@@ -74,28 +74,28 @@ def test_every_value_of_the_stock_rows_is_in_the_message() -> None:
     )
     assert root.get("time") == rows[0][0]
     for element, row in zip(root, rows, strict=True):
-        found = {child.tag: child.text for child in element}
-        found |= {"time": rows[0][0], "sector": element.get("sector")}
-        found |= {"move": element.xpath("string(last-trade/@move)")}
-        wanted = dict(zip(stock.FIELDS, row, strict=True))
-        assert found == {name: value for name, value in wanted.items() if value}
+        values = {child.tag: child.text for child in element}
+        values |= {"time": rows[0][0], "sector": element.get("sector")}
+        values |= {"move": element.xpath("string(last-trade/@move)")}
+        expected = dict(zip(stock.FIELDS, row, strict=True))
+        assert values == {name: value for name, value in expected.items() if value}
 
 
-def test_timed_messages_tell_the_time() -> None:
+def test_timed_messages_contain_the_time() -> None:
     options = WeatherOptions(days=(0.0,), until=600)
     bodies = [message.body for message in weather_feed(options, 1, timed=True)]
     assert len(set(bodies)) == 20
     assert b'observed="2011-08-03T00:00:30"' in bodies[1]
 
 
-def test_characters_that_mean_something_in_xml() -> None:
+def test_xml_special_characters_are_escaped() -> None:
     options = WeatherOptions(cities=("<&\"> 'Zürich' 東京",), until=1)
     (message,) = weather_feed(options, 1)
     assert etree.fromstring(message.body).get("city") == options.cities[0]
     assert bundled_schema("weather").faults(message.body) == []
 
 
-def test_bundled_sheets_are_read_once() -> None:
+def test_bundled_stylesheets_are_read_once() -> None:
     for name in STYLESHEETS:
         assert bundled_stylesheet(name) is bundled_stylesheet(name)
 

@@ -1,4 +1,4 @@
-"""Streams of subscriptions: the same every time, distinct, from several schemas, as many as there are; and what cannot be."""
+"""Streams of subscriptions: reproducible, distinct, from several schemas; exhaustion; errors."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def some(schema: Schema, options: SubscriptionOptions, count: int, seed: int = 1
 def test_the_stream_is_the_same_for_any_count() -> None:
     steered = SubscriptionOptions(match_ratio=0.3)
     for options in (SubscriptionOptions(), replace(RICH, distinct=True), steered):
-        made = [some(bundled_schema("alert"), options, count, seed=5) for count in (3, 20, 60)]
-        assert made[0] == made[2][:3]
-        assert made[1] == made[2][:20]
-        assert made[1] != some(bundled_schema("alert"), options, 20, seed=6)
+        streams = [some(bundled_schema("alert"), options, count, seed=5) for count in (3, 20, 60)]
+        assert streams[0] == streams[2][:3]
+        assert streams[1] == streams[2][:20]
+        assert streams[1] != some(bundled_schema("alert"), options, 20, seed=6)
 
 
-def test_these_very_texts() -> None:
-    """The same on any machine: a change here changes everybody's workloads."""
+def test_texts_are_pinned() -> None:
+    """The texts are the same on any machine: a change here changes all workloads."""
     schema = parse_dtd(
         "<!ELEMENT a (b+, c?)> <!ELEMENT b (c | d)*> <!ELEMENT c (#PCDATA | d)*> <!ELEMENT d (b?)>"
         "<!ATTLIST b x CDATA #IMPLIED y (p | q) #IMPLIED>"
@@ -66,7 +66,7 @@ def test_these_very_texts() -> None:
 @pytest.mark.parametrize(
     "options", [SubscriptionOptions(max_depth=8), replace(RICH, distinct=True)]
 )
-def test_distinct_ones_are_distinct_patterns(options: SubscriptionOptions, deep: bool) -> None:
+def test_distinct_texts_are_distinct_patterns(options: SubscriptionOptions, deep: bool) -> None:
     count = 20_000 if deep else 1500
     texts = some(bundled_schema("news"), options, count)
     assert len({parse(text).text for text in texts}) == count
@@ -76,7 +76,7 @@ def test_without_distinct_there_are_duplicates() -> None:
     assert len(set(some(bundled_schema("bib"), SubscriptionOptions(distinct=False), 2000))) < 1000
 
 
-def test_a_schema_runs_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_schema_is_exhausted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_FUTILE_DRAWS", 500)
     schema = parse_dtd("<!ELEMENT a (b, c?)><!ELEMENT b EMPTY><!ELEMENT c EMPTY>")
     options = SubscriptionOptions(wildcard=0, descendant=0)
@@ -91,17 +91,17 @@ def test_a_schema_runs_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("theta", [0.0, 1.0])
-def test_it_is_as_if_known_ones_were_thrown_away(theta: float) -> None:
-    """The twin draws lengths alike and walks from the top, and keeps what is new."""
+def test_distribution_equals_rejection_sampling(theta: float) -> None:
+    """The oracle draws lengths uniformly and complete walks, and keeps new texts."""
     options = SubscriptionOptions(max_depth=10, theta=theta)
     count = 6000
     texts = some(bundled_schema("news"), options, count, seed=2)
     rng = SeededRandom(2, "twin")
     twigs = SubscriptionSampler(bundled_schema("news"), options)
-    twin: dict[str, None] = {}
-    while len(twin) < count:
+    oracle: dict[str, None] = {}
+    while len(oracle) < count:
         text = twigs.draw(rng, rng.between(1, 10), (False, False))
-        twin.setdefault(text or "/news")
+        oracle.setdefault(text or "/news")
     features: tuple[Callable[[str], int], ...] = (
         lambda text: text.replace("//", "/").count("/"),
         lambda text: int("head" in text),
@@ -110,11 +110,11 @@ def test_it_is_as_if_known_ones_were_thrown_away(theta: float) -> None:
         lambda text: text.count("//"),
     )
     for feature in features:
-        ours, theirs = (sum(map(feature, one)) / count for one in (texts, twin))
-        assert ours == pytest.approx(theirs, rel=0.1, abs=0.02)
+        share, oracle_share = (sum(map(feature, sample)) / count for sample in (texts, oracle))
+        assert share == pytest.approx(oracle_share, rel=0.1, abs=0.02)
 
 
-def test_beginnings_share_out_all_walks() -> None:
+def test_sectors_partition_all_walks() -> None:
     for name in SCHEMA_NAMES:
         for theta in (0.0, 1.0):
             walks = SchemaWalks(bundled_schema(name), theta)
@@ -125,19 +125,19 @@ def test_beginnings_share_out_all_walks() -> None:
 
 
 @pytest.mark.deep
-def test_how_many_the_small_schemas_have() -> None:
-    """Cao 2012, section 3.4: at most 910 for book.dtd and 747 for bib.dtd, with depth 6; ours are other DTDs."""
+def test_number_of_distinct_subscriptions_of_small_schemas() -> None:
+    """Cao 2012, section 3.4: depth 6, 910 for book.dtd and 747 for bib.dtd; ours are other DTDs."""
     options = SubscriptionOptions(max_depth=6, full=True, wildcard=0.1, descendant=0.2)
     assert 600 < len(list(subscriptions(bundled_schema("bib"), options, 1))) < 1200
     assert 900 < len(list(subscriptions(bundled_schema("book"), options, 1))) < 6000
 
 
-def test_schemas_take_turns_and_the_large_make_up_for_the_small(
+def test_schemas_take_turns_and_large_ones_replace_exhausted_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "MAX_FUTILE_DRAWS", 500)
     small = parse_dtd("<!ELEMENT x EMPTY>")
-    options = SubscriptionOptions(wildcard=0, descendant=0)  # the root tells which schema it is of
+    options = SubscriptionOptions(wildcard=0, descendant=0)  # the root identifies the schema
     schemas = [bundled_schema("news"), small, bundled_schema("auction")]
     texts = list(subscriptions(schemas, options, 1, 101))
     roots = [text.split("/")[1] for text in texts]
@@ -148,7 +148,7 @@ def test_schemas_take_turns_and_the_large_make_up_for_the_small(
 
 
 @pytest.mark.deep
-def test_a_million_distinct_ones() -> None:
+def test_a_million_distinct_subscriptions() -> None:
     options = SubscriptionOptions(max_depth=10, full=True)
     texts = set(subscriptions(bundled_schema("news"), options, 1, 1_000_000))
     assert len(texts) == 1_000_000
@@ -159,9 +159,9 @@ def test_public_dtds(corpus: Path, deep: bool) -> None:
     for path in sorted(corpus.rglob("*.dtd")):
         try:
             schema = load_dtd(path)
-        except SchemaError:  # its reasons are another test's business
+        except SchemaError:  # tested elsewhere
             continue
-        if len(schema.elements) > 125 and not deep:  # deciding takes long
+        if len(schema.elements) > 125 and not deep:  # satisfiability is slow there
             continue
         seen += 1
         for text in some(schema, RICH, 3):
@@ -191,7 +191,7 @@ def test_public_dtds(corpus: Path, deep: bool) -> None:
         {"disjoint": 0},
     ],
 )
-def test_bad_options(wrong: dict[str, object]) -> None:
+def test_invalid_options_are_rejected(wrong: dict[str, object]) -> None:
     with pytest.raises(WorkloadError) as caught:
         SubscriptionOptions(**wrong)  # type: ignore[arg-type]
     assert caught.value.kind == "option"
@@ -207,13 +207,13 @@ def test_bad_options(wrong: dict[str, object]) -> None:
         {"positions": 0},
     ],
 )
-def test_bad_predicates(wrong: dict[str, object]) -> None:
+def test_invalid_predicate_kinds_are_rejected(wrong: dict[str, object]) -> None:
     with pytest.raises(WorkloadError) as caught:
         PredicateKinds(**wrong)  # type: ignore[arg-type]
     assert caught.value.kind == "option"
 
 
-def test_what_cannot_be_made() -> None:
+def test_impossible_subscriptions_are_rejected() -> None:
     flatten = parse_dtd("<!ELEMENT a EMPTY>")
     endless = parse_dtd("<!ELEMENT a (a)>", root="a")
     with pytest.raises(WorkloadError, match="the longest has 1"):

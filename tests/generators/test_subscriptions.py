@@ -1,7 +1,7 @@
-"""Subscriptions from DTDs: satisfiable, as the options say, the same every time.
+"""Subscriptions from DTDs: satisfiable, with the properties of the options, reproducible.
 
-The twin for satisfiability is `pathcast.schema.satisfiable`, which knows nothing of how they were made: a yes comes with a document
-that lxml finds valid and libxml2 matches, and a no with its reason.
+The oracle for satisfiability is `pathcast.schema.satisfiable`, which does not depend on the
+sampler. A yes comes with a document that lxml validates and libxml2 matches, a no with its reason.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ RICH = SubscriptionOptions(
 
 
 def figures(texts: list[str]) -> SubscriptionStatistics:
-    found = SubscriptionStatistics()
+    statistics = SubscriptionStatistics()
     for text in texts:
-        found.add(text)
-    return found
+        statistics.add(text)
+    return statistics
 
 
 def some(schema: Schema, options: SubscriptionOptions, count: int, seed: int = 1) -> list[str]:
@@ -43,7 +43,7 @@ def some(schema: Schema, options: SubscriptionOptions, count: int, seed: int = 1
 
 
 def possible(schema: Schema, options: SubscriptionOptions, count: int, seed: int) -> list[str]:
-    """Some, or none where there is no document at all, or no place for a predicate."""
+    """Return some, or none if there is no document or no place for a predicate."""
     try:
         return some(schema, options, count, seed)
     except WorkloadError as error:
@@ -74,7 +74,7 @@ def possible(schema: Schema, options: SubscriptionOptions, count: int, seed: int
     ),
     st.integers(0, 3),
 )
-def test_subscriptions_of_any_dtd_can_match(
+def test_subscriptions_of_random_dtds_are_satisfiable(
     dtd: str, options: SubscriptionOptions, seed: int
 ) -> None:
     schema = parse_dtd(dtd, root="e0")
@@ -82,21 +82,21 @@ def test_subscriptions_of_any_dtd_can_match(
         assert satisfiable(text, schema).answer is not False, text
 
 
-def test_a_document_is_found_for_nearly_all(deep: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nearly_all_have_an_example_document(deep: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_FUTILE_DRAWS", 200)
     rng = Random(7)
     answers: Counter[bool | None] = Counter()
     for _ in range(2000 if deep else 150):
         schema = parse_dtd(random_dtd(rng).text, root="a")
         for text in possible(schema, RICH, 3, rng.randrange(1000)):
-            found = satisfiable(text, schema)
-            answers[found.answer] += 1
-            assert found.answer is not False, (text, found.reason, schema.text)
+            answer = satisfiable(text, schema)
+            answers[answer.answer] += 1
+            assert answer.answer is not False, (text, answer.reason, schema.text)
     assert answers[True] > 0.95 * answers.total() > 200
 
 
 @pytest.mark.parametrize("name", SCHEMA_NAMES)
-def test_subscriptions_of_the_bundled_schemas_can_match(name: str, deep: bool) -> None:
+def test_subscriptions_of_bundled_schemas_are_satisfiable(name: str, deep: bool) -> None:
     schema = bundled_schema(name)
     structural = replace(RICH, kinds=PredicateKinds(0, 0, position=1, existence=1))
     query = replace(structural, branching="query", branch=0.5, branches=3)
@@ -104,13 +104,13 @@ def test_subscriptions_of_the_bundled_schemas_can_match(name: str, deep: bool) -
     for options in (SubscriptionOptions(max_depth=8), structural, query):
         for text in some(schema, options, count):
             assert satisfiable(text, schema).answer, text
-    for text in some(schema, RICH, count):  # a document with all the values may not be found
+    for text in some(schema, RICH, count):  # an example with all values may not be found
         assert satisfiable(text, schema).answer is not False, text
 
 
 @pytest.mark.parametrize("name", ["news", "bib", "auction"])
-def test_linear_ones_are_paths_of_the_schema(name: str) -> None:
-    """A twin of its own: every linear subscription selects something in a chain that is a root path."""
+def test_linear_subscriptions_match_root_paths_of_the_schema(name: str) -> None:
+    """Oracle: every linear subscription matches a chain that is a root path."""
     schema = bundled_schema(name)
     depth = 5
     chains = [etree.ElementTree(_chain(path)) for path in root_paths(schema, depth)]
@@ -141,26 +141,28 @@ def test_names_with_a_prefix_become_wildcards() -> None:
 # as the options say
 
 
-@pytest.mark.parametrize("plain", [True, False])  # the two ways in which linear ones are made
+@pytest.mark.parametrize("plain", [True, False])  # the two samplers of linear paths
 def test_shares_of_wildcards_and_descendants(plain: bool) -> None:
     options = SubscriptionOptions(
         max_depth=8, wildcard=0.3, descendant=0.1, distinct=False, predicate=0 if plain else 1e-9
     )
-    found = figures(some(bundled_schema("news"), options, 8000))
-    assert found.wildcards / found.steps == pytest.approx(0.3, abs=0.02)
-    assert found.descendants / found.steps == pytest.approx(0.1, abs=0.02)
+    statistics = figures(some(bundled_schema("news"), options, 8000))
+    assert statistics.wildcards / statistics.steps == pytest.approx(0.3, abs=0.02)
+    assert statistics.descendants / statistics.steps == pytest.approx(0.1, abs=0.02)
 
 
-def test_both_ways_of_making_linear_ones_agree() -> None:
-    one = SubscriptionOptions(max_depth=7, min_depth=2, relative=0.1, distinct=False)
-    other = replace(one, predicate=1e-9)
-    depths, again = (figures(some(bundled_schema("news"), o, 8000)).depths for o in (one, other))
+def test_both_samplers_of_linear_paths_agree() -> None:
+    options = SubscriptionOptions(max_depth=7, min_depth=2, relative=0.1, distinct=False)
+    other = replace(options, predicate=1e-9)
+    depths, again = (
+        figures(some(bundled_schema("news"), o, 8000)).depths for o in (options, other)
+    )
     assert set(depths) == set(again) == set(range(2, 8))
     for depth in depths:
         assert depths[depth] / 8000 == pytest.approx(again[depth] / 8000, abs=0.02)
 
 
-def test_depths_are_spread_or_full() -> None:
+def test_depths_are_uniform_or_full() -> None:
     options = SubscriptionOptions(max_depth=6, wildcard=0, descendant=0, distinct=False)
     book = bundled_schema("book")
     spread = figures(some(book, options, 4000)).depths
@@ -171,19 +173,19 @@ def test_depths_are_spread_or_full() -> None:
     assert set(exact) == {6}
 
 
-def test_a_least_depth_survives_descendants() -> None:
+def test_min_depth_holds_with_descendant_steps() -> None:
     options = SubscriptionOptions(max_depth=9, min_depth=4, descendant=0.6, branch=0.2, full=True)
     assert min(figures(some(bundled_schema("news"), options, 2000)).depths) == 4
     assert min(figures(some(bundled_schema("news"), replace(options, branch=0), 2000)).depths) == 4
 
 
-def test_relative_ones_start_without_a_slash() -> None:
+def test_relative_subscriptions_have_no_leading_slash() -> None:
     for options in (SubscriptionOptions(relative=0.25), replace(RICH, relative=0.25)):
-        found = figures(some(bundled_schema("news"), replace(options, distinct=False), 4000))
-        assert found.relative / 4000 == pytest.approx(0.25, abs=0.03)
+        statistics = figures(some(bundled_schema("news"), replace(options, distinct=False), 4000))
+        assert statistics.relative / 4000 == pytest.approx(0.25, abs=0.03)
 
 
-def test_theta_prefers_what_comes_first() -> None:
+def test_theta_prefers_children_named_first() -> None:
     schema = parse_dtd(f"<!ELEMENT r ({'|'.join('abcde')})>{''.join(map(_empty, 'abcde'))}")
     options = SubscriptionOptions(
         max_depth=2, min_depth=2, wildcard=0, descendant=0, distinct=False
@@ -208,14 +210,14 @@ def test_a_query_has_exactly_its_branches(branches: int) -> None:
         assert _paths(text) == branches, text
 
 
-def test_the_probability_of_branches_is_of_a_query() -> None:
+def test_branch_probability_per_query() -> None:
     options = SubscriptionOptions(branch=0.3, branching="query", max_depth=6, min_depth=3)
-    found = figures(some(bundled_schema("news"), replace(options, distinct=False), 3000))
-    assert found.branched / 3000 == pytest.approx(0.3, abs=0.03)
+    statistics = figures(some(bundled_schema("news"), replace(options, distinct=False), 3000))
+    assert statistics.branched / 3000 == pytest.approx(0.3, abs=0.03)
 
 
-def test_the_probability_of_branches_is_of_a_node() -> None:
-    """On chains of four names with room for two of each, three nodes may branch, and each does with p."""
+def test_branch_probability_per_node() -> None:
+    """On chains of four names with room for two of each, three nodes may branch, each with p."""
     names = "abcd"
     schema = parse_dtd(
         "".join(
@@ -233,7 +235,7 @@ def test_the_probability_of_branches_is_of_a_node() -> None:
 
 
 def _paths(text: str) -> int:
-    """Root-to-leaf paths: every branch in brackets, and the path itself."""
+    """Return the root-to-leaf paths: every branch in brackets, and the path itself."""
     return 1 + text.count("[")
 
 
@@ -241,11 +243,11 @@ def _forks(text: str, name: str) -> bool:
     return f"/{name}[" in text
 
 
-def test_predicates_are_as_many_and_of_such_kinds() -> None:
+def test_number_and_kinds_of_predicates() -> None:
     options = SubscriptionOptions(predicate=0.5, predicates=2, distinct=False)
-    found = figures(some(bundled_schema("news"), options, 3000))
-    assert found.predicated / 3000 == pytest.approx(0.5, abs=0.03)
-    assert found.predicates == 2 * found.predicated
+    statistics = figures(some(bundled_schema("news"), options, 3000))
+    assert statistics.predicated / 3000 == pytest.approx(0.5, abs=0.03)
+    assert statistics.predicates == 2 * statistics.predicated
     for only, sign in (
         (PredicateKinds(1, 0), "[@"),
         (PredicateKinds(0, 1), "[text()"),
@@ -262,11 +264,12 @@ def test_predicates_are_as_many_and_of_such_kinds() -> None:
         assert not set(text) & set("@('")
 
 
-def test_only_attributes_that_can_be_asked_for() -> None:
+def test_predicates_use_satisfiable_attributes_only() -> None:
     """No entity, no reference without an ID to refer to, no comparison of an ID with a number."""
     declared = (
-        "a CDATA #IMPLIED  b NMTOKEN #REQUIRED  c NMTOKENS 'x'  d ID #IMPLIED  e IDREF #IMPLIED  f IDREFS #IMPLIED"
-        " g ENTITY #IMPLIED  h ENTITIES #IMPLIED  i (u | v) #IMPLIED  j CDATA #FIXED 'it''s'  k CDATA #FIXED '7'"
+        "a CDATA #IMPLIED  b NMTOKEN #REQUIRED  c NMTOKENS 'x'  d ID #IMPLIED  e IDREF #IMPLIED"
+        "  f IDREFS #IMPLIED g ENTITY #IMPLIED  h ENTITIES #IMPLIED  i (u | v) #IMPLIED"
+        "  j CDATA #FIXED 'it''s'  k CDATA #FIXED '7'"
         " xmlns CDATA #IMPLIED  xmlns:p CDATA #IMPLIED  p:q CDATA #IMPLIED  xml:lang CDATA #IMPLIED"
     ).replace("'it''s'", '"it&apos;s"')
     schema = parse_dtd(
@@ -293,8 +296,8 @@ def test_only_attributes_that_can_be_asked_for() -> None:
     assert not any("/s[" in text for text in subscriptions(schema, deeper, 1))
 
 
-def test_two_branches_do_not_ask_for_one_place() -> None:
-    """Each b has a c or a d, so /a[b[1]/c]/b[1]/d cannot be, and yet there is room for two."""
+def test_branches_never_compete_for_one_position() -> None:
+    """Each b has a c or a d, so /a[b[1]/c]/b[1]/d is unsatisfiable, though there may be two b."""
     schema = parse_dtd(
         "<!ELEMENT a (b, b)> <!ELEMENT b (c | d)> <!ELEMENT c EMPTY> <!ELEMENT d EMPTY>"
     )
@@ -305,7 +308,7 @@ def test_two_branches_do_not_ask_for_one_place() -> None:
         assert satisfiable(text, schema).answer, text
 
 
-def test_operands_are_of_the_domain() -> None:
+def test_operands_are_from_the_domain() -> None:
     kinds = PredicateKinds(attribute=0, values=ValueDomain(low=5, high=7), operators=("=", ">="))
     texts = some(
         bundled_schema("bib"), SubscriptionOptions(predicate=1, kinds=kinds, distinct=False), 300

@@ -1,4 +1,4 @@
-"""Value domains: what they hold, how often, and what is refused."""
+"""Value domains: their values, their frequencies, and invalid parameters."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def test_integers_stay_in_their_range(low: int, span: int, seed: int) -> None:
 
 
 @given(st.integers(1, 8000))
-def test_there_are_as_many_words_as_asked_for_and_all_differ(count: int) -> None:
+def test_vocabularies_have_the_requested_number_of_distinct_words(count: int) -> None:
     words = ValueDomain(kind="words", vocabulary=count).domain
     assert len(words) == len(set(words)) == count
     assert all(word.isascii() and word.isalpha() and word.islower() for word in words)
 
 
-def test_a_longer_vocabulary_begins_with_the_shorter_one() -> None:
+def test_a_longer_vocabulary_starts_with_the_shorter_one() -> None:
     short, long = (
         ValueDomain(kind="words", vocabulary=50),
         ValueDomain(kind="words", vocabulary=5000),
@@ -64,31 +64,31 @@ def test_the_share_of_each_value_follows_zipf(kind: str, theta: float) -> None:
     [ValueDomain(high=10**6), ValueDomain(kind="words", vocabulary=MAX_TABLE_LINES)],
     ids=["integers", "words"],
 )
-def test_big_domains_are_skewed_as_well(values: ValueDomain, theta: float) -> None:
-    """Every value, and every part of the domain, has its share of the lines to within one."""
+def test_large_domains_follow_zipf_too(values: ValueDomain, theta: float) -> None:
+    """Every value, and every prefix of the domain, has its share of the lines to within one."""
     values = dataclasses.replace(values, theta=theta)
     lines = Counter(values.table)
     assert len(values.table) == MAX_TABLE_LINES
     weights = [(rank + 1) ** -theta for rank in range(MAX_TABLE_LINES)]
     total = sum(weights)
-    before, wanted = 0, 0.0
+    before, expected = 0, 0.0
     for value, weight in zip(values.domain, weights, strict=True):
         share = MAX_TABLE_LINES * weight / total
         assert abs(lines[value] - share) < 1.01
-        before, wanted = before + lines[value], wanted + share
-        assert abs(before - wanted) < 0.51
+        before, expected = before + lines[value], expected + share
+        assert abs(before - expected) < 0.51
 
 
 def test_draws_follow_the_table() -> None:
     values = ValueDomain(kind="words", vocabulary=10, theta=1.0)
     rng = SeededRandom(5)
-    drawn = Counter(values.draw(rng) for _ in range(20_000))
+    counts = Counter(values.draw(rng) for _ in range(20_000))
     lines = Counter(values.table)
     for word in values.domain:
-        assert drawn[word] / 20_000 == pytest.approx(lines[word] / MAX_TABLE_LINES, abs=0.01)
+        assert counts[word] / 20_000 == pytest.approx(lines[word] / MAX_TABLE_LINES, abs=0.01)
 
 
-def test_own_words_are_kept_in_order_and_once() -> None:
+def test_own_words_keep_their_order_without_duplicates() -> None:
     assert ValueDomain(kind="words", vocabulary=("sun", "rain & hail", "sun")).domain == (
         "sun",
         "rain & hail",
@@ -111,7 +111,7 @@ def test_own_words_are_kept_in_order_and_once() -> None:
         ({"length": 0}, "1 to 1000 values, not 0"),
     ],
 )
-def test_what_is_no_domain_is_refused(options: dict[str, object], message: str) -> None:
+def test_invalid_domains_are_rejected(options: dict[str, object], message: str) -> None:
     with pytest.raises(WorkloadError, match=message) as caught:
         ValueDomain(**options)  # type: ignore[arg-type]
     assert caught.value.kind == "values"

@@ -1,4 +1,4 @@
-"""Walks and trees: only what valid documents have, and siblings that fit."""
+"""Walks and trees: every one is part of a valid document, and siblings fit together."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_walk_is_a_root_path(dtd: str, levels: int, seed: int) -> None:
 
 
 @given(dtds(), st.integers(1, 5), st.integers(0, 5))
-def test_a_least_number_of_levels(dtd: str, least: int, seed: int) -> None:
+def test_walks_have_the_minimal_number_of_levels(dtd: str, least: int, seed: int) -> None:
     schema = parse_dtd(dtd, root="e0")
     if "e0" not in schema.graph.size:
         return
@@ -50,7 +50,7 @@ def test_a_least_number_of_levels(dtd: str, least: int, seed: int) -> None:
 
 
 def test_siblings_fit_if_a_word_has_them() -> None:
-    """All words of up to five children, checked by lxml, say which multisets there are room for."""
+    """Against all words of up to five children, validated by lxml."""
     schema = parse_dtd(
         "<!ELEMENT a (b?, (c | d)+, (e, b)?)>"
         + "".join(f"<!ELEMENT {name} EMPTY>" for name in "bcde"),
@@ -64,13 +64,13 @@ def test_siblings_fit_if_a_word_has_them() -> None:
         if not schema.faults(f"<a>{''.join(f'<{name}/>' for name in word)}</a>".encode())
     ]
     for counts in product(range(3), repeat=4):
-        wanted = dict(zip("bcde", counts, strict=True))
+        required = dict(zip("bcde", counts, strict=True))
         if sum(counts) <= 3:
-            room = any(all(word.count(n) >= k for n, k in wanted.items()) for word in valid)
-            assert walks.fits("a", {n: k for n, k in wanted.items() if k}) == room, wanted
+            room = any(all(word.count(n) >= k for n, k in required.items()) for word in valid)
+            assert walks.fits("a", {n: k for n, k in required.items() if k}) == room, required
 
 
-def test_further_walks_stand_beside_the_first() -> None:
+def test_branches_fit_beside_the_first_walk() -> None:
     walks = SchemaWalks(bundled_schema("bib"))
     rng = SeededRandom(3)
     for _ in range(300):

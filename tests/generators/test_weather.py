@@ -19,20 +19,20 @@ from pathcast.generators.feeds.weather import CITIES, DAYS, FIELDS, WeatherOptio
 from pathcast.rng import SeededRandom
 
 SEEDS = range(8)
-# Table 3.8: hit ratio of a cache without limits, in percent, on August 3, 4 and 5.
+# Cao 2012, table 3.8: hit ratio of an unbounded cache, in percent, on August 3, 4 and 5.
 PAPER = {"mixed": 50.92, "changeable": 47.90, "calm": 84.74}
 
 
-def named(row: FeedRow) -> dict[str, str]:
+def by_field(row: FeedRow) -> dict[str, str]:
     return dict(zip(FIELDS, row.values, strict=True))
 
 
 @functools.cache
 def share(kind: str | float, period: int, seed: int, places: tuple[str, ...] = CITIES) -> float:
-    """The dumb twin of `repeated_share`: rows without their time, in percent.
+    """Oracle of `repeated_share`: rows without their time, in percent.
 
-    The bundled sheet maps different readings to different bytes, which
-    test_a_message_is_repeated_when_its_row_is makes sure of.
+    The bundled style sheet maps different readings to different bytes, which
+    test_a_message_is_repeated_when_its_row_is verifies.
     """
     options = WeatherOptions(cities=places, days=(kind,), period=period)
     seen, again, count = set(), 0, 0
@@ -74,8 +74,8 @@ def test_the_share_falls_with_the_variability() -> None:
     assert shares[-1] < 45
 
 
-def test_hours_differ_as_in_figure_3_11() -> None:
-    """The paper's days range from 20% to 76% between 9:30 and 16:00; ours differ by less, but they do."""
+def test_repetition_varies_over_the_day_as_in_figure_3_11() -> None:
+    """The paper's days range from 20% to 76% between 9:30 and 16:00; ours vary less."""
     parts = []
     for hour in range(0, 24, 3):
         options = WeatherOptions(since=hour * 3600, until=(hour + 3) * 3600)
@@ -99,16 +99,16 @@ def test_a_message_is_repeated_when_its_row_is() -> None:
     times=st.integers(2, 7),
     kind=st.floats(0, 1),
 )
-def test_the_weather_is_the_same_whatever_the_period(
+def test_the_weather_does_not_depend_on_the_period(
     seed: int, period: int, times: int, kind: float
 ) -> None:
-    """Who asks less often sees some of the very rows of who asks more often."""
+    """A longer period samples a subset of the rows of a shorter one."""
     often, seldom = (
-        list(rows(WeatherOptions(days=(kind,), period=one, together=True, until=20_000), seed))
-        for one in (period, period * times)
+        list(rows(WeatherOptions(days=(kind,), period=seconds, together=True, until=20_000), seed))
+        for seconds in (period, period * times)
     )
-    wanted = {row.at for row in seldom}
-    assert [row for row in often if row.at in wanted] == seldom
+    moments = {row.at for row in seldom}
+    assert [row for row in often if row.at in moments] == seldom
 
 
 @settings(max_examples=10)
@@ -119,19 +119,19 @@ def test_the_weather_is_the_same_whatever_the_period(
     days=st.lists(st.floats(0, 1), min_size=2, max_size=4),
     until=st.integers(1000, DAY_SECONDS),
 )
-def test_every_day_is_the_same_however_the_days_before_were_read(
+def test_a_day_does_not_depend_on_the_sampling_of_earlier_days(
     seed: int, period: int, times: int, days: list[float], until: int
 ) -> None:
-    """Less often, in turn, or for a part of the day: the rows are some of those of who asks for all."""
+    """With a longer period, in turn, or in a window, the rows are a subset of the full feed."""
     kinds = tuple(days)
-    whole = set(rows(WeatherOptions(days=kinds, period=period, together=True), seed))
+    every_row = set(rows(WeatherOptions(days=kinds, period=period, together=True), seed))
     longer = min(period * times, DAY_SECONDS // period * period)
     for options in (
         WeatherOptions(days=kinds, period=longer, together=True),
         WeatherOptions(days=kinds, period=longer),
         WeatherOptions(days=kinds, period=period, until=until),
     ):
-        assert set(rows(options, seed)) <= whole
+        assert set(rows(options, seed)) <= every_row
 
 
 def test_the_third_day_at_15_seconds_and_at_5_minutes() -> None:
@@ -142,20 +142,25 @@ def test_the_third_day_at_15_seconds_and_at_5_minutes() -> None:
     assert [row for row in often if row.at % 300 == 0] == seldom
 
 
-def test_taking_turns_shows_a_third_of_what_all_together_report() -> None:
+def test_cities_in_turn_report_a_third_of_the_rows() -> None:
     apart = list(rows(WeatherOptions(), 5))
     together = list(rows(WeatherOptions(together=True), 5))
     assert len(together) == 3 * len(apart)
     assert together[0:3] == [apart[0], *together[1:3]]
     assert set(apart) < set(together)
-    assert [named(row)["city"] for row in apart[:4]] == ["Toronto", "Ottawa", "Sudbury", "Toronto"]
+    assert [by_field(row)["city"] for row in apart[:4]] == [
+        "Toronto",
+        "Ottawa",
+        "Sudbury",
+        "Toronto",
+    ]
 
 
-def test_a_window_of_the_day_shows_the_weather_of_the_whole_day() -> None:
-    whole = list(rows(WeatherOptions(together=True), 2))
+def test_a_window_of_the_day_is_a_part_of_the_full_day() -> None:
+    full_day = list(rows(WeatherOptions(together=True), 2))
     part = list(rows(WeatherOptions(together=True, since=34_200, until=57_601), 2))
     assert len(part) == 3 * (23_400 // 30 + 1)
-    assert set(part) < set(whole)
+    assert set(part) < set(full_day)
 
 
 @settings(max_examples=25)
@@ -165,12 +170,12 @@ def test_a_window_of_the_day_shows_the_weather_of_the_whole_day() -> None:
     month=st.integers(1, 12),
     count=st.integers(1, 5),
 )
-def test_readings_agree_with_each_other(seed: int, kind: float, month: int, count: int) -> None:
+def test_readings_are_consistent(seed: int, kind: float, month: int, count: int) -> None:
     options = WeatherOptions(
         cities=cities(count), days=(kind, kind), start=date(2011, month, 3), period=300
     )
     for row in rows(options, seed):
-        now = named(row)
+        now = by_field(row)
         temperature, dew = float(now["temperature"]), float(now["dew-point"])
         assert dew <= temperature
         assert 0 <= int(now["humidity"]) <= 100
@@ -191,16 +196,16 @@ def test_readings_agree_with_each_other(seed: int, kind: float, month: int, coun
             assert now["from"] == "variable"
 
 
-def test_afternoons_are_warmer_than_nights_and_the_sun_stands_by_day() -> None:
+def test_afternoons_are_warmer_than_nights_and_uv_is_by_day() -> None:
     nights, days = [], []
     for seed in range(10):
         for row in rows(WeatherOptions(period=300), seed):
-            now, hour = named(row), row.at % DAY_SECONDS / 3600
+            now, hour = by_field(row), row.at % DAY_SECONDS / 3600
             if 3 <= hour < 6:
                 nights.append(float(now["temperature"]))
             if 14 <= hour < 17:
                 days.append(float(now["temperature"]))
-            # Readings change at events only: at night the sun may be up for a while longer.
+            # Readings change at events only, so the UV index may lag after sunset.
             if hour < 6:
                 assert now["uv"] == "0"
     assert fmean(days) > fmean(nights) + 5
@@ -209,18 +214,20 @@ def test_afternoons_are_warmer_than_nights_and_the_sun_stands_by_day() -> None:
 def test_july_is_warmer_than_january() -> None:
     def of(month: int) -> float:
         options = WeatherOptions(start=date(2011, month, 3), period=600)
-        return fmean(float(named(row)["temperature"]) for s in range(4) for row in rows(options, s))
+        return fmean(
+            float(by_field(row)["temperature"]) for s in range(4) for row in rows(options, s)
+        )
 
     assert of(7) > of(1) + 15
 
 
-def test_weather_goes_on_over_midnight() -> None:
+def test_weather_continues_over_midnight() -> None:
     first = list(rows(WeatherOptions(days=("calm", "calm"), together=True), 4))
     before, after = first[2879 * 3 : 2880 * 3], first[2880 * 3 : 2881 * 3]
     for old, new in zip(before, after, strict=True):
         assert after[0].values[0] == "2011-08-04T00:00:00"
         kept = ("temperature", "dew-point", "wind", "pressure", "clouds")
-        same = [named(old)[field] == named(new)[field] for field in kept]
+        same = [by_field(old)[field] == by_field(new)[field] for field in kept]
         assert sum(same) >= len(kept) - 1
 
 
@@ -235,29 +242,31 @@ def test_days_of_different_kinds_in_one_feed() -> None:
     assert abs(shares[1] - PAPER["changeable"]) < 5
 
 
-def test_a_seed_means_the_same_bytes() -> None:
+def test_the_seed_determines_the_bytes() -> None:
     first, again, other = (list(rows(WeatherOptions(until=9000), seed)) for seed in (1, 1, 2))
     assert first == again
     assert first != other
 
 
 PINNED = """\
-2011-08-03T16:40:00,Sudbury,CA,SUD003,Sudbury Weather Station,46.62,-80.80,348,20.5,19,Clear,clear,70,15.0,18,N,29,1017.0,steady,12.0,4,10,0.0
-2011-08-03T16:40:30,Toronto,CA,TOR001,Toronto Weather Station,43.68,-79.63,173,23.5,22,Fair,fair,66,17.0,20,NE,29,1016.5,steady,16.0,3,25,0.0"""
+2011-08-03T16:40:00,Sudbury,CA,SUD003,Sudbury Weather Station,46.62,-80.80,348,\
+20.5,19,Clear,clear,70,15.0,18,N,29,1017.0,steady,12.0,4,10,0.0
+2011-08-03T16:40:30,Toronto,CA,TOR001,Toronto Weather Station,43.68,-79.63,173,\
+23.5,22,Fair,fair,66,17.0,20,NE,29,1016.5,steady,16.0,3,25,0.0"""
 
 
-def test_these_very_rows() -> None:
-    """Bytes that must not change by accident: whoever repeats a run of last year counts on them."""
+def test_rows_are_pinned() -> None:
+    """Bytes must not change by accident, since earlier runs must be reproducible."""
     lines = [",".join(row.values) for row in rows(WeatherOptions(), 1)]
     assert lines[2000:2002] == PINNED.splitlines()
     digest = blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()
     assert digest == "28523b34b71e02c6"
 
 
-def test_times_are_the_times_of_rows() -> None:
-    found = list(rows(WeatherOptions(until=300, period=60), 1))
-    assert [row.values[0] for row in found] == [format_time(row.at) for row in found]
-    assert [row.values[0][-8:] for row in found] == [f"00:0{minute}:00" for minute in range(5)]
+def test_time_fields_equal_the_times_of_rows() -> None:
+    sampled = list(rows(WeatherOptions(until=300, period=60), 1))
+    assert [row.values[0] for row in sampled] == [format_time(row.at) for row in sampled]
+    assert [row.values[0][-8:] for row in sampled] == [f"00:0{minute}:00" for minute in range(5)]
 
 
 def test_the_last_day_of_the_calendar() -> None:
@@ -272,13 +281,13 @@ def test_a_station_does_not_depend_on_the_others() -> None:
     assert [row.values[8:] for row in alone] == shown
 
 
-def test_saturation_is_that_of_the_tables() -> None:
-    """Over water, in pascals: 611 at 0, 2339 at 20, 4247 at 30 degrees, 287 at -10, all within a percent."""
+def test_saturation_equals_published_tables() -> None:
+    """Over water, within a percent: 611 Pa at 0, 2339 at 20, 4247 at 30, 287 at -10 degrees."""
     for degrees, pascals in ((0, 611), (20, 2339), (30, 4247), (-10, 287)):
         assert abs(_saturation(2 * degrees) / 10 - pascals) < pascals / 100
 
 
-def test_events_come_as_often_as_the_variability_says() -> None:
+def test_variability_sets_the_number_of_events() -> None:
     for variability in (0.0, 0.5, 1.0):
         events = 0
         for seed in range(5):
@@ -303,7 +312,7 @@ def test_names_of_cities() -> None:
 
 def test_codes_of_stations_are_distinct_and_simple() -> None:
     options = WeatherOptions(cities=("Zürich", "東京", "Zurich"), period=60, until=180)
-    codes = [named(row)["station"] for row in rows(options, 1)]
+    codes = [by_field(row)["station"] for row in rows(options, 1)]
     assert codes == ["ZRI001", "X002", "ZUR003"]
 
 

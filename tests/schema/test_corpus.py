@@ -1,4 +1,4 @@
-"""Every public DTD loads or gives a reason, and its counts are those in the table of the corpus."""
+"""Every public DTD loads or gives a reason; its counts equal those in the corpus table."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def test_every_dtd(corpus: Path) -> None:
     rows = re.findall(r"^\| (dtd/\S+) \| (.*) \|$", table, re.MULTILINE)
     assert len(rows) == len(set(rows)) > 30
     loaded = 0
-    for name, rest in rows:
-        cells = [cell.strip() for cell in rest.split("|")]
+    for name, columns in rows:
+        cells = [cell.strip() for cell in columns.split("|")]
         if cells[0] == "-":
             with pytest.raises(SchemaError) as caught:
                 load_dtd(corpus / name)
@@ -37,7 +37,7 @@ def test_every_dtd(corpus: Path) -> None:
     others = {str(path.relative_to(corpus)) for path in corpus.glob("dtd/**/*.dtd")} - dict(
         rows
     ).keys()
-    for name in sorted(others):  # modules that the table leaves out
+    for name in sorted(others):  # modules without a row in the table
         with pytest.raises(SchemaError):
             load_dtd(corpus / name)
 

@@ -33,15 +33,15 @@ def random_schemas(deep: bool) -> Iterator[Schema]:
         yield parse_dtd(random_dtd(rng).text, root="a")
 
 
-def placed(schema: Schema) -> Layout:
+def layout_of(schema: Schema) -> Layout:
     return layout(schema.graph.depth, schema.graph.children)
 
 
 # --- edges ----------------------------------------------------------------------------------------
 
 
-def test_edges_say_how_often_a_child_stands_there(deep: bool) -> None:
-    """Against the words of the content model: is there one without the child, is there one with two?"""
+def test_occurrence_of_edges_against_the_words_of_the_model(deep: bool) -> None:
+    """Oracle: is there a word without the child, and one with two?"""
     seen = set()
     for schema in [*random_schemas(deep), *map(bundled_schema, SCHEMA_NAMES)]:
         size = schema.graph.size
@@ -69,11 +69,14 @@ def test_edges_say_how_often_a_child_stands_there(deep: bool) -> None:
 
 
 def test_cyclic_edges_lie_inside_one_component() -> None:
-    text = "<!ELEMENT a (b, c)><!ELEMENT b (c?, b?)><!ELEMENT c (d?)><!ELEMENT d (c?, e)><!ELEMENT e EMPTY>"
-    found = {(one.parent, one.child): one.cyclic for one in edges(parse_dtd(text))}
+    text = (
+        "<!ELEMENT a (b, c)><!ELEMENT b (c?, b?)><!ELEMENT c (d?)>"
+        "<!ELEMENT d (c?, e)><!ELEMENT e EMPTY>"
+    )
+    is_cyclic = {(edge.parent, edge.child): edge.cyclic for edge in edges(parse_dtd(text))}
     cyclic = {("b", "b"), ("c", "d"), ("d", "c")}
-    assert {pair for pair, inside in found.items() if inside} == cyclic
-    assert len(found) == 7
+    assert {pair for pair, inside in is_cyclic.items() if inside} == cyclic
+    assert len(is_cyclic) == 7
 
 
 # --- DOT ------------------------------------------------------------------------------------------
@@ -102,7 +105,7 @@ def test_dot_has_every_element_and_every_edge(name: str) -> None:
     arrows = re.findall(r'^  "([^"]+)" -> "([^"]+)"', drawn, re.MULTILINE)
     assert set(nodes) == set(schema.elements)
     assert len(nodes) == len(schema.elements)
-    assert arrows == [(one.parent, one.child) for one in edges(schema)]
+    assert arrows == [(edge.parent, edge.child) for edge in edges(schema)]
     assert drawn.count("{") == drawn.count("}")
 
 
@@ -110,19 +113,21 @@ def test_dot_has_every_element_and_every_edge(name: str) -> None:
 
 
 def check_layout(schema: Schema) -> None:
-    found = placed(schema)
-    assert set(found.boxes) == set(schema.graph.depth)
-    for one, two in itertools.combinations(found.boxes.values(), 2):
-        apart = one.x >= two.right + 40 or two.x >= one.right + 40
-        assert apart or abs(one.y - two.y) >= STEP > one.height
-    for name, box in found.boxes.items():
+    drawing = layout_of(schema)
+    assert set(drawing.boxes) == set(schema.graph.depth)
+    for box, other in itertools.combinations(drawing.boxes.values(), 2):
+        apart = box.x >= other.right + 40 or other.x >= box.right + 40
+        assert apart or abs(box.y - other.y) >= STEP > box.height
+    for name, box in drawing.boxes.items():
         assert box.x > 0
         assert box.y > 0
-        assert box.right < found.width
-        assert box.y + box.height < found.height
-        assert box.width >= 7.3 * len(name) + 12  # the name fits in
-    lefts = sorted({box.x for box in found.boxes.values()})
-    assert {name: lefts.index(box.x) + 1 for name, box in found.boxes.items()} == schema.graph.depth
+        assert box.right < drawing.width
+        assert box.y + box.height < drawing.height
+        assert box.width >= 7.3 * len(name) + 12  # the name fits
+    lefts = sorted({box.x for box in drawing.boxes.values()})
+    assert {
+        name: lefts.index(box.x) + 1 for name, box in drawing.boxes.items()
+    } == schema.graph.depth
 
 
 def test_boxes_do_not_overlap(deep: bool) -> None:
@@ -131,16 +136,16 @@ def test_boxes_do_not_overlap(deep: bool) -> None:
 
 
 def test_the_news_schema_fits_a_scrollable_page() -> None:
-    found = placed(bundled_schema("news"))
-    assert found.width < 3000
-    assert found.height < 3000
+    drawing = layout_of(bundled_schema("news"))
+    assert drawing.width < 3000
+    assert drawing.height < 3000
 
 
 def brute_crossings(columns: list[list[str]], down: dict[str, list[str]]) -> int:
     place = {name: index for column in columns for index, name in enumerate(column)}
     total = 0
     for column in columns:
-        lines = [(place[one], place[child]) for one in column for child in down[one]]
+        lines = [(place[name], place[child]) for name in column for child in down[name]]
         pairs = itertools.combinations(lines, 2)
         total += sum((a - c) * (b - d) < 0 for (a, b), (c, d) in pairs)
     return total
@@ -162,7 +167,7 @@ def test_crossings_against_all_pairs_of_edges() -> None:
         assert crossings(columns, down) == brute_crossings(columns, down)
 
 
-def test_sweeps_lessen_the_crossings_and_lose_no_box() -> None:
+def test_sweeps_reduce_crossings_and_keep_all_boxes() -> None:
     rng = Random(5)
     before = after = 0
     for _ in range(50):
@@ -180,27 +185,27 @@ def test_sweeps_lessen_the_crossings_and_lose_no_box() -> None:
 
 
 @given(st.lists(st.integers(-1000, 1000), max_size=8))
-def test_heights_keep_order_and_distance_and_are_near_what_is_wanted(wanted: list[int]) -> None:
-    found = _separate([float(one) for one in wanted])
-    assert len(found) == len(wanted)
-    assert all(below - above >= STEP for above, below in itertools.pairwise(found))
+def test_separation_keeps_order_and_distance_and_is_optimal(desired: list[int]) -> None:
+    positions = _separate([float(y) for y in desired])
+    assert len(positions) == len(desired)
+    assert all(below - above >= STEP for above, below in itertools.pairwise(positions))
 
     def far(heights: list[int]) -> int:
-        return sum((one - two) ** 2 for one, two in zip(heights, wanted, strict=True))
+        return sum((y - two) ** 2 for y, two in zip(heights, desired, strict=True))
 
-    # Moving any run of boxes by some pixels either breaks the distance or is no nearer (up to rounding).
-    for start, end in itertools.combinations(range(len(found) + 1), 2):
+    # Moving any run of boxes violates the distance or is no nearer (up to rounding).
+    for start, end in itertools.combinations(range(len(positions) + 1), 2):
         for by in (-20, 20):
-            moved = [one + by * (start <= index < end) for index, one in enumerate(found)]
+            moved = [y + by * (start <= index < end) for index, y in enumerate(positions)]
             if all(below - above >= STEP for above, below in itertools.pairwise(moved)):
-                assert far(moved) >= far(found)
+                assert far(moved) >= far(positions)
 
 
 # --- SVG ------------------------------------------------------------------------------------------
 
 
 def check_svg(schema: Schema) -> None:
-    """Well-formed, and every name and every edge is there, at the place that the layout gave it."""
+    """Check well-formedness, and the presence and position of every name and edge."""
     root = etree.fromstring(svg(schema).encode())
     assert root.tag == f"{SVG}svg"
     width, height = int(root.get("width", "")), int(root.get("height", ""))
@@ -217,25 +222,31 @@ def check_svg(schema: Schema) -> None:
         assert 0 < x < x + w < width
         assert 0 < y < y + h < height
         assert ("cyclic" in rectangles[0].get("class", "")) == (name in schema.graph.cyclic)
-    found = []
+    drawn_edges = []
     for path in root.findall(f"{SVG}path"):
         look, leaves, enters = re.fullmatch(
             r"edge(.*) f(\d+) t(\d+)", path.get("class", "")
         ).groups()  # type: ignore[union-attr]
-        numbers = [int(one) for one in re.findall(r"-?\d+", path.get("d", ""))]
+        numbers = [int(number) for number in re.findall(r"-?\d+", path.get("d", ""))]
         parent, child = by_number[leaves], by_number[enters]
         for end, (x, y) in ((parent, numbers[:2]), (child, numbers[-2:])):
             left, top, right, bottom = boxes[end]
             assert x in (left, right)
             assert top < y < bottom
-        # A curve lies between its control points: these inside means nothing is cut off.
+        # A curve lies in the hull of its control points: if these are inside, nothing is clipped.
         assert all(0 < x < width for x in numbers[::2])
         assert all(0 < y < height for y in numbers[1::2])
-        many = "-many" in path.get("marker-end", "")
-        found.append((parent, child, "cycle" in look, "optional" in look, many))
-    assert found == [
-        (one.parent, one.child, one.cyclic, one.occurs.may_be_absent, one.occurs.may_repeat)
-        for one in edges(schema)
+        repeats = "-many" in path.get("marker-end", "")
+        drawn_edges.append((parent, child, "cycle" in look, "optional" in look, repeats))
+    assert drawn_edges == [
+        (
+            number.parent,
+            number.child,
+            number.cyclic,
+            number.occurs.may_be_absent,
+            number.occurs.may_repeat,
+        )
+        for number in edges(schema)
     ]
 
 
@@ -250,7 +261,7 @@ def test_svg_of_bundled_schemas(name: str) -> None:
     assert svg(bundled_schema(name)) == svg(bundled_schema(name))
 
 
-def test_svg_escapes_what_it_is_told() -> None:
+def test_svg_escapes_names() -> None:
     schema = parse_dtd(
         "<!ELEMENT \u00e9t\u00e9 (\u5e74*)><!ELEMENT \u5e74 EMPTY>", name="<&\x1b]]>\udcff.dtd"
     )
@@ -260,7 +271,7 @@ def test_svg_escapes_what_it_is_told() -> None:
     assert "\u5e74" in drawn
 
 
-def test_what_no_document_has_is_not_drawn_but_said() -> None:
+def test_undrawn_elements_are_reported() -> None:
     schema = parse_dtd("<!ELEMENT a (b?)><!ELEMENT b (b)><!ELEMENT c EMPTY>", root="a")
     assert undrawn_elements(schema) == ("b", "c")
     check_svg(schema)
@@ -273,5 +284,5 @@ def test_an_empty_drawing() -> None:
     assert dot(schema).endswith("}\n")
 
 
-def test_printable() -> None:
+def test_escape_unprintable() -> None:
     assert escape_unprintable("a\x1b[2J\u0085\u00e9") == "a\\x1b[2J\\x85\u00e9"

@@ -1,4 +1,4 @@
-"""Words, element graph and root paths, against their dumb twins: enumerating."""
+"""Words, element graph and root paths against brute-force enumeration."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.dtds import NAMES, random_dtd
 
 
 def expression(content: Content) -> str:
-    """A content model over one-letter names as a regular expression."""
+    """Return a content model over one-letter names as a regular expression."""
     match content:
         case Child(name=name, occurs=occurs):
             return name + occurs.value
@@ -53,26 +53,26 @@ def test_cheapest_words_against_all_words(deep: bool) -> None:
         words = [word for word in WORDS if pattern.fullmatch(word)]
         for _ in range(4):
             costs = {name: rng.randint(1, 5) for name in rng.sample(NAMES, 3)}
-            wanted = Counter(rng.choices(NAMES, k=rng.randint(0, 3)))
+            required = Counter(rng.choices(NAMES, k=rng.randint(0, 3)))
             fitting = [
-                word for word in words if set(word) <= set(costs) and wanted <= Counter(word)
+                word for word in words if set(word) <= set(costs) and required <= Counter(word)
             ]
-            found = cheapest_word(element.content, wanted, costs.get)
+            cheapest = cheapest_word(element.content, required, costs.get)
             best = min((sum(costs[name] for name in word) for word in fitting), default=None)
-            if found is None:
+            if cheapest is None:
                 assert not fitting
                 continue
-            cost, word = found
+            cost, word = cheapest
             text = "".join(word)
             assert pattern.fullmatch(text)
-            assert wanted <= Counter(text)
+            assert required <= Counter(text)
             assert set(text) <= set(costs)
             assert cost == sum(costs[name] for name in text)
-            assert best is None or cost <= best  # None: only words of more than seven would do
+            assert best is None or cost <= best  # None: only longer words qualify
 
 
 def test_productive_elements_have_documents(deep: bool) -> None:
-    """What the graph says of sizes, heights and edges, against rolled valid documents."""
+    """Sizes, heights and edges of the graph against random valid documents."""
     rng = Random(3)
     seen: Counter[str] = Counter()
     for _ in range(400 if deep else 80):
@@ -82,7 +82,7 @@ def test_productive_elements_have_documents(deep: bool) -> None:
         machine = PathAutomaton.of(schema)
         for body in filter(None, (dtd.document(rng) for _ in range(20))):
             for element in etree.fromstring(body).iter("*"):
-                path = [*[one.tag for one in element.iterancestors()][::-1], element.tag]
+                path = [*[ancestor.tag for ancestor in element.iterancestors()][::-1], element.tag]
                 names = [str(tag) for tag in path]
                 assert machine.accepts_prefix(names), (dtd.text, names)
                 if len(element) == len(element.xpath("comment() | processing-instruction()")):
@@ -91,7 +91,7 @@ def test_productive_elements_have_documents(deep: bool) -> None:
                 size = len(list(element.iter("*")))
                 height = (
                     1
-                    + max(len(list(one.iterancestors())) for one in element.iter("*"))
+                    + max(len(list(ancestor.iterancestors())) for ancestor in element.iter("*"))
                     - len(names)
                     + 1
                 )
@@ -104,7 +104,7 @@ def test_productive_elements_have_documents(deep: bool) -> None:
     assert min(seen.values()) > 3
 
 
-def test_positions_accept_the_words_of_a_model(deep: bool) -> None:
+def test_glushkov_automata_accept_the_words_of_a_model(deep: bool) -> None:
     rng = Random(8)
     ambiguous = 0
     for _ in range(400 if deep else 60):
@@ -119,8 +119,8 @@ def test_positions_accept_the_words_of_a_model(deep: bool) -> None:
     assert ambiguous > 3
 
 
-def test_wide_and_long_dtds_are_no_trouble() -> None:
-    """Work grows with the DTD: each of these took seconds to minutes when it grew with its square."""
+def test_wide_and_long_dtds_take_linear_time() -> None:
+    """Each of these took seconds to minutes when the time was quadratic."""
     wide = [f"e{number}" for number in range(20_000)]
     text = f"<!ELEMENT r ({'|'.join(wide)})*>" + "".join(
         f"<!ELEMENT {name} EMPTY>" for name in wide
@@ -132,7 +132,7 @@ def test_wide_and_long_dtds_are_no_trouble() -> None:
         assert graph.height["n0"] == graph.size["n0"] == 1001
 
 
-def test_the_lowest_tree_may_be_a_broad_one() -> None:
+def test_the_lowest_tree_may_not_be_the_smallest() -> None:
     text = "<!ELEMENT d EMPTY><!ELEMENT c EMPTY><!ELEMENT b (d)><!ELEMENT a (b | (c, c, c, c))>"
     graph = parse_dtd(text).graph
     assert (graph.height["a"], graph.size["a"]) == (2, 3)
@@ -164,7 +164,7 @@ def test_recursion() -> None:
     assert graph.with_text == {"a", "b", "c", "d"}
 
 
-def test_counted_paths_are_the_enumerated_ones(deep: bool) -> None:
+def test_path_counts_equal_enumeration(deep: bool) -> None:
     rng = Random(6)
     for _ in range(200 if deep else 40):
         schema = parse_dtd(random_dtd(rng).text, root="a")
@@ -183,9 +183,7 @@ def test_counted_paths_are_the_enumerated_ones(deep: bool) -> None:
         ("", True, False),
     ],
 )
-def test_paths_may_end_where_an_element_may_be_empty(
-    path: str, prefix: bool, accepted: bool
-) -> None:
+def test_paths_end_at_elements_that_may_be_leaves(path: str, prefix: bool, accepted: bool) -> None:
     schema = parse_dtd("<!ELEMENT b (s*)><!ELEMENT s (t, s*)><!ELEMENT t (#PCDATA)>")
     machine = PathAutomaton.of(schema)
     names = path.split("/") if path else []

@@ -1,4 +1,4 @@
-"""DTD text -> Schema: what lxml's declarations become, and what a DTD cannot reach."""
+"""DTD text -> Schema: the conversion of lxml's declarations, and the files a DTD can reach."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from tests.dtds import NAMES, random_dtd
 
 def test_content_models() -> None:
     schema = parse_dtd(
-        """<!ELEMENT a ((b, c?)+, (d | (e, f)*)?)> <!ELEMENT b (#PCDATA)> <!ELEMENT c (#PCDATA | a | b)*>
-        <!ELEMENT d EMPTY> <!ELEMENT e ANY> <!ELEMENT f (b)>"""
+        """<!ELEMENT a ((b, c?)+, (d | (e, f)*)?)> <!ELEMENT b (#PCDATA)>
+        <!ELEMENT c (#PCDATA | a | b)*> <!ELEMENT d EMPTY> <!ELEMENT e ANY> <!ELEMENT f (b)>"""
     )
     models = {name: element.model for name, element in schema.elements.items()}
     assert models == {
@@ -46,22 +46,23 @@ def test_content_models() -> None:
 def test_attributes() -> None:
     schema = parse_dtd(
         """<!NOTATION gif SYSTEM 'x'> <!ELEMENT a EMPTY>
-        <!ATTLIST a id ID #REQUIRED ref IDREFS #IMPLIED kind (x | y) 'x' unit CDATA #FIXED 'm&quot;&#37;'
-                    pic NOTATION (gif) #IMPLIED word NMTOKEN 'w' xml:lang CDATA #IMPLIED>
+        <!ATTLIST a id ID #REQUIRED ref IDREFS #IMPLIED kind (x | y) 'x'
+                    unit CDATA #FIXED 'm&quot;&#37;' pic NOTATION (gif) #IMPLIED
+                    word NMTOKEN 'w' xml:lang CDATA #IMPLIED>
         <!ATTLIST a id CDATA #IMPLIED late CDATA #IMPLIED>"""
     )
-    found = {one.name: one for one in schema.elements["a"].attributes}
-    assert sorted(found) == ["id", "kind", "late", "pic", "ref", "unit", "word", "xml:lang"]
-    assert found["id"].type is AttributeType.ID  # the first declaration counts
-    assert found["id"].default is Default.REQUIRED
-    assert found["kind"].values == ("x", "y")
-    assert (found["kind"].default, found["kind"].value) == (Default.VALUE, "x")
-    assert (found["unit"].default, found["unit"].value) == (Default.FIXED, 'm"%')
+    attributes = {attribute.name: attribute for attribute in schema.elements["a"].attributes}
+    assert sorted(attributes) == ["id", "kind", "late", "pic", "ref", "unit", "word", "xml:lang"]
+    assert attributes["id"].type is AttributeType.ID  # the first declaration counts
+    assert attributes["id"].default is Default.REQUIRED
+    assert attributes["kind"].values == ("x", "y")
+    assert (attributes["kind"].default, attributes["kind"].value) == (Default.VALUE, "x")
+    assert (attributes["unit"].default, attributes["unit"].value) == (Default.FIXED, 'm"%')
     assert not schema.faults(b"""<a id="i" kind="y" unit='m"%' pic="gif"/>""")
     assert schema.faults(b"""<a id="i" unit='m"'/>""")
 
 
-def test_a_long_group_is_no_deep_one() -> None:
+def test_a_long_group_is_not_nested() -> None:
     names = [f"n{number}" for number in range(5000)]
     text = f"<!ELEMENT top ({' | '.join(names)})*>" + "".join(
         f"<!ELEMENT {n} EMPTY>" for n in names
@@ -69,8 +70,8 @@ def test_a_long_group_is_no_deep_one() -> None:
     assert list(names_of(parse_dtd(text).elements["top"].content)) == names
 
 
-def test_the_flat_text_says_the_same(deep: bool) -> None:
-    """libxml2 simplifies `(a? | b*)+` to `(a? | b)*` and that to `(a | b)*`: then the words are compared."""
+def test_flat_text_is_equivalent(deep: bool) -> None:
+    """libxml2 simplifies `(a? | b*)+` to `(a? | b)*` and `(a | b)*`; then compare the words."""
     rng = Random(1)
     words = [rng.choices(NAMES, k=rng.randint(0, 5)) for _ in range(200)]
     for _ in range(300 if deep else 60):
@@ -78,16 +79,19 @@ def test_the_flat_text_says_the_same(deep: bool) -> None:
         again = parse_dtd(schema.text)
         assert again.roots == schema.roots
         assert list(again.elements) == list(schema.elements)
-        for one, two in zip(schema.elements.values(), again.elements.values(), strict=True):
-            assert replace(one, content=None) == replace(two, content=None)
-            if one.content != two.content:
-                assert one.content is not None
-                assert two.content is not None
-                first, second = GlushkovAutomaton(one.content), GlushkovAutomaton(two.content)
+        for original, reread in zip(schema.elements.values(), again.elements.values(), strict=True):
+            assert replace(original, content=None) == replace(reread, content=None)
+            if original.content != reread.content:
+                assert original.content is not None
+                assert reread.content is not None
+                first, second = (
+                    GlushkovAutomaton(original.content),
+                    GlushkovAutomaton(reread.content),
+                )
                 assert [first.accepts(w) for w in words] == [second.accepts(w) for w in words]
 
 
-def test_a_schema_can_be_sent() -> None:
+def test_a_schema_can_be_pickled() -> None:
     schema = parse_dtd("<!ELEMENT a (b*)><!ELEMENT b EMPTY>")
     assert not schema.faults(b"<a><b/></a>")
     sent: Schema = pickle.loads(pickle.dumps(schema))
@@ -113,7 +117,7 @@ def test_a_declaration_around_an_internal_subset() -> None:
     assert list(schema.elements) == ["a", "b"]
 
 
-def test_faults_name_the_root() -> None:
+def test_faults_report_a_wrong_root() -> None:
     schema = parse_dtd("<!ELEMENT a (b)><!ELEMENT b EMPTY>")
     assert schema.faults(b"<b/>") == ["the root element is b, not a"]
     assert "follow the DTD" in schema.faults(b"<a/>")[0]
@@ -140,14 +144,14 @@ def test_bad_dtds(text: str, kind: str, line: int | None) -> None:
     assert caught.value.hint
 
 
-def test_many_comments_before_a_declaration_cost_nothing() -> None:
+def test_many_comments_before_a_declaration_are_fast() -> None:
     assert parse_dtd("<!-- c -->\n" * 3000 + "<!ELEMENT a EMPTY>").roots == ("a",)
     assert parse_dtd("<!-- c --><?p?>\n" * 500 + "<!DOCTYPE a [<!ELEMENT a EMPTY>]>").roots == (
         "a",
     )
 
 
-def test_a_text_was_decoded_already() -> None:
+def test_encoding_declarations_of_decoded_texts_are_ignored() -> None:
     assert parse_dtd('<?xml version="1.0" encoding="ISO-8859-1"?><!ELEMENT é EMPTY>').roots == (
         "é",
     )
@@ -156,13 +160,13 @@ def test_a_text_was_decoded_already() -> None:
     )
 
 
-def test_what_libxml2_takes_for_no_address_is_missing(tmp_path: Path) -> None:
+def test_invalid_uris_are_missing(tmp_path: Path) -> None:
     text = '<!ENTITY % m SYSTEM "a b.mod"> %m; <!ELEMENT a EMPTY>'
     assert parse_dtd(text, Catalog.open(tmp_path)).missing == ("a b.mod",)
 
 
-def test_a_model_that_is_not_deterministic() -> None:
-    """libxml2 says so once and then refuses in silence; the children are checked here instead."""
+def test_nondeterministic_models_are_checked() -> None:
+    """libxml2 reports such a model once and then rejects silently; we check the children."""
     schema = parse_dtd(
         """<!ELEMENT r ((a, b) | (a, c))> <!ELEMENT a EMPTY> <!ELEMENT b EMPTY> <!ELEMENT c EMPTY>
         <!ATTLIST a x CDATA #IMPLIED>"""
@@ -185,20 +189,20 @@ def test_a_model_that_is_not_deterministic() -> None:
         ]
 
 
-def test_no_such_file(tmp_path: Path) -> None:
+def test_missing_files_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(SchemaError, match="No such file") as caught:
         load_dtd(tmp_path / "none.dtd")
     assert caught.value.kind == "unreadable"
 
 
-def test_an_amplification_attack_is_an_error() -> None:
+def test_entity_amplification_is_rejected() -> None:
     levels = "".join(f'<!ENTITY % e{n + 1} "{f"%e{n};" * 10}">' for n in range(12))
     with pytest.raises(SchemaError) as caught:
         parse_dtd(f'<!ENTITY % e0 "<!ELEMENT a EMPTY>">{levels}%e12;')
     assert caught.value.kind == "syntax"
 
 
-# what a DTD may reach
+# files that a DTD can reach
 
 
 def modular(folder: Path) -> Path:
@@ -219,7 +223,7 @@ def test_modules_beside_the_dtd(tmp_path: Path) -> None:
     assert (schema.missing, schema.undeclared_names) == ((), ())
 
 
-def test_a_text_reaches_nothing(tmp_path: Path) -> None:
+def test_a_text_can_reference_no_file(tmp_path: Path) -> None:
     path = modular(tmp_path)
     schema = parse_dtd(path.read_text())
     assert list(schema.elements) == ["a"]
@@ -238,8 +242,8 @@ def test_nothing_outside_the_folder(tmp_path: Path, spelling: str) -> None:
     folder = tmp_path / "dtd"
     folder.mkdir()
     (folder / "link.mod").symlink_to(tmp_path / "secret.mod")
-    asked = spelling.format(tmp_path)
-    (folder / "main.dtd").write_text(f'<!ENTITY % s SYSTEM "{asked}"> %s; <!ELEMENT a EMPTY>')
+    system_id = spelling.format(tmp_path)
+    (folder / "main.dtd").write_text(f'<!ENTITY % s SYSTEM "{system_id}"> %s; <!ELEMENT a EMPTY>')
     schema = load_dtd(folder / "main.dtd")
     assert list(schema.elements) == ["a"]
     assert len(schema.missing) == 1
@@ -250,7 +254,7 @@ def test_no_network() -> None:
     assert parse_dtd(text).missing == ("http://127.0.0.1:1/x.mod",)
 
 
-def test_a_missing_module_is_named_where_it_hurts() -> None:
+def test_a_missing_module_is_named_in_the_error() -> None:
     with pytest.raises(SchemaError) as caught:
         parse_dtd('<!ENTITY % s SYSTEM "names.mod"> %s; <!ELEMENT a (%names;)>')
     assert caught.value.hint == "the catalog does not have names.mod, which it asks for"
@@ -264,7 +268,8 @@ def test_an_oasis_catalog(tmp_path: Path) -> None:
         """<catalog xmlns="urn:oasis:names:tc:entity:xmlns:xml:catalog">
         <system systemId="http://example.org/b.mod" uri="b.mod"/>
         <system systemId="http://example.org/far.mod" uri="http://127.0.0.1:1/far.mod"/>
-        <group xml:base="sub/"><public publicId="-//X//C  one//EN" uri="c.mod"/></group></catalog>"""
+        <group xml:base="sub/"><public publicId="-//X//C  one//EN" uri="c.mod"/></group>
+        </catalog>"""
     )
     text = """<!ENTITY % b SYSTEM "http://example.org/b.mod"> %b;
     <!ENTITY % c PUBLIC "-//X//C one//EN" "http://example.org/c.mod"> %c;
@@ -275,14 +280,14 @@ def test_an_oasis_catalog(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["<catalog>", "<other/>"])
-def test_what_is_no_catalog(tmp_path: Path, text: str) -> None:
+def test_malformed_catalogs_are_rejected(tmp_path: Path, text: str) -> None:
     (tmp_path / "catalog.xml").write_text(text)
     with pytest.raises(SchemaError) as caught:
         Catalog.open(tmp_path / "catalog.xml")
     assert caught.value.kind == "catalog"
 
 
-def test_a_catalog_that_cannot_be_read(tmp_path: Path) -> None:
+def test_unreadable_catalogs_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(SchemaError) as caught:
         Catalog.open(tmp_path / "none.xml")
     assert caught.value.kind == "unreadable"

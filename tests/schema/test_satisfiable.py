@@ -1,7 +1,8 @@
-"""Satisfiability: a yes shows its document, a no is never wrong, and linear patterns are always decided.
+"""Satisfiability: a yes has a document, a no is never wrong, and linear paths are decided.
 
-The twin is generating: valid documents of random DTDs (`tests.dtds`, which does not use the product), matched by libxml2.
-For linear patterns a second twin decides exactly: the pattern against every root path up to a depth that is enough.
+The oracle generates valid documents of random DTDs (`tests.dtds`, independent of the product) and
+matches them with libxml2. For linear paths a second oracle decides exactly: the pattern against
+every root path up to a sufficient depth.
 """
 
 from __future__ import annotations
@@ -21,16 +22,18 @@ from tests.pools import chance
 
 BOOK = parse_dtd(
     """<!ELEMENT book (title, (author+ | editor), chapter*, price?)>
-    <!ELEMENT title (#PCDATA)> <!ELEMENT author (#PCDATA)> <!ELEMENT editor (name)> <!ELEMENT name (#PCDATA)>
-    <!ELEMENT chapter (title, (p | note)*, chapter*)> <!ELEMENT p (#PCDATA | em)*> <!ELEMENT em (#PCDATA | em)*>
-    <!ELEMENT note EMPTY> <!ELEMENT price (#PCDATA)>
+    <!ELEMENT title (#PCDATA)> <!ELEMENT author (#PCDATA)>
+    <!ELEMENT editor (name)> <!ELEMENT name (#PCDATA)>
+    <!ELEMENT chapter (title, (p | note)*, chapter*)>
+    <!ELEMENT p (#PCDATA | em)*> <!ELEMENT em (#PCDATA | em)*> <!ELEMENT note EMPTY>
+    <!ELEMENT price (#PCDATA)>
     <!ATTLIST book isbn CDATA #REQUIRED status (draft | final) 'draft' lang CDATA #FIXED 'en'>
     <!ATTLIST note id ID #IMPLIED ref IDREF #REQUIRED>"""
 )
 
 
-def confirmed(text: str, schema: Schema, example: bytes | None) -> bool:
-    """Whether the example is valid and matches, asked of lxml alone."""
+def lxml_confirms(text: str, schema: Schema, example: bytes | None) -> bool:
+    """Return whether the example is valid and matches, according to lxml alone."""
     assert example is not None
     assert not schema.faults(example)
     return oracle.oracle(text, None, example)
@@ -70,9 +73,9 @@ def confirmed(text: str, schema: Schema, example: bytes | None) -> bool:
     ],
 )
 def test_yes_with_a_document(text: str) -> None:
-    found = satisfiable(text, BOOK)
-    assert found.answer is True
-    assert confirmed(text, BOOK, found.example)
+    result = satisfiable(text, BOOK)
+    assert result.answer is True
+    assert lxml_confirms(text, BOOK, result.example)
 
 
 @pytest.mark.parametrize(
@@ -106,14 +109,14 @@ def test_yes_with_a_document(text: str) -> None:
         ("/book/*[6 > count(nothing)][not(*)]/em", "", None, ()),
     ],
 )
-def test_no_with_the_step_that_kills_it(
+def test_no_with_the_culprit(
     text: str, reason: str, position: int | None, near: tuple[str, ...]
 ) -> None:
-    found = satisfiable(text, BOOK)
-    assert found.answer is False
+    result = satisfiable(text, BOOK)
+    assert result.answer is False
     if reason:
-        assert found.culprit is not None
-        assert (found.reason, found.culprit.at, found.culprit.similar_names) == (
+        assert result.culprit is not None
+        assert (result.reason, result.culprit.at, result.culprit.similar_names) == (
             reason,
             position,
             near,
@@ -123,16 +126,16 @@ def test_no_with_the_step_that_kills_it(
 @pytest.mark.parametrize(
     "text",
     [
-        "//p[following-sibling::p]",  # outside tree patterns: the skeleton's document does not do
-        "//author[. = 'x' and . = 'y']",  # no string is both, which is not followed up
+        "//p[following-sibling::p]",  # outside tree patterns: the skeleton's document fails
+        "//author[. = 'x' and . = 'y']",  # contradictory strings are not detected
         "//chapter[.//p[99]]",
     ],
 )
-def test_not_known(text: str) -> None:
-    found = satisfiable(text, BOOK)
-    assert found.answer is None
-    assert found
-    assert found.example is None
+def test_unknown(text: str) -> None:
+    result = satisfiable(text, BOOK)
+    assert result.answer is None
+    assert result
+    assert result.example is None
 
 
 def test_a_bad_subscription_is_its_own_error() -> None:
@@ -146,7 +149,7 @@ def test_too_many_branches_are_not_decided() -> None:
 
 
 @pytest.mark.parametrize("place", [3, 12])
-def test_too_many_places_are_not_decided(place: int) -> None:
+def test_too_many_positions_are_not_decided(place: int) -> None:
     schema = parse_dtd(
         "<!ELEMENT r (a|b|c|d|e|f)*>" + "".join(f"<!ELEMENT {name} EMPTY>" for name in "abcdef")
     )
@@ -154,29 +157,30 @@ def test_too_many_places_are_not_decided(place: int) -> None:
     assert satisfiable(text, schema).answer is None
 
 
-def test_a_reference_finds_an_id_elsewhere() -> None:
+def test_a_reference_uses_an_id_elsewhere() -> None:
     schema = parse_dtd(
         """<!ELEMENT r (x*, y*)><!ELEMENT x EMPTY><!ELEMENT y EMPTY>
         <!ATTLIST x ref IDREF #IMPLIED><!ATTLIST y id ID #IMPLIED>"""
     )
-    found = satisfiable("//x/@ref", schema)
-    assert found.example == b'<r><x ref="x1"/><y id="x1"/></r>'
+    result = satisfiable("//x/@ref", schema)
+    assert result.example == b'<r><x ref="x1"/><y id="x1"/></r>'
 
 
-def test_no_document_at_all() -> None:
-    found = satisfiable("//b", parse_dtd("<!ELEMENT a (a, b?)><!ELEMENT b EMPTY>"))
-    assert str(found) == "no: no finite document with root a is valid"
+def test_schema_without_documents() -> None:
+    result = satisfiable("//b", parse_dtd("<!ELEMENT a (a, b?)><!ELEMENT b EMPTY>"))
+    assert str(result) == "no: no finite document with root a is valid"
 
 
 def test_namespaces() -> None:
     schema = parse_dtd(
-        """<!ELEMENT doc (m:math*, p*)> <!ATTLIST doc xmlns:m CDATA #FIXED 'urn:m' xml:lang CDATA #IMPLIED>
+        """<!ELEMENT doc (m:math*, p*)>
+        <!ATTLIST doc xmlns:m CDATA #FIXED 'urn:m' xml:lang CDATA #IMPLIED>
         <!ELEMENT m:math (m:mi*)> <!ELEMENT m:mi (#PCDATA)> <!ELEMENT p EMPTY>"""
     )
     prefixes = {"k": "urn:m", "other": "urn:o"}
-    found = satisfiable("/doc/k:math[k:mi = 'x']", schema, prefixes)
-    assert found.answer is True
-    assert found.example == b'<doc xmlns:m="urn:m"><m:math><m:mi>x</m:mi></m:math></doc>'
+    result = satisfiable("/doc/k:math[k:mi = 'x']", schema, prefixes)
+    assert result.answer is True
+    assert result.example == b'<doc xmlns:m="urn:m"><m:math><m:mi>x</m:mi></m:math></doc>'
     assert satisfiable("//math", schema).answer is False
     assert satisfiable("//other:math", schema, prefixes).answer is False
     assert satisfiable("//k:p", schema, prefixes).answer is False
@@ -188,7 +192,7 @@ def test_namespaces() -> None:
 
 
 def linear(rng: Random, longest: int = 5) -> str:
-    """A path of names, * and //, perhaps with an attribute at its end."""
+    """Return a random path of names, * and //, possibly with an attribute at its end."""
     steps = "".join(
         rng.choice(("/", "/", "//")) + rng.choice((*NAMES, "*"))
         for _ in range(rng.randint(1, longest))
@@ -206,7 +210,8 @@ def test_linear_patterns_are_decided_exactly(deep: bool) -> None:
         chains = []
         for path in root_paths(schema, 12):
             tags = [
-                name + "".join(f' {one[0]}="1"' for one in dtd.attributes[name]) for name in path
+                name + "".join(f' {attribute[0]}="1"' for attribute in dtd.attributes[name])
+                for name in path
             ]
             body = "".join(f"<{tag}>" for tag in tags) + "".join(
                 f"</{name}>" for name in path[::-1]
@@ -216,16 +221,16 @@ def test_linear_patterns_are_decided_exactly(deep: bool) -> None:
                 break
         for _ in range(15):
             text = linear(rng)
-            found = satisfiable(text, schema)
+            result = satisfiable(text, schema)
             check = etree.XPath(f"boolean({text})")
             expected = any(check(chain) for chain in chains)
             if len(chains) <= 3000 or expected:
-                assert found.answer is expected, (dtd.text, text)
-            assert found.answer is not None, (dtd.text, text)
-            if found.answer:
-                assert confirmed(text, schema, found.example)
-            answers[found.answer] += 1
-    assert min(answers[True], answers[False]) > 100  # the comparison has something to compare
+                assert result.answer is expected, (dtd.text, text)
+            assert result.answer is not None, (dtd.text, text)
+            if result.answer:
+                assert lxml_confirms(text, schema, result.example)
+            answers[result.answer] += 1
+    assert min(answers[True], answers[False]) > 100  # both answers are frequent
 
 
 def test_never_no_where_a_valid_document_matches(deep: bool) -> None:
@@ -241,23 +246,23 @@ def test_never_no_where_a_valid_document_matches(deep: bool) -> None:
         for _ in range(12):
             text = generate.expression(rng, generate.NATIVE if chance(rng, 0.8) else generate.WHOLE)
             pattern = parse(text, generate.NAMESPACES)
-            found = satisfiable(pattern, schema)
+            result = satisfiable(pattern, schema)
             matched = any(oracle.oracle(text, generate.NAMESPACES, body) for body in bodies)
-            assert not (matched and found.answer is False), (dtd.text, text)
-            if found.answer:
-                assert found.example is not None
-                assert not schema.faults(found.example)
-                assert oracle.oracle(text, generate.NAMESPACES, found.example)
-            answers[matched, found.answer] += 1
+            assert not (matched and result.answer is False), (dtd.text, text)
+            if result.answer:
+                assert result.example is not None
+                assert not schema.faults(result.example)
+                assert oracle.oracle(text, generate.NAMESPACES, result.example)
+            answers[matched, result.answer] += 1
     total = answers.total()
-    assert answers[True, True] > 0.1 * total  # matching pairs, found so
+    assert answers[True, True] > 0.1 * total  # many matching pairs are decided
     assert answers[False, False] > 0.1 * total
-    known = 1 - (answers[True, None] + answers[False, None]) / total
-    assert known > 0.7, answers
+    decided_share = 1 - (answers[True, None] + answers[False, None]) / total
+    assert decided_share > 0.7, answers
 
 
 def test_twigs_are_decided(deep: bool) -> None:
-    """Branches, and, or: never None within the bounds, and no is never wrong."""
+    """Branches, and, or: never None within the bounds, and a no is never wrong."""
     rng = Random(5)
     answers: Counter[bool | None] = Counter()
     for _ in range(600 if deep else 80):
@@ -271,9 +276,9 @@ def test_twigs_are_decided(deep: bool) -> None:
                 joint = rng.choice((" and ", " or "))
                 text += f"[.{branch}{joint}.{other}]" if chance(rng, 0.3) else f"[.{branch}]"
             text = text.replace("///", "//")
-            found = satisfiable(text, schema)
-            assert found.answer is not None, (dtd.text, text)
-            if not found.answer:
+            result = satisfiable(text, schema)
+            assert result.answer is not None, (dtd.text, text)
+            if not result.answer:
                 assert not any(oracle.oracle(text, None, body) for body in bodies), (dtd.text, text)
-            answers[found.answer] += 1
+            answers[result.answer] += 1
     assert min(answers[True], answers[False]) > 50, answers

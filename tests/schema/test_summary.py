@@ -17,26 +17,27 @@ BOOK = """
 <!ELEMENT title (#PCDATA)>
 <!ELEMENT author (#PCDATA)>
 <!ELEMENT section (title, (p | section)*)>
-<!ATTLIST section id ID #IMPLIED level (easy | hard) 'easy' version CDATA #FIXED '1' n NMTOKEN #REQUIRED>
+<!ATTLIST section id ID #IMPLIED level (easy | hard) 'easy'
+                  version CDATA #FIXED '1' n NMTOKEN #REQUIRED>
 <!ELEMENT p (#PCDATA)>
 """
 
 
 def test_the_figures_of_a_recursive_schema() -> None:
-    found = summarize(parse_dtd(BOOK, name="book.dtd"), levels=5)
-    assert (found.name, found.elements, found.attributes, found.roots) == (
+    summary = summarize(parse_dtd(BOOK, name="book.dtd"), levels=5)
+    assert (summary.name, summary.elements, summary.attributes, summary.roots) == (
         "book.dtd",
         5,
         4,
         ("book",),
     )
-    assert (found.components, found.cyclic, found.self_recursive) == (
+    assert (summary.components, summary.cyclic, summary.self_recursive) == (
         (("section",),),
         1,
         ("section",),
     )
-    assert (found.by_depth, found.longest, found.paths) == ((1, 3, 1), None, (1, 3, 3, 3, 3))
-    assert (found.unproductive, found.unreachable, found.undeclared, found.missing) == (
+    assert (summary.by_depth, summary.longest, summary.paths) == ((1, 3, 1), None, (1, 3, 3, 3, 3))
+    assert (summary.unproductive, summary.unreachable, summary.undeclared, summary.missing) == (
         (),
         (),
         (),
@@ -44,28 +45,32 @@ def test_the_figures_of_a_recursive_schema() -> None:
     )
 
 
-def test_what_no_document_has_is_told_by_reason() -> None:
+def test_unused_elements_are_listed_by_reason() -> None:
     text = """<!ELEMENT a (b?, c?, e?)><!ELEMENT b (b)><!ELEMENT c (x)><!ELEMENT d (f)>
               <!ELEMENT e EMPTY><!ELEMENT f EMPTY>"""
-    found = summarize(parse_dtd(text, root="a"))
-    assert found.unproductive == ("b", "c")
-    assert found.unreachable == ("d", "f")
-    assert found.undeclared == ("x",)
-    assert found.components == (("b",),)  # the DTD is recursive
-    assert (found.longest, found.by_depth, found.paths) == (2, (1, 1), (1, 1))  # no document is
+    summary = summarize(parse_dtd(text, root="a"))
+    assert summary.unproductive == ("b", "c")
+    assert summary.unreachable == ("d", "f")
+    assert summary.undeclared == ("x",)
+    assert summary.components == (("b",),)  # the DTD is recursive,
+    assert (summary.longest, summary.by_depth, summary.paths) == (
+        2,
+        (1, 1),
+        (1, 1),
+    )  # its documents are not
 
 
 def test_a_schema_without_any_valid_document() -> None:
-    found = summarize(parse_dtd("<!ELEMENT a (a)>"))
-    assert (found.longest, found.by_depth, found.paths) == (0, (), ())
-    assert found.unproductive == ("a",)
+    summary = summarize(parse_dtd("<!ELEMENT a (a)>"))
+    assert (summary.longest, summary.by_depth, summary.paths) == (0, (), ())
+    assert summary.unproductive == ("a",)
 
 
 def brute_longest(schema: Schema) -> int | None:
-    """Root paths without recursion are no longer than there are elements: one longer means a cycle."""
-    most = len(schema.elements) + 1
-    longest = max(map(len, root_paths(schema, most)), default=0)
-    return None if longest == most else longest
+    """Return the longest root path; without recursion it is no longer than the element count."""
+    max_length = len(schema.elements) + 1
+    longest = max(map(len, root_paths(schema, max_length)), default=0)
+    return None if longest == max_length else longest
 
 
 def test_longest_path_and_counts_against_all_paths(deep: bool) -> None:
@@ -73,36 +78,36 @@ def test_longest_path_and_counts_against_all_paths(deep: bool) -> None:
     seen = set()
     for _ in range(600 if deep else 100):
         schema = parse_dtd(random_dtd(rng).text, root="a")
-        found = summarize(schema, levels=4)
-        assert found.longest == brute_longest(schema)
+        summary = summarize(schema, levels=4)
+        assert summary.longest == brute_longest(schema)
         by_length = [0, 0, 0, 0]
         for path in root_paths(schema, 4):
             by_length[len(path) - 1] += 1
-        assert list(itertools.takewhile(bool, by_length)) == list(found.paths)
-        assert sum(found.by_depth) == len(schema.graph.depth)
-        left = len(found.unproductive) + len(found.unreachable)
-        assert sum(found.by_depth) + left == found.elements
-        seen.add(found.longest)
+        assert list(itertools.takewhile(bool, by_length)) == list(summary.paths)
+        assert sum(summary.by_depth) == len(schema.graph.depth)
+        excluded = len(summary.unproductive) + len(summary.unreachable)
+        assert sum(summary.by_depth) + excluded == summary.elements
+        seen.add(summary.longest)
     assert {None, 1, 2, 3} <= seen
 
 
 @pytest.mark.parametrize("name", SCHEMA_NAMES)
 def test_bundled_schemas(name: str) -> None:
-    found = summarize(bundled_schema(name), levels=3)
-    assert found.paths == tuple(count_paths(bundled_schema(name), 3))
-    assert (found.longest is None) == bool(bundled_schema(name).graph.cyclic)
-    assert sum(found.by_depth) == found.elements
-    assert json.loads(json.dumps(found.as_dict()))["roots"] == list(bundled_schema(name).roots)
+    summary = summarize(bundled_schema(name), levels=3)
+    assert summary.paths == tuple(count_paths(bundled_schema(name), 3))
+    assert (summary.longest is None) == bool(bundled_schema(name).graph.cyclic)
+    assert sum(summary.by_depth) == summary.elements
+    assert json.loads(json.dumps(summary.as_dict()))["roots"] == list(bundled_schema(name).roots)
 
 
 def test_details_of_an_element() -> None:
     book = parse_dtd(BOOK)
-    found = describe_element(book, "section")
-    assert (found.model, found.kind) == ("(title, (p | section)*)", "children")
-    assert (found.parents, found.children) == (("book", "section"), ("title", "p", "section"))
-    assert (found.depth, found.smallest) == (2, 2)
-    assert (found.component, found.self_recursive) == (("section",), True)
-    assert [attribute_text(one) for one in found.attributes] == [
+    element = describe_element(book, "section")
+    assert (element.model, element.kind) == ("(title, (p | section)*)", "children")
+    assert (element.parents, element.children) == (("book", "section"), ("title", "p", "section"))
+    assert (element.depth, element.smallest) == (2, 2)
+    assert (element.component, element.self_recursive) == (("section",), True)
+    assert [attribute_text(attribute) for attribute in element.attributes] == [
         ("ID", "#IMPLIED"),
         ("(easy | hard)", '"easy"'),
         ("CDATA", '#FIXED "1"'),
@@ -110,7 +115,7 @@ def test_details_of_an_element() -> None:
     ]
     plain = describe_element(book, "p")
     assert (plain.component, plain.self_recursive, plain.children) == ((), False, ())
-    row = json.loads(json.dumps(found.as_dict()))
+    row = json.loads(json.dumps(element.as_dict()))
     assert row["attributes"][1] == {
         "name": "level",
         "type": "enumeration",
@@ -121,36 +126,41 @@ def test_details_of_an_element() -> None:
     assert row["attributes"][3] == {"name": "n", "type": "nmtoken", "default": "required"}
 
 
-def test_details_say_the_same_as_a_dtd_would() -> None:
-    """Every attribute of the bundled schemas, written with `attribute_text`, reads back as it was."""
+def test_attribute_texts_read_back() -> None:
+    """Every attribute of the bundled schemas, written with `attribute_text`, reads back equal."""
     for name in SCHEMA_NAMES:
         for element in bundled_schema(name).elements.values():
             lines = [f"<!ELEMENT {element.name} EMPTY>"]
             lines += [
-                f"<!ATTLIST {element.name} {one.name} {' '.join(attribute_text(one))}>"
-                for one in element.attributes
+                f"<!ATTLIST {element.name} {attribute.name} {' '.join(attribute_text(attribute))}>"
+                for attribute in element.attributes
             ]
             again = parse_dtd("\n".join(lines)).elements[element.name]
             assert again.attributes == element.attributes
     defaults = {
-        one.default
+        attribute.default
         for name in SCHEMA_NAMES
         for element in bundled_schema(name).elements.values()
-        for one in element.attributes
+        for attribute in element.attributes
     }
-    assert defaults == set(Default)  # so nothing was left untried
+    assert defaults == set(Default)  # all were tried
 
 
-def test_details_of_what_has_no_tree() -> None:
+def test_details_of_an_unproductive_element() -> None:
     schema = parse_dtd(
         "<!ELEMENT a (b?)><!ELEMENT b (b)><!NOTATION n SYSTEM ''><!ATTLIST b t NOTATION (n) 'n'>"
     )
-    found = describe_element(schema, "b")
-    assert (found.depth, found.smallest, found.children, found.parents) == (None, None, (), ())
-    assert attribute_text(found.attributes[0]) == ("NOTATION (n)", '"n"')
+    element = describe_element(schema, "b")
+    assert (element.depth, element.smallest, element.children, element.parents) == (
+        None,
+        None,
+        (),
+        (),
+    )
+    assert attribute_text(element.attributes[0]) == ("NOTATION (n)", '"n"')
 
 
-def test_an_element_that_is_not_declared() -> None:
+def test_undeclared_elements_are_rejected_with_similar_ones() -> None:
     with pytest.raises(SchemaError, match="no element autor") as caught:
         describe_element(parse_dtd(BOOK, name="book.dtd"), "autor")
     assert (caught.value.kind, caught.value.hint) == ("element", "near names: author")

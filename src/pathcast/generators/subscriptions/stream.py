@@ -107,7 +107,7 @@ class Subscriptions:
         if options.match_ratio is not None:
             each = -(-sample_count(options.match_ratio) // len(schemas))
             generators = [Documents(schema, documents, seed) for schema in schemas]
-            samples = [schema[number] for schema in generators for number in range(each)]
+            samples = [generator[number] for generator in generators for number in range(each)]
             self._stream = self._ratio_filter = RatioFilter(
                 self._stream, samples, options.match_ratio
             )
