@@ -18,8 +18,10 @@ def similar_names(name: str, candidates: Iterable[str], limit: int = 3) -> list[
     folded: dict[str, list[str]] = {}
     for candidate in names:
         folded.setdefault(candidate.rpartition(":")[2].casefold(), []).append(candidate)
-    key = name.rpartition(":")[2].casefold()
+    folded_name = name.rpartition(":")[2].casefold()
     matches = [
-        candidate for key in get_close_matches(key, folded, limit, 0.6) for candidate in folded[key]
+        candidate
+        for key in get_close_matches(folded_name, folded, limit, 0.6)
+        for candidate in folded[key]
     ]
     return [candidate for candidate in matches if candidate != name][:limit]
