@@ -116,18 +116,18 @@ def test_documents_that_are_kept_back_are_not_sent_to_those_who_do_not_want_them
 link b1-b2
 link b2-b3
 link b2-b4
-patience 100ms 400ms
+retry 100ms 400ms
 publisher P at b1 advertises anything
 subscribe s1 at b3 /a
 subscribe s2 at b4 /b
-quiet
+until idle
 cut b2-b3
 publish d1 by P <a/>
 after 10ms
 crash b2
 heal b2-b3
 restart b2 without its tables
-quiet
+until idle
 expect d1 crosses b1-b2 b2-b3
 """)
     assert outcome.passed

@@ -9,10 +9,10 @@ import pytest
 
 from tests.cli.running import run, run_process, write
 
-HEAD = "topology line 3\nlatency 5ms\npublisher P at b1 advertises anything\nsubscribe s1 at b3 /a/b\nquiet\n"
-GOOD = HEAD + "publish d1 by P <a><b/></a>\npublish d2 by P <z/>\nquiet\nexpect d1 reaches s1\n"
-BAD = GOOD + "expect d1 crosses b1-b2\nexpect vain 3\n"
-LOSSY = "topology line 3\nlose 50% everywhere\npublisher P at b1 advertises anything\nsubscribe s1 at b3 /a\nquiet\n"
+HEAD = "topology line 3\nlatency 5ms\npublisher P at b1 advertises anything\nsubscribe s1 at b3 /a/b\nuntil idle\n"
+GOOD = HEAD + "publish d1 by P <a><b/></a>\npublish d2 by P <z/>\nuntil idle\nexpect d1 reaches s1\n"
+BAD = GOOD + "expect d1 crosses b1-b2\nexpect wasted 3\n"
+LOSSY = "topology line 3\nlose 50% everywhere\npublisher P at b1 advertises anything\nsubscribe s1 at b3 /a\nuntil idle\n"
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,7 @@ def test_the_summary() -> None:
     assert found["deliveries"] == "1, after 10.000 ms on average, 10.000 ms at most, 2.00 links"
     assert found["table entries"] == "3, most at b1: 1"
     assert found["expectations"] == "1, all met"
-    assert "received in vain" not in found
+    assert "wasted" not in found
 
 
 def test_failed_expectations() -> None:
@@ -46,7 +46,7 @@ def test_failed_expectations() -> None:
     assert rows(result.stdout)["expectations"] == "3, 2 failed"
     assert result.stderr.splitlines() == [
         "pathcast: bad.txt: line 10: expect d1 crosses b1-b2: it crossed b1-b2 b2-b3",
-        "pathcast: bad.txt: line 11: expect vain 3: there were 0",
+        "pathcast: bad.txt: line 11: expect wasted 3: there were 0",
     ]
 
 
@@ -58,6 +58,8 @@ def test_json() -> None:
     assert [one["line"] for one in found["failures"]] == [10, 11]
     assert found["received"] == {"advertise": 2, "publish": 2, "subscribe": 2}
     assert found["traffic"] == 6
+    assert (found["wasted"], found["duplicates"]) == (0, 0)
+    assert (found["vain"], found["doubled"]) == (0, 0)  # deprecated names of the same
     assert found["entries"] == {"b1": 1, "b2": 1, "b3": 1}
     assert (found["brokers"], found["links"], found["strategy"]) == (3, 2, "with-Adv-with-Cov")
     assert found["delay"] == pytest.approx(0.01)
@@ -131,8 +133,8 @@ def test_help_has_an_example() -> None:
 
 def test_tables_and_reasons() -> None:
     shown = run("simulate", "good.txt", "--inspect", "b2", "--why", "d1").stdout
-    assert "b2: advertisements, by which documents come" in shown
-    assert "b2: who wants what, and what the others were told of it" in shown
+    assert "b2: advertisements (SRT)" in shown
+    assert "b2: interests (PRT), and how they were sent on" in shown
     assert "d1 at b1, as published" in shown
     assert "d1 at b3, from b2" in shown
     assert "taken: an entry matches" in shown
@@ -174,7 +176,7 @@ def test_what_is_told_of_those_who_are_down(tmp_path: Path) -> None:
 
 
 def test_what_is_told_of_refused_documents(tmp_path: Path) -> None:
-    text = GOOD + "publish d3 by P <a><b></a>\nquiet\nexpect d3 refused\n"
+    text = GOOD + "publish d3 by P <a><b></a>\nuntil idle\nexpect d3 refused\n"
     write(tmp_path, refused__txt=text)
     result = run("simulate", "refused.txt", "--why", "d3")
     assert result.code == 0
@@ -190,12 +192,12 @@ def test_what_is_told_of_refused_documents(tmp_path: Path) -> None:
 
 
 def test_what_keeps_it_from_being_quiet(tmp_path: Path) -> None:
-    write(tmp_path, busy__txt=GOOD + "crash b1\npublish d3 by P <a/>\nquiet\n")
+    write(tmp_path, busy__txt=GOOD + "crash b1\npublish d3 by P <a/>\nuntil idle\n")
     result = run("simulate", "busy.txt")
     assert result.code == 1
     assert "b1 is down; P waits for b1 to take d3" in result.stderr
     assert rows(result.stdout)["expectations"] == "2, 1 failed"
-    write(tmp_path, cut__txt=GOOD + "cut b2-b3\npublish d3 by P <a><b/></a>\nquiet\n")
+    write(tmp_path, cut__txt=GOOD + "cut b2-b3\npublish d3 by P <a><b/></a>\nuntil idle\n")
     assert "b2-b3 is cut; b2 keeps d3 for others" in run("simulate", "cut.txt").stderr
 
 
@@ -204,7 +206,7 @@ def test_frames_that_are_lost(tmp_path: Path) -> None:
     write(
         tmp_path,
         lost__txt=GOOD
-        + "publish d3 by P <a><b/></a>\ncut b1-b2\nafter 1s\nheal everywhere\nquiet\n",
+        + "publish d3 by P <a><b/></a>\ncut b1-b2\nafter 1s\nheal everywhere\nuntil idle\n",
     )
     result = run("simulate", "lost.txt", "--trace", "-")
     assert "b1 -> b2 publish d3 of b1 is lost: the link was cut" in result.stdout
@@ -242,7 +244,7 @@ def test_tables_of_another_time(tmp_path: Path) -> None:
     result = run("simulate", "down.txt", "--tables", "tables")
     assert (result.code, result.stderr) == (0, "pathcast: b2 is down, and has no table\n")
     assert not (tmp_path / "tables/b2.jsonl").exists()
-    write(tmp_path, other__txt="topology line 2\nquiet\n")
+    write(tmp_path, other__txt="topology line 2\nuntil idle\n")
     result = run("simulate", "other.txt", "--tables", "tables")
     assert result.code == 2
     assert "b3.jsonl is there already, and of another overlay" in result.stderr

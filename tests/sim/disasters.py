@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from random import Random
 
 from pathcast.routing.strategy import STRATEGIES
-from pathcast.sim.scenario import Scenario, header
-from pathcast.sim.scenario import actions as do
+from pathcast.sim.scenario import Scenario, actions, header
 from pathcast.sim.topology import random_graph
 from tests.routing.small_schema import MERGED, SAMPLES, SCHEMA, XPATHS
 
 __all__ = ["UNREADABLE", "disaster"]
 
-ADVERTISED: tuple[do.Advertised, ...] = (
-    do.Anything(),
-    do.OfDtd("small"),
-    do.Paths(("/a", "/a/b(/c)+", "/a/b/c/e", "/a/b")),
-    do.Like(("x5", "x6", "x7")),
+ADVERTISED: tuple[actions.AdvertisementSource, ...] = (
+    actions.Anything(),
+    actions.FromDtd("small"),
+    actions.FromPaths(("/a", "/a/b(/c)+", "/a/b/c/e", "/a/b")),
+    actions.FromSamples(("x5", "x6", "x7")),
 )
 NAMES = (*STRATEGIES[:-1], "with-Adv-with-CovIPM(0.5)")  # with less, ten paths have hardly a merger
 UNREADABLE = "<a><b></a>"
@@ -32,17 +31,18 @@ def disaster(seed: int) -> Scenario:
     extra = chance.randint(0, min(3, room)) if seed % 2 else 0
     overlay = random_graph(size, extra, seed)
     name = NAMES[seed // 2 % len(NAMES)]
-    head: list[header.Setup] = [header.Seed(seed), header.StrategyOf(name)]
+    head: list[header.Setting] = [header.SeedSetting(seed), header.StrategySetting(name)]
     head += [
-        header.LinkOf(one.left, one.right, round(one.latency * 1_000_000)) for one in overlay.links
+        header.LinkSetting(one.left, one.right, round(one.latency * 1_000_000))
+        for one in overlay.links
     ]
-    head.append(header.PatienceOf(50_000, 1_000_000, chance.choice((2, 8, 64))))
+    head.append(header.RetrySetting(50_000, 1_000_000, chance.choice((2, 8, 64))))
     if chance.random() < 0.4:
         head.append(header.KeepTables())
     if chance.random() < 0.2:
         head.append(header.RefuseOutside())
-    head += [header.SchemaOf("small", SCHEMA), header.MergersByDtd("small")]
-    head += [header.Sample(f"x{number}", body) for number, body in enumerate(SAMPLES)]
+    head += [header.SchemaSetting("small", SCHEMA), header.MergersByDtd("small")]
+    head += [header.SampleSetting(f"x{number}", body) for number, body in enumerate(SAMPLES)]
     links = [(one.left, one.right) for one in overlay.links]
     made = _Making(chance, list(overlay.brokers), links, MERGED if "PM" in name else XPATHS)
     return Scenario(tuple(head), tuple(made.body()))
@@ -50,7 +50,11 @@ def disaster(seed: int) -> Scenario:
 
 class _Making:
     def __init__(
-        self, chance: Random, brokers: list[str], links: list[do.Pair], xpaths: Sequence[str]
+        self,
+        chance: Random,
+        brokers: list[str],
+        links: list[actions.LinkEnds],
+        xpaths: Sequence[str],
     ) -> None:
         self.xpaths = xpaths
         self.chance = chance
@@ -61,36 +65,39 @@ class _Making:
         self.documents = 0
         self.down: set[str] = set()
 
-    def body(self) -> list[do.Action]:
+    def body(self) -> list[actions.Action]:
         chance = self.chance
         found = [self.advertise() for _ in range(chance.randint(1, 4))]
         found += [self.subscribe() for _ in range(chance.randint(1, 12))]
-        found.append(do.After(chance.choice(TIMES[:3])))
+        found.append(actions.RunFor(chance.choice(TIMES[:3])))
         found += [self.cancel() for _ in range(chance.randint(0, 4))]
-        found.append(do.Quiet())
+        found.append(actions.RunUntilIdle())
         if chance.random() < 0.6:
             found += self.weather()
         for _ in range(chance.randint(5, 50)):
             if time := chance.choice(TIMES):
-                found.append(do.After(time))
+                found.append(actions.RunFor(time))
             found.append(self.happens())
             if chance.random() < 0.01:  # in between, all may be well for a while
-                found += [do.Heal(), *(do.Restart(one, False) for one in sorted(self.down))]
-                found.append(do.Quiet())
+                found += [
+                    actions.HealLinks(),
+                    *(actions.RestartBroker(one, False) for one in sorted(self.down)),
+                ]
+                found.append(actions.RunUntilIdle())
                 self.down.clear()
         return found
 
-    def weather(self) -> list[do.Action]:
-        found: list[do.Action] = []
+    def weather(self) -> list[actions.Action]:
+        found: list[actions.Action] = []
         for link in self.links:
-            for fault in do.Fault:
+            for fault in actions.Fault:
                 percent = self.chance.choice((0, 10, 30))
                 if percent:
-                    longer = 300_000 if fault is do.Fault.DELAY else None
-                    found.append(do.Disturb(fault, percent * 10_000, link, longer))
+                    longer = 300_000 if fault is actions.Fault.DELAY else None
+                    found.append(actions.SetFault(fault, percent * 10_000, link, longer))
         return found
 
-    def happens(self) -> do.Action:
+    def happens(self) -> actions.Action:
         number = self.chance.random()
         if number < 0.35:
             return self.publish()
@@ -101,39 +108,45 @@ class _Making:
         if number < 0.6:
             return self.advertise()
         if number < 0.62:
-            return do.Retracting(self.chance.choice(self.publishers))
+            return actions.RetractAdvertisement(self.chance.choice(self.publishers))
         if number < 0.72:
             link = self.chance.choice(self.links)
-            return do.Cut(link) if self.chance.random() < 0.5 else do.Heal(link)
+            return actions.CutLink(link) if self.chance.random() < 0.5 else actions.HealLinks(link)
         if number < 0.87:
             broker = self.chance.choice(self.brokers)
             if broker not in self.down:
                 self.down.add(broker)
-                return do.Crash(broker)
+                return actions.CrashBroker(broker)
             self.down.discard(broker)
-            return do.Restart(broker, self.chance.random() < 0.5)
-        return do.After(self.chance.choice((1, 5, 20)) * 1_000_000)
+            return actions.RestartBroker(broker, self.chance.random() < 0.5)
+        return actions.RunFor(self.chance.choice((1, 5, 20)) * 1_000_000)
 
-    def subscribe(self) -> do.Action:
+    def subscribe(self) -> actions.Action:
         self.subscriptions += 1
         broker = self.chance.choice(self.brokers)
-        return do.Subscribing(f"s{self.subscriptions}", broker, self.chance.choice(self.xpaths))
+        return actions.AddSubscription(
+            f"s{self.subscriptions}", broker, self.chance.choice(self.xpaths)
+        )
 
-    def cancel(self) -> do.Action:
-        return do.Cancelling(f"s{self.chance.randint(1, self.subscriptions)}")
+    def cancel(self) -> actions.Action:
+        return actions.CancelSubscription(f"s{self.chance.randint(1, self.subscriptions)}")
 
-    def advertise(self) -> do.Action:
+    def advertise(self) -> actions.Action:
         broker = self.chance.choice(self.brokers)
         name = f"p{self.chance.randint(0, 2)}{broker}"
         said = self.chance.choice(ADVERTISED)
         if self.publishers and self.chance.random() < 0.3:
-            return do.ChangeOf(self.chance.choice(self.publishers), said)
+            return actions.ReplaceAdvertisement(self.chance.choice(self.publishers), said)
         self.publishers.append(name)
-        return do.Publisher(name, broker, said)
+        return actions.AddPublisher(name, broker, said)
 
-    def publish(self) -> do.Action:
+    def publish(self) -> actions.Action:
         self.documents += 1
-        body: do.Body = do.OfSample(f"x{self.chance.randrange(len(SAMPLES))}")
+        body: actions.DocumentBody = actions.BodyFromSample(
+            f"x{self.chance.randrange(len(SAMPLES))}"
+        )
         if self.chance.random() < 0.05:
-            body = do.Inline(UNREADABLE)
-        return do.Publishing(f"d{self.documents}", self.chance.choice(self.publishers), body)
+            body = actions.InlineBody(UNREADABLE)
+        return actions.PublishDocuments(
+            f"d{self.documents}", self.chance.choice(self.publishers), body
+        )

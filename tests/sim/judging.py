@@ -17,8 +17,7 @@ from pathlib import Path
 
 from pathcast.errors import PathcastError
 from pathcast.routing.strategy import strategy
-from pathcast.sim.scenario import Scenario, checks, header, run_scenario
-from pathcast.sim.scenario import actions as do
+from pathcast.sim.scenario import Scenario, actions, expectations, header, run_scenario
 from pathcast.sim.scenario.resources import Resources
 from tests.oracle import oracle
 from tests.sim.disasters import UNREADABLE
@@ -45,46 +44,48 @@ class Model:
     links: set[frozenset[str]] = field(default_factory=set)
     subscriptions: dict[str, tuple[str, str]] = field(default_factory=dict)
     lingering: dict[str, str] = field(default_factory=dict)  # cancelled while their broker was down
-    publishers: dict[str, tuple[str, do.Advertised]] = field(default_factory=dict)
+    publishers: dict[str, tuple[str, actions.AdvertisementSource]] = field(default_factory=dict)
     homes: dict[str, str] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)
     documents: dict[str, Document] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        for link in self.scenario.all(header.LinkOf):
-            self.links.add(frozenset((link.one, link.other)))
-            self.up |= {link.one: True, link.other: True}
-        said = self.scenario.one(header.StrategyOf)
+        for link in self.scenario.settings(header.LinkSetting):
+            self.links.add(frozenset((link.left, link.right)))
+            self.up |= {link.left: True, link.right: True}
+        said = self.scenario.setting(header.StrategySetting)
         assert said is not None
         self.strategy = strategy(said.name)
-        self.keeps = self.scenario.one(header.KeepTables) is not None
-        self.refuses = self.scenario.one(header.RefuseOutside) is not None
+        self.keeps = self.scenario.setting(header.KeepTables) is not None
+        self.refuses = self.scenario.setting(header.RefuseOutside) is not None
         self.resources = Resources(self.scenario, Path(), 0)
         self.allows = lru_cache(None)(self._allows)
 
-    def _allows(self, advertised: do.Advertised, body: bytes) -> bool:
+    def _allows(self, advertised: actions.AdvertisementSource, body: bytes) -> bool:
         return self.resources.advertisement(advertised).allows(body)
 
     @property
     def whole(self) -> bool:
         return all(self.up.values()) and not self.cut
 
-    def take(self, statement: object) -> Iterator[do.Action | checks.Check]:
+    def take(self, statement: object) -> Iterator[actions.Action | expectations.Expectation]:
         """The statement, if it can happen, and what is expected after it."""
         match statement:
-            case do.Publisher(name=name, broker=broker, advertised=said) if (
+            case actions.AddPublisher(name=name, broker=broker, advertised=said) if (
                 said is not None and broker in self.up and name not in self.publishers
                 and self.homes.get(name, broker) == broker
             ):  # fmt: skip
                 self.homes[name] = broker
                 self._advertises(name, said)
-            case do.ChangeOf(publisher=name, advertised=said) if name in self.publishers:
+            case actions.ReplaceAdvertisement(publisher=name, advertised=said) if (
+                name in self.publishers
+            ):
                 self._advertises(name, said)
-            case do.Retracting(publisher=name) if name in self.publishers:
+            case actions.RetractAdvertisement(publisher=name) if name in self.publishers:
                 del self.publishers[name]
                 self._changed(name)
-            case do.Subscribing(id=id, broker=broker, xpath=xpath) if (
+            case actions.AddSubscription(id=id, broker=broker, xpath=xpath) if (
                 id not in self.used and broker in self.up
             ):
                 self.used.add(id)
@@ -92,37 +93,37 @@ class Model:
                 for one in self.documents.values():
                     if matches(xpath, None, one.body):
                         one.may.add(id)  # it may still be on its way
-            case do.Cancelling(id=id) if id in self.subscriptions:
+            case actions.CancelSubscription(id=id) if id in self.subscriptions:
                 broker, xpath = self.subscriptions.pop(id)
                 self.settled.discard(id)
                 if not self.up[broker]:
                     self.lingering[id] = xpath
                 for one in self.documents.values():
                     one.must.discard(id)
-            case do.Publishing(id=id, publisher=name, body=body) if (
+            case actions.PublishDocuments(id=id, publisher=name, body=body) if (
                 name in self.homes and id not in self.used
             ):
                 self.used.add(id)
                 yield statement
                 yield from self._published(id, name, self.resources.body(body, 0))
                 return
-            case do.Cut(link=link) if frozenset(link) in self.links:
+            case actions.CutLink(link=link) if frozenset(link) in self.links:
                 self.cut.add(frozenset(link))
-            case do.Heal(link=link) if link is None or frozenset(link) in self.links:
+            case actions.HealLinks(link=link) if link is None or frozenset(link) in self.links:
                 self.cut = set() if link is None else self.cut - {frozenset(link)}
-            case do.Disturb(link=link) | do.Calm(link=link) if (
+            case actions.SetFault(link=link) | actions.ClearFaults(link=link) if (
                 link is None or frozenset(link) in self.links
             ):
                 pass
-            case do.Crash(broker=broker) if self.up.get(broker, False):
+            case actions.CrashBroker(broker=broker) if self.up.get(broker, False):
                 self.up[broker] = False
-            case do.Restart(broker=broker, tables=tables) if not self.up.get(broker, True) and (
-                self.keeps or not tables
-            ):
+            case actions.RestartBroker(broker=broker, tables=tables) if not self.up.get(
+                broker, True
+            ) and (self.keeps or not tables):
                 self.up[broker] = True
-            case do.After():
+            case actions.RunFor():
                 pass
-            case do.Quiet() if self.whole:
+            case actions.RunUntilIdle() if self.whole:
                 yield statement
                 yield from self._settle()
                 return
@@ -130,7 +131,7 @@ class Model:
                 return
         yield statement
 
-    def _advertises(self, name: str, said: do.Advertised) -> None:
+    def _advertises(self, name: str, said: actions.AdvertisementSource) -> None:
         self.publishers[name] = (self.homes[name], said)
         self._changed(name)
 
@@ -140,11 +141,11 @@ class Model:
             if one.publisher == name and one.waits:
                 one.must.clear()  # when it is accepted, other things may be advertised
 
-    def _published(self, id: str, name: str, body: bytes) -> Iterator[checks.Check]:
+    def _published(self, id: str, name: str, body: bytes) -> Iterator[expectations.Expectation]:
         up = self.up[self.homes[name]]
         if body == UNREADABLE.encode():
             if up:
-                yield checks.Refused(id)
+                yield expectations.IsRefused(id)
             self.documents[id] = Document(name, b"<none/>", set(), set(), not up)
             return
         within = name in self.publishers and self.allows(self.publishers[name][1], body)
@@ -155,60 +156,60 @@ class Model:
         refused = self.refuses and not within
         if refused and up:
             if name in self.publishers or self.strategy.advertisements:
-                yield checks.Refused(id)
+                yield expectations.IsRefused(id)
                 wanted = late = set()
         must = wanted & self.settled if known and not refused else set()
         self.documents[id] = Document(name, body, must, wanted | late, not up)
 
-    def _settle(self) -> Iterator[checks.Check]:
+    def _settle(self) -> Iterator[expectations.Expectation]:
         self.settled = {*self.subscriptions, *self.publishers}
         self.lingering.clear()
         for id, one in self.documents.items():
             if one.must:
-                yield checks.Reaches(id, tuple(sorted(one.must)), checks.Bound.AT_LEAST)
-            yield checks.Reaches(id, tuple(sorted(one.may)), checks.Bound.AT_MOST)
+                yield expectations.Reaches(id, tuple(sorted(one.must)), expectations.Bound.AT_LEAST)
+            yield expectations.Reaches(id, tuple(sorted(one.may)), expectations.Bound.AT_MOST)
         self.documents.clear()
 
     # the end
 
-    def heal(self) -> Iterator[do.Action]:
+    def heal(self) -> Iterator[actions.Action]:
         if self.links:
-            yield do.Heal()
-            yield do.Calm()
+            yield actions.HealLinks()
+            yield actions.ClearFaults()
         for broker, up in sorted(self.up.items()):
             if not up:
-                yield do.Restart(broker, self.keeps)
-        yield do.Quiet()
+                yield actions.RestartBroker(broker, self.keeps)
+        yield actions.RunUntilIdle()
 
-    def probe(self) -> Iterator[do.Action | checks.Check]:
+    def probe(self) -> Iterator[actions.Action | expectations.Expectation]:
         """One more of each sample from each publisher: exactly who wants it gets it, and no link is crossed in vain."""
-        expected: list[checks.Check] = []
-        samples = [one.name for one in self.scenario.all(header.Sample)]
+        expected: list[expectations.Expectation] = []
+        samples = [one.name for one in self.scenario.settings(header.SampleSetting)]
         for name, (_, said) in sorted(self.publishers.items()):
             for sample in samples:
                 body = self.resources.sample(sample)
                 if not self.allows(said, body):
                     continue
                 id = f"probe{len(expected)}"
-                yield do.Publishing(id, name, do.OfSample(sample))
+                yield actions.PublishDocuments(id, name, actions.BodyFromSample(sample))
                 wanted = [
                     one
                     for one, (_, xpath) in sorted(self.subscriptions.items())
                     if matches(xpath, None, body)
                 ]
-                expected.append(checks.Reaches(id, tuple(wanted)))
+                expected.append(expectations.Reaches(id, tuple(wanted)))
                 if self.strategy.exact:
-                    expected.append(checks.InVainNowhere(id))
-        yield do.Quiet()
+                    expected.append(expectations.NotWasted(id))
+        yield actions.RunUntilIdle()
         yield from expected
 
-    def leave(self) -> Iterator[do.Action | checks.Check]:
+    def leave(self) -> Iterator[actions.Action | expectations.Expectation]:
         for id in sorted(self.subscriptions):
-            yield do.Cancelling(id)
+            yield actions.CancelSubscription(id)
         for name in sorted(self.publishers):
-            yield do.Retracting(name)
-        yield do.Quiet()
-        yield checks.TablesEmpty()
+            yield actions.RetractAdvertisement(name)
+        yield actions.RunUntilIdle()
+        yield expectations.TablesEmpty()
 
 
 def judged(scenario: Scenario) -> Scenario:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import pytest
 
 from pathcast.routing.trees import Trees
-from pathcast.sim.scenario import Scenario, checks, read_scenario, run_scenario
-from pathcast.sim.scenario import actions as do
+from pathcast.sim.scenario import Scenario, actions, expectations, read_scenario, run_scenario
 from tests.sim.disasters import disaster
 from tests.sim.judging import failures, judged, shrunk
 
@@ -41,9 +40,9 @@ def test_the_seeds_are_no_idle_talk() -> None:
         scenario = judged(disaster(seed))
         for one in scenario.body:
             happened[type(one).__name__] = happened.get(type(one).__name__, 0) + 1
-            if isinstance(one, checks.Reaches) and one.bound is checks.Bound.AT_LEAST:
+            if isinstance(one, expectations.Reaches) and one.bound is expectations.Bound.AT_LEAST:
                 happened["must"] = happened.get("must", 0) + len(one.subscribers)
-            if isinstance(one, do.Restart):
+            if isinstance(one, actions.RestartBroker):
                 happened[f"tables {one.tables}"] = happened.get(f"tables {one.tables}", 0) + 1
     for what in (
         "Crash",

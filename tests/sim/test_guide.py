@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pathcast.sim.scenario.reading import STATEMENTS
+from pathcast.sim.scenario.parser import STATEMENTS
 from tests.project.readme import run
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "guide" / "overlay.md").read_text(encoding="utf-8")

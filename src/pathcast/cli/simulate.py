@@ -1,6 +1,7 @@
-"""`pathcast simulate`: run a scenario, and say what it came to.
+"""`pathcast simulate`: run a scenario and report the result.
 
-The summary is for people; --json is one object with all of it; --trace has every message, delivery and fault, in the order in which they happened.
+The summary is for people. --json writes one object with all of it. --trace writes every message,
+delivery and fault, in the order of virtual time.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["simulate"]
 
-_REFUSALS = 3  # that the summary names
-_MOST_TEXT = 16 * 2**20  # bytes of a scenario
+_SHOWN_REFUSALS = 3  # in the summary
+_MAX_SCENARIO_SIZE = 16 * 2**20  # bytes
 
 
 def simulate(
@@ -37,7 +38,7 @@ def simulate(
         typer.Option(
             "--trace",
             metavar="FILE",
-            help="Write down all that happens; - writes it to standard output, before the summary.",
+            help="Write all events to a file; - is standard output, before the summary.",
         ),
     ] = None,
     seed: Annotated[
@@ -49,7 +50,8 @@ def simulate(
         typer.Option(
             "--strategy",
             metavar="NAME",
-            help="Another strategy than the scenario's, such as no-Adv-no-Cov or with-Adv-with-CovIPM(0.1).",
+            help="Another strategy than the scenario's, such as no-Adv-no-Cov or "
+            "with-Adv-with-CovIPM(0.1).",
         ),
     ] = None,
     costs: Annotated[
@@ -57,7 +59,7 @@ def simulate(
         typer.Option(
             "--costs",
             metavar="NAME",
-            help="How long brokers take over a message: recorded costs by name (li2008), or a file.",
+            help="How long brokers take for a message: recorded costs by name (li2008), or a file.",
         ),
     ] = None,
     draw: Annotated[
@@ -73,7 +75,9 @@ def simulate(
         typer.Option(
             "--tables",
             metavar="DIR",
-            help="Write the table of each broker for documents submitted there, as subscriptions whose subscribers are the next hops; `here` are its own. `pathcast run --hops` takes them.",
+            help="Write the table of each broker for documents submitted there, as subscriptions "
+            "whose subscribers are the next hops; `here` are its own. `pathcast run --hops` takes "
+            "them.",
         ),
     ] = None,
     inspect: Annotated[
@@ -81,7 +85,8 @@ def simulate(
         typer.Option(
             "--inspect",
             metavar="BROKER",
-            help="Show the tables of a broker at the end, and why each entry is there; may be repeated.",
+            help="Show the tables of a broker at the end, and why each entry is there; may be "
+            "repeated.",
         ),
     ] = None,
     why: Annotated[
@@ -89,40 +94,45 @@ def simulate(
         typer.Option(
             "--why",
             metavar="DOCUMENT",
-            help="Show why a document takes a link or not, at each broker it has come to, by the tables of the end; may be repeated.",
+            help="Show why a document takes a link or not, at each broker that it reached, by the "
+            "tables of the end; may be repeated.",
         ),
     ] = None,
 ) -> None:
-    """Run an overlay of brokers in virtual time, as a scenario tells it.
+    """Run an overlay of brokers in virtual time, as a scenario describes it.
 
-    A scenario is a text: a topology, publishers and subscribers, documents, faults, and what is expected. The same seed gives the
-    same trace, byte for byte. The guide docs/guide/overlay.md tells the language. `--draw`, `--inspect` and `--why` show the overlay as it is at the end.
+    A scenario is a text: a topology, publishers and subscribers, documents, faults, and what is
+    expected. The same seed gives the same trace, byte for byte. The guide docs/guide/overlay.md
+    explains it. `--draw`, `--inspect` and `--why` show the overlay as it is at the end.
 
-    Exit code: 0 if all is as the scenario expects; 1 if something is not (each told with its line); 2 for a bad call or a bad scenario.
+    Exit code: 0 if all expectations hold; 1 if some do not (each is shown with its line); 2 for a
+    bad call or a bad scenario.
 
-    Example: `printf 'topology line 3\\npublisher P at b1 advertises anything\\nsubscribe s1 at b3 /a/b\\nquiet\\npublish d1 by P <a><b/></a>\\nquiet\\nexpect d1 reaches s1\\n' | pathcast simulate - --trace -`
+    Example: `pathcast simulate scenario.txt --trace -`
+
+    Example: `printf 'topology line 2\\nsubscribe s1 at b2 /a\\nuntil idle\\n' | pathcast simulate -`
     """
     from pathcast.sim.scenario import Changes, run_scenario
 
-    _check(scenario, trace, draw, strategy, costs)
+    _check_arguments(scenario, trace, draw, strategy, costs)
     text, folder = _read(scenario)
     try:
         outcome = run_scenario(text, folder, changes=Changes(seed, strategy, costs))
     except PathcastError as error:
         fail(f"{scenario}: {error}")
-    shown: dict[str, Any] = {}
+    details: dict[str, Any] = {}
     unknown = ""
     try:
-        shown = _shown(outcome.simulation, inspect or [], why or [], as_json)
-    except PathcastError as error:  # told last: what has been found is worth more
+        details = _details(outcome.simulation, inspect or [], why or [], as_json)
+    except PathcastError as error:  # reported last, after the summary
         unknown = str(error)
     with Output() as output:
         if trace is not None:
             _write_trace(outcome, trace, output)
         if as_json:
-            output.json({**_as_dict(outcome), **shown})
+            output.json({**_as_dict(outcome), **details})
         else:
-            for line in (*_lines(outcome), *shown.get("lines", ())):
+            for line in (*_summary_lines(outcome), *details.get("lines", ())):
                 output.text(line)
     if draw is not None:
         _draw(outcome, draw)
@@ -136,41 +146,41 @@ def simulate(
         raise typer.Exit(FAILED)
 
 
-def _check(
+def _check_arguments(
     scenario: Path, trace: Path | None, draw: Path | None, strategy: str | None, costs: str | None
 ) -> None:
-    """What is wrong with the call can be said before anything runs."""
-    from pathcast.routing.strategy import strategy as named
+    """Fail on a bad call before anything runs."""
+    from pathcast.routing.strategy import strategy as strategy_by_name
     from pathcast.sim.costs import read_costs
 
     if draw is not None and draw.suffix.lower() != ".svg":
         fail(f"--draw: {draw} should end with .svg: that is what is written")
     files = {"the scenario": scenario, "--trace": trace, "--draw": draw}
-    given = [(what, one) for what, one in files.items() if one is not None and str(one) != "-"]
-    for (what, one), (other, file) in itertools.combinations(given, 2):
-        if one.resolve() == file.resolve():
-            fail(f"{other}: {file} is {what}, and would be overwritten")
+    given = [(role, path) for role, path in files.items() if path is not None and str(path) != "-"]
+    for (first_role, first), (role, path) in itertools.combinations(given, 2):
+        if first.resolve() == path.resolve():
+            fail(f"{role}: {path} is {first_role}, and would be overwritten")
     try:
         if strategy is not None:
-            named(strategy)
+            strategy_by_name(strategy)
         if costs is not None:
             read_costs(costs)
     except PathcastError as error:
         fail(f"{'--costs' if error.kind == 'costs' else '--strategy'}: {error}")
 
 
-def _shown(
+def _details(
     run: Simulation, brokers: list[str], documents: list[str], as_json: bool
 ) -> dict[str, Any]:
-    """What is asked for besides the summary."""
+    """Return the output of --inspect and --why: JSON values, or `lines` of text."""
     if as_json:
-        found: dict[str, Any] = {"tables": tables_dict(run, brokers)} if brokers else {}
+        details: dict[str, Any] = {"tables": tables_dict(run, brokers)} if brokers else {}
         if documents:
-            found["why"] = [way for one in documents for way in why_dict(run, one)]
-        return found
+            details["why"] = [row for document in documents for row in why_dict(run, document)]
+        return details
     lines = list(table_lines(run, brokers))
-    for one in documents:
-        lines += why_lines(run, one)
+    for document in documents:
+        lines += why_lines(run, document)
     return {"lines": lines}
 
 
@@ -188,30 +198,30 @@ def _write_tables(outcome: Outcome, folder: Path) -> None:
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        made = write_tables(outcome.simulation, folder, local="here")
+        written = write_tables(outcome.simulation, folder, local="here")
     except OSError as error:
         fail(f"{folder} cannot be written: {error.strerror}")
     except PathcastError as error:
         fail(str(error))
     for name in outcome.simulation.hosts:
-        if name not in made:
+        if name not in written:
             say(f"pathcast: {name} is down, and has no table", "yellow")
 
 
 def _read(scenario: Path) -> tuple[str, Path]:
-    """The text, and the folder in which its files are."""
+    """Return the text of a scenario, and the folder of the files that it names."""
     try:
         if str(scenario) == "-":
             if sys.stdin is None:  # `pathcast simulate - <&-`
                 fail("standard input is closed")
-            data = sys.stdin.buffer.read(_MOST_TEXT + 1)
+            data = sys.stdin.buffer.read(_MAX_SCENARIO_SIZE + 1)
             folder = Path()
         else:
             with scenario.open("rb") as stream:
-                data = stream.read(_MOST_TEXT + 1)
+                data = stream.read(_MAX_SCENARIO_SIZE + 1)
             folder = scenario.parent
-        if len(data) > _MOST_TEXT:
-            fail(f"{scenario}: a scenario has at most {_MOST_TEXT:,} bytes")
+        if len(data) > _MAX_SCENARIO_SIZE:
+            fail(f"{scenario}: a scenario has at most {_MAX_SCENARIO_SIZE:,} bytes")
         return data.decode("utf-8-sig"), folder
     except OSError as error:
         fail(f"{scenario} cannot be read: {error.strerror}")
@@ -233,8 +243,8 @@ def _write_trace(outcome: Outcome, trace: Path, output: Output) -> None:
 
 def _as_dict(outcome: Outcome) -> dict[str, object]:
     failures = [
-        {"line": one.line, "statement": one.statement, "found": one.found}
-        for one in outcome.failures
+        {"line": failure.line, "statement": failure.statement, "found": failure.actual}
+        for failure in outcome.failures
     ]
     run = outcome.simulation
     return {
@@ -243,8 +253,8 @@ def _as_dict(outcome: Outcome) -> dict[str, object]:
         "brokers": len(run.topology.brokers),
         "links": len(run.topology.links),
         "seed": outcome.seed,
-        "down": [name for name, host in run.hosts.items() if host.broker is None],
-        "expectations": outcome.checked,
+        "down": run.brokers_down(),
+        "expectations": outcome.expectation_count,
         "passed": outcome.passed,
         "failures": failures,
         "refusals": run.metrics.refusals,
@@ -252,8 +262,8 @@ def _as_dict(outcome: Outcome) -> dict[str, object]:
     }
 
 
-def _lines(outcome: Outcome) -> list[str]:
-    """The summary for people; what did not happen is left out."""
+def _summary_lines(outcome: Outcome) -> list[str]:
+    """Return the summary for people, without the rows of things that did not happen."""
     run, summary = outcome.simulation, outcome.summary
     brokers, links = len(run.topology.brokers), len(run.topology.links)
     kinds = ", ".join(f"{kind} {many:,}" for kind, many in summary.received.items())
@@ -268,18 +278,19 @@ def _lines(outcome: Outcome) -> list[str]:
         ("deliveries", _deliveries(outcome)),
         ("table entries", _sizes(entries)),
         ("advertisements", _sizes(adverts)),
-        ("received in vain", f"{summary.wasted:,}" if summary.wasted else ""),
-        ("dropped as doubles", f"{summary.duplicates:,}" if summary.duplicates else ""),
+        ("wasted", f"{summary.wasted:,}" if summary.wasted else ""),
+        ("duplicates", f"{summary.duplicates:,}" if summary.duplicates else ""),
         ("frames", _frames(summary.lost_frames, summary.resent_frames)),
-        ("brokers down", " ".join(n for n, host in run.hosts.items() if host.broker is None)),
+        ("brokers down", " ".join(run.brokers_down())),
         ("time", f"{summary.time:.6f} s"),
     ]
-    if outcome.checked or outcome.failures:
+    if outcome.expectation_count or outcome.failures:
         failed = len(outcome.failures)
         rows.append(
             (
                 "expectations",
-                f"{outcome.checked:,}, " + (f"{failed:,} failed" if failed else "all met"),
+                f"{outcome.expectation_count:,}, "
+                + (f"{failed:,} failed" if failed else "all met"),
             )
         )
     width = max(len(name) for name, value in rows if value)
@@ -304,12 +315,14 @@ def _documents(outcome: Outcome) -> str:
 
 
 def _refusals(outcome: Outcome) -> list[tuple[str, str]]:
-    """Some of the documents that were refused, and why."""
+    """Return rows with the first refused documents and the reasons."""
     refused = outcome.simulation.metrics.refusals
-    told = [f"{id}: {why}" for id, why in itertools.islice(refused.items(), _REFUSALS)]
-    if len(refused) > _REFUSALS:
-        told.append(f"and {len(refused) - _REFUSALS:,} more; --trace tells of them")
-    return list(itertools.zip_longest(["refused"], told, fillvalue="")) if told else []
+    reasons = [
+        f"{id}: {reason}" for id, reason in itertools.islice(refused.items(), _SHOWN_REFUSALS)
+    ]
+    if len(refused) > _SHOWN_REFUSALS:
+        reasons.append(f"and {len(refused) - _SHOWN_REFUSALS:,} more; --trace has them all")
+    return list(itertools.zip_longest(["refused"], reasons, fillvalue="")) if reasons else []
 
 
 def _deliveries(outcome: Outcome) -> str:
@@ -331,4 +344,4 @@ def _sizes(sizes: dict[str, int]) -> str:
 
 
 def _frames(lost: int, resent: int) -> str:
-    return f"{lost:,} lost, {resent:,} sent again" if lost or resent else ""
+    return f"{lost:,} lost, {resent:,} retransmitted" if lost or resent else ""

@@ -1,4 +1,4 @@
-"""What `pathcast simulate` shows of an overlay at the end: the tables of brokers with their reasons, and why a document went where it went."""
+"""The tables of brokers and the ways of documents, as `pathcast simulate` shows them at the end."""
 
 from __future__ import annotations
 
@@ -15,20 +15,18 @@ __all__ = ["table_lines", "tables_dict", "why_dict", "why_lines"]
 
 
 def _router(run: Simulation, name: str) -> Router | None:
-    """None for one that is down; raises RoutingError."""
+    """Return the router of a broker, None if it is down; raise RoutingError."""
     host = run.hosts.get(name)
     if host is None:
         raise RoutingError("topology", f"there is no broker {name}")
-    if host.broker is None:
-        return None
-    return host.broker.router
+    return None if host.broker is None else host.broker.router
 
 
 _DOWN = "it is down, and has no tables"
 
 
 def table_lines(run: Simulation, brokers: list[str]) -> Iterator[str]:
-    """What comes from where, and who wants what, at these brokers."""
+    """Yield the SRT and the PRT of each broker, as text."""
     from pathcast.routing.inspect import format_table, prt, srt
 
     for name in brokers:
@@ -36,40 +34,41 @@ def table_lines(run: Simulation, brokers: list[str]) -> Iterator[str]:
         if router is None:
             yield f"{name}: {_DOWN}"
             continue
-        yield f"{name}: advertisements, by which documents come"
+        yield f"{name}: advertisements (SRT)"
         yield format_table(srt(router)).rstrip()
-        yield f"{name}: who wants what, and what the others were told of it"
+        yield f"{name}: interests (PRT), and how they were sent on"
         yield format_table(prt(router)).rstrip()
 
 
 def tables_dict(run: Simulation, brokers: list[str]) -> dict[str, Any]:
+    """Return the SRT and the PRT of each broker for JSON; None for a broker that is down."""
     from pathcast.routing.inspect import prt, srt
 
-    found: dict[str, Any] = {}
+    tables: dict[str, Any] = {}
     for name in brokers:
         router = _router(run, name)
-        found[name] = router and {
+        tables[name] = router and {
             "advertisements": [row.as_dict() for row in srt(router)],
             "interests": [row.as_dict() for row in prt(router)],
         }
-    return found
+    return tables
 
 
-def _seen(run: Simulation, document: str) -> Iterator[tuple[str, str]]:
-    """The brokers that a document has come to, and from where."""
-    found = run.documents.get(document)
-    if found is None:
+def _visits(run: Simulation, document: str) -> Iterator[tuple[str, str]]:
+    """Yield the brokers that a document reached, each with the sender; empty at its origin."""
+    publication = run.documents.get(document)
+    if publication is None:
         raise RoutingError("unknown", f"no document {document} has been published")
-    yield found.origin, ""
+    yield publication.origin, ""
     for sender, receiver in (run.metrics.links_by_document or {}).get(document, {}):
         yield receiver, sender
 
 
 def why_lines(run: Simulation, document: str) -> Iterator[str]:
-    """At each broker that has had a document, where it goes by the tables of now, and why."""
+    """Yield, for each broker that a document reached, where the present tables send it and why."""
     from pathcast.routing.inspect import format_table, why_document
 
-    for name, came_from in _seen(run, document):
+    for name, came_from in _visits(run, document):
         where = f"{document} at {name}, " + (f"from {came_from}" if came_from else "as published")
         router = _router(run, name)
         if document in run.metrics.refusals:
@@ -82,22 +81,23 @@ def why_lines(run: Simulation, document: str) -> Iterator[str]:
 
 
 def why_dict(run: Simulation, document: str) -> list[dict[str, Any]]:
+    """Return what `why_lines` shows, for JSON."""
     from pathcast.routing.inspect import why_document
 
-    refused = run.metrics.refusals.get(document)
-    found = []
-    for name, came_from in _seen(run, document):
+    refusal = run.metrics.refusals.get(document)
+    visits = []
+    for name, came_from in _visits(run, document):
         router = _router(run, name)
         ways = None
-        if router is not None and refused is None:
+        if router is not None and refusal is None:
             ways = why_document(router, run.documents[document], came_from)
-        found.append(
+        visits.append(
             {
                 "document": document,
                 "broker": name,
                 "from": came_from or None,
-                "refused": refused,
+                "refused": refusal,
                 "ways": None if ways is None else [way.as_dict() for way in ways],
             }
         )
-    return found
+    return visits

@@ -305,7 +305,7 @@ class Network(Generic[N]):
 
     def heal(self, left: str, right: str) -> None:
         """Undo a cut, in both directions."""
-        self.trace_line(f"{left}-{right} is whole")
+        self.trace_line(f"{left}-{right} is healed")
         for wire in self._both(left, right):
             wire.cut = False
         self._unsettle()

@@ -1,12 +1,21 @@
-"""Scenarios: an overlay, what happens on it and what is expected, as readable text.
+"""Scenarios: an overlay, what happens on it and what is expected, as text.
 
-text -> words -> statements (setup, actions, checks) -> Scenario -> run_scenario -> Outcome: trace, summary, failed expectations
+header        settings of the overlay, at the head of a scenario
+actions       what happens
+expectations  what must hold
+scenario      `Scenario`: the statements as a value
+units         times, probabilities and names as text
+tokens        the words of a line
+parser        text -> Scenario
+resources     schemas, samples and files that a scenario names
+runner        Scenario -> Outcome: trace, summary, failed expectations
+check         an expectation against a simulation
 
-docs/guide/overlay.md tells the language.
+docs/reference/scenario-language.md describes the language.
 """
 
 from pathcast.sim.scenario.check import Failure
-from pathcast.sim.scenario.reading import read_scenario
+from pathcast.sim.scenario.parser import read_scenario
 from pathcast.sim.scenario.runner import Changes, Outcome, run_scenario
 from pathcast.sim.scenario.scenario import Scenario, Statement
 

@@ -1,19 +1,19 @@
-"""What happens in a scenario, line by line, and when.
+"""Actions of a scenario, performed line by line, each at the present virtual time.
 
-publisher P at b1 advertises dtd book           a bundled schema, one of the scenario's own, or a file
-publisher P at b1 advertises anything           or /a(/b)+/c /a/d, or like SAMPLE ...
-advertise P /a/b                                it changes its mind
+publisher P at b1 advertises dtd book     a bundled schema, one of the scenario, or a file
+publisher P at b1 advertises anything     or /a(/b)+/c /a/d, or like SAMPLE ...
+advertise P /a/b                          replace its advertisement
 retract P
-subscribe s1 at b4 /a/b                         or: subscribe s1 for ann at b4 /a/b
+subscribe s1 at b4 /a/b                   or: subscribe s1 for ann at b4 /a/b
 cancel s1
-publish d1 by P <a><b/></a>                     or: file d.xml, sample NAME, generated from DTD
+publish d1 by P <a><b/></a>               or: file d.xml, sample NAME, generated from DTD
 publish d1..d20 by P generated from book every 10ms
 cut b1-b2;  heal b1-b2;  heal everywhere
-lose 10% on b1-b2;  double 5% everywhere;  reorder 30% everywhere;  delay 10% up to 300ms on b1-b2
-calm everywhere                                 no such faults any more
+lose 10% on b1-b2;  duplicate 5% everywhere;  reorder 30% everywhere
+delay 10% up to 300ms on b1-b2
+clear faults everywhere                   set these probabilities to zero
 crash b3;  restart b3 with its tables;  restart b3 without its tables
-at 5s;  after 10ms                              let time pass
-quiet                                           let time pass until nothing happens any more
+at 5s;  after 10ms;  until idle           let virtual time pass
 """
 
 from __future__ import annotations
@@ -22,42 +22,42 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from pathcast.sim.scenario.statement import Line
-from pathcast.sim.scenario.units import chance_text, time_text
+from pathcast.sim.scenario.statement import StatementBase
+from pathcast.sim.scenario.units import percent_text, time_text
 
 __all__ = [
     "EVERYWHERE",
     "Action",
-    "Advertised",
-    "After",
+    "AddPublisher",
+    "AddSubscription",
+    "AdvertisementSource",
     "Anything",
-    "At",
-    "Body",
-    "Calm",
-    "Cancelling",
-    "ChangeOf",
-    "Crash",
-    "Cut",
-    "Disturb",
+    "BodyFromDtd",
+    "BodyFromFile",
+    "BodyFromSample",
+    "CancelSubscription",
+    "ClearFaults",
+    "CrashBroker",
+    "CutLink",
+    "DocumentBody",
     "Fault",
-    "Generated",
-    "Heal",
-    "InFile",
-    "Inline",
-    "Like",
-    "OfDtd",
-    "OfSample",
-    "Pair",
-    "Paths",
-    "Publisher",
-    "Publishing",
-    "Quiet",
-    "Restart",
-    "Retracting",
-    "Subscribing",
+    "FromDtd",
+    "FromPaths",
+    "FromSamples",
+    "HealLinks",
+    "InlineBody",
+    "LinkEnds",
+    "PublishDocuments",
+    "ReplaceAdvertisement",
+    "RestartBroker",
+    "RetractAdvertisement",
+    "RunFor",
+    "RunUntil",
+    "RunUntilIdle",
+    "SetFault",
 ]
 
-Pair: TypeAlias = tuple[str, str]
+LinkEnds: TypeAlias = tuple[str, str]
 EVERYWHERE = None
 
 
@@ -71,7 +71,7 @@ class Anything:
 
 
 @dataclass(frozen=True, slots=True)
-class OfDtd:
+class FromDtd:
     name: str
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class OfDtd:
 
 
 @dataclass(frozen=True, slots=True)
-class Paths:
+class FromPaths:
     expressions: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -87,8 +87,8 @@ class Paths:
 
 
 @dataclass(frozen=True, slots=True)
-class Like:
-    """Inferred from samples."""
+class FromSamples:
+    """An advertisement inferred from samples."""
 
     samples: tuple[str, ...]
 
@@ -96,11 +96,11 @@ class Like:
         return f"like {' '.join(self.samples)}"
 
 
-Advertised: TypeAlias = Anything | OfDtd | Paths | Like
+AdvertisementSource: TypeAlias = Anything | FromDtd | FromPaths | FromSamples
 
 
 @dataclass(frozen=True, slots=True)
-class Inline:
+class InlineBody:
     xml: str
 
     def __str__(self) -> str:
@@ -108,7 +108,7 @@ class Inline:
 
 
 @dataclass(frozen=True, slots=True)
-class InFile:
+class BodyFromFile:
     name: str
 
     def __str__(self) -> str:
@@ -116,7 +116,7 @@ class InFile:
 
 
 @dataclass(frozen=True, slots=True)
-class OfSample:
+class BodyFromSample:
     name: str
 
     def __str__(self) -> str:
@@ -124,8 +124,8 @@ class OfSample:
 
 
 @dataclass(frozen=True, slots=True)
-class Generated:
-    """From a DTD, with the scenario's seed; the number in its id says which."""
+class BodyFromDtd:
+    """Generated from a DTD with the scenario's seed; the number in the document's id selects it."""
 
     dtd: str
 
@@ -133,38 +133,36 @@ class Generated:
         return f"generated from {self.dtd}"
 
 
-Body: TypeAlias = Inline | InFile | OfSample | Generated
+DocumentBody: TypeAlias = InlineBody | BodyFromFile | BodyFromSample | BodyFromDtd
 
 
 # --- clients ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Publisher(Line):
-    """Without an advertisement it is only known where it is."""
+class AddPublisher(StatementBase):
+    """Attach a publisher to a broker, with or without an advertisement."""
 
     name: str
     broker: str
-    advertised: Advertised | None = None
+    advertised: AdvertisementSource | None = None
 
     def __str__(self) -> str:
-        said = "" if self.advertised is None else f" advertises {self.advertised}"
-        return f"publisher {self.name} at {self.broker}{said}"
+        source = "" if self.advertised is None else f" advertises {self.advertised}"
+        return f"publisher {self.name} at {self.broker}{source}"
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeOf(Line):
-    """A publisher advertises something else."""
-
+class ReplaceAdvertisement(StatementBase):
     publisher: str
-    advertised: Advertised
+    advertised: AdvertisementSource
 
     def __str__(self) -> str:
         return f"advertise {self.publisher} {self.advertised}"
 
 
 @dataclass(frozen=True, slots=True)
-class Retracting(Line):
+class RetractAdvertisement(StatementBase):
     publisher: str
 
     def __str__(self) -> str:
@@ -172,7 +170,7 @@ class Retracting(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Subscribing(Line):
+class AddSubscription(StatementBase):
     id: str
     broker: str
     xpath: str
@@ -184,7 +182,7 @@ class Subscribing(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Cancelling(Line):
+class CancelSubscription(StatementBase):
     id: str
 
     def __str__(self) -> str:
@@ -192,14 +190,14 @@ class Cancelling(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Publishing(Line):
-    """One document, or those from `id` to `last`, at once or one after the other."""
+class PublishDocuments(StatementBase):
+    """Publish one document, or those from `id` to `last`, at once or at an interval."""
 
     id: str
     publisher: str
-    body: Body
+    body: DocumentBody
     last: str | None = None
-    every: int | None = None
+    every: int | None = None  # microseconds
 
     def __str__(self) -> str:
         last = "" if self.last is None else f"..{self.last}"
@@ -212,51 +210,52 @@ class Publishing(Line):
 
 class Fault(Enum):
     LOSE = "lose"
-    DOUBLE = "double"
+    DUPLICATE = "duplicate"
     REORDER = "reorder"
     DELAY = "delay"
 
 
 @dataclass(frozen=True, slots=True)
-class Cut(Line):
-    link: Pair
+class CutLink(StatementBase):
+    link: LinkEnds
 
     def __str__(self) -> str:
         return f"cut {'-'.join(self.link)}"
 
 
 @dataclass(frozen=True, slots=True)
-class Heal(Line):
-    link: Pair | None = EVERYWHERE
+class HealLinks(StatementBase):
+    link: LinkEnds | None = EVERYWHERE
 
     def __str__(self) -> str:
         return f"heal {'everywhere' if self.link is None else '-'.join(self.link)}"
 
 
 @dataclass(frozen=True, slots=True)
-class Disturb(Line):
-    """`longer`: for delays, at most so many microseconds."""
+class SetFault(StatementBase):
+    """Set the probability of one kind of fault; `max_delay` is for delays, in microseconds."""
 
     fault: Fault
-    chance: int
-    link: Pair | None = EVERYWHERE
-    longer: int | None = None
+    probability: int  # in millionths
+    link: LinkEnds | None = EVERYWHERE
+    max_delay: int | None = None
 
     def __str__(self) -> str:
-        longer = "" if self.longer is None else f" up to {time_text(self.longer)}"
-        return f"{self.fault.value} {chance_text(self.chance)}{longer} {_where(self.link)}"
+        limit = "" if self.max_delay is None else f" up to {time_text(self.max_delay)}"
+        percent = percent_text(self.probability)
+        return f"{self.fault.value} {percent}{limit} {_where(self.link)}"
 
 
 @dataclass(frozen=True, slots=True)
-class Calm(Line):
-    link: Pair | None = EVERYWHERE
+class ClearFaults(StatementBase):
+    link: LinkEnds | None = EVERYWHERE
 
     def __str__(self) -> str:
-        return f"calm {_where(self.link)}"
+        return f"clear faults {_where(self.link)}"
 
 
 @dataclass(frozen=True, slots=True)
-class Crash(Line):
+class CrashBroker(StatementBase):
     broker: str
 
     def __str__(self) -> str:
@@ -264,7 +263,7 @@ class Crash(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Restart(Line):
+class RestartBroker(StatementBase):
     broker: str
     tables: bool
 
@@ -276,7 +275,7 @@ class Restart(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class At(Line):
+class RunUntil(StatementBase):
     time: int
 
     def __str__(self) -> str:
@@ -284,7 +283,7 @@ class At(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class After(Line):
+class RunFor(StatementBase):
     time: int
 
     def __str__(self) -> str:
@@ -292,31 +291,31 @@ class After(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Quiet(Line):
-    """It is an expectation too: within an hour there must be silence."""
+class RunUntilIdle(StatementBase):
+    """Let time pass until the overlay is idle; an expectation too: within an hour it must be."""
 
     def __str__(self) -> str:
-        return "quiet"
+        return "until idle"
 
 
 Action: TypeAlias = (
-    Publisher
-    | ChangeOf
-    | Retracting
-    | Subscribing
-    | Cancelling
-    | Publishing
-    | Cut
-    | Heal
-    | Disturb
-    | Calm
-    | Crash
-    | Restart
-    | At
-    | After
-    | Quiet
+    AddPublisher
+    | ReplaceAdvertisement
+    | RetractAdvertisement
+    | AddSubscription
+    | CancelSubscription
+    | PublishDocuments
+    | CutLink
+    | HealLinks
+    | SetFault
+    | ClearFaults
+    | CrashBroker
+    | RestartBroker
+    | RunUntil
+    | RunFor
+    | RunUntilIdle
 )
 
 
-def _where(link: Pair | None) -> str:
+def _where(link: LinkEnds | None) -> str:
     return "everywhere" if link is None else f"on {'-'.join(link)}"

@@ -1,4 +1,4 @@
-"""What stands at the head of a scenario: the overlay, and how its brokers work. Each value is one line of the text.
+"""Settings of a scenario: the overlay, and how its brokers work. Each value is one line of the text.
 
 seed 7
 topology binary 3                    or links, one by one:
@@ -6,13 +6,13 @@ link b1-b2 5ms
 latency 2ms                          of every link of the topology
 bandwidth 125000                     bytes a second, of every link
 strategy with-Adv-with-CovIPM(0.1)
-mergers by dtd book                  what a merger lets through in vain is counted over these paths
-mergers by path /a/b 5               ... or over paths with rates, line by line
-costs li2008                         how long brokers take: a bundled name or a file
-refuse outside                       documents that their publisher has not advertised
-keep tables                          brokers write them down
-patience 50ms 1s 64                  until something is sent again, at first and at most; messages on their way
-perfect links                        nothing ever fails, so nothing is acknowledged
+mergers by dtd book                  the path distribution over which mergers are judged
+mergers by path /a/b 5               ... or paths with their rates, line by line
+costs li2008                         processing costs: a bundled name or a file
+refuse outside                       refuse documents outside their publisher's advertisement
+keep tables                          brokers persist their tables
+retry 50ms 1s 64                     first and longest retransmission delay; window of messages
+perfect links                        links and brokers never fail, so nothing is acknowledged
 namespace p urn:example
 schema small <!ELEMENT a (b*)> <!ELEMENT b EMPTY>
 sample one <a><b/></a>
@@ -23,32 +23,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pathcast.sim.scenario.statement import Line
+from pathcast.sim.scenario.statement import StatementBase
 from pathcast.sim.scenario.units import time_text
 
 __all__ = [
-    "Bandwidth",
-    "CostsOf",
+    "BandwidthSetting",
+    "CostsSetting",
     "KeepTables",
-    "Latency",
-    "LinkOf",
+    "LatencySetting",
+    "LinkSetting",
     "MergersByDtd",
     "MergersByPath",
-    "NamespaceOf",
-    "PatienceOf",
+    "NamespaceSetting",
     "PerfectLinks",
     "RefuseOutside",
-    "Sample",
-    "SchemaOf",
-    "Seed",
-    "Setup",
-    "StrategyOf",
-    "TopologyOf",
+    "RetrySetting",
+    "SampleSetting",
+    "SchemaSetting",
+    "SeedSetting",
+    "Setting",
+    "StrategySetting",
+    "TopologySetting",
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class Seed(Line):
+class SeedSetting(StatementBase):
     number: int
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ class Seed(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class TopologyOf(Line):
+class TopologySetting(StatementBase):
     words: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -64,18 +64,18 @@ class TopologyOf(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class LinkOf(Line):
-    one: str
-    other: str
-    latency: int | None = None
+class LinkSetting(StatementBase):
+    left: str
+    right: str
+    latency: int | None = None  # microseconds, as all times of a scenario
 
     def __str__(self) -> str:
         latency = "" if self.latency is None else f" {time_text(self.latency)}"
-        return f"link {self.one}-{self.other}{latency}"
+        return f"link {self.left}-{self.right}{latency}"
 
 
 @dataclass(frozen=True, slots=True)
-class Latency(Line):
+class LatencySetting(StatementBase):
     time: int
 
     def __str__(self) -> str:
@@ -83,7 +83,7 @@ class Latency(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Bandwidth(Line):
+class BandwidthSetting(StatementBase):
     rate: int
 
     def __str__(self) -> str:
@@ -91,7 +91,7 @@ class Bandwidth(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class StrategyOf(Line):
+class StrategySetting(StatementBase):
     name: str
 
     def __str__(self) -> str:
@@ -99,7 +99,7 @@ class StrategyOf(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class MergersByDtd(Line):
+class MergersByDtd(StatementBase):
     name: str
 
     def __str__(self) -> str:
@@ -107,7 +107,7 @@ class MergersByDtd(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class MergersByPath(Line):
+class MergersByPath(StatementBase):
     path: tuple[str, ...]
     rate: int
 
@@ -116,7 +116,7 @@ class MergersByPath(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class CostsOf(Line):
+class CostsSetting(StatementBase):
     name: str
 
     def __str__(self) -> str:
@@ -124,36 +124,36 @@ class CostsOf(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class RefuseOutside(Line):
+class RefuseOutside(StatementBase):
     def __str__(self) -> str:
         return "refuse outside"
 
 
 @dataclass(frozen=True, slots=True)
-class KeepTables(Line):
+class KeepTables(StatementBase):
     def __str__(self) -> str:
         return "keep tables"
 
 
 @dataclass(frozen=True, slots=True)
-class PatienceOf(Line):
-    first: int
-    most: int
+class RetrySetting(StatementBase):
+    initial_delay: int
+    max_delay: int
     window: int | None = None
 
     def __str__(self) -> str:
         window = "" if self.window is None else f" {self.window}"
-        return f"patience {time_text(self.first)} {time_text(self.most)}{window}"
+        return f"retry {time_text(self.initial_delay)} {time_text(self.max_delay)}{window}"
 
 
 @dataclass(frozen=True, slots=True)
-class PerfectLinks(Line):
+class PerfectLinks(StatementBase):
     def __str__(self) -> str:
         return "perfect links"
 
 
 @dataclass(frozen=True, slots=True)
-class NamespaceOf(Line):
+class NamespaceSetting(StatementBase):
     prefix: str
     uri: str
 
@@ -162,7 +162,7 @@ class NamespaceOf(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class SchemaOf(Line):
+class SchemaSetting(StatementBase):
     name: str
     text: str
 
@@ -171,7 +171,7 @@ class SchemaOf(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Sample(Line):
+class SampleSetting(StatementBase):
     name: str
     body: str
 
@@ -179,21 +179,21 @@ class Sample(Line):
         return f"sample {self.name} {self.body}"
 
 
-Setup: TypeAlias = (
-    Seed
-    | TopologyOf
-    | LinkOf
-    | Latency
-    | Bandwidth
-    | StrategyOf
+Setting: TypeAlias = (
+    SeedSetting
+    | TopologySetting
+    | LinkSetting
+    | LatencySetting
+    | BandwidthSetting
+    | StrategySetting
     | MergersByDtd
     | MergersByPath
-    | CostsOf
+    | CostsSetting
     | RefuseOutside
     | KeepTables
-    | PatienceOf
+    | RetrySetting
     | PerfectLinks
-    | NamespaceOf
-    | SchemaOf
-    | Sample
+    | NamespaceSetting
+    | SchemaSetting
+    | SampleSetting
 )

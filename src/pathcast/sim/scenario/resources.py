@@ -1,6 +1,7 @@
-"""What the words of a scenario stand for: schemas, samples, files, advertisements, documents.
+"""Resources: what the names of a scenario refer to (schemas, samples, files, advertisements).
 
-A DTD is named by the scenario's own `schema`, by a bundled one, or by a file; files are looked for in the folder of the scenario.
+A DTD is named by the scenario's own `schema`, by a bundled one, or by a file. Files are relative to
+the folder of the scenario.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ __all__ = ["Resources"]
 
 
 class Resources:
-    """Everything is read when it is first asked for, and once."""
+    """The resources of one scenario; each is read once, on first use."""
 
     def __init__(self, scenario: Scenario, folder: Path, seed: int) -> None:
         self._scenario = scenario
@@ -36,82 +37,93 @@ class Resources:
         self._seed = seed
         self._schemas: dict[str, Schema] = {}
         self._documents: dict[str, Documents] = {}
-        self._texts = {one.name: one.text for one in scenario.all(header.SchemaOf)}
-        self._samples = {one.name: one.body.encode() for one in scenario.all(header.Sample)}
-        self.namespaces = {one.prefix: one.uri for one in scenario.all(header.NamespaceOf)}
+        self._texts = {
+            setting.name: setting.text for setting in scenario.settings(header.SchemaSetting)
+        }
+        self._samples = {
+            sample.name: sample.body.encode() for sample in scenario.settings(header.SampleSetting)
+        }
+        self.namespaces = {
+            namespace.prefix: namespace.uri
+            for namespace in scenario.settings(header.NamespaceSetting)
+        }
 
     def schema(self, name: str) -> Schema:
-        """Raises SchemaError."""
-        found = self._schemas.get(name)
-        if found is None:
+        """Return the schema of a name; raise SchemaError or RoutingError."""
+        schema = self._schemas.get(name)
+        if schema is None:
             if name in self._texts:
-                found = parse_dtd(self._texts[name], name=name)
+                schema = parse_dtd(self._texts[name], name=name)
             elif name in SCHEMA_NAMES:
-                found = bundled_schema(name)
+                schema = bundled_schema(name)
             else:
-                found = self._loaded(name)
-            self._schemas[name] = found
-        return found
+                schema = self._load_schema(name)
+            self._schemas[name] = schema
+        return schema
 
-    def _loaded(self, name: str) -> Schema:
+    def _load_schema(self, name: str) -> Schema:
         if not (self._folder / name).exists():
-            known = ", ".join((*self._texts, *SCHEMA_NAMES))
+            names = ", ".join((*self._texts, *SCHEMA_NAMES))
             message = f"there is no file {name}, nor a schema of that name"
-            raise RoutingError("unknown", message, hint=f"schemas are {known}")
+            raise RoutingError("unknown", message, hint=f"schemas are {names}")
         return load_dtd(self._folder / name)
 
     def sample(self, name: str) -> bytes:
-        found = self._samples.get(name)
-        if found is None:
+        body = self._samples.get(name)
+        if body is None:
             hint = f"there are {', '.join(self._samples)}" if self._samples else "sample NAME <a/>"
             raise RoutingError("unknown", f"there is no sample {name}", hint=hint)
-        return found
+        return body
 
-    def advertisement(self, advertised: actions.Advertised) -> Advertisement:
-        """Raises SchemaError, AdvertisementError, DocumentError."""
+    def advertisement(self, advertised: actions.AdvertisementSource) -> Advertisement:
+        """Build an advertisement; raise SchemaError, AdvertisementError or DocumentError."""
         match advertised:
             case actions.Anything():
                 return ANYTHING
-            case actions.OfDtd(name=name):
+            case actions.FromDtd(name=name):
                 return Advertisement.of(self.schema(name))
-            case actions.Paths(expressions=texts):
+            case actions.FromPaths(expressions=texts):
                 return union([parse_expression(text, self.namespaces) for text in texts])
-            case actions.Like(samples=names):
+            case actions.FromSamples(samples=names):
                 return infer([self.sample(name) for name in names])
 
-    def body(self, body: actions.Body, number: int) -> bytes:
-        """`number` says which of the generated documents."""
+    def body(self, body: actions.DocumentBody, number: int) -> bytes:
+        """Return the bytes of a document; `number` selects one of the generated documents."""
         match body:
-            case actions.Inline(xml=xml):
+            case actions.InlineBody(xml=xml):
                 return xml.encode()
-            case actions.OfSample(name=name):
+            case actions.BodyFromSample(name=name):
                 return self.sample(name)
-            case actions.InFile(name=name):
-                return self._file(name)
-            case actions.Generated(dtd=name):
-                made = self._documents.get(name)
-                if made is None:
-                    made = Documents(self.schema(name), seed=self._seed)
-                    self._documents[name] = made
-                return made[number]
+            case actions.BodyFromFile(name=name):
+                return self._read_file(name)
+            case actions.BodyFromDtd(dtd=name):
+                documents = self._documents.get(name)
+                if documents is None:
+                    documents = Documents(self.schema(name), seed=self._seed)
+                    self._documents[name] = documents
+                return documents[number]
 
-    def _file(self, name: str) -> bytes:
+    def _read_file(self, name: str) -> bytes:
         try:
             with (self._folder / name).open("rb") as stream:
-                return stream.read(Limits().size + 1)  # the parser refuses what is too long
+                return stream.read(Limits().size + 1)  # the parser rejects a longer one
         except OSError as error:
             raise RoutingError("file", f"{name} cannot be read: {error.strerror}") from None
 
     @cached_property
     def distribution(self) -> PathDistribution | None:
-        """The paths by which mergers are judged: as the scenario says, else those of the first DTD that a publisher advertises."""
-        named = self._scenario.one(header.MergersByDtd)
-        if named is not None:
-            return PathDistribution.uniform(self.schema(named.name))
-        rates = self._scenario.all(header.MergersByPath)
+        """The path distribution over which mergers are judged; None if the scenario has none.
+
+        Without a setting it is that of the first DTD that a publisher advertises.
+        """
+        setting = self._scenario.setting(header.MergersByDtd)
+        if setting is not None:
+            return PathDistribution.uniform(self.schema(setting.name))
+        rates = self._scenario.settings(header.MergersByPath)
         if rates:
-            return PathDistribution.from_rates({one.path: one.rate for one in rates})
-        for one in self._scenario.body:
-            if isinstance(one, actions.Publisher) and isinstance(one.advertised, actions.OfDtd):
-                return PathDistribution.uniform(self.schema(one.advertised.name))
+            return PathDistribution.from_rates({rate.path: rate.rate for rate in rates})
+        for statement in self._scenario.body:
+            match statement:
+                case actions.AddPublisher(advertised=actions.FromDtd(name=name)):
+                    return PathDistribution.uniform(self.schema(name))
         return None

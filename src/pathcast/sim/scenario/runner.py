@@ -1,19 +1,20 @@
-"""Scenario -> Outcome: statement by statement, in virtual time.
+"""Runs a scenario statement by statement, in virtual time: Scenario -> Outcome.
 
 >>> outcome = run_scenario('''
 ... topology line 3
 ... publisher P at b1 advertises anything
 ... subscribe s1 at b3 /a/b
-... quiet
+... until idle
 ... publish d1 by P <a><b/></a>
-... quiet
+... until idle
 ... expect d1 reaches s1
 ... expect d1 crosses b1-b2
 ... ''')
->>> [str(one) for one in outcome.failures]
+>>> [str(failure) for failure in outcome.failures]
 ['line 9: expect d1 crosses b1-b2: it crossed b1-b2 b2-b3']
 
-An error in what a statement asks for (no such broker, an XPath that is none) is a `ScenarioError` with its line.
+A statement that cannot be performed (an unknown broker, a bad XPath) raises `ScenarioError` with its
+line. An expectation that does not hold is a `Failure`, and the run goes on.
 """
 
 from __future__ import annotations
@@ -39,31 +40,31 @@ from pathcast.sim.costs import Costs, read_costs
 from pathcast.sim.metrics import RunSummary
 from pathcast.sim.scenario import actions, header
 from pathcast.sim.scenario.actions import Action
-from pathcast.sim.scenario.check import Failure, disagreement
-from pathcast.sim.scenario.checks import Check
-from pathcast.sim.scenario.reading import numbers, read_scenario
+from pathcast.sim.scenario.check import Failure, check_expectation
+from pathcast.sim.scenario.expectations import Expectation
+from pathcast.sim.scenario.parser import document_numbers, read_scenario
 from pathcast.sim.scenario.resources import Resources
 from pathcast.sim.scenario.scenario import Scenario, Statement
 from pathcast.sim.scenario.units import MILLION
 from pathcast.sim.simulation import Simulation
-from pathcast.sim.topology import Link, Topology, topology
+from pathcast.sim.topology import DEFAULT_LATENCY, Link, Topology, topology
 from pathcast.sim.wires import Faults
 from pathcast.transport import RetryPolicy
 
 __all__ = ["Changes", "Outcome", "run_scenario"]
 
 T = TypeVar("T")
-_HINTS = {  # in place of those that speak of a command's options
+_HINTS = {  # instead of hints that name options of a command
     "undeclared-prefix": "a line at the head: namespace PREFIX URI",
     "expensive": "brokers take no expressions of which a document may cost them seconds",
 }
-_MOST_DOCUMENTS = 1_000_000
-_SILENCE = 3600.0  # seconds within which it must be quiet
+_MAX_DOCUMENTS = 1_000_000
+_IDLE_LIMIT = 3600.0  # virtual seconds within which `until idle` must hold
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What somebody wants otherwise than the text says."""
+    """Settings that override those of the text."""
 
     seed: int | None = None
     strategy: str | None = None
@@ -72,7 +73,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run came to. `simulation` is as it was left, for those who want to look at tables."""
+    """The result of a run. `simulation` is in its final state, for a look at tables."""
 
     scenario: Scenario
     trace: tuple[str, ...]
@@ -86,10 +87,11 @@ class Outcome:
         return not self.failures
 
     @property
-    def checked(self) -> int:
-        """How many expectations there were; silence is one where there was none."""
-        said = sum(not isinstance(one, Action) for one in self.scenario.body)
-        return said + sum(one.statement == str(actions.Quiet(line=0)) for one in self.failures)
+    def expectation_count(self) -> int:
+        """The number of expectations; an `until idle` that failed counts as one."""
+        stated = sum(not isinstance(statement, Action) for statement in self.scenario.body)
+        until_idle = str(actions.RunUntilIdle(line=0))
+        return stated + sum(failure.statement == until_idle for failure in self.failures)
 
 
 def run_scenario(
@@ -99,13 +101,13 @@ def run_scenario(
     changes: Changes | None = None,
     traced: bool = True,
 ) -> Outcome:
-    """Run a text, or a scenario that was read; files are looked for in the folder. Raises ScenarioError.
+    """Run a scenario, or its text; files are relative to the folder. Raise ScenarioError.
 
-    Not `traced`, it is quicker, and the trace has the statements alone.
+    Without `traced` the run is faster, and the trace has only the statements.
     """
     if isinstance(scenario, str):
         scenario = read_scenario(scenario)
-    run = _Run(scenario, folder or Path(), changes or Changes(), traced)
+    run = _ScenarioRun(scenario, folder or Path(), changes or Changes(), traced)
     for statement in scenario.body:
         run.perform(statement)
     summary = RunSummary.of(run.simulation)
@@ -114,32 +116,35 @@ def run_scenario(
     )
 
 
-class _Run:
+class _ScenarioRun:
+    """A simulation with the state that a scenario needs: publishers, documents, faults."""
+
     def __init__(self, scenario: Scenario, folder: Path, changes: Changes, traced: bool) -> None:
         self.trace: list[str] = []
         self.failures: list[Failure] = []
         self._scenario = scenario
         self._traced = traced
         self._publishers: dict[str, str] = {}
-        self._sent: set[str] = set()
-        self._faults: dict[actions.Pair, Faults] = {}
-        again = scenario.twice()
-        if again is not None:
-            raise _at(again, RoutingError("scenario", "this has been said before"))
-        seed = scenario.one(header.Seed)
+        self._published: set[str] = set()
+        self._faults: dict[actions.LinkEnds, Faults] = {}
+        repeated = scenario.repeated_setting()
+        if repeated is not None:
+            raise _with_line(repeated, RoutingError("scenario", "this has been said before"))
+        seed = scenario.setting(header.SeedSetting)
         self.seed = seed.number if seed is not None and changes.seed is None else changes.seed or 0
         self._resources = Resources(scenario, folder, self.seed)
-        for one in scenario.all(header.SchemaOf):
-            _told(one, partial(self._resources.schema, one.name))
-        self.simulation = self._prepared(changes)
+        for schema in scenario.settings(header.SchemaSetting):
+            _errors_with_line(schema, partial(self._resources.schema, schema.name))
+        self.simulation = self._make_simulation(changes)
         self.simulation.metrics.links_by_document = {}
 
-    # the head
+    # --- settings -----------------------------------------------------------------------------
 
-    def _prepared(self, changes: Changes) -> Simulation:
+    def _make_simulation(self, changes: Changes) -> Simulation:
         scenario = self._scenario
-        said = scenario.one(header.StrategyOf)
-        name = "with-Adv-with-Cov" if said is None else said.name
+        setting = scenario.setting(header.StrategySetting)
+        name = "with-Adv-with-Cov" if setting is None else setting.name
+        bandwidth = scenario.setting(header.BandwidthSetting)
         chosen = strategy(name if changes.strategy is None else changes.strategy)
         return Simulation(
             self._topology(),
@@ -147,208 +152,227 @@ class _Run:
             MatcherBackend(chosen, self._distribution(chosen, changes)),
             seed=self.seed,
             costs=self._costs(changes.costs),
-            bandwidth=None if (one := scenario.one(header.Bandwidth)) is None else float(one.rate),
+            bandwidth=None if bandwidth is None else float(bandwidth.rate),
             trace=self.trace.append if self._traced else None,
         )
 
     def _topology(self) -> Topology:
         scenario = self._scenario
-        shape, links = scenario.one(header.TopologyOf), scenario.all(header.LinkOf)
-        latency = scenario.one(header.Latency)
+        shape, links = (
+            scenario.setting(header.TopologySetting),
+            scenario.settings(header.LinkSetting),
+        )
+        latency = scenario.setting(header.LatencySetting)
         if shape is not None:
             if links:
-                raise _at(links[0], RoutingError("topology", "the topology has its links already"))
-            found = _told(shape, lambda: topology(list(shape.words), self.seed))
+                raise _with_line(
+                    links[0], RoutingError("topology", "the topology has its links already")
+                )
+            chosen = _errors_with_line(shape, lambda: topology(list(shape.words), self.seed))
             if latency is not None:
-                same = [replace(link, latency=latency.time / MILLION) for link in found.links]
-                found = replace(found, links=tuple(same))
-            return found
+                seconds = latency.time / MILLION
+                equal = [replace(link, latency=seconds) for link in chosen.links]
+                chosen = replace(chosen, links=tuple(equal))
+            return chosen
         if not links:
             raise ScenarioError(
                 "topology", "there are no brokers", line=1, hint="topology line 3, or link b1-b2"
             )
-        usual = Link("", "").latency if latency is None else latency.time / MILLION
-        made = [
-            Link(one.one, one.other, usual if one.latency is None else one.latency / MILLION)
-            for one in links
+        default = DEFAULT_LATENCY if latency is None else latency.time / MILLION
+        graph = [
+            Link(
+                link.left,
+                link.right,
+                default if link.latency is None else link.latency / MILLION,
+            )
+            for link in links
         ]
-        return _told(links[-1], lambda: Topology.of("links", made))
+        return _errors_with_line(links[-1], lambda: Topology.of("links", graph))
 
     def _settings(self, chosen: Strategy) -> Settings:
         scenario = self._scenario
         retry = RetryPolicy()
-        said = scenario.one(header.PatienceOf)
-        if said is not None:
-            window = retry.window if said.window is None else said.window
-            retry = RetryPolicy(said.first / MILLION, said.most / MILLION, window)
+        setting = scenario.setting(header.RetrySetting)
+        if setting is not None:
+            window = retry.window if setting.window is None else setting.window
+            retry = RetryPolicy(
+                setting.initial_delay / MILLION, setting.max_delay / MILLION, window
+            )
         return Settings(
             chosen,
-            refuse_outside=scenario.one(header.RefuseOutside) is not None,
+            refuse_outside=scenario.setting(header.RefuseOutside) is not None,
             retry=retry,
-            keep_tables=scenario.one(header.KeepTables) is not None,
-            reliable=scenario.one(header.PerfectLinks) is None,
+            keep_tables=scenario.setting(header.KeepTables) is not None,
+            reliable=scenario.setting(header.PerfectLinks) is None,
         )
 
     def _distribution(self, chosen: Strategy, changes: Changes) -> PathDistribution | None:
         if chosen.limit is None:
             return None
-        said = self._scenario.one(header.StrategyOf) or self._scenario.head[0]
-        named = self._scenario.one(header.MergersByDtd)
-        found = _told(named or said, lambda: self._resources.distribution)
-        if found is None:
+        cause = self._scenario.setting(header.StrategySetting) or self._scenario.head[0]
+        by_dtd = self._scenario.setting(header.MergersByDtd)
+        distribution = _errors_with_line(by_dtd or cause, lambda: self._resources.distribution)
+        if distribution is None:
             message = (
                 f"{chosen} judges mergers by the paths that publishers send, and no DTD tells them"
             )
             hint = "a line in the scenario: mergers by dtd NAME, or mergers by path /a/b RATE"
             error = RoutingError("merging", message, hint=hint)
-            raise error if changes.strategy is not None else _at(said, error)
-        return found
+            raise error if changes.strategy is not None else _with_line(cause, error)
+        return distribution
 
     def _costs(self, name: str | None) -> Costs | None:
         if name is not None:
             return read_costs(name)
-        said = self._scenario.one(header.CostsOf)
-        return None if said is None else _told(said, lambda: read_costs(said.name))
+        setting = self._scenario.setting(header.CostsSetting)
+        if setting is None:
+            return None
+        return _errors_with_line(setting, lambda: read_costs(setting.name))
 
-    # the rest
+    # --- actions and expectations -------------------------------------------------------------
 
-    def perform(self, statement: Action | Check) -> None:
+    def perform(self, statement: Action | Expectation) -> None:
+        """Perform an action or check an expectation; raise ScenarioError."""
         self.trace.append(f"> {statement}")
-        found = _told(statement, lambda: self._performed(statement))
-        if found is not None:
-            failure = Failure(statement.line, str(statement), found)
-            self.failures.append(failure)
-            self.trace.append(f"  FAILED: {found}")
+        actual = _errors_with_line(statement, lambda: self._dispatch(statement))
+        if actual is not None:
+            self.failures.append(Failure(statement.line, str(statement), actual))
+            self.trace.append(f"  FAILED: {actual}")
 
-    def _announce(self, broker: str, publisher: str, advertised: actions.Advertised) -> None:
-        """What is inferred from samples is widened by documents that fall outside."""
+    def _announce(
+        self, broker: str, publisher: str, advertised: actions.AdvertisementSource
+    ) -> None:
+        """Announce a publisher; documents outside widen an advertisement inferred from samples."""
         advertisement = self._resources.advertisement(advertised)
-        inferred = isinstance(advertised, actions.Like)
+        inferred = isinstance(advertised, actions.FromSamples)
         self.simulation.announce(broker, publisher, advertisement, widens=inferred)
 
-    def _performed(self, statement: Action | Check) -> str | None:
-        """What a statement asks for; what is wrong, if it expects something else."""
+    def _dispatch(self, statement: Action | Expectation) -> str | None:
+        """Perform a statement; return what holds instead of an expectation that fails."""
         simulation, resources = self.simulation, self._resources
         match statement:
-            case actions.Publisher(name=name, broker=broker, advertised=advertised):
+            case actions.AddPublisher(name=name, broker=broker, advertised=advertised):
                 if self._publishers.setdefault(name, broker) != broker:
                     raise RoutingError("publisher", f"{name} is at {self._publishers[name]}")
                 simulation.host(broker)
                 if advertised is not None:
                     self._announce(broker, name, advertised)
-            case actions.ChangeOf(publisher=name, advertised=advertised):
-                self._announce(self._home(name), name, advertised)
-            case actions.Retracting(publisher=name):
+            case actions.ReplaceAdvertisement(publisher=name, advertised=advertised):
+                self._announce(self._broker_of(name), name, advertised)
+            case actions.RetractAdvertisement(publisher=name):
                 simulation.retract(name)
-            case actions.Subscribing(id=id, broker=broker, xpath=xpath, subscriber=subscriber):
+            case actions.AddSubscription(id=id, broker=broker, xpath=xpath, subscriber=subscriber):
                 simulation.subscribe(broker, id, xpath, subscriber, resources.namespaces)
-            case actions.Cancelling(id=id):
+            case actions.CancelSubscription(id=id):
                 simulation.cancel(id)
-            case actions.Publishing():
+            case actions.PublishDocuments():
                 self._publish(statement)
-            case actions.At(time=time):
+            case actions.RunUntil(time=time):
                 if time / MILLION < simulation.now:
                     raise RoutingError("time", f"that has passed: it is {simulation.now:g} s")
                 simulation.run(time / MILLION)
-            case actions.After(time=time):
+            case actions.RunFor(time=time):
                 simulation.run(simulation.now + time / MILLION)
-            case actions.Quiet():
-                if not simulation.run_until_idle(_SILENCE):
-                    waiting = "; ".join(simulation.blockers())
-                    return f"something is still going on after {_SILENCE:g} s" + (
-                        f": {waiting}" if waiting else ""
+            case actions.RunUntilIdle():
+                if not simulation.run_until_idle(_IDLE_LIMIT):
+                    blockers = "; ".join(simulation.blockers())
+                    return f"still busy after {_IDLE_LIMIT:g} s" + (
+                        f": {blockers}" if blockers else ""
                     )
-            case actions.Cut() | actions.Heal() | actions.Disturb() | actions.Calm():
-                self._disturb(statement)
-            case actions.Crash(broker=broker):
-                self._faulty()
+            case (
+                actions.CutLink() | actions.HealLinks() | actions.SetFault() | actions.ClearFaults()
+            ):
+                self._change_links(statement)
+            case actions.CrashBroker(broker=broker):
+                self._require_faults_allowed()
                 simulation.crash(broker)
-            case actions.Restart(broker=broker, tables=tables):
+            case actions.RestartBroker(broker=broker, tables=tables):
                 simulation.restart(broker, tables=tables)
             case _:
-                return disagreement(statement, simulation, resources.namespaces)
+                return check_expectation(statement, simulation, resources.namespaces)
         return None
 
-    def _publish(self, statement: actions.Publishing) -> None:
-        home = self._home(statement.publisher)
+    def _publish(self, statement: actions.PublishDocuments) -> None:
+        broker = self._broker_of(statement.publisher)
         every = (statement.every or 0) / MILLION
         ids = [statement.id]
-        found = numbers(statement.id, statement.last or statement.id)
-        if found is not None and statement.last is not None:
+        numbers = document_numbers(statement.id, statement.last or statement.id)
+        if numbers is not None and statement.last is not None:
             stem = statement.id.rstrip("0123456789")
-            if len(found) > _MOST_DOCUMENTS:
-                raise RoutingError("size", f"a statement publishes at most {_MOST_DOCUMENTS:,}")
-            ids = [f"{stem}{number}" for number in found]
+            if len(numbers) > _MAX_DOCUMENTS:
+                raise RoutingError("size", f"a statement publishes at most {_MAX_DOCUMENTS:,}")
+            ids = [f"{stem}{number}" for number in numbers]
         for id in ids:
-            if id in self._sent:
+            if id in self._published:
                 raise RoutingError("duplicate-id", f"there is a document {id} already")
-            self._sent.add(id)
-        for place, id in enumerate(ids):
-            number = place if found is None else found[place]
+            self._published.add(id)
+        for index, id in enumerate(ids):
+            number = index if numbers is None else numbers[index]
             body = self._resources.body(statement.body, number)
-            send = partial(self.simulation.publish, home, statement.publisher, id, body)
-            if every and place:
-                self.simulation.schedule(self.simulation.now + place * every, send)
+            send = partial(self.simulation.publish, broker, statement.publisher, id, body)
+            if every and index:
+                self.simulation.schedule(self.simulation.now + index * every, send)
             else:
                 send()
 
-    def _disturb(
-        self, statement: actions.Cut | actions.Heal | actions.Disturb | actions.Calm
+    def _change_links(
+        self,
+        statement: actions.CutLink | actions.HealLinks | actions.SetFault | actions.ClearFaults,
     ) -> None:
-        self._faulty()
+        self._require_faults_allowed()
         simulation = self.simulation
         everywhere = [(link.left, link.right) for link in simulation.topology.links]
         for link in everywhere if statement.link is None else [statement.link]:
             match statement:
-                case actions.Cut():
+                case actions.CutLink():
                     simulation.cut(*link)
-                case actions.Heal():
+                case actions.HealLinks():
                     wire = simulation.wires.get(link)
                     if wire is None or wire.cut:
                         simulation.heal(*link)
-                case actions.Calm():
+                case actions.ClearFaults():
                     simulation.set_faults(Faults(), *link)
-                    self._faults.pop(_same(link), None)
-                case actions.Disturb():
-                    before = self._faults.get(_same(link), Faults())
-                    after = _with(before, statement)
+                    self._faults.pop(_sorted_ends(link), None)
+                case actions.SetFault():
+                    before = self._faults.get(_sorted_ends(link), Faults())
+                    after = _change_fault(before, statement)
                     simulation.set_faults(after, *link)
-                    self._faults[_same(link)] = after
+                    self._faults[_sorted_ends(link)] = after
 
-    def _faulty(self) -> None:
-        if self._scenario.one(header.PerfectLinks) is not None:
+    def _require_faults_allowed(self) -> None:
+        if self._scenario.setting(header.PerfectLinks) is not None:
             hint = "leave out: perfect links"
             raise RoutingError("faults", "nothing fails where links are perfect", hint=hint)
 
-    def _home(self, publisher: str) -> str:
-        home = self._publishers.get(publisher)
-        if home is None:
+    def _broker_of(self, publisher: str) -> str:
+        broker = self._publishers.get(publisher)
+        if broker is None:
             hint = f"publisher {publisher} at BROKER"
             raise RoutingError("unknown", f"there is no publisher {publisher}", hint=hint)
-        return home
+        return broker
 
 
-def _same(link: actions.Pair) -> actions.Pair:
-    one, other = sorted(link)
-    return one, other
+def _sorted_ends(link: actions.LinkEnds) -> actions.LinkEnds:
+    left, right = sorted(link)
+    return left, right
 
 
-def _with(faults: Faults, change: actions.Disturb) -> Faults:
-    chance = change.chance / MILLION
+def _change_fault(faults: Faults, change: actions.SetFault) -> Faults:
+    probability = change.probability / MILLION
     match change.fault:
         case actions.Fault.LOSE:
-            return replace(faults, lose=chance)
-        case actions.Fault.DOUBLE:
-            return replace(faults, duplicate=chance)
+            return replace(faults, lose=probability)
+        case actions.Fault.DUPLICATE:
+            return replace(faults, duplicate=probability)
         case actions.Fault.REORDER:
-            return replace(faults, reorder=chance)
+            return replace(faults, reorder=probability)
         case actions.Fault.DELAY:
-            longer = faults.max_delay if change.longer is None else change.longer / MILLION
-            return replace(faults, delay=chance, max_delay=longer)
+            seconds = faults.max_delay if change.max_delay is None else change.max_delay / MILLION
+            return replace(faults, delay=probability, max_delay=seconds)
 
 
-def _at(statement: Statement, error: PathcastError) -> ScenarioError:
-    """The error of a statement, with its line; where it points into an expression, so does this."""
+def _with_line(statement: Statement, error: PathcastError) -> ScenarioError:
+    """Return an error with the line of its statement; a position in an expression stays."""
     hint = _HINTS.get(error.kind, error.hint)
     if isinstance(error, SubscriptionError | AdvertisementError) and error.position is not None:
         return ScenarioError(
@@ -365,10 +389,11 @@ def _at(statement: Statement, error: PathcastError) -> ScenarioError:
     )
 
 
-def _told(statement: Statement, action: Callable[[], T]) -> T:
+def _errors_with_line(statement: Statement, action: Callable[[], T]) -> T:
+    """Run an action; re-raise its errors as ScenarioError with the statement's line."""
     try:
         return action()
     except ScenarioError:
         raise
     except PathcastError as error:
-        raise _at(statement, error) from None
+        raise _with_line(statement, error) from None

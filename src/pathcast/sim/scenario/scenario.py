@@ -1,6 +1,7 @@
-"""A scenario as a value: what stands at the head, then what happens and what is expected, in order.
+"""Scenario: the settings of an overlay, then actions and expectations in order, as a value.
 
-`str` is its canonical text: one line a statement, without comments; read again it is the same scenario.
+`str` is the canonical text: one line a statement, without comments. Reading it again gives an equal
+scenario.
 """
 
 from __future__ import annotations
@@ -11,27 +12,29 @@ from typing import TypeAlias, TypeVar
 
 from pathcast.errors import RoutingError
 from pathcast.sim.scenario.actions import Action
-from pathcast.sim.scenario.checks import Check
+from pathcast.sim.scenario.expectations import Expectation
 from pathcast.sim.scenario.header import (
-    LinkOf,
+    LinkSetting,
     MergersByDtd,
     MergersByPath,
-    NamespaceOf,
-    Sample,
-    SchemaOf,
-    Setup,
+    NamespaceSetting,
+    SampleSetting,
+    SchemaSetting,
+    Setting,
 )
 
 __all__ = ["Scenario", "Statement"]
 
-Statement: TypeAlias = Setup | Action | Check
+Statement: TypeAlias = Setting | Action | Expectation
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    head: tuple[Setup, ...]
-    body: tuple[Action | Check, ...]
+    """A scenario that was read or built; `run_scenario` runs it."""
+
+    head: tuple[Setting, ...]
+    body: tuple[Action | Expectation, ...]
 
     def __post_init__(self) -> None:
         for statement in self.statements():
@@ -45,24 +48,28 @@ class Scenario:
     def __str__(self) -> str:
         return "\n".join(map(str, self.statements()))
 
-    def one(self, kind: type[T]) -> T | None:
-        """The statement of this kind at the head, if there is one."""
-        found = self.all(kind)
-        return found[-1] if found else None
+    def setting(self, kind: type[T]) -> T | None:
+        """Return the last setting of a kind, or None."""
+        settings = self.settings(kind)
+        return settings[-1] if settings else None
 
-    def all(self, kind: type[T]) -> list[T]:
-        """All statements of this kind at the head."""
+    def settings(self, kind: type[T]) -> list[T]:
+        """Return all settings of a kind."""
         return [statement for statement in self.head if isinstance(statement, kind)]
 
-    def twice(self) -> Setup | None:
-        """The first statement at the head that says again what one before it has said."""
+    def repeated_setting(self) -> Setting | None:
+        """Return the first setting that repeats or contradicts an earlier one, or None."""
         seen: set[object] = set()
         for statement in self.head:
             key: object = type(statement)
             match statement:
-                case LinkOf(one=one, other=other):
-                    key = (key, frozenset((one, other)))
-                case NamespaceOf(prefix=name) | Sample(name=name) | SchemaOf(name=name):
+                case LinkSetting(left=left, right=right):
+                    key = (key, frozenset((left, right)))
+                case (
+                    NamespaceSetting(prefix=name)
+                    | SampleSetting(name=name)
+                    | SchemaSetting(name=name)
+                ):
                     key = (key, name)
                 case MergersByPath(path=path):
                     key = (key, path)

@@ -1,14 +1,14 @@
-"""What all lines of a scenario have in common."""
+"""The base of all statements of a scenario."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["Line"]
+__all__ = ["StatementBase"]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """`line` is where it stands in the text, and no part of the value."""
+class StatementBase:
+    """`line` is the statement's place in the text; it does not take part in comparisons."""
 
     line: int = field(default=0, compare=False, kw_only=True)

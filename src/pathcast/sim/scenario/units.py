@@ -1,10 +1,11 @@
-"""Times, chances and names as a scenario writes them: exact, and with one text for each value.
+"""Times, probabilities and names as a scenario writes them.
 
-Times are whole microseconds, chances whole millionths, so that what is read and written again is the same.
+Times are integers of microseconds, probabilities integers of millionths. So each value has one
+canonical text, and reading it again gives the same value.
 
 >>> time_text(read_time("0.005s")), time_text(2_000_000), time_text(1)
 ('5ms', '2s', '1us')
->>> chance_text(read_chance("12.50%"))
+>>> percent_text(read_percent("12.50%"))
 '12.5%'
 """
 
@@ -17,8 +18,8 @@ from typing import Final
 __all__ = [
     "MILLION",
     "NAME",
-    "chance_text",
-    "read_chance",
+    "percent_text",
+    "read_percent",
     "read_time",
     "time_text",
 ]
@@ -26,16 +27,16 @@ __all__ = [
 MILLION: Final = 1_000_000
 NAME: Final = re.compile(r"[^\W\d][\w@]*(?:\.[\w@]+)*")
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s)", re.ASCII)
-_CHANCE = re.compile(r"(\d+(?:\.\d+)?)%", re.ASCII)
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?)%", re.ASCII)
 _UNITS = {"us": 1, "ms": 1_000, "s": MILLION}
-_LONGEST = 10**9 * MILLION  # some thirty years
+_MAX_TIME = 10**9 * MILLION  # about thirty years
 
 
 def read_time(text: str) -> int | None:
-    """Microseconds, or None for what is no time."""
-    found = _TIME.fullmatch(text)
-    time = None if found is None else _whole(found[1], _UNITS[found[2]])
-    return None if time is None or time > _LONGEST else time
+    """Return microseconds, or None if the text is not a time."""
+    match = _TIME.fullmatch(text)
+    time = None if match is None else _scale(match[1], _UNITS[match[2]])
+    return None if time is None or time > _MAX_TIME else time
 
 
 def time_text(time: int) -> str:
@@ -45,20 +46,20 @@ def time_text(time: int) -> str:
     return f"{time}us"
 
 
-def read_chance(text: str) -> int | None:
-    """Millionths, or None for what is no chance."""
-    found = _CHANCE.fullmatch(text)
-    chance = None if found is None else _whole(found[1], MILLION // 100)
-    return None if chance is None or chance > MILLION else chance
+def read_percent(text: str) -> int | None:
+    """Return millionths, or None if the text is not a percentage from 0% to 100%."""
+    match = _PERCENT.fullmatch(text)
+    probability = None if match is None else _scale(match[1], MILLION // 100)
+    return None if probability is None or probability > MILLION else probability
 
 
-def chance_text(chance: int) -> str:
-    return f"{Decimal(chance) / (MILLION // 100):f}%"
+def percent_text(probability: int) -> str:
+    return f"{Decimal(probability) / (MILLION // 100):f}%"
 
 
-def _whole(digits: str, unit: int) -> int | None:
+def _scale(digits: str, unit: int) -> int | None:
     try:
-        found = Decimal(digits) * unit
-        return int(found) if found == int(found) else None
+        value = Decimal(digits) * unit
+        return int(value) if value == int(value) else None
     except InvalidOperation:
         return None

@@ -10,10 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast.errors import RoutingError, ScenarioError
-from pathcast.sim.scenario import Scenario, actions, checks, header, read_scenario, run_scenario
+from pathcast.sim.scenario import (
+    Scenario,
+    actions,
+    expectations,
+    header,
+    read_scenario,
+    run_scenario,
+)
 from pathcast.sim.scenario.units import (
-    chance_text,
-    read_chance,
+    percent_text,
+    read_percent,
     read_time,
     time_text,
 )
@@ -31,7 +38,7 @@ mergers by path /a/b 5
 costs li2008
 refuse outside
 keep tables
-patience 50ms 1s 64
+retry 50ms 1s 64
 perfect links
 namespace p urn:example
 schema small <!ELEMENT a (b*)> <!ELEMENT b EMPTY>
@@ -56,31 +63,31 @@ cut b1-b2
 heal b1-b2
 heal everywhere
 lose 10% on b1-b2
-double 12.5% everywhere
+duplicate 12.5% everywhere
 reorder 0.0001% everywhere
 delay 100% up to 300ms on b1-b2
-calm on b1-b2
-calm everywhere
+clear faults on b1-b2
+clear faults everywhere
 crash b3
 restart b3 with its tables
 restart b3 without its tables
 at 5s
 after 1500us
-quiet
+until idle
 expect d1 reaches s1 s3
-expect d1 reaches nobody
+expect d1 reaches none
 expect d1 reaches at least s1
 expect d1 reaches at most s1 s3
 expect d1 crosses b1-b2 b2-b4
-expect d1 crosses nothing
-expect d1 in vain nowhere
+expect d1 crosses none
+expect d1 not wasted
 expect d1 refused
 expect entries b1 3
-expect b1 tells b2 /a ; //b[c]
-expect b1 tells b2 nothing
+expect b1 sent b2 /a ; //b[c]
+expect b1 sent b2 none
 expect messages subscribe 12
-expect vain 2
-expect doubled 1
+expect wasted 2
+expect duplicates 1
 expect tables empty"""
 
 
@@ -89,16 +96,18 @@ def test_every_statement_is_read_and_written() -> None:
     assert str(scenario) == ALL
     assert read_scenario(str(scenario)) == scenario
     kinds = {type(one) for one in scenario.statements()}
-    assert kinds == {*header.Setup.__args__, *actions.Action.__args__, *checks.Check.__args__} - {
-        header.LinkOf
-    }
+    assert kinds == {
+        *header.Setting.__args__,
+        *actions.Action.__args__,
+        *expectations.Expectation.__args__,
+    } - {header.LinkSetting}
 
 
 def test_lines_comments_and_continuations() -> None:
     scenario = read_scenario(
-        "\n# a comment\nlink  b1-b2   5ms\n  # another\npublisher P at b1 advertises\n  /a/b\n\t/a/c\n\nquiet\n"
+        "\n# a comment\nlink  b1-b2   5ms\n  # another\npublisher P at b1 advertises\n  /a/b\n\t/a/c\n\nuntil idle\n"
     )
-    assert str(scenario) == "link b1-b2 5ms\npublisher P at b1 advertises /a/b /a/c\nquiet"
+    assert str(scenario) == "link b1-b2 5ms\npublisher P at b1 advertises /a/b /a/c\nuntil idle"
     assert [one.line for one in scenario.statements()] == [3, 5, 9]
 
 
@@ -115,7 +124,7 @@ def test_times(time: int) -> None:
 
 @given(st.integers(0, 10**6))
 def test_chances(chance: int) -> None:
-    assert read_chance(chance_text(chance)) == chance
+    assert read_percent(percent_text(chance)) == chance
 
 
 @pytest.mark.parametrize(
@@ -157,9 +166,9 @@ def test_any_text_is_a_scenario_or_an_error_with_its_line(text: str, words: list
         ("publish d1 by P sample x every 1s", 8, "several documents", None),
         ("publish d1 by P <a/> every 1s", 8, "several documents", None),
         ("publish d1..d2 by P <a/> every day", 31, "a time such as", "whole microseconds"),
-        ("lose 101% everywhere", 5, "a chance such as 10%", "at most 100%"),
-        ("subscribe nobody at b1 /a", 10, "a name for the subscription", "no subscriber"),
-        ("patience 1s 50ms", 12, "not shorter than the first", None),
+        ("lose 101% everywhere", 5, "a probability such as 10%", "at most 100%"),
+        ("subscribe none at b1 /a", 10, "a name for the subscription", "no subscriber"),
+        ("retry 1s 50ms", 9, "not shorter than the first", None),
         ("lose 10%", 8, "on", "everywhere"),
         ("delay 10% everywhere", 10, "up", "up to"),
         ("cut b1", 4, "a link such as b1-b2", None),
@@ -167,7 +176,7 @@ def test_any_text_is_a_scenario_or_an_error_with_its_line(text: str, words: list
         ("restart b1 wihout its tables", 11, "one of with", "without"),
         ("at noon", 3, "a time such as", "whole microseconds"),
         ("seed " + "9" * 30, 5, "a number", "at most 18 digits"),
-        ("quiet # now", 6, "the end of the line", "a line of its own"),
+        ("until idle # now", 11, "the end of the line", "a line of its own"),
         ("strategy best", 9, "the name of a strategy", "with-Adv-with-Cov"),
         ("publisher P at b1 advertises book", 29, "anything, dtd NAME", None),
         ("mergers by path a/b 3", 16, "a path such as /a/b", None),
@@ -178,7 +187,7 @@ def test_any_text_is_a_scenario_or_an_error_with_its_line(text: str, words: list
 )
 def test_errors_point(line: str, position: int, expected: str, hint: str | None) -> None:
     with pytest.raises(ScenarioError) as caught:
-        read_scenario(f"# first\n\n{line}\nquiet\n")
+        read_scenario(f"# first\n\n{line}\nuntil idle\n")
     error = caught.value
     assert isinstance(error, RoutingError)
     assert (error.line, error.text, error.position) == (3, line, position)
@@ -190,7 +199,7 @@ def test_errors_point(line: str, position: int, expected: str, hint: str | None)
 
 def test_the_head_comes_first() -> None:
     with pytest.raises(ScenarioError, match="line 3"):
-        read_scenario("topology line 2\nquiet\nseed 3\n")
+        read_scenario("topology line 2\nuntil idle\nseed 3\n")
 
 
 HEAD = "topology line 3\n"
@@ -199,17 +208,17 @@ HEAD = "topology line 3\n"
 @pytest.mark.parametrize(
     ("text", "line", "complaint"),
     [
-        ("quiet\n", 1, "there are no brokers"),
-        ("topology line x\nquiet", 1, "a number is expected"),
+        ("until idle\n", 1, "there are no brokers"),
+        ("topology line x\nuntil idle", 1, "a number is expected"),
         ("seed 1\nseed 2\ntopology line 2\n", 2, "said before"),
         ("topology line 2\nlink b1-b2\n", 2, "its links already"),
         ("link b1-b2\nlink b3-b4\n", 2, "nothing leads from b1 to b3"),
         ("costs nothing\ntopology line 2\n", 1, "nothing cannot be read"),
         (HEAD + "subscribe s1 at b9 /a", 2, "no broker b9"),
-        ("topology line 99999999999\nquiet", 1, "at most 10,000 brokers"),
-        (HEAD + "schema x <!ELEMENT a (b\nquiet", 2, "unexpected|expected"),
-        (HEAD + "mergers by path /a/b 5\nmergers by dtd book\nquiet", 3, "said before"),
-        (HEAD + "mergers by dtd book\nmergers by path /a/b 5\nquiet", 3, "said before"),
+        ("topology line 99999999999\nuntil idle", 1, "at most 10,000 brokers"),
+        (HEAD + "schema x <!ELEMENT a (b\nuntil idle", 2, "unexpected|expected"),
+        (HEAD + "mergers by path /a/b 5\nmergers by dtd book\nuntil idle", 3, "said before"),
+        (HEAD + "mergers by dtd book\nmergers by path /a/b 5\nuntil idle", 3, "said before"),
         (HEAD + "publisher P at b1 advertises dtd boook", 2, "nor a schema of that name"),
         (HEAD + "publisher P at b1\npublish d1..d99999999999 by P <a/>", 3, "at most 1,000,000"),
         (HEAD + "publisher P at b1\npublish d2 by P <a/>\npublish d1..d3 by P <a/>", 4, "a document d2 already"),
@@ -231,9 +240,9 @@ HEAD = "topology line 3\n"
         (HEAD + "restart b1 without its tables", 2, "b1 is up"),
         (HEAD + "crash b1\nrestart b1 with its tables", 3, "has not kept its tables"),
         (HEAD + "after 2s\nat 1s", 3, "has passed"),
-        (HEAD + "expect d1 reaches nobody", 2, "no document d1"),
+        (HEAD + "expect d1 reaches none", 2, "no document d1"),
         (HEAD + "expect entries b9 1", 2, "no broker b9"),
-        (HEAD + "expect b1 tells b3 nothing", 2, "no neighbour"),
+        (HEAD + "expect b1 sent b3 none", 2, "no neighbour"),
         (HEAD + "perfect links\ncut b1-b2", 3, "nothing fails"),
         (HEAD + "strategy with-Adv-with-CovPM\npublisher P at b1 advertises anything", 2, "judges mergers by the paths"),
     ],
@@ -255,8 +264,8 @@ def test_files_are_those_beside_the_scenario(tmp_path: Path) -> None:
     (tmp_path / "d.xml").write_text("<a><b/></a>")
     (tmp_path / "d.dtd").write_text("<!ELEMENT a (b*)><!ELEMENT b EMPTY>")
     text = (
-        "topology line 2\nrefuse outside\npublisher P at b1 advertises dtd d.dtd\nsubscribe s1 at b2 //b\nquiet\n"
-        "publish d1 by P file d.xml\nquiet\nexpect d1 reaches s1\n"
+        "topology line 2\nrefuse outside\npublisher P at b1 advertises dtd d.dtd\nsubscribe s1 at b2 //b\nuntil idle\n"
+        "publish d1 by P file d.xml\nuntil idle\nexpect d1 reaches s1\n"
     )
     assert run_scenario(text, tmp_path).passed
 
@@ -264,9 +273,9 @@ def test_files_are_those_beside_the_scenario(tmp_path: Path) -> None:
 def test_namespaces_and_subscribers() -> None:
     text = (
         "topology line 2\nnamespace p urn:p\npublisher P at b1 advertises /p:a/p:b\n"
-        "subscribe s1 for ann at b2 //p:b\nsubscribe s2 for ann at b2 /p:a\nquiet\n"
-        "publish d1 by P <a xmlns='urn:p'><b/></a>\npublish d2 by P <a><b/></a>\nquiet\n"
-        "expect d1 reaches ann\nexpect d2 reaches nobody\n"
+        "subscribe s1 for ann at b2 //p:b\nsubscribe s2 for ann at b2 /p:a\nuntil idle\n"
+        "publish d1 by P <a xmlns='urn:p'><b/></a>\npublish d2 by P <a><b/></a>\nuntil idle\n"
+        "expect d1 reaches ann\nexpect d2 reaches none\n"
     )
     outcome = run_scenario(text)
     assert outcome.passed
@@ -274,16 +283,16 @@ def test_namespaces_and_subscribers() -> None:
 
 
 FAILING = [
-    ("expect d1 reaches nobody", "it reached s1"),
+    ("expect d1 reaches none", "it reached s1"),
     ("expect d1 reaches at least s1 s2", "it reached s1"),
     ("expect d1 reaches at most s2", "it reached s1"),
-    ("expect d1 crosses nothing", "it crossed b1-b2"),
+    ("expect d1 crosses none", "it crossed b1-b2"),
     ("expect d1 refused", "it was not"),
     ("expect entries b1 7", "it has 1"),
-    ("expect b2 tells b1 nothing", "it tells /a"),
+    ("expect b2 sent b1 none", "it sent /a"),
     ("expect messages subscribe 9", "there were 1"),
-    ("expect vain 9", "there were 0"),
-    ("expect doubled 9", "there were 0"),
+    ("expect wasted 9", "there were 0"),
+    ("expect duplicates 9", "there were 0"),
     ("expect tables empty", "b1 has"),
 ]
 
@@ -291,32 +300,56 @@ FAILING = [
 @pytest.mark.parametrize(("check", "found"), FAILING)
 def test_expectations_that_fail(check: str, found: str) -> None:
     text = (
-        "topology line 2\npublisher P at b1 advertises anything\nsubscribe s1 at b2 /a\nsubscribe s2 at b2 /a/b\nquiet\n"
-        f"publish d1 by P <a/>\nquiet\n{check}\n"
+        "topology line 2\npublisher P at b1 advertises anything\nsubscribe s1 at b2 /a\nsubscribe s2 at b2 /a/b\nuntil idle\n"
+        f"publish d1 by P <a/>\nuntil idle\n{check}\n"
     )
     (failure,) = run_scenario(text).failures
     assert (failure.line, failure.statement) == (8, check)
-    assert failure.found.startswith(found)
+    assert failure.actual.startswith(found)
 
 
-def test_vain_crossings_are_found() -> None:
+def test_wasted_crossings_are_reported() -> None:
     text = (
         "topology line 3\nschema small <!ELEMENT a (b?, c?, d?)> <!ELEMENT b EMPTY> <!ELEMENT c EMPTY> <!ELEMENT d EMPTY>\n"
         "strategy with-Adv-with-CovIPM(0.4)\npublisher P at b1 advertises dtd small\n"
-        "subscribe s1 at b3 /a/b\nsubscribe s2 at b3 /a/c\nquiet\npublish d1 by P <a><d/></a>\nquiet\n"
-        "expect d1 in vain nowhere\n"
+        "subscribe s1 at b3 /a/b\nsubscribe s2 at b3 /a/c\nuntil idle\npublish d1 by P <a><d/></a>\nuntil idle\n"
+        "expect d1 not wasted\n"
     )
     (failure,) = run_scenario(text).failures
-    assert failure.found == "it crossed b2-b3 in vain"
+    assert failure.actual == "it crossed b2-b3 to no subscriber"
 
 
-def test_a_broker_that_is_missed_is_not_quiet() -> None:
+def test_an_overlay_with_a_broker_down_is_not_idle() -> None:
     outcome = run_scenario(
-        "topology line 2\nquiet\ncrash b2\npublisher P at b1 advertises anything\nquiet\n"
+        "topology line 2\nuntil idle\ncrash b2\npublisher P at b1 advertises anything\nuntil idle\n"
     )
     assert [one.line for one in outcome.failures] == [5]
 
 
 def test_statements_are_one_line() -> None:
     with pytest.raises(RoutingError, match="one line"):
-        Scenario((), (actions.Subscribing("s1", "b1", "/a\n/b"),))
+        Scenario((), (actions.AddSubscription("s1", "b1", "/a\n/b"),))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("quiet", "until idle"),
+        ("double 5% everywhere", "duplicate 5% everywhere"),
+        ("calm everywhere", "clear faults everywhere"),
+        ("calm on b1-b2", "clear faults on b1-b2"),
+        ("expect vain 2", "expect wasted 2"),
+        ("expect doubled 1", "expect duplicates 1"),
+        ("expect d1 in vain nowhere", "expect d1 not wasted"),
+        ("expect d1 reaches nobody", "expect d1 reaches none"),
+        ("expect d1 reaches at most nobody", "expect d1 reaches at most none"),
+        ("expect d1 crosses nothing", "expect d1 crosses none"),
+        ("expect b1 tells b2 /a ; //b", "expect b1 sent b2 /a ; //b"),
+        ("expect b1 tells b2 nothing", "expect b1 sent b2 none"),
+        ("patience 50ms 1s 64", "retry 50ms 1s 64"),
+    ],
+)
+def test_deprecated_words_are_read_and_written_as_the_new_ones(old: str, new: str) -> None:
+    scenario = read_scenario(old)
+    assert scenario == read_scenario(new)
+    assert str(scenario) == new
