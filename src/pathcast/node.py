@@ -8,9 +8,9 @@ runs under both, and a simulated run is repeatable.
 Every driver and every node share the inputs and effects of this module. A node adds its own: the
 broker's are in `pathcast.broker.inputs` and `pathcast.broker.effects`.
 
-**Frames.** `Send` names the receiver, and the receiver's driver passes `FrameReceived` with the name
-of the sender. A frame may be lost, duplicated, delayed or overtaken; a node that needs more puts a
-`pathcast.transport.Endpoint` between itself and the frames. The driver does not read frames.
+**Frames.** `Send` names the receiver, and the receiver's driver passes `FrameReceived` with the
+name of the sender. A frame may be lost, duplicated, delayed or overtaken; a node that needs more
+puts a `pathcast.transport.Endpoint` between itself and the frames. The driver does not read frames.
 
 **Timers.** A node has two timers, one in the foreground and one in the background. `SetTimer` asks
 for a `TimerFired` no later than `at`. The driver keeps the earliest pending time of each of the two
@@ -20,10 +20,10 @@ retransmission. Background timers serve periodic upkeep that never ends, such as
 
 **Idleness.** A network is idle when it has nothing left to do but upkeep that changes nothing. A
 round is the handling of one background `TimerFired`. A node that changed its state in a round, or
-for another reason that upkeep of other nodes may have to follow, returns `Changed`. From then on the
-network is not idle until each node with a pending background timer has run another round, and none
-of them has returned `Changed` since. Nodes without background timers need not return `Changed`:
-frames in flight and foreground timers keep a network from being idle by themselves.
+for another reason that upkeep of other nodes may have to follow, returns `Changed`. From then on
+the network is not idle until each node with a pending background timer has run another round, and
+none of them has returned `Changed` since. Nodes without background timers need not return
+`Changed`: frames in flight and foreground timers keep a network from being idle by themselves.
 
 >>> class Echo:
 ...     def receive(self, input: FrameReceived[str], now: float) -> list[Send[str]]:

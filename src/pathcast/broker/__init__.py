@@ -8,8 +8,8 @@ storage   `MemoryStorage`, the durable state
 The driver's contract
 ---------------------
 
-A driver runs one broker: it owns the disk, the links, the clients and the clock. `pathcast.sim` is a
-driver in virtual time.
+A driver runs one broker: it owns the disk, the links, the clients and the clock. `pathcast.sim` is
+a driver in virtual time.
 
 1. **Create.** Load the storage, and pass it to `Broker`. The constructor begins a new session:
    `storage.session` must be on disk before the first frame of the session leaves.
@@ -20,8 +20,8 @@ driver in virtual time.
    stored fact, pass it as a `ClientRequest`. Then pass `ClientsKnown`. Until then a broker without
    tables defers documents for its own clients. Frames may arrive in between.
 
-3. **Pass inputs** one at a time, with a time in seconds that never decreases. Perform all effects of
-   an input before the next one. Inputs may wait in a queue; a crash may lose the queue.
+3. **Pass inputs** one at a time, with a time in seconds that never decreases. Perform all effects
+   of an input before the next one. Inputs may wait in a queue; a crash may lose the queue.
 
 4. **Perform effects** in list order, and finish each before you start the next:
 
@@ -30,8 +30,8 @@ driver in virtual time.
       the list starts: a later `Send` acknowledges frames and `Accepted` answers the publisher, and
       both promise that the broker will not lose the document. Adjacent ones may share one write.
    b. `Deliver` gives the document to the subscriber. It must be complete before a later
-      `DropDocument` is on disk. Delivery is at-least-once: after a crash between the two, the broker
-      delivers again, and the subscriber drops the duplicate by the document's id.
+      `DropDocument` is on disk. Delivery is at-least-once: after a crash between the two, the
+      broker delivers again, and the subscriber drops the duplicate by the document's id.
    c. `Accepted` and `Refuse` answer the publisher. They may be lost: the publisher submits the
       document again until it receives one of them.
    d. `Send` gives a frame to the link, which may lose, duplicate, delay or reorder it.

@@ -7,15 +7,15 @@
                                         endpoints -> Send; Deliver; once all confirmed: DropDocument
 
 **A document is accepted once**, by its id. The broker persists it before it acknowledges it, and
-keeps it until every neighbour that it was sent to has confirmed it. After a crash the broker decides
-every stored document again, by the tables of the new session; a neighbour that has the document
-drops the copy by its id. While the broker does not know the interests of a neighbour, or of its own
-clients, it defers the decision for that receiver (see `pathcast.routing.recovery`).
+keeps it until every neighbour that it was sent to has confirmed it. After a crash the broker
+decides every stored document again, by the tables of the new session; a neighbour that has the
+document drops the copy by its id. While the broker does not know the interests of a neighbour, or
+of its own clients, it defers the decision for that receiver (see `pathcast.routing.recovery`).
 
-**Which documents a subscriber gets.** All that match, if the subscription had reached the brokers on
-the way when the document passed them, and is not cancelled. None that does not match. None that
-reaches the subscriber's broker before it subscribes or after it cancels. docs/decisions/0013 defines
-when a subscription has arrived.
+**Which documents a subscriber gets.** All that match, if the subscription had reached the brokers
+on the way when the document passed them, and is not cancelled. None that does not match. None that
+reaches the subscriber's broker before it subscribes or after it cancels. docs/decisions/0013
+defines when a subscription has arrived.
 
 **Cost.** One matching run a document, and one pass over the endpoints an input.
 """
@@ -61,9 +61,9 @@ __all__ = ["Broker", "BrokerCounters", "Settings"]
 class Settings:
     """The settings that all brokers of an overlay share.
 
-    `max_seen_ids` bounds the document ids that a broker keeps to drop duplicates. With `keep_tables`
-    a broker persists its tables. `reliable=False` replaces the transport by one without
-    acknowledgements, for overlays in which neither links nor brokers fail.
+    `max_seen_ids` bounds the document ids that a broker keeps to drop duplicates. With
+    `keep_tables` a broker persists its tables. `reliable=False` replaces the transport by one
+    without acknowledgements, for overlays in which neither links nor brokers fail.
     """
 
     strategy: Strategy = field(default_factory=Strategy)
@@ -152,7 +152,7 @@ class Broker(Node[Input, Effect]):
                 self._on_submit(document, effects)
             case TimerFired():
                 self._timer = None
-        self._decide_deferred(effects)
+        self._decide_deferred_documents(effects)
         self._persist_parents(effects)
         if self._recovering:
             self._check_recovery(effects)
@@ -198,7 +198,7 @@ class Broker(Node[Input, Effect]):
                     self.counters.unreadable += 1  # the limits of the sender's parser are wider
             case Arrived(message=message):
                 outputs = self.router.on_message(neighbour, message)
-                if not self._leaves_facts_unchanged(neighbour, message):
+                if not self._changes_no_fact(neighbour, message):
                     self._persist_fact(neighbour, message, effects)
                 self._apply(outputs, effects)
             case Confirmed(message=Publish(document=document)):
@@ -242,7 +242,7 @@ class Broker(Node[Input, Effect]):
         for receiver in decision.undecided:
             self._deferred.setdefault(receiver, {})[document.id] = None
         self._dispatch(document, decision, effects)
-        self._drop_if_confirmed(document.id, effects)
+        self._drop_at_last_confirmation(document.id, effects)
 
     def _dispatch(self, document: Publication, decision: Decision, effects: list[Effect]) -> None:
         for neighbour in decision.neighbours:
@@ -252,7 +252,7 @@ class Broker(Node[Input, Effect]):
             endpoint.send(Publish(document))
         effects += decision.deliveries
 
-    def _decide_deferred(self, effects: list[Effect]) -> None:
+    def _decide_deferred_documents(self, effects: list[Effect]) -> None:
         """Decide the deferred documents of each receiver whose interests have become known."""
         if not self._deferred:
             return
@@ -268,7 +268,7 @@ class Broker(Node[Input, Effect]):
                         self.counters.unreadable += 1
                     else:
                         self._dispatch(document, decision, effects)
-                    self._drop_if_confirmed(id, effects)
+                    self._drop_at_last_confirmation(id, effects)
             if not ids:
                 del self._deferred[receiver]
 
@@ -277,9 +277,9 @@ class Broker(Node[Input, Effect]):
         receivers = self._unconfirmed.get(id)
         if receivers is not None and id not in self._deferred.get(neighbour, ()):
             receivers.discard(neighbour)
-        self._drop_if_confirmed(id, effects)
+        self._drop_at_last_confirmation(id, effects)
 
-    def _drop_if_confirmed(self, id: str, effects: list[Effect]) -> None:
+    def _drop_at_last_confirmation(self, id: str, effects: list[Effect]) -> None:
         if id in self._unconfirmed and not self._unconfirmed[id]:
             del self._unconfirmed[id], self._stored[id]
             effects.append(DropDocument(id))
@@ -297,7 +297,7 @@ class Broker(Node[Input, Effect]):
         Deferred documents go first: a changed advertisement must not overtake the documents that
         its publisher sent before.
         """
-        self._decide_deferred(effects)
+        self._decide_deferred_documents(effects)
         for output in outputs:
             match output:
                 case SendMessage(neighbour=neighbour, message=message):
@@ -307,7 +307,7 @@ class Broker(Node[Input, Effect]):
                 case Deliver() | Refuse():
                     effects.append(output)
 
-    def _leaves_facts_unchanged(self, neighbour: str, message: Message) -> bool:
+    def _changes_no_fact(self, neighbour: str, message: Message) -> bool:
         match message:
             case Recall() | Complete():
                 return True

@@ -110,7 +110,7 @@ def simulate(
 
     Example: `pathcast simulate scenario.txt --trace -`
 
-    Example: `printf 'topology line 2\\nsubscribe s1 at b2 /a\\nuntil idle\\n' | pathcast simulate -`
+    Example: `printf 'topology line 2\\nsubscribe s at b2 /a\\nuntil idle\\n' | pathcast simulate -`
     """
     from pathcast.sim.scenario import Changes, run_scenario
 

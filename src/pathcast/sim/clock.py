@@ -4,8 +4,8 @@ Events run in the order of their time, and events of the same time in the order 
 scheduled. So a run depends on nothing but the actions.
 
 **Idle.** Foreground events are work that ends: frames in flight, inputs in a queue, retransmission
-timers. Background events are periodic upkeep, which schedules itself again for ever. A clock is idle
-when no foreground event is pending and `is_settled` holds. The owner of the clock says by
+timers. Background events are periodic upkeep, which schedules itself again for ever. A clock is
+idle when no foreground event is pending and `is_settled` holds. The owner of the clock says by
 `is_settled` whether upkeep has anything left to change (see `pathcast.sim.network`); without it,
 background events alone never keep a clock busy.
 

@@ -82,8 +82,8 @@ def _message_size(message: Message | None) -> int:
 class Metrics:
     """The counters of a running simulation.
 
-    `crossings` counts documents by (sender, receiver). `links_by_document` lists the links that each
-    document took; the caller sets it to a dict to switch it on. `crashed` sums the counters of
+    `crossings` counts documents by (sender, receiver). `links_by_document` lists the links that
+    each document took; the caller sets it to a dict to switch it on. `crashed` sums the counters of
     brokers that crashed. `refusals` maps a document to the reason.
     """
 

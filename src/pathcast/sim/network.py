@@ -6,9 +6,9 @@ the protocol: not what a frame contains, nor how a node persists its state.
 
 **Frames.** Any node may send to any other by name; a wire exists from the first frame on. The
 latency of a wire is a constant, a mapping from (sender, receiver), or a function of the two. With a
-mapping, a pair that it lacks has no wire, and sending along it is an error. A frame to a host that is
-down, or on which no node has ever started, is lost. See `pathcast.sim.wires` for bandwidth, faults
-and cuts.
+mapping, a pair that it lacks has no wire, and sending along it is an error. A frame to a host that
+is down, or on which no node has ever started, is lost. See `pathcast.sim.wires` for bandwidth,
+faults and cuts.
 
 **Inputs.** A host handles one input after the other. If `input_cost` is given, each input occupies
 the host for that many seconds, and its effects happen at the end. Timers do not queue.
@@ -17,7 +17,8 @@ the host for that many seconds, and its effects happen at the end. Timers do not
 again; the factory reads the state that `on_effect` persisted.
 
 **Idle.** The network is idle when no frame, queued input, foreground timer or scheduled action is
-pending, and no host is *unsettled*. These events unsettle every host with a pending background timer:
+pending, and no host is *unsettled*. These events unsettle every host with a pending background
+timer:
 
 - a node returns `Changed`, for any input;
 - a node starts, crashes or restarts; a link is cut, healed, or gets other faults.
@@ -134,7 +135,7 @@ class Network(Generic[N]):
         self.clock.run(until)
 
     def run_until_idle(self, limit: float) -> bool:
-        """Let time pass until the network is idle, `limit` seconds at most; return whether it is."""
+        """Let time pass until it is idle, `limit` seconds at most; return whether it is."""
         return self.clock.run_until_idle(limit)
 
     def step(self) -> bool:

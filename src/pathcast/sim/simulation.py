@@ -183,7 +183,7 @@ class Simulation:
         self._network.run(until)
 
     def run_until_idle(self, limit: float = IDLE_LIMIT) -> bool:
-        """Let time pass until the overlay is idle, `limit` seconds at most; return whether it is."""
+        """Let time pass until it is idle, `limit` seconds at most; return whether it is."""
         return self._network.run_until_idle(limit)
 
     def step(self) -> bool:

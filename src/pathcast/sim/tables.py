@@ -1,7 +1,7 @@
 """Writes the tables of an overlay's brokers as files of subscriptions, `BROKER.jsonl`.
 
-The subscribers in a file are next hops. `pathcast run --hops` makes with a file the decisions of the
-broker, and so can any program that reads subscriptions. A broker that is down has no table.
+The subscribers in a file are next hops. `pathcast run --hops` makes with a file the decisions of
+the broker, and so can any program that reads subscriptions. A broker that is down has no table.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def write_tables(
     """Write the table of every broker and return the files.
 
     The tables are for documents of one origin, or for those submitted at the broker itself. `local`
-    is as in `hop_table`. The function replaces each existing table atomically, and removes that of a
-    broker that is down. A table of a broker outside this overlay is an error. Raise RoutingError or
-    FormatError; if one table cannot be made, none is written.
+    is as in `hop_table`. The function replaces each existing table atomically, and removes that of
+    a broker that is down. A table of a broker outside this overlay is an error. Raise RoutingError
+    or FormatError; if one table cannot be made, none is written.
     """
     if origin is not None and origin not in run.hosts:
         raise RoutingError("topology", f"there is no broker {origin}")

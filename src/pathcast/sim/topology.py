@@ -3,11 +3,11 @@
     line N, star N, binary LEVELS   chains, a hub, complete binary trees (3 levels have 7 brokers)
     cao-1, cao-2                    the two trees of Cao 2012, figure 5.6, as far as the text says
     random N EXTRA                  a random tree with EXTRA further links
-    transit-stub T S N              as GT-ITM generates them: T transit brokers in a ring with chords,
-                                    S stubs at each, N brokers in a stub
+    transit-stub T S N              as GT-ITM generates them: T transit brokers in a ring with
+                                    chords, S stubs at each, N brokers in a stub
 
-Brokers are called b1, b2, ... unless a paper names them. The same seed gives the same overlay on any
-machine.
+Brokers are called b1, b2, ... unless a paper names them. The same seed gives the same overlay on
+any machine.
 
 >>> [*map(str, binary(2).links)]
 ['b1-b2', 'b1-b3']

@@ -1,7 +1,7 @@
 """Wires: the latency, bandwidth and faults of one direction of a link.
 
-A frame takes the latency of the wire. With a bandwidth, frames leave one after the other, each after
-the time that its bytes take. Faults are probabilities for each frame: to be lost, duplicated,
+A frame takes the latency of the wire. With a bandwidth, frames leave one after the other, each
+after the time that its bytes take. Faults are probabilities for each frame: to be lost, duplicated,
 delayed, or reordered (a random extra delay of up to three latencies, so that later frames can
 overtake it). A wire that is cut loses the frames in flight and those sent into it.
 

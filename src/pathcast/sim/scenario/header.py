@@ -1,4 +1,5 @@
-"""Settings of a scenario: the overlay, and how its brokers work. Each value is one line of the text.
+"""Settings of a scenario: the overlay, and how its brokers work. Each value is one line of the
+text.
 
 seed 7
 topology binary 3                    or links, one by one:

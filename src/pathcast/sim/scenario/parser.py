@@ -4,8 +4,8 @@ A statement is a line. A line that begins with a space continues the line before
 lines whose first character is #, are comments. All settings stand before the first action or
 expectation. docs/reference/scenario-language.md describes the language.
 
-The parser also accepts the statements of `DEPRECATED_STATEMENTS` and the old tokens of expectations;
-the canonical text has the new ones.
+The parser also accepts the statements of `DEPRECATED_STATEMENTS` and the old tokens of
+expectations; the canonical text has the new ones.
 
 >>> print(read_scenario('''
 ... # two brokers

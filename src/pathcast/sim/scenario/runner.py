@@ -13,8 +13,8 @@
 >>> [str(failure) for failure in outcome.failures]
 ['line 9: expect d1 crosses b1-b2: it crossed b1-b2 b2-b3']
 
-A statement that cannot be performed (an unknown broker, a bad XPath) raises `ScenarioError` with its
-line. An expectation that does not hold is a `Failure`, and the run goes on.
+A statement that cannot be performed (an unknown broker, a bad XPath) raises `ScenarioError` with
+its line. An expectation that does not hold is a `Failure`, and the run goes on.
 """
 
 from __future__ import annotations
