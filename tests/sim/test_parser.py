@@ -24,8 +24,8 @@ from pathcast.sim.scenario.units import (
     read_time,
     time_text,
 )
-from tests.sim.disasters import disaster
-from tests.sim.judging import judged
+from tests.sim.delivery_model import add_expectations
+from tests.sim.random_scenarios import random_scenario
 
 ALL = """\
 seed 7
@@ -113,7 +113,7 @@ def test_lines_comments_and_continuations() -> None:
 
 @given(st.integers(0, 10**6))
 def test_random_scenarios_are_read_as_they_are_written(seed: int) -> None:
-    scenario = judged(disaster(seed))
+    scenario = add_expectations(random_scenario(seed))
     assert read_scenario(str(scenario)) == scenario
 
 

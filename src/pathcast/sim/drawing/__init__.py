@@ -1,7 +1,16 @@
-"""A picture of an overlay: brokers, tables, links and traffic, as SVG.
+"""Draws an overlay as SVG: brokers, tables, links and traffic.
 
-    topology -> places of brokers (trees: layers or rings; graphs: stress)  \\
-    run      -> facts: sizes of tables, bytes on links                      -> svg
+    topology   -> layout: positions of brokers  \\
+    simulation -> facts: table sizes, traffic    -> svg
+
+trees    layouts of trees: layers and rings
+graphs   layout of graphs with cycles: stress majorization
+layout   chooses a layout and the size of brokers
+facts    the numbers and texts that the picture shows
+labels   room for labels without overlaps
+parts    the SVG of a link, a label, a broker
+legend   the SVG of the legend
+svg      the whole picture
 """
 
 from __future__ import annotations
@@ -15,5 +24,5 @@ __all__ = ["draw", "write_picture"]
 
 
 def write_picture(run: Simulation, path: Path) -> None:
-    """Draw an overlay into a file; raises OSError."""
+    """Draw an overlay into a file; raise OSError."""
     path.write_text(draw(run), encoding="utf-8")

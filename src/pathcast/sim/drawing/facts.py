@@ -1,4 +1,4 @@
-"""What a picture of an overlay says, as values: the tables and clients of each broker, the traffic of each link."""
+"""The contents of a picture: the tables and clients of each broker, the traffic of each link."""
 
 from __future__ import annotations
 
@@ -12,22 +12,30 @@ from pathcast.sim.metrics import RunSummary
 from pathcast.sim.simulation import BrokerHost, Simulation
 from pathcast.sim.wires import Wire
 
-__all__ = ["BrokerFacts", "LinkFacts", "amount", "brokers", "heading", "links", "many"]
+__all__ = [
+    "BrokerFacts",
+    "LinkFacts",
+    "broker_facts",
+    "format_bytes",
+    "heading",
+    "link_facts",
+    "plural",
+]
 
-_ROWS = 5  # of each table, shown when the pointer is over a broker
-_LONG = 60  # characters of a pattern
+_TOOLTIP_ROWS = 5  # of each table
+_MAX_PATTERN_LENGTH = 60  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerFacts:
-    """`srt` and `prt` are the sizes of its tables, None if it is down; `told` is for whoever wants to know more."""
+    """A broker; `srt` and `prt` are the sizes of its tables, None if it is down."""
 
     name: str
     srt: int | None
     prt: int | None
     publishers: int
     subscriptions: int
-    told: str
+    tooltip: str
 
     @property
     def up(self) -> bool:
@@ -36,115 +44,119 @@ class BrokerFacts:
 
 @dataclass(frozen=True, slots=True)
 class LinkFacts:
-    """Both directions together."""
+    """A link, with the traffic of both directions together."""
 
-    one: str
-    other: str
+    left: str
+    right: str
     bytes: int
     documents: int
     cut: bool
-    told: str
+    tooltip: str
 
     @property
     def name(self) -> str:
-        return f"{self.one}-{self.other}"
+        return f"{self.left}-{self.right}"
 
 
-def brokers(run: Simulation) -> list[BrokerFacts]:
-    return [_broker(name, run.hosts[name]) for name in run.topology.brokers]
+def broker_facts(run: Simulation) -> list[BrokerFacts]:
+    return [_facts_of(name, run.hosts[name]) for name in run.topology.brokers]
 
 
-def _broker(name: str, host: BrokerHost) -> BrokerFacts:
+def _facts_of(name: str, host: BrokerHost) -> BrokerFacts:
     router = host.broker.router if host.broker is not None else None
     publishers, subscriptions = len(host.clients.publishers), len(host.clients.subscriptions)
-    clients = f"{many(publishers, 'publisher')}, {many(subscriptions, 'subscription')}"
+    clients = f"{plural(publishers, 'publisher')}, {plural(subscriptions, 'subscription')}"
     if router is None:
         return BrokerFacts(
             name, None, None, publishers, subscriptions, f"{name} is down\n{clients}"
         )
     srt, prt = router.trees.offer_count(), router.entry_count()
     lines = [f"{name}: {clients}"]
-    lines += _table("SRT", srt, _advertised(router))
-    lines += _table("PRT", prt, _wanted(router))
+    lines += _table("SRT", srt, _srt_rows(router))
+    lines += _table("PRT", prt, _prt_rows(router))
     return BrokerFacts(name, srt, prt, publishers, subscriptions, "\n".join(lines))
 
 
 def _table(name: str, size: int, rows: Iterator[str]) -> list[str]:
-    shown = [f"  {row}" for row in islice(rows, _ROWS)]
+    shown = [f"  {row}" for row in islice(rows, _TOOLTIP_ROWS)]
     more = [f"  and {size - len(shown):,} more"] if size > len(shown) else []
-    return [f"{name}: {many(size, 'entry', 'entries')}", *shown, *more]
+    return [f"{name}: {plural(size, 'entry', 'entries')}", *shown, *more]
 
 
-def _advertised(router: Router) -> Iterator[str]:
-    for neighbour, origin, publisher, _, one in router.trees.all_offers():
-        yield f"{publisher or '-'} of {origin} by {neighbour}: {summarize(one)}"
+def _srt_rows(router: Router) -> Iterator[str]:
+    for neighbour, origin, publisher, _, advertisement in router.trees.all_offers():
+        yield f"{publisher or '-'} of {origin} by {neighbour}: {summarize(advertisement)}"
 
 
-def _wanted(router: Router) -> Iterator[str]:
+def _prt_rows(router: Router) -> Iterator[str]:
     for id, interest, _ in router.subscriptions():
-        yield f"{_cut(interest.pattern.text)} for {id}"
+        yield f"{_shorten(interest.pattern.text)} for {id}"
     for neighbour in router.neighbours:
         for interest, except_origins in router.entries_of(neighbour):
-            besides = f" but from {format_origins(except_origins)}" if except_origins else ""
-            yield f"{_cut(interest.pattern.text)} for {neighbour}{besides}"
+            exception = f" but from {format_origins(except_origins)}" if except_origins else ""
+            yield f"{_shorten(interest.pattern.text)} for {neighbour}{exception}"
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONG else text[: _LONG - 3] + "..."
+def _shorten(text: str) -> str:
+    limit = _MAX_PATTERN_LENGTH
+    return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
-def links(run: Simulation) -> list[LinkFacts]:
-    found = []
+def link_facts(run: Simulation) -> list[LinkFacts]:
+    facts = []
     for link in run.topology.links:
-        ways = [(link.left, link.right), (link.right, link.left)]
-        wires = [run.wires[way] for way in ways]
-        crossed = [run.metrics.crossings[way] for way in ways]
+        directions = [(link.left, link.right), (link.right, link.left)]
+        wires = [run.wires[direction] for direction in directions]
+        documents = [run.metrics.crossings[direction] for direction in directions]
         cut = any(wire.cut for wire in wires)
         lines = [f"{link}: {link.latency * 1000:g} ms{', cut' if cut else ''}"]
         lines += [
-            f"  {sender} to {receiver}: {_traffic(wire, documents)}"
-            for (sender, receiver), wire, documents in zip(ways, wires, crossed, strict=True)
+            f"  {sender} to {receiver}: {_traffic(wire, count)}"
+            for (sender, receiver), wire, count in zip(directions, wires, documents, strict=True)
         ]
-        carried = sum(wire.bytes for wire in wires)
-        found.append(LinkFacts(link.left, link.right, carried, sum(crossed), cut, "\n".join(lines)))
-    return found
+        size = sum(wire.bytes for wire in wires)
+        tooltip = "\n".join(lines)
+        facts.append(LinkFacts(link.left, link.right, size, sum(documents), cut, tooltip))
+    return facts
 
 
 def _traffic(wire: Wire, documents: int) -> str:
     lost = f", {wire.lost:,} lost" if wire.lost else ""
-    return (
-        f"{many(documents, 'document')}, {many(wire.frames, 'frame')}{lost}, {amount(wire.bytes)}"
-    )
+    return f"{plural(documents, 'document')}, {plural(wire.frames, 'frame')}{lost}, {format_bytes(wire.bytes)}"
 
 
 def heading(run: Simulation) -> tuple[str, list[str]]:
-    """A title, and lines with totals."""
+    """Return the title of the picture, and lines with totals."""
     summary = RunSummary.of(run)
     topology = run.topology
-    size = f"{many(len(topology.brokers), 'broker')}, {many(len(topology.links), 'link')}"
+    size = f"{plural(len(topology.brokers), 'broker')}, {plural(len(topology.links), 'link')}"
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in summary.received.items())
     lines = [
-        f"{many(sum(summary.received.values()), 'message')} received by brokers ({kinds or 'none'}), {amount(summary.bytes)} on the links",
         (
-            f"{many(summary.accepted, 'document')} accepted, {summary.deliveries:,} deliveries, {summary.delay * 1000:.3g} ms on average,"
-            f" {summary.wasted:,} in vain, at {summary.time:.6g} s"
+            f"{plural(sum(summary.received.values()), 'message')} received by brokers"
+            f" ({kinds or 'none'}), {format_bytes(summary.bytes)} on the links"
+        ),
+        (
+            f"{plural(summary.accepted, 'document')} accepted, {summary.deliveries:,} deliveries,"
+            f" {summary.delay * 1000:.3g} ms on average,"
+            f" {summary.wasted:,} wasted, at {summary.time:.6g} s"
         ),
     ]
-    down = sum(host.broker is None for host in run.hosts.values())
-    cut = sum(run.wires[link.left, link.right].cut for link in topology.links)
+    down, cut = len(run.brokers_down()), len(run.links_cut())
     if down or cut:
-        lines.append(f"{many(down, 'broker')} down, {many(cut, 'link')} cut")
+        lines.append(f"{plural(down, 'broker')} down, {plural(cut, 'link')} cut")
     return f"{topology.name}: {size}; {run.settings.strategy}", lines
 
 
-def many(number: int, thing: str, things: str | None = None) -> str:
-    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+def plural(count: int, noun: str, plural_noun: str | None = None) -> str:
+    """Return a count with its noun, such as `1 link` or `2 links`."""
+    return f"{count:,} {noun if count == 1 else plural_noun or noun + 's'}"
 
 
-def amount(size: int) -> str:
-    """Bytes in few characters.
+def format_bytes(size: int) -> str:
+    """Return a number of bytes with a unit, in few characters.
 
-    >>> [amount(size) for size in (0, 999, 1000, 12_345, 999_949, 7_654_321)]
+    >>> [format_bytes(size) for size in (0, 999, 1000, 12_345, 999_949, 7_654_321)]
     ['0 B', '999 B', '1.0 kB', '12.3 kB', '999.9 kB', '7.7 MB']
     """
     if size < 1000:

@@ -1,11 +1,12 @@
-"""Places for the brokers of a graph with cycles: distances in the picture like those in the overlay.
+"""Layout of graphs with cycles: distances in the picture approximate hops in the overlay.
 
-The stress of a picture is the sum over all pairs of ((distance in the picture - hops) / hops) squared. Each broker in turn is put where the others would
-have it, which never makes the stress larger (Gansner, Koren and North, 2004). It starts from the rings of a tree of shortest ways, in which the other links
-cross as few as can be found by turning branches around (`untwisted`). All pairs are looked at some forty times, so this is for hundreds of brokers; larger overlays keep
-the rings.
+The stress of a layout is the sum over all pairs of ((distance - hops) / hops) squared. Majorization
+moves each broker in turn to the optimum that the others imply, which never increases the stress
+(Gansner, Koren and North 2004). It starts from the rings of a shortest-path tree, whose branches
+`untwist` orders so that few other links cross. All pairs are visited `_SWEEPS` times, so this is for
+hundreds of brokers; larger overlays keep the rings.
 
-In the end brokers are pushed apart from each other, and away from links of others that would seem to be theirs.
+At the end `push_apart` moves brokers away from each other, and away from links of other brokers.
 """
 
 from __future__ import annotations
@@ -17,157 +18,173 @@ from math import floor, hypot
 from typing import TypeAlias
 
 from pathcast.rng import SeededRandom
-from pathcast.sim.drawing.trees import Near, Point, Tree, middle, on_rings, spanning
+from pathcast.sim.drawing.trees import (
+    LayoutTree,
+    Neighbours,
+    Point,
+    balanced_root,
+    breadth_first_tree,
+    place_on_rings,
+)
 
-__all__ = ["by_stress", "crossings", "pushed", "untwisted"]
+__all__ = ["crossings", "place_by_stress", "push_apart", "untwist"]
 
 Hops: TypeAlias = Mapping[str, Mapping[str, int]]
-Pairs: TypeAlias = Sequence[tuple[str, str]]
-_Ends: TypeAlias = tuple[str, str, Point, Point]
+LinkPairs: TypeAlias = Sequence[tuple[str, str]]
+_Segment: TypeAlias = tuple[str, str, Point, Point]
 
-_MOST_TURNS = 400
-_LOOKS = 1_000_000  # pairs of links that are looked at to find a good order
+_MAX_SHUFFLES = 400
+_MAX_LINK_PAIRS = 1_000_000  # that `untwist` compares
 _SWEEPS = 40
-_PUSHES = 40
-_THIN = 1e-6
-_CLEAR = 0.62  # how far a broker is from a link that is not its own, where 1 is how far it is from another
+_MAX_PUSHES = 40
+_EPSILON = 1e-6
+_LINK_CLEARANCE = 0.62  # of a broker from a link of others; brokers are 1 apart
 
 
-def by_stress(near: Near, links: Pairs) -> dict[str, Point]:
-    """A hop is about 1 long."""
-    hops = {one: spanning(near, one).level for one in near}
-    return _relaxed(on_rings(untwisted(near, links), 0.4, 1.0), hops)
+def place_by_stress(neighbours: Neighbours, links: LinkPairs) -> dict[str, Point]:
+    """Return positions of low stress, in which a hop is about 1 long."""
+    hops = {name: breadth_first_tree(neighbours, name).level for name in neighbours}
+    return _majorize(place_on_rings(untwist(neighbours, links), 0.4, 1.0), hops)
 
 
-def untwisted(near: Near, links: Pairs) -> Tree:
-    """A tree of shortest ways, its branches in an order in which few of the other links cross anything on its rings."""
-    tree = spanning(near, middle(near))
-    parent = {child: one for one, below in tree.children.items() for child in below}
-    others = [(one, other) for one, other in links if other not in (parent.get(one), one)]
-    others = [(one, other) for one, other in others if parent.get(other) != one]
-    rng = SeededRandom(0, "drawing", len(near), len(links))
-    forks = [one for one in tree.order if len(tree.children[one]) > 1]
-    fewest = crossings(on_rings(tree, 0.4, 1.0), links, others)
-    for turn in range(min(_MOST_TURNS, _LOOKS // max(1, len(others) * len(links)))):
+def untwist(neighbours: Neighbours, links: LinkPairs) -> LayoutTree:
+    """Return a shortest-path tree whose branches are ordered so that few links cross on its rings."""
+    tree = breadth_first_tree(neighbours, balanced_root(neighbours))
+    parent = {child: name for name, children in tree.children.items() for child in children}
+    others = [(left, right) for left, right in links if right not in (parent.get(left), left)]
+    others = [(left, right) for left, right in others if parent.get(right) != left]
+    rng = SeededRandom(0, "drawing", len(neighbours), len(links))
+    forks = [name for name in tree.order if len(tree.children[name]) > 1]
+    fewest = crossings(place_on_rings(tree, 0.4, 1.0), links, others)
+    for turn in range(min(_MAX_SHUFFLES, _MAX_LINK_PAIRS // max(1, len(others) * len(links)))):
         if not fewest or not forks:
             break
         fork = forks[turn % len(forks)]
         branches = sorted(tree.children[fork], key=lambda _: rng.random())
-        tried = replace(tree, children={**tree.children, fork: branches})
-        many = crossings(on_rings(tried, 0.4, 1.0), links, others)
-        if many <= fewest:
-            tree, fewest = tried, many
+        candidate = replace(tree, children={**tree.children, fork: branches})
+        count = crossings(place_on_rings(candidate, 0.4, 1.0), links, others)
+        if count <= fewest:
+            tree, fewest = candidate, count
     return tree
 
 
-def _relaxed(start: Mapping[str, Point], hops: Hops) -> dict[str, Point]:
-    places = dict(start)
+def _majorize(start: Mapping[str, Point], hops: Hops) -> dict[str, Point]:
+    positions = dict(start)
     for _ in range(_SWEEPS):
-        for one, far in hops.items():
-            x, y = places[one]
-            across = down = weights = 0.0
-            for other, many in far.items():
-                if many:
-                    at_x, at_y = places[other]
-                    stretch = many / (hypot(x - at_x, y - at_y) or 1e-6)
-                    weight = 1 / (many * many)
-                    across += weight * (at_x + stretch * (x - at_x))
-                    down += weight * (at_y + stretch * (y - at_y))
+        for name, distances in hops.items():
+            x, y = positions[name]
+            sum_x = sum_y = weights = 0.0
+            for other, distance in distances.items():
+                if distance:
+                    other_x, other_y = positions[other]
+                    stretch = distance / (hypot(x - other_x, y - other_y) or 1e-6)
+                    weight = 1 / (distance * distance)
+                    sum_x += weight * (other_x + stretch * (x - other_x))
+                    sum_y += weight * (other_y + stretch * (y - other_y))
                     weights += weight
             if weights:
-                places[one] = (across / weights, down / weights)
-    return places
+                positions[name] = (sum_x / weights, sum_y / weights)
+    return positions
 
 
-def crossings(places: Mapping[str, Point], links: Pairs, some: Pairs | None = None) -> int:
-    """How many pairs of links cross; `some`: of these with any."""
+def crossings(
+    positions: Mapping[str, Point], links: LinkPairs, subset: LinkPairs | None = None
+) -> int:
+    """Count the pairs of links that cross; with a subset, its links with any link."""
     total = 0
-    ends = [(one, other, places[one], places[other]) for one, other in links]
-    if some is None:
-        pairs: Iterable[tuple[_Ends, _Ends]] = combinations(ends, 2)
+    segments = _segments(positions, links)
+    if subset is None:
+        pairs: Iterable[tuple[_Segment, _Segment]] = combinations(segments, 2)
     else:
-        pairs = product([(one, other, places[one], places[other]) for one, other in some], ends)
+        pairs = product(_segments(positions, subset), segments)
     for (a, b, p, q), (c, d, r, s) in pairs:
         if a not in (c, d) and b not in (c, d):
-            total += _parted(p, q, r, s) and _parted(r, s, p, q)
+            total += _on_opposite_sides(p, q, r, s) and _on_opposite_sides(r, s, p, q)
     return total
 
 
-def _parted(p: Point, q: Point, r: Point, s: Point) -> bool:
-    """Whether r and s lie on different sides of the line through p and q; what lies on it is on neither."""
-    one, other = _turn(p, q, r), _turn(p, q, s)
-    return (one > _THIN and other < -_THIN) or (one < -_THIN and other > _THIN)
+def _segments(positions: Mapping[str, Point], links: LinkPairs) -> list[_Segment]:
+    return [(left, right, positions[left], positions[right]) for left, right in links]
 
 
-def _turn(p: Point, q: Point, r: Point) -> float:
+def _on_opposite_sides(p: Point, q: Point, r: Point, s: Point) -> bool:
+    """Whether r and s are on different sides of the line through p and q, and not on it."""
+    of_r, of_s = _orientation(p, q, r), _orientation(p, q, s)
+    return (of_r > _EPSILON and of_s < -_EPSILON) or (of_r < -_EPSILON and of_s > _EPSILON)
+
+
+def _orientation(p: Point, q: Point, r: Point) -> float:
     return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])
 
 
-def pushed(places: Mapping[str, Point], links: Pairs, apart: Point) -> dict[str, Point]:
-    """The same, with no two brokers over each other: `apart` across or down."""
-    found = {one: [x / apart[0], y / apart[1]] for one, (x, y) in places.items()}
-    for _ in range(_PUSHES):
+def push_apart(
+    positions: Mapping[str, Point], links: LinkPairs, min_distance: Point
+) -> dict[str, Point]:
+    """Return positions without overlaps: brokers are `min_distance` apart, across or down."""
+    unit_x, unit_y = min_distance
+    scaled = {name: [x / unit_x, y / unit_y] for name, (x, y) in positions.items()}
+    for _ in range(_MAX_PUSHES):
         moved = False
-        for one, other in _neighbourhood(found):
-            moved |= _part(found[one], found[other])
-        for one, other in links:
-            for name, place in found.items():
-                if name not in (one, other):
-                    moved |= _clear(place, found[one], found[other])
+        for a, b in _close_pairs(scaled):
+            moved |= _push_brokers(scaled[a], scaled[b])
+        for left, right in links:
+            for name, position in scaled.items():
+                if name not in (left, right):
+                    moved |= _push_from_link(position, scaled[left], scaled[right])
         if not moved:
             break
-    return {one: (x * apart[0], y * apart[1]) for one, (x, y) in found.items()}
+    return {name: (x * unit_x, y * unit_y) for name, (x, y) in scaled.items()}
 
 
-def _neighbourhood(found: Mapping[str, list[float]]) -> Iterator[tuple[str, str]]:
-    """All pairs that may be nearer than 1, each once: those in one cell of a grid, or in two that touch."""
+def _close_pairs(positions: Mapping[str, list[float]]) -> Iterator[tuple[str, str]]:
+    """Yield each pair that may be closer than 1: those in the same or adjacent cells of a grid."""
     cells: dict[tuple[int, int], list[str]] = {}
-    for one, (x, y) in found.items():
-        cells.setdefault((floor(x), floor(y)), []).append(one)
-    for (column, row), here in cells.items():
-        yield from combinations(here, 2)
-        for beside in ((1, -1), (1, 0), (1, 1), (0, 1)):
-            yield from product(here, cells.get((column + beside[0], row + beside[1]), ()))
+    for name, (x, y) in positions.items():
+        cells.setdefault((floor(x), floor(y)), []).append(name)
+    for (column, row), names in cells.items():
+        yield from combinations(names, 2)
+        for dx, dy in ((1, -1), (1, 0), (1, 1), (0, 1)):
+            yield from product(names, cells.get((column + dx, row + dy), ()))
 
 
-def _part(one: list[float], other: list[float]) -> bool:
-    """Push two that are nearer than 1 half of the way each; whether they were."""
-    across, down = other[0] - one[0], other[1] - one[1]
-    if abs(across) >= 1 or abs(down) >= 1:
+def _push_brokers(a: list[float], b: list[float]) -> bool:
+    """Move two brokers that are closer than 1, half of the way each; return whether they were."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    if abs(dx) >= 1 or abs(dy) >= 1:
         return False
-    far = hypot(across, down)
-    if far >= 1 - 1e-6:
+    distance = hypot(dx, dy)
+    if distance >= 1 - 1e-6:
         return False
-    if far < 1e-6:
-        across, down, far = 1e-6, 0.0, 1e-6
-    push = (1 - far) / 2 / far
-    one[0] -= push * across
-    one[1] -= push * down
-    other[0] += push * across
-    other[1] += push * down
+    if distance < 1e-6:
+        dx, dy, distance = 1e-6, 0.0, 1e-6
+    push = (1 - distance) / 2 / distance
+    a[0] -= push * dx
+    a[1] -= push * dy
+    b[0] += push * dx
+    b[1] += push * dy
     return True
 
 
-def _clear(broker: list[float], one: list[float], other: list[float]) -> bool:
-    """Push a broker away from the link between two others, and the link from it; whether it was near."""
-    along, up = other[0] - one[0], other[1] - one[1]
-    long = along * along + up * up
-    if long < 1e-9:
+def _push_from_link(broker: list[float], left: list[float], right: list[float]) -> bool:
+    """Move a broker and a link of two others apart; return whether they were too close."""
+    link_x, link_y = right[0] - left[0], right[1] - left[1]
+    length_squared = link_x * link_x + link_y * link_y
+    if length_squared < 1e-9:
         return False
-    share = ((broker[0] - one[0]) * along + (broker[1] - one[1]) * up) / long
+    share = ((broker[0] - left[0]) * link_x + (broker[1] - left[1]) * link_y) / length_squared
     if not 0 < share < 1:
         return False
-    across = broker[0] - one[0] - share * along
-    down = broker[1] - one[1] - share * up
-    far = hypot(across, down)
-    if far >= _CLEAR - 1e-6:
+    dx = broker[0] - left[0] - share * link_x
+    dy = broker[1] - left[1] - share * link_y
+    distance = hypot(dx, dy)
+    if distance >= _LINK_CLEARANCE - 1e-6:
         return False
-    if far < 1e-6:
-        across, down, far = -up * 1e-6, along * 1e-6, 1e-6 * long**0.5
-    push = (_CLEAR - far) / 4 / far
-    broker[0] += 2 * push * across
-    broker[1] += 2 * push * down
-    for end in (one, other):
-        end[0] -= push * across
-        end[1] -= push * down
+    if distance < 1e-6:
+        dx, dy, distance = -link_y * 1e-6, link_x * 1e-6, 1e-6 * length_squared**0.5
+    push = (_LINK_CLEARANCE - distance) / 4 / distance
+    broker[0] += 2 * push * dx
+    broker[1] += 2 * push * dy
+    for end in (left, right):
+        end[0] -= push * dx
+        end[1] -= push * dy
     return True

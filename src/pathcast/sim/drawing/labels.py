@@ -1,6 +1,6 @@
-"""Labels only where there is room: each asks for a rectangle, and gets it if nobody has any of it.
+"""Placement of labels without overlaps: a set of occupied rectangles.
 
-Rectangles are kept in cells of a grid, so a thousand of them need not all be compared.
+A grid of cells indexes the rectangles, so that a query compares only those nearby.
 """
 
 from __future__ import annotations
@@ -9,33 +9,36 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TypeAlias
 
-__all__ = ["Rectangle", "Room", "width_of"]
+__all__ = ["OccupiedArea", "Rectangle", "width_of"]
 
 Rectangle: TypeAlias = tuple[float, float, float, float]  # left, top, right, bottom
 _CELL = 64
-_CHARACTER = 0.56  # of the size of a letter: digits and small letters of a sans-serif, about
+_CHARACTER_WIDTH = 0.56  # of the font size; digits and lower case of a sans-serif, about
 
 
 def width_of(text: str, size: int) -> float:
-    return len(text) * size * _CHARACTER
+    """Estimate the width of a text at a font size."""
+    return len(text) * size * _CHARACTER_WIDTH
 
 
-class Room:
+class OccupiedArea:
+    """The rectangles that are taken."""
+
     def __init__(self) -> None:
         self._cells: defaultdict[tuple[int, int], list[Rectangle]] = defaultdict(list)
 
-    def take(self, rectangle: Rectangle) -> None:
-        """It is taken, whoever has it besides."""
+    def occupy(self, rectangle: Rectangle) -> None:
+        """Mark a rectangle as taken, also where it overlaps others."""
         for cell in _cells(rectangle):
             self._cells[cell].append(rectangle)
 
-    def ask(self, x: float, y: float, text: str, size: int) -> bool:
-        """Room for a text around a point; whether there is."""
+    def try_occupy(self, x: float, y: float, text: str, size: int) -> bool:
+        """Take the room of a text around a point; return False if some of it is taken."""
         half = width_of(text, size) / 2
-        wanted = (x - half, y - size / 2, x + half, y + size / 2)
-        if any(_meet(wanted, one) for cell in _cells(wanted) for one in self._cells[cell]):
+        label = (x - half, y - size / 2, x + half, y + size / 2)
+        if any(_overlap(label, other) for cell in _cells(label) for other in self._cells[cell]):
             return False
-        self.take(wanted)
+        self.occupy(label)
         return True
 
 
@@ -46,5 +49,5 @@ def _cells(rectangle: Rectangle) -> Iterator[tuple[int, int]]:
             yield column, row
 
 
-def _meet(one: Rectangle, other: Rectangle) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _overlap(a: Rectangle, b: Rectangle) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

@@ -1,11 +1,14 @@
-"""What must come of a scenario, by a model that knows nothing of brokers: who subscribed when, and what libxml2 says.
+"""A model of deliveries without brokers: who subscribed when, and what libxml2 matches.
 
-`judged` takes what happens and adds what is expected. It leaves out what cannot happen (a cancellation of nothing, a restart of a broker that is
-up), so any part of a scenario is one too, and a failing one can be made small by leaving things out: `shrunk`.
+`add_expectations` adds to the actions of a scenario what must hold. It leaves out actions that are
+impossible (cancelling an unknown subscription, restarting a broker that is up). So every
+subsequence of a scenario is a scenario too, and `shrink` reduces a failing one by leaving out
+statements.
 
-A subscription must get a document if the overlay was whole and quiet at some moment after it was made and before the document was published, and the
-publisher had said before that moment what it would send; unless it cancels before the overlay is whole and quiet again. It may get what
-matches and was published while it was there. A broker that is down has not heard of a cancellation yet.
+A subscription *must* receive a matching document if the overlay was whole and idle at some moment
+between the subscription and the publication, and the publisher had advertised before that moment;
+unless it is cancelled before the overlay is whole and idle again. It *may* receive every matching
+document published while it existed. A broker that is down has not received a cancellation yet.
 """
 
 from __future__ import annotations
@@ -20,24 +23,28 @@ from pathcast.routing.strategy import strategy
 from pathcast.sim.scenario import Scenario, actions, expectations, header, run_scenario
 from pathcast.sim.scenario.resources import Resources
 from tests.oracle import oracle
-from tests.sim.disasters import UNREADABLE
+from tests.sim.random_scenarios import MALFORMED
 
-__all__ = ["failures", "judged", "shrunk"]
+__all__ = ["add_expectations", "failures", "shrink"]
 
 matches = lru_cache(None)(oracle)
 
 
 @dataclass
-class Document:
+class ModelDocument:
+    """A published document, with the subscriptions that must and that may receive it."""
+
     publisher: str
     body: bytes
     must: set[str]
     may: set[str]
-    waits: bool  # for its broker, which was down
+    waits: bool  # its broker was down when it was published
 
 
 @dataclass
-class Model:
+class DeliveryModel:
+    """The state of the model; `take` performs one action."""
+
     scenario: Scenario
     up: dict[str, bool] = field(default_factory=dict)
     cut: set[frozenset[str]] = field(default_factory=set)
@@ -47,65 +54,65 @@ class Model:
     publishers: dict[str, tuple[str, actions.AdvertisementSource]] = field(default_factory=dict)
     homes: dict[str, str] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)
-    documents: dict[str, Document] = field(default_factory=dict)
+    documents: dict[str, ModelDocument] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         for link in self.scenario.settings(header.LinkSetting):
             self.links.add(frozenset((link.left, link.right)))
             self.up |= {link.left: True, link.right: True}
-        said = self.scenario.setting(header.StrategySetting)
-        assert said is not None
-        self.strategy = strategy(said.name)
-        self.keeps = self.scenario.setting(header.KeepTables) is not None
-        self.refuses = self.scenario.setting(header.RefuseOutside) is not None
+        setting = self.scenario.setting(header.StrategySetting)
+        assert setting is not None
+        self.strategy = strategy(setting.name)
+        self.keeps_tables = self.scenario.setting(header.KeepTables) is not None
+        self.refuses_outside = self.scenario.setting(header.RefuseOutside) is not None
         self.resources = Resources(self.scenario, Path(), 0)
         self.allows = lru_cache(None)(self._allows)
 
-    def _allows(self, advertised: actions.AdvertisementSource, body: bytes) -> bool:
-        return self.resources.advertisement(advertised).allows(body)
+    def _allows(self, source: actions.AdvertisementSource, body: bytes) -> bool:
+        return self.resources.advertisement(source).allows(body)
 
     @property
-    def whole(self) -> bool:
+    def is_whole(self) -> bool:
         return all(self.up.values()) and not self.cut
 
     def take(self, statement: object) -> Iterator[actions.Action | expectations.Expectation]:
-        """The statement, if it can happen, and what is expected after it."""
+        """Yield the statement, if it is possible, and the expectations after it."""
         match statement:
-            case actions.AddPublisher(name=name, broker=broker, advertised=said) if (
-                said is not None and broker in self.up and name not in self.publishers
+            case actions.AddPublisher(name=name, broker=broker, advertised=source) if (
+                source is not None and broker in self.up and name not in self.publishers
                 and self.homes.get(name, broker) == broker
             ):  # fmt: skip
                 self.homes[name] = broker
-                self._advertises(name, said)
-            case actions.ReplaceAdvertisement(publisher=name, advertised=said) if (
+                self._advertise(name, source)
+            case actions.ReplaceAdvertisement(publisher=name, advertised=source) if (
                 name in self.publishers
             ):
-                self._advertises(name, said)
+                self._advertise(name, source)
             case actions.RetractAdvertisement(publisher=name) if name in self.publishers:
                 del self.publishers[name]
-                self._changed(name)
+                self._on_advertisement_change(name)
             case actions.AddSubscription(id=id, broker=broker, xpath=xpath) if (
                 id not in self.used and broker in self.up
             ):
                 self.used.add(id)
                 self.subscriptions[id] = (broker, xpath)
-                for one in self.documents.values():
-                    if matches(xpath, None, one.body):
-                        one.may.add(id)  # it may still be on its way
+                for document in self.documents.values():
+                    if matches(xpath, None, document.body):
+                        document.may.add(id)  # it may still be in transit
             case actions.CancelSubscription(id=id) if id in self.subscriptions:
                 broker, xpath = self.subscriptions.pop(id)
                 self.settled.discard(id)
                 if not self.up[broker]:
                     self.lingering[id] = xpath
-                for one in self.documents.values():
-                    one.must.discard(id)
+                for document in self.documents.values():
+                    document.must.discard(id)
             case actions.PublishDocuments(id=id, publisher=name, body=body) if (
                 name in self.homes and id not in self.used
             ):
                 self.used.add(id)
                 yield statement
-                yield from self._published(id, name, self.resources.body(body, 0))
+                yield from self._on_publish(id, name, self.resources.body(body, 0))
                 return
             case actions.CutLink(link=link) if frozenset(link) in self.links:
                 self.cut.add(frozenset(link))
@@ -119,11 +126,11 @@ class Model:
                 self.up[broker] = False
             case actions.RestartBroker(broker=broker, tables=tables) if not self.up.get(
                 broker, True
-            ) and (self.keeps or not tables):
+            ) and (self.keeps_tables or not tables):
                 self.up[broker] = True
             case actions.RunFor():
                 pass
-            case actions.RunUntilIdle() if self.whole:
+            case actions.RunUntilIdle() if self.is_whole:
                 yield statement
                 yield from self._settle()
                 return
@@ -131,70 +138,71 @@ class Model:
                 return
         yield statement
 
-    def _advertises(self, name: str, said: actions.AdvertisementSource) -> None:
-        self.publishers[name] = (self.homes[name], said)
-        self._changed(name)
+    def _advertise(self, name: str, source: actions.AdvertisementSource) -> None:
+        self.publishers[name] = (self.homes[name], source)
+        self._on_advertisement_change(name)
 
-    def _changed(self, name: str) -> None:
+    def _on_advertisement_change(self, name: str) -> None:
         self.settled.discard(name)
-        for one in self.documents.values():
-            if one.publisher == name and one.waits:
-                one.must.clear()  # when it is accepted, other things may be advertised
+        for document in self.documents.values():
+            if document.publisher == name and document.waits:
+                document.must.clear()  # the advertisement may differ when its broker accepts it
 
-    def _published(self, id: str, name: str, body: bytes) -> Iterator[expectations.Expectation]:
+    def _on_publish(self, id: str, name: str, body: bytes) -> Iterator[expectations.Expectation]:
         up = self.up[self.homes[name]]
-        if body == UNREADABLE.encode():
+        if body == MALFORMED.encode():
             if up:
                 yield expectations.IsRefused(id)
-            self.documents[id] = Document(name, b"<none/>", set(), set(), not up)
+            self.documents[id] = ModelDocument(name, b"<none/>", set(), set(), not up)
             return
         within = name in self.publishers and self.allows(self.publishers[name][1], body)
-        there = {one: xpath for one, (_, xpath) in self.subscriptions.items()}
-        wanted = {one for one, xpath in there.items() if matches(xpath, None, body)}
-        late = {one for one, xpath in self.lingering.items() if matches(xpath, None, body)}
-        known = not self.strategy.advertisements or (within and name in self.settled)
-        refused = self.refuses and not within
+        xpaths = {id: xpath for id, (_, xpath) in self.subscriptions.items()}
+        wanted = {id for id, xpath in xpaths.items() if matches(xpath, None, body)}
+        late = {id for id, xpath in self.lingering.items() if matches(xpath, None, body)}
+        advertised = not self.strategy.advertisements or (within and name in self.settled)
+        refused = self.refuses_outside and not within
         if refused and up:
             if name in self.publishers or self.strategy.advertisements:
                 yield expectations.IsRefused(id)
                 wanted = late = set()
-        must = wanted & self.settled if known and not refused else set()
-        self.documents[id] = Document(name, body, must, wanted | late, not up)
+        must = wanted & self.settled if advertised and not refused else set()
+        self.documents[id] = ModelDocument(name, body, must, wanted | late, not up)
 
     def _settle(self) -> Iterator[expectations.Expectation]:
         self.settled = {*self.subscriptions, *self.publishers}
         self.lingering.clear()
-        for id, one in self.documents.items():
-            if one.must:
-                yield expectations.Reaches(id, tuple(sorted(one.must)), expectations.Bound.AT_LEAST)
-            yield expectations.Reaches(id, tuple(sorted(one.may)), expectations.Bound.AT_MOST)
+        for id, document in self.documents.items():
+            must, may = tuple(sorted(document.must)), tuple(sorted(document.may))
+            if must:
+                yield expectations.Reaches(id, must, expectations.Bound.AT_LEAST)
+            yield expectations.Reaches(id, may, expectations.Bound.AT_MOST)
         self.documents.clear()
 
-    # the end
+    # --- the end of a scenario ----------------------------------------------------------------
 
-    def heal(self) -> Iterator[actions.Action]:
+    def repair(self) -> Iterator[actions.Action]:
         if self.links:
             yield actions.HealLinks()
             yield actions.ClearFaults()
         for broker, up in sorted(self.up.items()):
             if not up:
-                yield actions.RestartBroker(broker, self.keeps)
+                yield actions.RestartBroker(broker, self.keeps_tables)
         yield actions.RunUntilIdle()
 
     def probe(self) -> Iterator[actions.Action | expectations.Expectation]:
-        """One more of each sample from each publisher: exactly who wants it gets it, and no link is crossed in vain."""
+        """Publish each sample once more: exactly the matching subscriptions receive it, unwasted."""
         expected: list[expectations.Expectation] = []
-        samples = [one.name for one in self.scenario.settings(header.SampleSetting)]
-        for name, (_, said) in sorted(self.publishers.items()):
+        samples = [sample.name for sample in self.scenario.settings(header.SampleSetting)]
+        for name, (_, source) in sorted(self.publishers.items()):
             for sample in samples:
                 body = self.resources.sample(sample)
-                if not self.allows(said, body):
+                if not self.allows(source, body):
                     continue
                 id = f"probe{len(expected)}"
                 yield actions.PublishDocuments(id, name, actions.BodyFromSample(sample))
                 wanted = [
-                    one
-                    for one, (_, xpath) in sorted(self.subscriptions.items())
+                    subscription
+                    for subscription, (_, xpath) in sorted(self.subscriptions.items())
                     if matches(xpath, None, body)
                 ]
                 expected.append(expectations.Reaches(id, tuple(wanted)))
@@ -203,7 +211,7 @@ class Model:
         yield actions.RunUntilIdle()
         yield from expected
 
-    def leave(self) -> Iterator[actions.Action | expectations.Expectation]:
+    def remove_clients(self) -> Iterator[actions.Action | expectations.Expectation]:
         for id in sorted(self.subscriptions):
             yield actions.CancelSubscription(id)
         for name in sorted(self.publishers):
@@ -212,27 +220,28 @@ class Model:
         yield expectations.TablesEmpty()
 
 
-def judged(scenario: Scenario) -> Scenario:
-    """With what is expected; in the end everything is mended, tried, and taken away."""
-    model = Model(scenario)
-    body = [one for statement in scenario.body for one in model.take(statement)]
-    for statement in list(model.heal()):
+def add_expectations(scenario: Scenario) -> Scenario:
+    """Add expectations; at the end repair the overlay, probe it, and remove all clients."""
+    model = DeliveryModel(scenario)
+    body = [taken for statement in scenario.body for taken in model.take(statement)]
+    for statement in list(model.repair()):
         body += model.take(statement)
     body += model.probe()
-    body += model.leave()
+    body += model.remove_clients()
     return Scenario(scenario.head, tuple(body))
 
 
 def failures(scenario: Scenario) -> list[str]:
-    """What is wrong with a scenario that has been judged; an exception is a failure too."""
+    """Run a scenario and return its failures; an exception of the code is one too."""
     try:
-        return [str(one) for one in run_scenario(str(scenario), traced=False).failures]
+        outcome = run_scenario(str(scenario), traced=False)
+        return [str(failure) for failure in outcome.failures]
     except (AssertionError, LookupError, TypeError, AttributeError) as error:
         return [repr(error)]
 
 
-def shrunk(scenario: Scenario, fails: Callable[[Scenario], bool]) -> Scenario:
-    """A smaller one that still fails: ever smaller runs of statements are left out, then lines of the head."""
+def shrink(scenario: Scenario, fails: Callable[[Scenario], bool]) -> Scenario:
+    """Leave out ever shorter runs of statements, then settings, while the scenario still fails."""
     body = list(scenario.body)
     length = max(len(body) // 2, 1)
     while True:
@@ -250,7 +259,7 @@ def shrunk(scenario: Scenario, fails: Callable[[Scenario], bool]) -> Scenario:
             break
     head = list(scenario.head)
     for line in reversed(scenario.head):
-        fewer_lines = [one for one in head if one is not line]
+        fewer_lines = [setting for setting in head if setting is not line]
         if _fails(Scenario(tuple(fewer_lines), tuple(body)), fails):
             head = fewer_lines
     return Scenario(tuple(head), tuple(body))
@@ -260,4 +269,4 @@ def _fails(scenario: Scenario, fails: Callable[[Scenario], bool]) -> bool:
     try:
         return fails(scenario)
     except (AssertionError, PathcastError, KeyError):
-        return False  # no scenario any more
+        return False  # no longer a valid scenario
