@@ -1,4 +1,4 @@
-"""What a broker writes down, and when it may rely on that."""
+"""Storage of a broker: what it persists, and when a restarted broker may use it."""
 
 from __future__ import annotations
 
@@ -18,82 +18,83 @@ from pathcast.sim.simulation import Simulation
 from pathcast.sim.topology import Link, Topology, line
 from pathcast.xpath import parse
 
-KEEPING = Settings(keep_tables=True)
+KEEP_TABLES = Settings(keep_tables=True)
 
 
-def alone(storage: MemoryStorage, settings: Settings = KEEPING) -> Broker:
+def lone_broker(storage: MemoryStorage, settings: Settings = KEEP_TABLES) -> Broker:
     return Broker("b1", (), MatcherBackend(settings.strategy), settings, storage)
 
 
 def feed(broker: Broker, storage: MemoryStorage, *inputs: object) -> list[object]:
-    found: list[object] = []
-    for one in inputs:
-        for effect in broker.receive(one, 0.0):  # type: ignore[arg-type]
+    """Pass inputs to a broker, and store and return its effects."""
+    effects: list[object] = []
+    for input in inputs:
+        for effect in broker.receive(input, 0.0):  # type: ignore[arg-type]
             storage.perform(effect)
-            found.append(effect)
-    return found
+            effects.append(effect)
+    return effects
 
 
 def test_facts_are_added_and_removed() -> None:
     storage = MemoryStorage()
-    broker = alone(storage)
+    broker = lone_broker(storage)
     register, announce = Register("s1", parse("/a"), "ann"), Announce("P", ANYTHING)
     feed(broker, storage, Start(), ClientRequest(register), ClientRequest(announce))
-    assert [note.fact for note in storage.facts.values()] == [register, announce]
+    assert [entry.fact for entry in storage.facts.values()] == [register, announce]
     feed(broker, storage, ClientRequest(Cancel("s1")), ClientRequest(Retract("P")))
     assert storage.facts == {}
 
 
-def test_a_document_is_kept_before_it_is_accepted_and_forgotten_when_all_have_it() -> None:
+def test_a_document_is_stored_before_it_is_accepted_and_dropped_once_confirmed() -> None:
     storage = MemoryStorage()
     flooding = Strategy(advertisements=False)
     broker = Broker("b1", ("b2",), MatcherBackend(flooding), Settings(flooding), storage)
     document = Publication("d1", "b1", "P", b"<a/>")
     effects = broker.receive(DocumentSubmitted(document), 0.0)
-    kinds = [type(one) for one in effects]
+    kinds = [type(effect) for effect in effects]
     assert kinds.index(PersistDocument) < kinds.index(Accepted) < kinds.index(Send)
     for effect in effects:
         storage.perform(effect)
-    assert (storage.documents, list(storage.seen_ids)) == ({}, ["d1"])  # nobody wants it
+    assert (storage.documents, list(storage.seen_ids)) == ({}, ["d1"])  # no subscriber matches
     again = broker.receive(DocumentSubmitted(document), 0.0)
-    assert [type(one) for one in again if not isinstance(one, Send)] == [Accepted]
+    assert [type(effect) for effect in again if not isinstance(effect, Send)] == [Accepted]
     assert broker.counters.duplicates == 1
 
 
-def test_tables_that_were_lost_are_no_tables_until_all_is_known_again() -> None:
+def test_lost_tables_are_not_used_before_they_are_complete() -> None:
     storage = MemoryStorage()
-    feed(alone(storage), storage, Start(), ClientRequest(Register("s1", parse("/a"), "ann")))
+    feed(lone_broker(storage), storage, Start(), ClientRequest(Register("s1", parse("/a"), "ann")))
     storage.lose_tables()
-    broker = alone(storage)
+    broker = lone_broker(storage)
     feed(broker, storage, Start(), ClientRequest(Register("s2", parse("/b"), "bob")))
     assert storage.tables_complete is False
-    # It dies before its clients have told it all: what is written down is not all.
-    broker = alone(storage)
+    # It crashes before its clients have repeated all requests: the facts are incomplete.
+    broker = lone_broker(storage)
     assert not storage.facts
     document = Publication("d1", "b1", "P", b"<a/>")
     effects = feed(broker, storage, Start(), DocumentSubmitted(document))
     assert storage.documents
-    assert not any(isinstance(one, Deliver) for one in effects)
+    assert not any(isinstance(effect, Deliver) for effect in effects)
     effects = feed(
         broker, storage, ClientRequest(Register("s1", parse("/a"), "ann")), ClientsKnown()
     )
-    assert [one.subscriber for one in effects if isinstance(one, Deliver)] == ["ann"]
+    assert [effect.subscriber for effect in effects if isinstance(effect, Deliver)] == ["ann"]
     assert bool(storage.tables_complete)
     assert not storage.documents
-    assert alone(storage).router.recovery.knows("", "b1")
+    assert lone_broker(storage).router.recovery.knows("", "b1")
     assert len(storage.facts) == 1
 
 
-def test_ids_are_remembered_up_to_a_number() -> None:
+def test_the_number_of_stored_ids_is_bounded() -> None:
     storage = MemoryStorage(max_seen_ids=2)
-    broker = alone(storage, Settings(max_seen_ids=2))
+    broker = lone_broker(storage, Settings(max_seen_ids=2))
     for number in range(4):
         feed(broker, storage, DocumentSubmitted(Publication(f"d{number}", "b1", "P", b"<a/>")))
     assert list(storage.seen_ids) == ["d2", "d3"]
 
 
-def test_a_client_that_wants_something_else_after_the_restart() -> None:
-    """Its broker remembers what it wanted before, under the same id."""
+def test_a_client_that_changed_its_subscription_during_the_outage() -> None:
+    """The broker has stored another subscription under the same id."""
     settings = Settings(keep_tables=True)
     run = Simulation(line(2), settings, MatcherBackend(settings.strategy))
     run.announce("b1", "P", ANYTHING)
@@ -107,11 +108,11 @@ def test_a_client_that_wants_something_else_after_the_restart() -> None:
     run.publish("b1", "P", "d1", b"<a/>")
     run.publish("b1", "P", "d2", b"<b/>")
     assert run.run_until_idle()
-    assert [one.document for one in run.metrics.deliveries] == ["d2"]
+    assert [delivery.document for delivery in run.metrics.deliveries] == ["d2"]
 
 
-def test_documents_that_are_kept_back_are_not_sent_to_those_who_do_not_want_them() -> None:
-    """b2 lives again with d1 in its log, and meets b4 before it knows what b4 wants."""
+def test_deferred_documents_are_not_sent_to_neighbours_without_interest() -> None:
+    """b2 restarts with d1 in its log, and connects to b4 before it knows b4's interests."""
     outcome = run_scenario("""
 link b1-b2
 link b2-b3
@@ -133,27 +134,27 @@ expect d1 crosses b1-b2 b2-b3
     assert outcome.passed
 
 
-def test_a_kept_document_that_nobody_can_read() -> None:
-    """A disk may have changed it; the broker does without it rather than not at all."""
+def test_a_stored_document_that_is_malformed() -> None:
+    """A damaged document on disk is dropped, and does not keep the broker from starting."""
     storage = MemoryStorage()
-    feed(alone(storage), storage, Start(), ClientRequest(Register("s1", parse("/a"), "ann")))
+    feed(lone_broker(storage), storage, Start(), ClientRequest(Register("s1", parse("/a"), "ann")))
     storage.perform(PersistDocument(Publication("d1", "b1", "P", b"<a>"), ""))
     storage.perform(PersistDocument(Publication("d2", "b1", "P", b"<a/>"), ""))
-    broker = alone(storage)
+    broker = lone_broker(storage)
     effects = feed(broker, storage, Start())
-    assert [one.document.id for one in effects if isinstance(one, Deliver)] == ["d2"]
+    assert [effect.document.id for effect in effects if isinstance(effect, Deliver)] == ["d2"]
     assert (broker.counters.unreadable, storage.documents) == (1, {})
-    # The same where it is not known yet who wants it.
+    # The same if the decision is deferred.
     storage.lose_tables()
     storage.perform(PersistDocument(Publication("d3", "b1", "P", b"<a>"), ""))
-    broker = alone(storage)
+    broker = lone_broker(storage)
     feed(
         broker, storage, Start(), ClientRequest(Register("s1", parse("/a"), "ann")), ClientsKnown()
     )
     assert (broker.counters.unreadable, storage.documents) == (1, {})
 
 
-def test_a_ring_that_has_lost_all_comes_to_rely_on_what_it_writes_down() -> None:
+def test_a_ring_that_lost_all_tables_completes_its_storage_again() -> None:
     settings = Settings(keep_tables=True)
     run = Simulation(
         Topology.of("ring", [Link("b1", "b2"), Link("b2", "b3"), Link("b3", "b1")]),
@@ -186,7 +187,7 @@ def test_a_ring_that_has_lost_all_comes_to_rely_on_what_it_writes_down() -> None
     run.publish("b1", "P", "d1", b"<a/>")
     run.publish("b1", "P", "d2", b"<b/>")
     assert run.run_until_idle()
-    assert [(one.document, one.subscriber) for one in run.metrics.deliveries] == [
+    assert [(delivery.document, delivery.subscriber) for delivery in run.metrics.deliveries] == [
         ("d1", "s"),
         ("d2", "s2"),
     ]

@@ -9,10 +9,18 @@ import pytest
 
 from tests.cli.running import run, run_process, write
 
-HEAD = "topology line 3\nlatency 5ms\npublisher P at b1 advertises anything\nsubscribe s1 at b3 /a/b\nuntil idle\n"
-GOOD = HEAD + "publish d1 by P <a><b/></a>\npublish d2 by P <z/>\nuntil idle\nexpect d1 reaches s1\n"
+HEAD = (
+    "topology line 3\nlatency 5ms\npublisher P at b1 advertises anything\n"
+    "subscribe s1 at b3 /a/b\nuntil idle\n"
+)
+GOOD = HEAD + (
+    "publish d1 by P <a><b/></a>\npublish d2 by P <z/>\nuntil idle\nexpect d1 reaches s1\n"
+)
 BAD = GOOD + "expect d1 crosses b1-b2\nexpect wasted 3\n"
-LOSSY = "topology line 3\nlose 50% everywhere\npublisher P at b1 advertises anything\nsubscribe s1 at b3 /a\nuntil idle\n"
+LOSSY = (
+    "topology line 3\nlose 50% everywhere\npublisher P at b1 advertises anything\n"
+    "subscribe s1 at b3 /a\nuntil idle\n"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -29,15 +37,15 @@ def rows(text: str) -> dict[str, str]:
 def test_the_summary() -> None:
     result = run("simulate", "good.txt")
     assert (result.code, result.stderr) == (0, "")
-    found = rows(result.stdout)
-    assert found["overlay"] == "line 3: 3 brokers, 2 links"
-    assert found["strategy"] == "with-Adv-with-Cov"
-    assert found["messages"] == "6: advertise 2, publish 2, subscribe 2"
-    assert found["documents"] == "2 accepted, 1.00 links each"
-    assert found["deliveries"] == "1, after 10.000 ms on average, 10.000 ms at most, 2.00 links"
-    assert found["table entries"] == "3, most at b1: 1"
-    assert found["expectations"] == "1, all met"
-    assert "wasted" not in found
+    summary = rows(result.stdout)
+    assert summary["overlay"] == "line 3: 3 brokers, 2 links"
+    assert summary["strategy"] == "with-Adv-with-Cov"
+    assert summary["messages"] == "6: advertise 2, publish 2, subscribe 2"
+    assert summary["documents"] == "2 accepted, 1.00 links each"
+    assert summary["deliveries"] == "1, after 10.000 ms on average, 10.000 ms at most, 2.00 links"
+    assert summary["table entries"] == "3, most at b1: 1"
+    assert summary["expectations"] == "1, all met"
+    assert "wasted" not in summary
 
 
 def test_failed_expectations() -> None:
@@ -53,16 +61,20 @@ def test_failed_expectations() -> None:
 def test_json() -> None:
     result = run("simulate", "bad.txt", "--json")
     assert result.code == 1
-    (found,) = result.rows
-    assert found["passed"] is False
-    assert [one["line"] for one in found["failures"]] == [10, 11]
-    assert found["received"] == {"advertise": 2, "publish": 2, "subscribe": 2}
-    assert found["traffic"] == 6
-    assert (found["wasted"], found["duplicates"]) == (0, 0)
-    assert (found["vain"], found["doubled"]) == (0, 0)  # deprecated names of the same
-    assert found["entries"] == {"b1": 1, "b2": 1, "b3": 1}
-    assert (found["brokers"], found["links"], found["strategy"]) == (3, 2, "with-Adv-with-Cov")
-    assert found["delay"] == pytest.approx(0.01)
+    (summary,) = result.rows
+    assert summary["passed"] is False
+    assert [failure["line"] for failure in summary["failures"]] == [10, 11]
+    assert summary["received"] == {"advertise": 2, "publish": 2, "subscribe": 2}
+    assert summary["traffic"] == 6
+    assert (summary["wasted"], summary["duplicates"]) == (0, 0)
+    assert (summary["vain"], summary["doubled"]) == (0, 0)  # deprecated names of the same
+    assert summary["entries"] == {"b1": 1, "b2": 1, "b3": 1}
+    assert (summary["brokers"], summary["links"], summary["strategy"]) == (
+        3,
+        2,
+        "with-Adv-with-Cov",
+    )
+    assert summary["delay"] == pytest.approx(0.01)
     assert run("simulate", "good.txt", "--json").rows[0]["passed"] is True
 
 
@@ -82,11 +94,11 @@ def test_changes() -> None:
     assert "presence" in rows(flood.stdout)["messages"]
     slow = run("simulate", "good.txt", "--costs", "engine")
     assert rows(slow.stdout)["deliveries"].startswith("1, after 10.031 ms")
-    one, same, other = (
+    first, same, other = (
         run("simulate", "lossy.txt", "--trace", "-", "--seed", str(seed)).stdout
         for seed in (1, 1, 2)
     )
-    assert one == same != other
+    assert first == same != other
 
 
 @pytest.mark.parametrize(
@@ -114,7 +126,7 @@ def test_bad_calls(arguments: list[str], complaint: str) -> None:
     assert complaint in result.stderr
 
 
-def test_what_is_no_text(tmp_path: Path) -> None:
+def test_a_scenario_that_is_not_utf_8(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_bytes(b"topology line 2\n\xff")
     result = run("simulate", "x.txt")
     assert result.code == 2
@@ -138,9 +150,9 @@ def test_tables_and_reasons() -> None:
     assert "d1 at b1, as published" in shown
     assert "d1 at b3, from b2" in shown
     assert "taken: an entry matches" in shown
-    (found,) = run("simulate", "good.txt", "--json", "--inspect", "b2", "--why", "d2").rows
-    assert [one["origin"] for one in found["tables"]["b2"]["advertisements"]] == ["b1"]
-    (only,) = found["why"]  # nobody wants it, so it stays where it was published
+    (summary,) = run("simulate", "good.txt", "--json", "--inspect", "b2", "--why", "d2").rows
+    assert [row["origin"] for row in summary["tables"]["b2"]["advertisements"]] == ["b1"]
+    (only,) = summary["why"]  # no subscriber matches, so it stays at its origin
     assert (only["broker"], only["from"]) == ("b1", None)
     assert [way["taken"] for way in only["ways"]] == [False, False]
 
@@ -153,45 +165,43 @@ def test_tables_and_reasons() -> None:
         (["--draw", "no/such/folder/x.svg"], "cannot be written"),
     ],
 )
-def test_what_cannot_be_shown(arguments: list[str], complaint: str) -> None:
+def test_unknown_names_and_unwritable_files(arguments: list[str], complaint: str) -> None:
     result = run("simulate", "good.txt", *arguments)
     assert result.code == 2
     assert complaint in result.stderr
-    assert (
-        rows(result.stdout)["expectations"] == "1, all met"
-    )  # what was found is told all the same
+    assert rows(result.stdout)["expectations"] == "1, all met"  # the summary is shown all the same
 
 
-def test_what_is_told_of_those_who_are_down(tmp_path: Path) -> None:
+def test_inspection_of_a_broker_that_is_down(tmp_path: Path) -> None:
     write(tmp_path, down__txt=GOOD + "crash b2\n")
     result = run("simulate", "down.txt", "--inspect", "b2", "--why", "d1", "--why", "d2")
     assert result.code == 0
-    told = result.stdout.splitlines()
-    assert "b2: it is down, and has no tables" in told
-    assert "d1 at b2, from b1: it is down, and has no tables" in told
-    assert "d2 at b1, as published" in told
-    (found,) = run("simulate", "down.txt", "--inspect", "b2", "--why", "d1", "--json").rows
-    assert (found["down"], found["tables"]) == (["b2"], {"b2": None})
-    assert [one["ways"] is None for one in found["why"]] == [False, True, False]
+    shown = result.stdout.splitlines()
+    assert "b2: it is down, and has no tables" in shown
+    assert "d1 at b2, from b1: it is down, and has no tables" in shown
+    assert "d2 at b1, as published" in shown
+    (summary,) = run("simulate", "down.txt", "--inspect", "b2", "--why", "d1", "--json").rows
+    assert (summary["down"], summary["tables"]) == (["b2"], {"b2": None})
+    assert [visit["ways"] is None for visit in summary["why"]] == [False, True, False]
 
 
-def test_what_is_told_of_refused_documents(tmp_path: Path) -> None:
+def test_refused_documents(tmp_path: Path) -> None:
     text = GOOD + "publish d3 by P <a><b></a>\nuntil idle\nexpect d3 refused\n"
     write(tmp_path, refused__txt=text)
     result = run("simulate", "refused.txt", "--why", "d3")
     assert result.code == 0
     assert rows(result.stdout)["refused"].startswith("d3: malformed: ")
     assert "d3 at b1, as published: refused, malformed: " in result.stdout
-    (found,) = run("simulate", "refused.txt", "--why", "d3", "--json").rows
-    assert list(found["refusals"]) == ["d3"]
-    assert found["why"][0]["refused"] == found["refusals"]["d3"]
-    assert (found["expectations"], found["seed"]) == (2, 0)
+    (summary,) = run("simulate", "refused.txt", "--why", "d3", "--json").rows
+    assert list(summary["refusals"]) == ["d3"]
+    assert summary["why"][0]["refused"] == summary["refusals"]["d3"]
+    assert (summary["expectations"], summary["seed"]) == (2, 0)
     many = "".join(f"publish e{n} by P <a>\n" for n in range(5))
     write(tmp_path, many__txt=text + many)
     assert "and 3 more" in run("simulate", "many.txt").stdout
 
 
-def test_what_keeps_it_from_being_quiet(tmp_path: Path) -> None:
+def test_reasons_for_an_overlay_that_is_not_idle(tmp_path: Path) -> None:
     write(tmp_path, busy__txt=GOOD + "crash b1\npublish d3 by P <a/>\nuntil idle\n")
     result = run("simulate", "busy.txt")
     assert result.code == 1
@@ -201,8 +211,8 @@ def test_what_keeps_it_from_being_quiet(tmp_path: Path) -> None:
     assert "b2-b3 is cut; b2 keeps d3 for others" in run("simulate", "cut.txt").stderr
 
 
-def test_frames_that_are_lost(tmp_path: Path) -> None:
-    """At a broker that is down, and on a link when it is cut; what dead brokers have counted counts."""
+def test_lost_frames(tmp_path: Path) -> None:
+    """Frames are lost at a broker that is down and on a cut link; crashed brokers count too."""
     write(
         tmp_path,
         lost__txt=GOOD
@@ -219,7 +229,7 @@ def test_frames_that_are_lost(tmp_path: Path) -> None:
     assert int(again) >= 1
 
 
-def test_a_byte_order_mark_and_no_stdin(tmp_path: Path) -> None:
+def test_a_byte_order_mark(tmp_path: Path) -> None:
     (tmp_path / "bom.txt").write_bytes(b"\xef\xbb\xbf" + GOOD.encode())
     assert run("simulate", "bom.txt").code == 0
 
@@ -238,7 +248,7 @@ def test_tables_as_files(tmp_path: Path) -> None:
     assert run("simulate", "good.txt", "--tables", "good.txt").code == 2
 
 
-def test_tables_of_another_time(tmp_path: Path) -> None:
+def test_tables_of_an_earlier_run(tmp_path: Path) -> None:
     run("simulate", "good.txt", "--tables", "tables")
     write(tmp_path, down__txt=GOOD + "crash b2\n")
     result = run("simulate", "down.txt", "--tables", "tables")

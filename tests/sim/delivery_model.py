@@ -190,7 +190,7 @@ class DeliveryModel:
         yield actions.RunUntilIdle()
 
     def probe(self) -> Iterator[actions.Action | expectations.Expectation]:
-        """Publish each sample once more: exactly the matching subscriptions receive it, unwasted."""
+        """Publish each sample once more: only matching subscriptions get it, unwasted."""
         expected: list[expectations.Expectation] = []
         samples = [sample.name for sample in self.scenario.settings(header.SampleSetting)]
         for name, (_, source) in sorted(self.publishers.items()):

@@ -1,4 +1,4 @@
-"""The same seed gives the same trace, byte for byte: in this process and in others, whatever their hash seed."""
+"""The same seed gives the same trace, byte for byte, in every process and with any hash seed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_traces_are_the_same_in_every_process() -> None:
     assert here == [digest(text) for text in texts]
     assert len(set(here)) == len(here)
     for hashes in ("1", "4711"):
-        found = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-c", PROGRAM],
             input="\f".join(texts),
             capture_output=True,
@@ -43,7 +43,7 @@ def test_traces_are_the_same_in_every_process() -> None:
             cwd=ROOT,
             env={**os.environ, "PYTHONHASHSEED": hashes},
         )
-        assert found.stdout.split() == here
+        assert completed.stdout.split() == here
 
 
 def test_another_seed_is_another_trace() -> None:
@@ -51,6 +51,6 @@ def test_another_seed_is_another_trace() -> None:
         "topology line 3\nlose 50% everywhere\npublisher P at b1 advertises anything\n"
         "subscribe s1 at b3 /a\nuntil idle\n"
     )
-    one, same, other = (run_scenario(scenario, changes=Changes(seed=seed)) for seed in (1, 1, 2))
-    assert one.trace == same.trace
-    assert one.trace != other.trace
+    first, same, other = (run_scenario(scenario, changes=Changes(seed=seed)) for seed in (1, 1, 2))
+    assert first.trace == same.trace
+    assert first.trace != other.trace

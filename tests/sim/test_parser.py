@@ -1,4 +1,4 @@
-"""The language of scenarios: text, values, text again; and errors that point."""
+"""The scenario language: text to values and back, and errors that point."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_every_statement_is_read_and_written() -> None:
     scenario = read_scenario(ALL)
     assert str(scenario) == ALL
     assert read_scenario(str(scenario)) == scenario
-    kinds = {type(one) for one in scenario.statements()}
+    kinds = {type(statement) for statement in scenario.statements()}
     assert kinds == {
         *header.Setting.__args__,
         *actions.Action.__args__,
@@ -105,10 +105,11 @@ def test_every_statement_is_read_and_written() -> None:
 
 def test_lines_comments_and_continuations() -> None:
     scenario = read_scenario(
-        "\n# a comment\nlink  b1-b2   5ms\n  # another\npublisher P at b1 advertises\n  /a/b\n\t/a/c\n\nuntil idle\n"
+        "\n# a comment\nlink  b1-b2   5ms\n  # another\npublisher P at b1 advertises\n"
+        "  /a/b\n\t/a/c\n\nuntil idle\n"
     )
     assert str(scenario) == "link b1-b2 5ms\npublisher P at b1 advertises /a/b /a/c\nuntil idle"
-    assert [one.line for one in scenario.statements()] == [3, 5, 9]
+    assert [statement.line for statement in scenario.statements()] == [3, 5, 9]
 
 
 @given(st.integers(0, 10**6))
@@ -123,18 +124,18 @@ def test_times(time: int) -> None:
 
 
 @given(st.integers(0, 10**6))
-def test_chances(chance: int) -> None:
-    assert read_percent(percent_text(chance)) == chance
+def test_percentages(probability: int) -> None:
+    assert read_percent(percent_text(probability)) == probability
 
 
 @pytest.mark.parametrize(
     "text", ["5", "5m", "-1s", "1.0000001s", "s", "1e3s", "٣s", "9" * 30 + "s"]
 )
-def test_what_is_no_time(text: str) -> None:
+def test_invalid_times(text: str) -> None:
     assert read_time(text) is None
 
 
-def refused(text: str) -> ScenarioError | None:
+def syntax_error(text: str) -> ScenarioError | None:
     try:
         read_scenario(text)
     except ScenarioError as error:
@@ -144,10 +145,10 @@ def refused(text: str) -> ScenarioError | None:
 
 @given(st.text(max_size=40), st.lists(st.sampled_from(ALL.split()), max_size=8))
 def test_any_text_is_a_scenario_or_an_error_with_its_line(text: str, words: list[str]) -> None:
-    for one in (text, " ".join(words)):
-        error = refused(one)
+    for candidate in (text, " ".join(words)):
+        error = syntax_error(candidate)
         if error is not None:
-            assert 1 <= error.line <= len(one.splitlines())
+            assert 1 <= error.line <= len(candidate.splitlines())
             assert error.expected
             json.dumps(error.as_dict())
 
@@ -203,6 +204,8 @@ def test_the_head_comes_first() -> None:
 
 
 HEAD = "topology line 3\n"
+PUBLISHED = HEAD + "publisher P at b1\npublish d1 by P <a/>\n"
+MERGING = HEAD + "strategy with-Adv-with-CovPM\n"
 
 
 @pytest.mark.parametrize(
@@ -221,9 +224,13 @@ HEAD = "topology line 3\n"
         (HEAD + "mergers by dtd book\nmergers by path /a/b 5\nuntil idle", 3, "said before"),
         (HEAD + "publisher P at b1 advertises dtd boook", 2, "nor a schema of that name"),
         (HEAD + "publisher P at b1\npublish d1..d99999999999 by P <a/>", 3, "at most 1,000,000"),
-        (HEAD + "publisher P at b1\npublish d2 by P <a/>\npublish d1..d3 by P <a/>", 4, "a document d2 already"),
-        (HEAD + "publisher P at b1\npublish d1 by P <a/>\nexpect d1 reaches at most s1", 4, "no subscriber s1"),
-        (HEAD + "publisher P at b1\npublish d1 by P <a/>\nexpect d1 crosses b1-b9", 4, "no link b1-b9"),
+        (
+            HEAD + "publisher P at b1\npublish d2 by P <a/>\npublish d1..d3 by P <a/>",
+            4,
+            "a document d2 already",
+        ),
+        (PUBLISHED + "expect d1 reaches at most s1", 4, "no subscriber s1"),
+        (PUBLISHED + "expect d1 crosses b1-b9", 4, "no link b1-b9"),
         (HEAD + "crash b1\nexpect entries b1 0", 3, "b1 is down"),
         (HEAD + "subscribe s1 at b1 /a[", 2, "ends too soon"),
         (HEAD + "cancel s1", 2, "no subscription s1"),
@@ -244,10 +251,10 @@ HEAD = "topology line 3\n"
         (HEAD + "expect entries b9 1", 2, "no broker b9"),
         (HEAD + "expect b1 sent b3 none", 2, "no neighbour"),
         (HEAD + "perfect links\ncut b1-b2", 3, "nothing fails"),
-        (HEAD + "strategy with-Adv-with-CovPM\npublisher P at b1 advertises anything", 2, "judges mergers by the paths"),
+        (MERGING + "publisher P at b1 advertises anything", 2, "judges mergers by the paths"),
     ],
 )  # fmt: skip
-def test_errors_of_what_is_asked_for(text: str, line: int, complaint: str) -> None:
+def test_errors_of_statements(text: str, line: int, complaint: str) -> None:
     with pytest.raises(RoutingError, match=complaint) as caught:
         run_scenario(text)
     assert isinstance(caught.value, ScenarioError)
@@ -260,11 +267,12 @@ def test_errors_in_expressions_point_into_them() -> None:
     assert (caught.value.text, caught.value.position) == ("//a[b==1]", 5)
 
 
-def test_files_are_those_beside_the_scenario(tmp_path: Path) -> None:
+def test_files_are_relative_to_the_scenario(tmp_path: Path) -> None:
     (tmp_path / "d.xml").write_text("<a><b/></a>")
     (tmp_path / "d.dtd").write_text("<!ELEMENT a (b*)><!ELEMENT b EMPTY>")
     text = (
-        "topology line 2\nrefuse outside\npublisher P at b1 advertises dtd d.dtd\nsubscribe s1 at b2 //b\nuntil idle\n"
+        "topology line 2\nrefuse outside\npublisher P at b1 advertises dtd d.dtd\n"
+        "subscribe s1 at b2 //b\nuntil idle\n"
         "publish d1 by P file d.xml\nuntil idle\nexpect d1 reaches s1\n"
     )
     assert run_scenario(text, tmp_path).passed
@@ -297,22 +305,25 @@ FAILING = [
 ]
 
 
-@pytest.mark.parametrize(("check", "found"), FAILING)
-def test_expectations_that_fail(check: str, found: str) -> None:
+@pytest.mark.parametrize(("expectation", "actual"), FAILING)
+def test_expectations_that_fail(expectation: str, actual: str) -> None:
     text = (
-        "topology line 2\npublisher P at b1 advertises anything\nsubscribe s1 at b2 /a\nsubscribe s2 at b2 /a/b\nuntil idle\n"
-        f"publish d1 by P <a/>\nuntil idle\n{check}\n"
+        "topology line 2\npublisher P at b1 advertises anything\n"
+        "subscribe s1 at b2 /a\nsubscribe s2 at b2 /a/b\nuntil idle\n"
+        f"publish d1 by P <a/>\nuntil idle\n{expectation}\n"
     )
     (failure,) = run_scenario(text).failures
-    assert (failure.line, failure.statement) == (8, check)
-    assert failure.actual.startswith(found)
+    assert (failure.line, failure.statement) == (8, expectation)
+    assert failure.actual.startswith(actual)
 
 
 def test_wasted_crossings_are_reported() -> None:
     text = (
-        "topology line 3\nschema small <!ELEMENT a (b?, c?, d?)> <!ELEMENT b EMPTY> <!ELEMENT c EMPTY> <!ELEMENT d EMPTY>\n"
+        "topology line 3\nschema small <!ELEMENT a (b?, c?, d?)> <!ELEMENT b EMPTY>\n"
+        " <!ELEMENT c EMPTY> <!ELEMENT d EMPTY>\n"
         "strategy with-Adv-with-CovIPM(0.4)\npublisher P at b1 advertises dtd small\n"
-        "subscribe s1 at b3 /a/b\nsubscribe s2 at b3 /a/c\nuntil idle\npublish d1 by P <a><d/></a>\nuntil idle\n"
+        "subscribe s1 at b3 /a/b\nsubscribe s2 at b3 /a/c\nuntil idle\n"
+        "publish d1 by P <a><d/></a>\nuntil idle\n"
         "expect d1 not wasted\n"
     )
     (failure,) = run_scenario(text).failures
@@ -323,7 +334,7 @@ def test_an_overlay_with_a_broker_down_is_not_idle() -> None:
     outcome = run_scenario(
         "topology line 2\nuntil idle\ncrash b2\npublisher P at b1 advertises anything\nuntil idle\n"
     )
-    assert [one.line for one in outcome.failures] == [5]
+    assert [failure.line for failure in outcome.failures] == [5]
 
 
 def test_statements_are_one_line() -> None:

@@ -1,6 +1,6 @@
-"""Golden traces: scenarios/NAME.txt is run, and what is printed must be scenarios/NAME.trace, byte for byte.
+"""Golden traces: the output of scenarios/NAME.txt is scenarios/NAME.trace, byte for byte.
 
-After a change that is meant, `PATHCAST_GOLDEN=write` writes them anew; then read the difference.
+After an intended change, `PATHCAST_GOLDEN=write` writes the traces; then review the difference.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.cli.running import run
 
 FOLDER = Path(__file__).parent / "scenarios"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.txt"))
-MENDED = sorted((Path(__file__).parent / "regressions").glob("*.txt"))
+REGRESSIONS = sorted((Path(__file__).parent / "regressions").glob("*.txt"))
 
 
 def test_there_are_scenarios() -> None:
@@ -34,13 +34,13 @@ def test_traces(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_texts_are_read_as_they_are_written(name: str) -> None:
+def test_canonical_texts_are_stable(name: str) -> None:
     scenario = read_scenario((FOLDER / f"{name}.txt").read_text(encoding="utf-8"))
     assert read_scenario(str(scenario)) == scenario
     assert str(read_scenario(str(scenario))) == str(scenario)
 
 
-@pytest.mark.parametrize("path", MENDED, ids=lambda path: str(path.stem))
-def test_what_was_wrong_once(path: Path) -> None:
-    """Random disasters that found an error, made small; the first line of each says what it was."""
+@pytest.mark.parametrize("path", REGRESSIONS, ids=lambda path: str(path.stem))
+def test_regressions(path: Path) -> None:
+    """Shrunk random scenarios that found an error; the first comment of each names it."""
     assert run_scenario(path.read_text(encoding="utf-8")).failures == ()

@@ -1,4 +1,4 @@
-"""Shapes of overlays."""
+"""Topologies: shapes, sizes and errors."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from pathcast.sim.topology import (
 )
 
 
-def graph(one: Topology) -> nx.Graph[str]:
-    found: nx.Graph[str] = nx.Graph()
-    found.add_nodes_from(one.brokers)
-    found.add_edges_from((link.left, link.right) for link in one.links)
-    return found
+def graph(overlay: Topology) -> nx.Graph[str]:
+    result: nx.Graph[str] = nx.Graph()
+    result.add_nodes_from(overlay.brokers)
+    result.add_edges_from((link.left, link.right) for link in overlay.links)
+    return result
 
 
 def test_lines_stars_and_trees() -> None:
@@ -37,12 +37,12 @@ def test_lines_stars_and_trees() -> None:
     assert line(1).brokers == ("b1",)
 
 
-def test_the_trees_of_the_thesis() -> None:
+def test_trees_of_cao_2012() -> None:
     """Cao (2012), sections 5.4.2 and 5.4.3: consumers three and eleven hops away."""
     depths = nx.single_source_shortest_path_length(graph(cao_1()), "A")
-    assert {depths[one] for one in "FGHI"} == {3}
+    assert {depths[name] for name in "FGHI"} == {3}
     depths = nx.single_source_shortest_path_length(graph(cao_2()), "A")
-    assert {depths[one] for one in "LMNO"} == {11}
+    assert {depths[name] for name in "LMNO"} == {11}
 
 
 @given(st.integers(1, 30), st.integers(0, 12), st.integers(0, 10**6))
@@ -52,33 +52,33 @@ def test_random_graphs(count: int, extra: int, seed: int) -> None:
         with pytest.raises(RoutingError, match="room for"):
             random_graph(count, extra, seed)
         return
-    one = random_graph(count, extra, seed)
-    assert nx.is_connected(graph(one))
-    assert graph(one).number_of_edges() == len(one.links) == count - 1 + extra
-    assert one.acyclic == (extra == 0)
-    assert one == random_graph(count, extra, seed)
+    overlay = random_graph(count, extra, seed)
+    assert nx.is_connected(graph(overlay))
+    assert graph(overlay).number_of_edges() == len(overlay.links) == count - 1 + extra
+    assert overlay.acyclic == (extra == 0)
+    assert overlay == random_graph(count, extra, seed)
 
 
 @given(st.integers(1, 12), st.integers(1, 4), st.integers(1, 8), st.integers(0, 10**6))
 def test_transit_stub(transits: int, stubs: int, size: int, seed: int) -> None:
-    one = transit_stub(transits, stubs, size, seed)
-    assert len(one.brokers) == transits * (1 + stubs * size)
-    assert nx.is_connected(graph(one))
-    assert graph(one).number_of_edges() == len(one.links)
-    assert one == transit_stub(transits, stubs, size, seed)
+    overlay = transit_stub(transits, stubs, size, seed)
+    assert len(overlay.brokers) == transits * (1 + stubs * size)
+    assert nx.is_connected(graph(overlay))
+    assert graph(overlay).number_of_edges() == len(overlay.links)
+    assert overlay == transit_stub(transits, stubs, size, seed)
 
 
 def test_a_thousand_brokers() -> None:
-    one = transit_stub(10, 9, 11, seed=1)
-    assert len(one.brokers) == 1_000
-    assert one != transit_stub(10, 9, 11, seed=2)
+    overlay = transit_stub(10, 9, 11, seed=1)
+    assert len(overlay.brokers) == 1_000
+    assert overlay != transit_stub(10, 9, 11, seed=2)
 
 
 @pytest.mark.parametrize(
     "words",
     ["line 5", "star 5", "binary 4", "cao-1", "cao-2", "random 9 3", "transit-stub 4 2 3"],
 )
-def test_words(words: str) -> None:
+def test_topologies_by_name(words: str) -> None:
     assert topology(words.split(), seed=3).name == words
 
 
@@ -99,7 +99,7 @@ def test_words(words: str) -> None:
         ("transit-stub 0 1 1", "at least one of each"),
     ],
 )
-def test_words_that_name_nothing(words: str, complaint: str) -> None:
+def test_unknown_topologies(words: str, complaint: str) -> None:
     with pytest.raises(RoutingError, match=complaint):
         topology(words.split(), seed=0)
 
@@ -115,6 +115,6 @@ def test_words_that_name_nothing(words: str, complaint: str) -> None:
         ([Link("a", "b", float("nan"))], "cannot take"),
     ],
 )
-def test_overlays_that_are_none(links: list[Link], complaint: str) -> None:
+def test_invalid_topologies(links: list[Link], complaint: str) -> None:
     with pytest.raises(RoutingError, match=complaint):
         Topology.of("x", links)

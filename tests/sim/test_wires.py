@@ -1,4 +1,4 @@
-"""What happens to frames on a wire."""
+"""Wires: latency, bandwidth, cuts and faults."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from pathcast.sim.wires import Faults, Wire
 
 
 def wire(bandwidth: float | None = None, **faults: float) -> Wire:
-    found = Wire(0.01, bandwidth, SeededRandom(1, "wire"))
-    found.faults = Faults(**faults)
-    return found
+    result = Wire(0.01, bandwidth, SeededRandom(1, "wire"))
+    result.faults = Faults(**faults)
+    return result
 
 
 def test_latency_and_bandwidth() -> None:
-    one = wire(bandwidth=1_000.0)
-    assert one.carry(100, 0.0) == [0.11]
-    assert one.carry(100, 0.0) == pytest.approx([0.21])  # after the first
-    assert one.carry(100, 5.0) == pytest.approx([5.11])
-    assert (one.frames, one.bytes) == (3, 300)
+    link = wire(bandwidth=1_000.0)
+    assert link.carry(100, 0.0) == [0.11]
+    assert link.carry(100, 0.0) == pytest.approx([0.21])  # after the first
+    assert link.carry(100, 5.0) == pytest.approx([5.11])
+    assert (link.frames, link.bytes) == (3, 300)
 
 
 def test_a_cut_wire_carries_nothing() -> None:
-    one = wire()
-    one.cut = True
-    assert one.carry(1, 0.0) == []
-    assert one.lost == 1
+    link = wire()
+    link.cut = True
+    assert link.carry(1, 0.0) == []
+    assert link.lost == 1
 
 
 def test_certain_faults() -> None:
@@ -41,33 +41,33 @@ def test_certain_faults() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(1, 10_000)), max_size=30))
-def test_without_faults_the_order_is_kept(sent: list[tuple[float, int]]) -> None:
-    one = wire(bandwidth=50_000.0)
+def test_a_wire_without_faults_keeps_the_order(sent: list[tuple[float, int]]) -> None:
+    link = wire(bandwidth=50_000.0)
     now, arrived = 0.0, []
     for pause, size in sent:
         now += pause
-        arrived += one.carry(size, now)
+        arrived += link.carry(size, now)
     assert arrived == sorted(arrived)
     assert len(arrived) == len(sent)
 
 
-def test_what_was_on_its_way_when_faults_end_does_not_make_the_order_worse() -> None:
-    one = wire(delay=1.0, max_delay=1.0)
-    one.carry(1, 0.0)
-    one.faults = Faults()
-    assert one.carry(1, 0.0) == [0.01]
+def test_a_delayed_frame_does_not_hold_up_later_ones_without_faults() -> None:
+    link = wire(delay=1.0, max_delay=1.0)
+    link.carry(1, 0.0)
+    link.faults = Faults()
+    assert link.carry(1, 0.0) == [0.01]
 
 
-def test_shares_are_as_asked() -> None:
-    one = wire(lose=0.3)
+def test_the_rate_of_losses() -> None:
+    link = wire(lose=0.3)
     for number in range(10_000):
-        one.carry(1, float(number))
-    assert 2_700 < one.lost < 3_300
+        link.carry(1, float(number))
+    assert 2_700 < link.lost < 3_300
 
 
-def test_the_same_chance_gives_the_same_fate() -> None:
-    def fates() -> list[list[float]]:
-        one = wire(lose=0.2, duplicate=0.2, reorder=0.2, delay=0.2)
-        return [one.carry(1, float(number)) for number in range(100)]
+def test_a_seed_determines_the_faults() -> None:
+    def arrivals() -> list[list[float]]:
+        link = wire(lose=0.2, duplicate=0.2, reorder=0.2, delay=0.2)
+        return [link.carry(1, float(number)) for number in range(100)]
 
-    assert fates() == fates()
+    assert arrivals() == arrivals()

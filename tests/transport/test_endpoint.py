@@ -1,7 +1,7 @@
-"""What two endpoints make of a link that loses, doubles and reorders, while their owners die and live again.
+"""Two endpoints over a link that loses, duplicates and reorders, with restarts of both sides.
 
-Between two lives everything arrives once and in order, and nothing that was confirmed is missing; whoever meets a new life is told so, before anything
-that life says.
+Between two sessions every message arrives once and in order, and the peer has every confirmed
+message. An endpoint reports a new session of its peer before any message of that session.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathcast.transport import (
 )
 
 RETRY = RetryPolicy(initial_delay=1.0, max_delay=4.0, window=3, burst=2)
-Message = tuple[str, int, int]  # who says it, in which life, and the how manieth there
+Message = tuple[str, int, int]  # sender, its session, and a number that counts up
 
 MOVES = st.one_of(
     st.just(("rest", 0)),
@@ -34,176 +34,185 @@ MOVES = st.one_of(
 
 
 class Pair:
-    """Two ends, what is on its way between them in no order, and what each has heard of each life of the other."""
+    """Two endpoints, the frames in flight in any order, and the messages each received."""
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.lives = [1, 1]
+        self.sessions = [1, 1]
         self.ends: list[Endpoint[Message]] = [self._end(0), self._end(1)]
         self.sent = [0, 0]
-        self.flying: list[tuple[int, Frame[Message]]] = []  # whom it is for
-        self.heard: list[dict[tuple[int, int], list[int]]] = [{}, {}]
+        self.in_flight: list[tuple[int, Frame[Message]]] = []  # by receiver
+        self.received: list[dict[tuple[int, int], list[int]]] = [{}, {}]
         self.confirmed: list[list[Message]] = [[], []]
-        self.met: list[dict[int, list[int]]] = [{}, {}]  # by one's own life
-        for who in (0, 1):
-            self._push(who)
+        self.peer_sessions: list[dict[int, list[int]]] = [
+            {},
+            {},
+        ]  # sessions of the peer, by own session
+        for side in (0, 1):
+            self._push(side)
 
-    def _end(self, who: int) -> Endpoint[Message]:
-        life = self.lives[who]
-        return Endpoint(life, fresh=life == 1, retry=RETRY)
+    def _end(self, side: int) -> Endpoint[Message]:
+        session = self.sessions[side]
+        return Endpoint(session, fresh=session == 1, retry=RETRY)
 
-    def _push(self, who: int) -> None:
-        self.flying += [(1 - who, frame) for frame in self.ends[who].frames(self.now)]
+    def _push(self, side: int) -> None:
+        self.in_flight += [(1 - side, frame) for frame in self.ends[side].frames(self.now)]
 
     def act(self, move: str, number: int) -> None:
         match move:
             case "send":
                 self.sent[number] += 1
-                self.ends[number].send((str(number), self.lives[number], self.sent[number]))
+                self.ends[number].send((str(number), self.sessions[number], self.sent[number]))
                 self._push(number)
-            case "arrive" | "double" if self.flying:
-                at = number % len(self.flying)
-                who, frame = self.flying[at] if move == "double" else self.flying.pop(at)
-                self._take(who, frame)
-            case "lose" if self.flying:
-                self.flying.pop(number % len(self.flying))
+            case "arrive" | "double" if self.in_flight:
+                at = number % len(self.in_flight)
+                side, frame = self.in_flight[at] if move == "double" else self.in_flight.pop(at)
+                self._take(side, frame)
+            case "lose" if self.in_flight:
+                self.in_flight.pop(number % len(self.in_flight))
             case "wait":
                 self.now += number
-                for who in (0, 1):
-                    alarm = self.ends[who].deadline
-                    if alarm is not None and alarm <= self.now:
-                        self._push(who)
+                for side in (0, 1):
+                    deadline = self.ends[side].deadline
+                    if deadline is not None and deadline <= self.now:
+                        self._push(side)
             case "restart":
-                self.lives[number] += 1
+                self.sessions[number] += 1
                 self.sent[number] = 0
                 self.ends[number] = self._end(number)
                 self._push(number)
 
-    def _take(self, who: int, frame: Frame[Message]) -> None:
-        before = self.ends[who].peer
-        for event in self.ends[who].receive(frame):
+    def _take(self, side: int, frame: Frame[Message]) -> None:
+        before = self.ends[side].peer
+        for event in self.ends[side].receive(frame):
             match event:
                 case PeerSessionChanged(fresh=fresh):
                     assert frame.session > before
                     assert fresh == (frame.session == 1)
-                    self.met[who].setdefault(self.lives[who], []).append(frame.session)
-                case Arrived(message=(said_by, life, number)):
-                    assert said_by == str(1 - who)
-                    assert life == self.ends[who].peer  # nobody hears the dead after the living
-                    self.heard[who].setdefault((self.lives[who], life), []).append(number)
+                    self.peer_sessions[side].setdefault(self.sessions[side], []).append(
+                        frame.session
+                    )
+                case Arrived(message=(sender, session, number)):
+                    assert sender == str(1 - side)
+                    assert session == self.ends[side].peer  # none of an earlier session
+                    own = self.sessions[side]
+                    self.received[side].setdefault((own, session), []).append(number)
                 case Confirmed(message=message):
-                    assert message[1] == self.lives[who]
-                    self.confirmed[who].append(message)
-        self._push(who)
+                    assert message[1] == self.sessions[side]
+                    self.confirmed[side].append(message)
+        self._push(side)
 
-    def calm(self) -> None:
-        """From now on nothing is lost."""
+    def run_until_idle(self) -> None:
+        """Deliver all frames and retransmit, without losses, until nothing is left to send."""
         for _ in range(1_000):
-            while self.flying:
-                self._take(*self.flying.pop(0))
-            alarms = [end.deadline for end in self.ends if end.deadline is not None]
-            if not alarms:
+            while self.in_flight:
+                self._take(*self.in_flight.pop(0))
+            deadlines = [end.deadline for end in self.ends if end.deadline is not None]
+            if not deadlines:
                 return
-            self.now = max(self.now, min(alarms))
-            for who in (0, 1):
-                self._push(who)
-        raise AssertionError("it is never quiet")
+            self.now = max(self.now, min(deadlines))
+            for side in (0, 1):
+                self._push(side)
+        raise AssertionError("the endpoints never become idle")
 
     def check(self) -> None:
-        for who in (0, 1):
-            for said in self.heard[who].values():
-                assert said == list(range(said[0], said[0] + len(said)))  # in order, once, no gaps
-            for one in self.confirmed[who]:
-                said_to = [
-                    said for (_, life), said in self.heard[1 - who].items() if life == one[1]
-                ]
-                assert any(one[2] in said for said in said_to)
+        for side in (0, 1):
+            for numbers in self.received[side].values():
+                assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))  # no gaps
+            for _, session, number in self.confirmed[side]:
+                assert any(
+                    number in numbers
+                    for (_, sender_session), numbers in self.received[1 - side].items()
+                    if sender_session == session
+                )
 
 
 @given(st.lists(MOVES, min_size=20, max_size=80))
-def test_once_and_in_order_between_two_lives(moves: list[tuple[str, int]]) -> None:
+def test_once_and_in_order_between_two_sessions(moves: list[tuple[str, int]]) -> None:
     pair = Pair()
     for move in moves:
         pair.act(*move)
     pair.check()
-    pair.calm()
+    pair.run_until_idle()
     pair.check()
-    for who in (0, 1):
-        assert pair.ends[who].peer == pair.lives[1 - who]
-        assert pair.ends[who].backlog == 0
-        assert not pair.ends[who]._out_of_order  # what came twice is not kept
-        assert all(met == sorted(set(met)) for met in pair.met[who].values())
-        # What was said since the two met has been heard to the end: the rest was dropped when they met, and that is the owners' affair.
-        heard = pair.heard[1 - who].get((pair.lives[1 - who], pair.lives[who]), [])
-        if heard:
-            assert heard[-1] == pair.sent[who]
+    for side in (0, 1):
+        assert pair.ends[side].peer == pair.sessions[1 - side]
+        assert pair.ends[side].backlog == 0
+        assert not pair.ends[side]._out_of_order  # duplicates are not kept
+        assert all(
+            sessions == sorted(set(sessions)) for sessions in pair.peer_sessions[side].values()
+        )
+        # Every message since the two sessions met has arrived. Earlier ones were dropped.
+        numbers = pair.received[1 - side].get((pair.sessions[1 - side], pair.sessions[side]), [])
+        if numbers:
+            assert numbers[-1] == pair.sent[side]
 
 
-def test_a_link_that_is_cut_and_heals_loses_nothing_and_nobody_is_met_again() -> None:
+def test_a_link_that_is_cut_and_heals_loses_nothing_and_keeps_the_sessions() -> None:
     pair = Pair()
-    pair.calm()
+    pair.run_until_idle()
     pair.act("send", 0)
-    pair.flying.clear()  # cut
+    pair.in_flight.clear()  # cut
     for _ in range(5):
         pair.act("send", 0)
         pair.act("wait", 6)
-        pair.flying.clear()
-    pair.calm()
-    assert pair.heard[1] == {(1, 1): [1, 2, 3, 4, 5, 6]}
-    assert (pair.met[0], pair.met[1]) == ({1: [1]}, {1: [1]})
+        pair.in_flight.clear()
+    pair.run_until_idle()
+    assert pair.received[1] == {(1, 1): [1, 2, 3, 4, 5, 6]}
+    assert (pair.peer_sessions[0], pair.peer_sessions[1]) == ({1: [1]}, {1: [1]})
     assert pair.ends[0].retransmissions
 
 
-def test_a_new_life_is_met_and_what_was_meant_for_the_old_one_is_dropped() -> None:
+def test_a_restart_of_the_peer_is_reported_and_drops_unconfirmed_messages() -> None:
     pair = Pair()
-    pair.calm()
+    pair.run_until_idle()
     pair.act("send", 0)
     pair.act("restart", 1)
-    pair.calm()
-    assert pair.met[0] == {1: [1, 2]}
-    assert (1, 1) not in pair.heard[1]
+    pair.run_until_idle()
+    assert pair.peer_sessions[0] == {1: [1, 2]}
+    assert (1, 1) not in pair.received[1]
     pair.act("send", 0)
-    pair.calm()
-    assert pair.heard[1] == {(2, 1): [2]}
+    pair.run_until_idle()
+    assert pair.received[1] == {(2, 1): [2]}
 
 
-def test_pauses_grow_and_progress_makes_them_short_again() -> None:
-    one: Endpoint[str] = Endpoint(1, fresh=True, retry=RETRY)
-    other: Endpoint[str] = Endpoint(1, fresh=True, retry=RETRY)
-    other.receive(one.frames(0.0)[0])
-    one.receive(other.frames(0.0)[0])
-    one.send("a")
-    (frame,) = one.frames(0.0)
-    alarms = []
+def test_exponential_backoff_and_its_reset_by_an_acknowledgement() -> None:
+    sender: Endpoint[str] = Endpoint(1, fresh=True, retry=RETRY)
+    receiver: Endpoint[str] = Endpoint(1, fresh=True, retry=RETRY)
+    receiver.receive(sender.frames(0.0)[0])
+    sender.receive(receiver.frames(0.0)[0])
+    sender.send("a")
+    (frame,) = sender.frames(0.0)
+    deadlines = []
     for _ in range(4):
-        assert one.deadline is not None
-        alarms.append(one.deadline)
-        assert one.frames(one.deadline) == [frame]
-    assert alarms == [1.0, 3.0, 7.0, 11.0]
-    other.receive(frame)
-    assert one.receive(other.frames(12.0)[0]) == [Confirmed("a")]
-    assert one.deadline is None
-    one.send("b")
-    one.frames(12.0)
-    assert one.deadline == 13.0
+        assert sender.deadline is not None
+        deadlines.append(sender.deadline)
+        assert sender.frames(sender.deadline) == [frame]
+    assert deadlines == [1.0, 3.0, 7.0, 11.0]
+    receiver.receive(frame)
+    assert sender.receive(receiver.frames(12.0)[0]) == [Confirmed("a")]
+    assert sender.deadline is None
+    sender.send("b")
+    sender.frames(12.0)
+    assert sender.deadline == 13.0
 
 
-def test_only_so_many_are_on_their_way() -> None:
+def test_the_window_limits_messages_in_flight() -> None:
     pair = Pair()
-    pair.calm()
+    pair.run_until_idle()
     for _ in range(5):
         pair.act("send", 0)
-    assert [frame.sequence for who, frame in pair.flying if who == 1 and frame.sequence] == [
+    assert [frame.sequence for side, frame in pair.in_flight if side == 1 and frame.sequence] == [
         1,
         2,
         3,
     ]
     assert pair.ends[0].backlog == 5
-    pair.calm()
-    assert pair.heard[1][1, 1] == [1, 2, 3, 4, 5]
+    pair.run_until_idle()
+    assert pair.received[1][1, 1] == [1, 2, 3, 4, 5]
 
 
-def test_direct_ends_hand_on_what_they_get() -> None:
+def test_lossless_endpoints_deliver_in_order() -> None:
     end: LosslessEndpoint[str] = LosslessEndpoint()
     end.send("a")
     end.send("b")

@@ -122,7 +122,8 @@ def link_facts(run: Simulation) -> list[LinkFacts]:
 
 def _traffic(wire: Wire, documents: int) -> str:
     lost = f", {wire.lost:,} lost" if wire.lost else ""
-    return f"{plural(documents, 'document')}, {plural(wire.frames, 'frame')}{lost}, {format_bytes(wire.bytes)}"
+    frames = plural(wire.frames, "frame")
+    return f"{plural(documents, 'document')}, {frames}{lost}, {format_bytes(wire.bytes)}"
 
 
 def heading(run: Simulation) -> tuple[str, list[str]]:

@@ -3,8 +3,8 @@
 The stress of a layout is the sum over all pairs of ((distance - hops) / hops) squared. Majorization
 moves each broker in turn to the optimum that the others imply, which never increases the stress
 (Gansner, Koren and North 2004). It starts from the rings of a shortest-path tree, whose branches
-`untwist` orders so that few other links cross. All pairs are visited `_SWEEPS` times, so this is for
-hundreds of brokers; larger overlays keep the rings.
+`untwist` orders so that few other links cross. All pairs are visited `_SWEEPS` times, so this is
+for hundreds of brokers; larger overlays keep the rings.
 
 At the end `push_apart` moves brokers away from each other, and away from links of other brokers.
 """
@@ -48,7 +48,7 @@ def place_by_stress(neighbours: Neighbours, links: LinkPairs) -> dict[str, Point
 
 
 def untwist(neighbours: Neighbours, links: LinkPairs) -> LayoutTree:
-    """Return a shortest-path tree whose branches are ordered so that few links cross on its rings."""
+    """Return a shortest-path tree with its branches in an order in which few links cross."""
     tree = breadth_first_tree(neighbours, balanced_root(neighbours))
     parent = {child: name for name, children in tree.children.items() for child in children}
     others = [(left, right) for left, right in links if right not in (parent.get(left), left)]

@@ -32,7 +32,8 @@ def draw_link(edge: LinkFacts, layout: Layout, busiest: int) -> str:
     width = layout.style.max_link_width * edge.bytes / busiest if busiest else 0.0
     width = max(width, 1.5 if edge.cut else 1.0)
     return (
-        f'<g class="{_css_class(edge)}" data-link="{escape_text(edge.name)}"><title>{escape_text(edge.tooltip)}</title>'
+        f'<g class="{_css_class(edge)}" data-link="{escape_text(edge.name)}">'
+        f"<title>{escape_text(edge.tooltip)}</title>"
         f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke-width="{width:.1f}"/></g>'
     )
 
@@ -43,7 +44,8 @@ def draw_link_label(edge: LinkFacts, layout: Layout) -> str:
     text, size = format_bytes(edge.bytes), layout.style.label_size
     x, y, half = (x1 + x2) / 2, (y1 + y2) / 2, width_of(text, size) / 2
     return (
-        f'<g class="{_css_class(edge)}" data-bytes="{escape_text(edge.name)}"><title>{escape_text(edge.tooltip)}</title>'
+        f'<g class="{_css_class(edge)}" data-bytes="{escape_text(edge.name)}">'
+        f"<title>{escape_text(edge.tooltip)}</title>"
         f'<rect x="{x - half:.1f}" y="{y - size * 0.6:.1f}"'
         f' width="{2 * half:.1f}" height="{size * 1.2:.1f}" rx="3"/>'
         f'<text x="{x:.1f}" y="{y + size * 0.35:.1f}" font-size="{size}">{text}</text></g>'
@@ -69,7 +71,8 @@ def draw_broker(node: BrokerFacts, layout: Layout, largest: int, captioned: bool
     fill = "" if not node.up else f' fill="{shade((node.prt or 0) / largest if largest else 0)}"'
     lines = [
         (
-            f'<g class="{css_class}" data-broker="{escape_text(node.name)}" transform="translate({x} {y})">'
+            f'<g class="{css_class}" data-broker="{escape_text(node.name)}"'
+            f' transform="translate({x} {y})">'
             f"<title>{escape_text(node.tooltip)}</title>"
         )
     ]
@@ -98,7 +101,8 @@ def draw_broker(node: BrokerFacts, layout: Layout, largest: int, captioned: bool
 def _fit_text(css_class: str, y: float, text: str, size: int, room: float) -> str:
     """Return the SVG of a text line, in smaller letters if it is too long."""
     font_size = min(float(size), size * room / width_of(text, size))
-    return f'<text class="{css_class}" y="{y:g}" font-size="{font_size:.3g}">{escape_text(text)}</text>'
+    attributes = f'class="{css_class}" y="{y:g}" font-size="{font_size:.3g}"'
+    return f"<text {attributes}>{escape_text(text)}</text>"
 
 
 def _corner(style: BrokerStyle, left: bool) -> Point:
@@ -142,7 +146,8 @@ def _draw_count(x: float, y: float, count: int, anchor: str, style: BrokerStyle)
         return []
     return [
         (
-            f'<text class="count" x="{x:g}" y="{y + style.label_size * 0.35:g}" font-size="{style.label_size}"'
+            f'<text class="count" x="{x:g}" y="{y + style.label_size * 0.35:g}"'
+            f' font-size="{style.label_size}"'
             f' text-anchor="{anchor}">{count:,}</text>'
         )
     ]

@@ -48,7 +48,7 @@ def check_expectation(
             if set(crossed) != set(links):
                 return f"it crossed {_join(map('-'.join, crossed), 'none')}"
         case expectations.NotWasted(document=document):
-            return _check_not_wasted(document, run)
+            return _check_perfect_routing(document, run)
         case expectations.IsRefused(document=document):
             _require_document(run, document)
             if document not in run.metrics.refusals:
@@ -57,7 +57,7 @@ def check_expectation(
             count = _running_broker(run, name).router.entry_count()
             return None if count == number else f"it has {count}"
         case expectations.InterestsSent(broker=name, neighbour=neighbour, xpaths=xpaths):
-            sent = _interests_sent(_running_broker(run, name), neighbour)
+            sent = _sent_interests(_running_broker(run, name), neighbour)
             if sorted(sent) != sorted(parse(xpath, namespaces).text for xpath in xpaths):
                 return f"it sent {' ; '.join(sent) or 'none'}"
         case expectations.MessageCount(kind=kind, number=number):
@@ -99,7 +99,7 @@ def _receivers(run: Simulation, document: str) -> list[str]:
     return [delivery.subscriber for delivery in deliveries if delivery.document == document]
 
 
-def _check_not_wasted(document: str, run: Simulation) -> str | None:
+def _check_perfect_routing(document: str, run: Simulation) -> str | None:
     """A crossing is wasted if its receiver neither delivered the document nor sent it on."""
     crossed = _links_of(run, document)
     deliveries = run.metrics.deliveries
@@ -121,13 +121,13 @@ def _find_remaining_state(run: Simulation) -> str | None:
         entries = host.broker.router.leftovers()
         if entries:
             return f"{name} has {', '.join(entries)}"
-        stored = _describe_stored(host, parents=run.settings.strategy.advertisements)
-        if stored:
-            return f"{name} {stored}"
+        description = _describe_storage(host, parents=run.settings.strategy.advertisements)
+        if description:
+            return f"{name} {description}"
     return None
 
 
-def _describe_stored(host: BrokerHost, *, parents: bool) -> str | None:
+def _describe_storage(host: BrokerHost, *, parents: bool) -> str | None:
     storage = host.storage
     if storage.documents:
         return f"keeps {', '.join(storage.documents)}"
@@ -161,7 +161,7 @@ def _running_broker(run: Simulation, name: str) -> Broker:
     return host.broker
 
 
-def _interests_sent(broker: Broker, neighbour: str) -> list[str]:
+def _sent_interests(broker: Broker, neighbour: str) -> list[str]:
     interests = broker.router.sent_interests(neighbour)
     if interests is None:
         raise RoutingError("unknown", f"{neighbour} is no neighbour of {broker.name}")

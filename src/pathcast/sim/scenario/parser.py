@@ -50,7 +50,7 @@ _METRICS = {
     "duplicates": expectations.DocumentMetric.DUPLICATES,
     "doubled": expectations.DocumentMetric.DUPLICATES,  # deprecated
 }
-_DEPRECATED_VERBS = ("in", "tells")  # in vain nowhere; tells, for sent
+_DEPRECATED_VERBS = ("in", "tells")  # now `not wasted` and `sent`
 _EVERY = re.compile(r"(?<=>)\s+every\s+\S+$")  # after a document, which ends with >
 _NUMBERED = re.compile(r"(.*?)(\d+)", re.ASCII)
 

@@ -284,7 +284,7 @@ class _ScenarioRun:
             ):
                 self._change_links(statement)
             case actions.CrashBroker(broker=broker):
-                self._require_faults_allowed()
+                self._require_faulty_links()
                 simulation.crash(broker)
             case actions.RestartBroker(broker=broker, tables=tables):
                 simulation.restart(broker, tables=tables)
@@ -319,7 +319,7 @@ class _ScenarioRun:
         self,
         statement: actions.CutLink | actions.HealLinks | actions.SetFault | actions.ClearFaults,
     ) -> None:
-        self._require_faults_allowed()
+        self._require_faulty_links()
         simulation = self.simulation
         everywhere = [(link.left, link.right) for link in simulation.topology.links]
         for link in everywhere if statement.link is None else [statement.link]:
@@ -339,7 +339,7 @@ class _ScenarioRun:
                     simulation.set_faults(after, *link)
                     self._faults[_sorted_ends(link)] = after
 
-    def _require_faults_allowed(self) -> None:
+    def _require_faulty_links(self) -> None:
         if self._scenario.setting(header.PerfectLinks) is not None:
             hint = "leave out: perfect links"
             raise RoutingError("faults", "nothing fails where links are perfect", hint=hint)
