@@ -213,15 +213,15 @@ MERGING = HEAD + "strategy with-Adv-with-CovPM\n"
     [
         ("until idle\n", 1, "there are no brokers"),
         ("topology line x\nuntil idle", 1, "a number is expected"),
-        ("seed 1\nseed 2\ntopology line 2\n", 2, "said before"),
+        ("seed 1\nseed 2\ntopology line 2\n", 2, "an earlier line has this setting"),
         ("topology line 2\nlink b1-b2\n", 2, "its links already"),
         ("link b1-b2\nlink b3-b4\n", 2, "nothing leads from b1 to b3"),
         ("costs nothing\ntopology line 2\n", 1, "nothing cannot be read"),
         (HEAD + "subscribe s1 at b9 /a", 2, "no broker b9"),
         ("topology line 99999999999\nuntil idle", 1, "at most 10,000 brokers"),
         (HEAD + "schema x <!ELEMENT a (b\nuntil idle", 2, "unexpected|expected"),
-        (HEAD + "mergers by path /a/b 5\nmergers by dtd book\nuntil idle", 3, "said before"),
-        (HEAD + "mergers by dtd book\nmergers by path /a/b 5\nuntil idle", 3, "said before"),
+        (HEAD + "mergers by path /a/b 5\nmergers by dtd book\nuntil idle", 3, "an earlier line has this setting"),
+        (HEAD + "mergers by dtd book\nmergers by path /a/b 5\nuntil idle", 3, "an earlier line has this setting"),
         (HEAD + "publisher P at b1 advertises dtd boook", 2, "nor a schema of that name"),
         (HEAD + "publisher P at b1\npublish d1..d99999999999 by P <a/>", 3, "at most 1,000,000"),
         (

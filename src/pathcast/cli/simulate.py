@@ -266,7 +266,7 @@ def _summary_lines(outcome: Outcome) -> list[str]:
     """Return the summary for people, without the rows of things that did not happen."""
     run, summary = outcome.simulation, outcome.summary
     brokers, links = len(run.topology.brokers), len(run.topology.links)
-    kinds = ", ".join(f"{kind} {many:,}" for kind, many in summary.received.items())
+    kinds = ", ".join(f"{kind} {count:,}" for kind, count in summary.received.items())
     entries, adverts = summary.entries, summary.advertisements
     rows = [
         ("overlay", f"{run.topology.name}: {many(brokers, 'broker')}, {many(links, 'link')}"),
@@ -297,8 +297,8 @@ def _summary_lines(outcome: Outcome) -> list[str]:
     return [f"{name:<{width}}  {value}" for name, value in rows if value]
 
 
-def _busiest(link: str, many: int) -> str:
-    return f", most on {link}: {many:,}" if many else ""
+def _busiest(link: str, size: int) -> str:
+    return f", most on {link}: {size:,}" if size else ""
 
 
 def _documents(outcome: Outcome) -> str:

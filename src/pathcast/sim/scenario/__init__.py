@@ -6,7 +6,7 @@ expectations  what must hold
 scenario      `Scenario`: the statements as a value
 units         times, probabilities and names as text
 tokens        the words of a line
-parser        text -> Scenario
+parser        text -> Scenario; expectation_parser is its part for expectations
 resources     schemas, samples and files that a scenario names
 runner        Scenario -> Outcome: trace, summary, failed expectations
 check         an expectation against a simulation

@@ -36,21 +36,13 @@ from pathcast.errors import RoutingError
 from pathcast.routing.strategy import strategy
 from pathcast.schema.similar_names import similar_names
 from pathcast.sim.scenario import actions, expectations, header
+from pathcast.sim.scenario.expectation_parser import NO_SUBSCRIBER, parse_expectation
 from pathcast.sim.scenario.scenario import Scenario, Statement
 from pathcast.sim.scenario.tokens import LineTokens
 from pathcast.sim.scenario.units import NAME
 
 __all__ = ["DEPRECATED_STATEMENTS", "STATEMENTS", "document_numbers", "read_scenario"]
 
-_NO_SUBSCRIBER = ("none", "nobody")  # each the present word, then the deprecated one
-_NO_LINK = ("none", "nothing")
-_METRICS = {
-    "wasted": expectations.DocumentMetric.WASTED,
-    "vain": expectations.DocumentMetric.WASTED,  # deprecated
-    "duplicates": expectations.DocumentMetric.DUPLICATES,
-    "doubled": expectations.DocumentMetric.DUPLICATES,  # deprecated
-}
-_DEPRECATED_VERBS = ("in", "tells")  # now `not wasted` and `sent`
 _EVERY = re.compile(r"(?<=>)\s+every\s+\S+$")  # after a document, which ends with >
 _NUMBERED = re.compile(r"(.*?)(\d+)", re.ASCII)
 
@@ -233,7 +225,7 @@ def _parse_retract(tokens: LineTokens) -> actions.RetractAdvertisement:
 
 
 def _parse_subscribe(tokens: LineTokens) -> actions.AddSubscription:
-    if tokens.peek() in _NO_SUBSCRIBER:
+    if tokens.peek() in NO_SUBSCRIBER:
         hint = f"{tokens.peek()} stands for no subscriber"
         raise tokens.error("a name for the subscription", hint)
     id = tokens.name("a name for the subscription")
@@ -359,74 +351,6 @@ def _parse_quiet(tokens: LineTokens) -> actions.RunUntilIdle:
     return actions.RunUntilIdle(line=tokens.line)
 
 
-# --- expectations -----------------------------------------------------------------------------
-
-
-def _parse_expect(tokens: LineTokens) -> expectations.Expectation:
-    line = tokens.line
-    if tokens.take("tables"):
-        tokens.require("empty")
-        return expectations.TablesEmpty(line=line)
-    if tokens.take("entries"):
-        return expectations.EntryCount(
-            tokens.name("a broker"), tokens.number("how many"), line=line
-        )
-    if tokens.take("messages"):
-        return expectations.MessageCount(
-            tokens.choice(expectations.MESSAGE_KINDS), tokens.number("how many"), line=line
-        )
-    for word, metric in _METRICS.items():
-        if tokens.take(word):
-            return expectations.MetricEquals(metric, tokens.number("how many"), line=line)
-    name = tokens.name("a document, a broker, tables, entries, messages, wasted or duplicates")
-    verb = tokens.peek()
-    if verb not in _DEPRECATED_VERBS:
-        verb = tokens.choice(("reaches", "crosses", "not", "refused", "sent"))
-    else:
-        tokens.next("")
-    match verb:
-        case "reaches":
-            return _parse_reaches(tokens, name)
-        case "crosses":
-            links: list[actions.LinkEnds] = []
-            if not _take_one_of(tokens, _NO_LINK):
-                links.append(tokens.link())
-                while tokens.peek():
-                    links.append(tokens.link())
-            return expectations.Crosses(name, tuple(links), line=line)
-        case "not":
-            tokens.require("wasted")
-            return expectations.NotWasted(name, line=line)
-        case "in":
-            tokens.require("vain", "nowhere")
-            return expectations.NotWasted(name, line=line)
-        case "refused":
-            return expectations.IsRefused(name, line=line)
-        case _:
-            neighbour = tokens.name("a neighbour of it")
-            text = tokens.rest("XPaths, with ; between them, or none")
-            xpaths = () if text in _NO_LINK else tuple(part.strip() for part in text.split(";"))
-            return expectations.InterestsSent(name, neighbour, xpaths, line=line)
-
-
-def _parse_reaches(tokens: LineTokens, document: str) -> expectations.Reaches:
-    bound = expectations.Bound.EXACTLY
-    if tokens.take("at", "least"):
-        bound = expectations.Bound.AT_LEAST
-    elif tokens.take("at", "most"):
-        bound = expectations.Bound.AT_MOST
-    subscribers: list[str] = []
-    if not _take_one_of(tokens, _NO_SUBSCRIBER):
-        subscribers.append(tokens.name("subscribers, or none"))
-        while tokens.peek():
-            subscribers.append(tokens.name("a subscriber"))
-    return expectations.Reaches(document, tuple(subscribers), bound, line=tokens.line)
-
-
-def _take_one_of(tokens: LineTokens, words: tuple[str, ...]) -> bool:
-    return any(tokens.take(word) for word in words)
-
-
 STATEMENTS: dict[str, Callable[[LineTokens], Statement]] = {
     "seed": _parse_seed,
     "topology": _parse_topology,
@@ -458,7 +382,7 @@ STATEMENTS: dict[str, Callable[[LineTokens], Statement]] = {
     "at": _parse_at,
     "after": _parse_after,
     "until": _parse_until,
-    "expect": _parse_expect,
+    "expect": parse_expectation,
 }
 
 # Accepted besides, for scenarios that were written before the statements had their present names.

@@ -129,7 +129,7 @@ class _ScenarioRun:
         self._faults: dict[actions.LinkEnds, Faults] = {}
         repeated = scenario.repeated_setting()
         if repeated is not None:
-            raise _with_line(repeated, RoutingError("scenario", "this has been said before"))
+            raise _with_line(repeated, RoutingError("scenario", "an earlier line has this setting"))
         seed = scenario.setting(header.SeedSetting)
         self.seed = seed.number if seed is not None and changes.seed is None else changes.seed or 0
         self._resources = Resources(scenario, folder, self.seed)
@@ -214,7 +214,7 @@ class _ScenarioRun:
         distribution = _errors_with_line(by_dtd or cause, lambda: self._resources.distribution)
         if distribution is None:
             message = (
-                f"{chosen} judges mergers by the paths that publishers send, and no DTD tells them"
+                f"{chosen} judges mergers by the paths that publishers send, and no DTD gives them"
             )
             hint = "a line in the scenario: mergers by dtd NAME, or mergers by path /a/b RATE"
             error = RoutingError("merging", message, hint=hint)
