@@ -118,6 +118,7 @@ class Network(Generic[N]):
         self._on_send = on_send
         self._on_receive = on_receive
         self._on_effect = on_effect
+        self._with_upkeep: set[str] = set()  # hosts with a pending background timer
         self._unsettled: set[str] = set()
 
     # --- time ---------------------------------------------------------------------------------
@@ -175,6 +176,7 @@ class Network(Generic[N]):
         self.trace_line(f"{name} crashes")
         host.node = None
         host.timers.clear()
+        self._with_upkeep.discard(name)
         self._unsettle()
 
     def restart(self, name: str, detail: str = "") -> N:
@@ -228,6 +230,8 @@ class Network(Generic[N]):
         pending = host.timers.get(background)
         if pending is None or at < pending:
             at = host.timers[background] = max(at, self.clock.now)
+            if background:
+                self._with_upkeep.add(name)
             fire = partial(self._fire_timer, name, host, node, at, background)
             self.clock.schedule(at, fire, background=background)
 
@@ -235,15 +239,17 @@ class Network(Generic[N]):
         if host.node is not node or host.timers.get(background) != at:
             return  # the node crashed, or an earlier time replaced this one
         del host.timers[background]
+        if background:
+            self._with_upkeep.discard(name)
         changed = self._handle(name, host, node, TimerFired(background))
-        if background and (not changed or True not in host.timers):
+        if background and not changed:
             self._unsettled.discard(name)
 
     def _is_settled(self) -> bool:
         return not self._unsettled
 
     def _unsettle(self) -> None:
-        self._unsettled = {name for name, host in self.hosts.items() if True in host.timers}
+        self._unsettled = set(self._with_upkeep)
 
     # --- frames -------------------------------------------------------------------------------
 
