@@ -41,7 +41,7 @@ def test_witnesses() -> None:
 
 
 def test_an_unknown_relation_is_explained() -> None:
-    assert "not known: " in run("covers", "//a[lang('en')]", "//a[lang('fr')]").stdout
+    assert "is unknown: " in run("covers", "//a[lang('en')]", "//a[lang('fr')]").stdout
 
 
 def test_namespaces() -> None:

@@ -232,7 +232,7 @@ def test_once(spark: SparkSession, tmp_path: Path) -> None:
     assert nowhere
     told = dict(line.split(maxsplit=1) for line in result.stdout.splitlines()[:2])
     assert (told["documents"], told["matched"]) == ("42 in 1 batch", str(40 - nowhere))
-    assert f"matched nobody  {nowhere}" in result.stdout
+    assert f"unmatched       {nowhere}" in result.stdout
     assert "refused         2" in result.stdout
     assert f"deliveries      {len(expected)}" in result.stdout
     errors = spark.read.parquet(str(tmp_path / "out/errors")).collect()

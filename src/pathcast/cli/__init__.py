@@ -1,13 +1,20 @@
-"""The command line: `pathcast match`, `explain`, `draw`, `schema`, `generate`, `bench` and `demo`.
+"""The command line.
 
-One module per command, each with one function that typer reads the options from; `app.py` is the visible
-list of them. What commands share: `terminal.py` (who may write what where), `options.py` (arguments ->
-values), `loading.py` (a subscription file -> a Matcher, with every bad row reported), `schema.py` (a DTD or a
-bundled name -> a Schema), `generating.py` (what generators write, and the statistics of it).
+One module per command, each with one function from which typer reads the options; `app.py` is the
+list of commands. Shared modules:
 
-Rules that hold for all: data goes to stdout and nothing else does; messages and progress go to stderr,
-progress only if that is a terminal; colours only on terminals. Exit code 2 is a bad call (or bad
-subscriptions), 1 a document that failed or did not match, 130 an interruption, 141 a closed stdout.
+    console             stdout for data, stderr for messages and progress
+    option_groups       options that belong together as one dataclass
+    options             the groups that several commands use
+    read_subscriptions  a subscription file, with every bad row reported
+    run_output          progress and summary of a pipeline run
+    document_output     writes generated documents
+    generate_common     what the `generate` commands share
+    demo_feed           the feed and the subscriptions of `pathcast demo`
+
+Data goes to stdout; messages and progress go to stderr, progress and colours only on a terminal.
+Exit code 2 is a bad call or bad subscriptions, 1 a document that failed or did not match, 130 an
+interruption, 141 a closed stdout.
 """
 
 from pathcast.cli.app import main

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pathcast.cli.console import BAD_CALL, FAILED, Output, fail, many, progress, say
-from pathcast.cli.options import NamespaceOption, namespaces_of
+from pathcast.cli.console import BAD_CALL, FAILED, Output, fail, plural, progress, say
+from pathcast.cli.options import NamespaceOption, parse_namespaces
 from pathcast.cli.schema import CatalogOption, RootOption, load_schema
 from pathcast.documents import Limits
 from pathcast.errors import AdvertisementError, DocumentError, FormatError, SubscriptionError
@@ -106,7 +106,7 @@ def advertise(
         found, bad = _inferred(samples or [])
     with Output() as output:
         if overlap:
-            bad += _overlaps(output, found, overlap, namespaces_of(namespace), as_json)
+            bad += _overlaps(output, found, overlap, parse_namespaces(namespace), as_json)
         elif paths:
             _paths(output, name, found, depth or _DEPTH, limit, as_json)
         else:
@@ -136,7 +136,7 @@ def _inferred(arguments: list[str]) -> tuple[Advertisement, int]:
         fail(str(error))
     if not taken:
         fail("there is no document among the samples")
-    say(f"{many(taken, 'sample')} read, {many(len(found.labels), 'element')} seen")
+    say(f"{plural(taken, 'sample')} read, {plural(len(found.labels), 'element')} seen")
     return found, bad
 
 
@@ -181,7 +181,7 @@ def _paths(
         output.text(path)
     total = sum(counts)
     shown = f", the first {limit:,} of them shown (--limit)" if total > limit else ""
-    say(f"{name}: {many(total, 'leaf path')} up to depth {depth}{shown}")
+    say(f"{name}: {plural(total, 'leaf path')} up to depth {depth}{shown}")
 
 
 def _expressions(
@@ -222,8 +222,8 @@ def _expressions(
     cut = f"; the first {limit:,} are shown (--limit)" if total > limit else ""
     edges = sum(states.bit_count() for states in found.below)
     say(
-        f"{name}: {many(total, 'advertisement')}{f' ({listed})' if listed else ''}{cut};"
-        f" as one automaton: {many(len(found.labels), 'element')}, {many(edges, 'edge')}"
+        f"{name}: {plural(total, 'advertisement')}{f' ({listed})' if listed else ''}{cut};"
+        f" as one automaton: {plural(len(found.labels), 'element')}, {plural(edges, 'edge')}"
     )
     if not total and depth is None:
         say("  no document of it would ever end: every element asks for another one in it")

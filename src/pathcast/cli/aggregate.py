@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pathcast.cli.console import Output, fail, many, progress, say
-from pathcast.cli.options import (
-    FormatOption,
-    NamespaceOption,
-    SubscriptionsArgument,
-    namespaces_of,
-)
-from pathcast.cli.read_subscriptions import load_with
+from pathcast.cli.console import Output, fail, plural, progress, say
+from pathcast.cli.option_groups import with_option_groups
+from pathcast.cli.options import SubscriptionFileOptions, SubscriptionsArgument
+from pathcast.cli.read_subscriptions import load_subscriptions
 from pathcast.cli.schema import CatalogOption, RootOption, load_schema, with_dtd
 from pathcast.errors import SubscriptionError
 
@@ -30,13 +26,10 @@ __all__ = ["aggregate"]
 Id = str | int
 
 
+@with_option_groups
 def aggregate(
     subscriptions: SubscriptionsArgument,
-    file_format: FormatOption = None,
-    namespace: NamespaceOption = None,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Go on without bad subscriptions.")
-    ] = False,
+    file_options: SubscriptionFileOptions,
     tree: Annotated[
         bool, typer.Option("--tree", help="Draw below each root the subscriptions it stands for.")
     ] = False,
@@ -112,13 +105,7 @@ def aggregate(
         if merge is not None:
             patterns[row.id] = pattern
 
-    load_with(
-        add,
-        subscriptions,
-        file_format=file_format,
-        namespaces=namespaces_of(namespace),
-        skip_bad=skip_bad,
-    )
+    load_subscriptions(add, subscriptions, file_options)
     children = _children(table, texts)
     roots = list(table.roots())
     mergers: list[_MergedRoots] = []
@@ -145,8 +132,8 @@ def aggregate(
     total = stats["subscriptions"]
     share = f" ({len(roots) / total:.1%})" if total else ""
     summary = (
-        f"{many(total, 'subscription')}, {stats['patterns']:,} of them different: "
-        f"{many(len(roots), 'root')}{share}"
+        f"{plural(total, 'subscription')}, {stats['patterns']:,} of them different: "
+        f"{plural(len(roots), 'root')}{share}"
     )
     if merge is not None:
         summary += f"; merged: {len(unmerged) + len(mergers):,} entries"

@@ -1,7 +1,7 @@
 """The list of commands, and `main`.
 
-typer's own tracebacks are switched off: an error that nobody expected is a bug of ours, and Python's
-traceback is what a report of it needs.
+Typer's tracebacks are off: an unexpected error is a bug, and Python's traceback is what a bug report
+needs.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ schema_app.command()(check)
 app.add_typer(schema_app)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         with Output() as output:
             output.text(f"pathcast {__version__}")
         raise typer.Exit
@@ -65,7 +65,7 @@ def pathcast(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_version, is_eager=True, help="Say the version and end."
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
         ),
     ] = False,
 ) -> None:

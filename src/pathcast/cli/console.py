@@ -1,11 +1,11 @@
-"""Who may write what where: data on stdout, everything else on stderr.
+"""The console: data on stdout, everything else on stderr.
 
-`Output` writes data: whole lines of UTF-8, flushed one by one when somebody watches. A reader that went
-away (`pathcast match ... | head -1`) is no error: the command ends with 141, as if SIGPIPE had ended it.
-The signal itself stays ignored, since it would also end us when a helper process dies.
+`Output` writes data: whole lines of UTF-8, flushed one by one on a terminal. A reader that has gone
+(`pathcast match ... | head -1`) is no error: the command ends with 141, as if SIGPIPE had ended it.
+The signal itself stays ignored, because it would also end the command when a child process dies.
 
-`say` writes messages. What is quoted in them (names, expressions) may come from anywhere, so whatever is
-not printable is escaped: no file name gets to drive the terminal.
+`say` writes messages. They quote names and expressions from untrusted sources, so unprintable
+characters are escaped: no file name can control the terminal.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from rich.progress import (
 )
 from rich.text import Text
 
-__all__ = ["BAD_CALL", "FAILED", "Output", "fail", "many", "progress", "say"]
+__all__ = ["BAD_CALL", "FAILED", "Output", "fail", "plural", "progress", "say"]
 
 FAILED = 1
 BAD_CALL = 2
-_CLOSED = 141  # 128 + SIGPIPE
+CLOSED_STDOUT = 141  # 128 + SIGPIPE
 
 
 class Output:
@@ -44,22 +44,22 @@ class Output:
         if sys.stdout is None:  # `pathcast ... >&-`
             fail("standard output is closed")
         self.stream = sys.stdout.buffer
-        self.watched = sys.stdout.isatty()
+        self.interactive = sys.stdout.isatty()
 
     def json(self, value: object) -> None:
-        """The value as one line of JSON."""
+        """Write the value as one line of JSON."""
         line = json.dumps(value, ensure_ascii=False)
         try:
             line.encode()
-        except UnicodeEncodeError:  # the name of a file that is not UTF-8: JSON can escape it
+        except UnicodeEncodeError:  # a file name that is not UTF-8: JSON can escape it
             line = json.dumps(value)
         self.text(line)
 
     def text(self, text: str) -> None:
-        """The text and a line end."""
-        with _closing():
+        """Write the text and a line end."""
+        with _handle_closed_stdout():
             self.stream.write(text.encode(errors="backslashreplace") + b"\n")
-            if self.watched:
+            if self.interactive:
                 self.stream.flush()
 
     def __enter__(self) -> Output:
@@ -71,49 +71,50 @@ class Output:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        with _closing():
+        with _handle_closed_stdout():
             self.stream.flush()
 
 
 @contextlib.contextmanager
-def _closing() -> Iterator[None]:
+def _handle_closed_stdout() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # Whatever is still buffered has nowhere to go, and Python would say so while it ends.
+        # Discard the buffer, or Python reports an error when it exits.
         with contextlib.suppress(OSError):
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, sys.stdout.fileno())
-            os.close(nowhere)
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, sys.stdout.fileno())
+            os.close(null)
         if isinstance(error, BrokenPipeError):
-            raise typer.Exit(_CLOSED) from None
+            raise typer.Exit(CLOSED_STDOUT) from None
         fail(f"cannot write the output: {error.strerror or error}")
 
 
-def many(number: int, thing: str) -> str:
-    """So many of something."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+def plural(number: int, noun: str) -> str:
+    """Return a count with its noun, in the plural if needed."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def say(message: str, style: str = "", console: Console | None = None) -> None:
     """Write a message to stderr; while a progress bar is shown, to that bar's `console`."""
-    shown = "".join(
-        one if one.isprintable() or one == "\n" else ascii(one)[1:-1] for one in message
+    printable = "".join(
+        char if char.isprintable() or char == "\n" else ascii(char)[1:-1] for char in message
     )
     console = console or Console(stderr=True)
-    console.print(Text(shown, style=style), soft_wrap=True)
+    console.print(Text(printable, style=style), soft_wrap=True)
 
 
 def fail(message: str) -> NoReturn:
-    """Say what is wrong with the call, and end."""
+    """Report a bad call and end the command."""
     say(f"pathcast: {message}", "red")
     raise typer.Exit(BAD_CALL)
 
 
 def progress(label: str, total: int | None, *, with_data: bool = True) -> Progress:
-    """A progress bar on stderr; it is there only where it disturbs nobody.
+    """Return a progress bar on stderr.
 
-    That is, if stderr is a terminal, and stdout is not the same one `with_data` scrolling through.
+    It is hidden unless stderr is a terminal, and, `with_data`, unless stdout is not: scrolling data
+    would overwrite the bar.
     """
     console = Console(stderr=True)
     hidden = not console.is_terminal or (

@@ -1,6 +1,7 @@
 """`pathcast covers`: how two subscriptions relate.
 
-The exit code answers the question that the command's name asks: 0 if A covers B, 1 if not (or nobody knows), 2 for a bad call.
+The exit code answers the question of the command's name: 0 if A covers B, 1 if not (or unknown), 2
+for a bad call.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pathcast.cli.console import BAD_CALL, FAILED, Output, say
-from pathcast.cli.options import NamespaceOption, namespaces_of
+from pathcast.cli.options import NamespaceOption, parse_namespaces
 from pathcast.cli.schema import CatalogOption, RootOption, load_schema, with_dtd
 from pathcast.errors import SubscriptionError
 
@@ -36,62 +37,66 @@ def covers(
         typer.Option(
             "--dtd",
             metavar="DTD",
-            help="Look only at documents that are valid under this DTD: a file, or a bundled schema's name.",
+            help="Consider only documents valid under this DTD: a file or a bundled schema.",
         ),
     ] = None,
     root: RootOption = None,
     catalog: CatalogOption = None,
     witness: Annotated[
-        bool, typer.Option("--witness", help="Show documents that tell them apart as well.")
+        bool, typer.Option("--witness", help="Show a document for every no.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Write a JSON object.")] = False,
 ) -> None:
     """Say whether XPath A matches every document that XPath B matches.
 
-    The answer is `covers`; or `equivalent` if B also covers A, `covered` if only B covers A, `incomparable` if neither does, and
-    `unknown` where one of the two could not be decided. With --witness, a document for every no, from which nothing can be taken away.
+    The answer is `covers`; `equivalent` if B also covers A; `covered` if only B covers A;
+    `incomparable` if neither does; `unknown` if one of the two is undecided. --witness shows a
+    minimal document for every no.
 
-    Exit code: 0 if A covers B; 1 if not, or if that is not known; 2 for a bad call or a bad XPath.
+    Exit code: 0 if A covers B; 1 if not, or if unknown; 2 for a bad call or a bad XPath.
 
     Example: `pathcast covers '//item[price>15]' '/shop/item[price>20]' --witness`
 
     Example: `pathcast covers '/bib//book/title' '//title' --dtd bib`
     """
-    from pathcast.covering import covers as decided
+    from pathcast.covering import covers as decide
 
     if dtd is None:
         with_dtd(root, catalog)
     schema = None if dtd is None else load_schema(dtd, root, catalog)
-    prefixes = namespaces_of(namespace)
+    prefixes = parse_namespaces(namespace)
     try:
-        there = decided(a, b, prefixes, dtd=schema)
-        back = decided(b, a, prefixes, dtd=schema)
+        forward = decide(a, b, prefixes, dtd=schema)
+        backward = decide(b, a, prefixes, dtd=schema)
     except SubscriptionError as error:
         say(f"pathcast: {error}", "red")
         raise typer.Exit(BAD_CALL) from None
     relation = "unknown"
-    if there.answer is not None and back.answer is not None:
-        relation = _RELATIONS[there.answer, back.answer]
+    if forward.answer is not None and backward.answer is not None:
+        relation = _RELATIONS[forward.answer, backward.answer]
     with Output() as output:
         if as_json:
-            said = {"covers": _told(there), "covered": _told(back)}
-            output.json({"a": a, "b": b, "relation": relation, **said})
+            verdicts = {"covers": _as_dict(forward), "covered": _as_dict(backward)}
+            output.json({"a": a, "b": b, "relation": relation, **verdicts})
         else:
             output.text(relation)
-            for line in (*_lines(there, "A", "B", witness), *_lines(back, "B", "A", witness)):
+            for line in (
+                *_lines(forward, "A", "B", witness),
+                *_lines(backward, "B", "A", witness),
+            ):
                 output.text(line)
-    if not there:
+    if not forward:
         raise typer.Exit(FAILED)
 
 
-def _told(verdict: Verdict) -> dict[str, object]:
+def _as_dict(verdict: Verdict) -> dict[str, object]:
     document = None if verdict.witness is None else verdict.witness.decode()
     return {"answer": verdict.answer, "witness": document, "reason": verdict.reason or None}
 
 
 def _lines(verdict: Verdict, wide: str, narrow: str, witness: bool) -> list[str]:
     if verdict.answer is None:
-        return [f"  whether {wide} covers {narrow} is not known: {verdict.reason}"]
+        return [f"  whether {wide} covers {narrow} is unknown: {verdict.reason}"]
     if verdict.witness is None or not witness:
         return []
     return [f"  matches {narrow}, not {wide}: {verdict.witness.decode()}"]

@@ -18,7 +18,7 @@ from pathcast.cli.console import FAILED, Output, fail, say
 from pathcast.cli.demo_feed import feed, subscriptions
 from pathcast.cli.report import write_statistics
 from pathcast.cli.run import require_spark
-from pathcast.cli.run_output import Watcher
+from pathcast.cli.run_output import RunDisplay
 from pathcast.errors import PathcastError
 from pathcast.files import Subscription, write_subscriptions
 
@@ -67,16 +67,16 @@ def demo(
     """
     require_spark()
     _prepare(folder)
-    with Output() as output, Watcher() as watcher:
+    with Output() as output, RunDisplay() as display:
         try:
-            watcher.doing("writing the feed")
-            show = _Show(folder, documents, wanted, readers, seed, watcher)
+            display.show_step("writing the feed")
+            show = _Show(folder, documents, wanted, readers, seed, display)
             found = show.run()
         except PathcastError as error:
-            watcher.close()
+            display.close()
             say(f"pathcast: {error}", "red")
             raise typer.Exit(FAILED) from None
-        totals = watcher.totals
+        totals = display.totals
         results = folder / "results"
         places = {"outboxes": results / "outboxes", "report": results / "report.html"}
         if as_json:
@@ -125,7 +125,13 @@ class _Show:
     """What happens, one thing after the other."""
 
     def __init__(
-        self, folder: Path, documents: int, wanted: int, readers: int, seed: int, watcher: Watcher
+        self,
+        folder: Path,
+        documents: int,
+        wanted: int,
+        readers: int,
+        seed: int,
+        display: RunDisplay,
     ) -> None:
         everything = list(feed(documents, seed))
         middle = len(everything) // 2
@@ -135,7 +141,7 @@ class _Show:
             _Half(everything[middle:], _changed(first)),
         ]
         self._folder = folder
-        self._watcher = watcher
+        self._display = display
         self._batch = max(1, -(-documents // (2 * _BATCHES)))
         self._stopping = threading.Event()
         self._shown = 0
@@ -160,13 +166,13 @@ class _Show:
             lambda _: FileOutboxes(results / "outboxes"),
             self._batch,
         )
-        self._watcher.doing("starting Spark")
+        self._display.show_step("starting Spark")
         with session_for(brief=True) as session:
             if any(half.documents for half in self._halves):
                 PipelineRun(session, order, self._hear).run_stream(self._stopping)
-                self._watcher.doing("computing statistics")
+                self._display.show_step("computing statistics")
                 write_statistics(session, str(results))
-            self._watcher.doing("asking lxml")
+            self._display.show_step("asking lxml")
             return self._audit(session, results)
 
     def _show(self) -> None:
@@ -184,11 +190,11 @@ class _Show:
     def _hear(self, event: RunEvent) -> None:
         from pathcast.pipeline.running import SubscriptionsLoaded
 
-        self._watcher.hear(event)
+        self._display.on_event(event)
         if isinstance(event, SubscriptionsLoaded):
             self._versions[event.version] = self._halves[self._shown - 1].readers
         awaited = sum(len(half.documents) for half in self._halves[: self._shown])
-        if self._watcher.totals.documents >= awaited:
+        if self._display.totals.documents >= awaited:
             if self._shown < len(self._halves):
                 self._show()
             else:

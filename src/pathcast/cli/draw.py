@@ -1,4 +1,4 @@
-"""`pathcast draw`: the automaton that a subscription file becomes, for people or for Graphviz."""
+"""`pathcast draw`: the NFA of a subscription file, as text or for Graphviz."""
 
 from __future__ import annotations
 
@@ -8,36 +8,29 @@ from typing import Annotated
 import typer
 
 from pathcast.cli.console import Output
-from pathcast.cli.options import (
-    FormatOption,
-    NamespaceOption,
-    SubscriptionsArgument,
-    namespaces_of,
-)
-from pathcast.cli.read_subscriptions import load
+from pathcast.cli.option_groups import with_option_groups
+from pathcast.cli.options import SubscriptionFileOptions, SubscriptionsArgument
+from pathcast.cli.read_subscriptions import load_into_matcher
 from pathcast.errors import EvaluationError
 from pathcast.matching import Expression, Matcher
 
 __all__ = ["draw"]
 
 
-class _Nobody:
-    """Runs nothing: expensive subscriptions may be drawn, since no document will come."""
+class _NoRunner:
+    """A runner that is never called: drawing evaluates no document."""
 
     def run(self, body: bytes, expressions: Sequence[Expression]) -> list[bool | EvaluationError]:
         raise AssertionError(f"{len(expressions)} expressions and {len(body)} bytes to draw")
 
 
+@with_option_groups
 def draw(
     subscriptions: SubscriptionsArgument,
-    file_format: FormatOption = None,
-    namespace: NamespaceOption = None,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Report bad subscriptions and go on without them.")
-    ] = False,
-    dot: Annotated[bool, typer.Option("--dot", help="Draw it in DOT, for Graphviz.")] = False,
+    file_options: SubscriptionFileOptions,
+    dot: Annotated[bool, typer.Option("--dot", help="Write DOT, for Graphviz.")] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Write an object with the drawing and its style.")
+        bool, typer.Option("--json", help="Write a JSON object with the drawing and its style.")
     ] = False,
 ) -> None:
     """Draw the automaton that the subscriptions share, with counts.
@@ -46,16 +39,8 @@ def draw(
 
     Example: `pathcast draw subscriptions.txt --dot | dot -Tsvg -o automaton.svg`
     """
-    matcher = Matcher(runner=_Nobody())
-    prefixes = namespaces_of(namespace)
-    added = load(
-        matcher,
-        subscriptions,
-        file_format=file_format,
-        namespaces=prefixes,
-        skip_bad=skip_bad,
-        allow_expensive=True,
-    )
+    matcher = Matcher(runner=_NoRunner())
+    added = load_into_matcher(matcher, subscriptions, file_options, allow_expensive=True)
     drawing = matcher.draw("dot") if dot else matcher.draw("text")
     with Output() as output:
         if as_json:

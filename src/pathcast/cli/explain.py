@@ -1,6 +1,6 @@
-"""`pathcast explain`: why a document matches an XPath, or what stood in the way.
+"""`pathcast explain`: why a document matches an XPath, or which step failed.
 
-The exit code is grep's: 0 if it matches, 1 if it does not (or the document is bad), 2 for a bad call.
+The exit code is that of grep: 0 for a match, 1 for none (or a bad document), 2 for a bad call.
 """
 
 from __future__ import annotations
@@ -12,27 +12,21 @@ import typer
 
 from pathcast import matching
 from pathcast.cli.console import BAD_CALL, FAILED, Output, fail, say
-from pathcast.cli.options import (
-    MaxAttributes,
-    MaxAttributesTotal,
-    MaxDepth,
-    MaxElements,
-    MaxSize,
-    NamespaceOption,
-    limits_of,
-    namespaces_of,
-)
+from pathcast.cli.option_groups import with_option_groups
+from pathcast.cli.options import LimitOptions, NamespaceOption, parse_namespaces
 from pathcast.errors import DocumentError, FormatError, SubscriptionError
 from pathcast.files import iter_documents
 
 __all__ = ["explain"]
 
 
+@with_option_groups
 def explain(
     xpath: Annotated[str, typer.Argument(metavar="XPATH", help="The subscription's expression.")],
     document: Annotated[
         str, typer.Argument(metavar="DOCUMENT", help="A file, or - for standard input.")
     ],
+    limit_options: LimitOptions,
     namespace: NamespaceOption = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write the explanation as a JSON object.")
@@ -40,14 +34,9 @@ def explain(
     allow_expensive: Annotated[
         bool,
         typer.Option(
-            "--allow-expensive", help="Run an expensive XPath too, however long it takes."
+            "--allow-expensive", help="Evaluate an expensive XPath too, without a deadline."
         ),
     ] = False,
-    max_size: MaxSize = None,
-    max_depth: MaxDepth = None,
-    max_elements: MaxElements = None,
-    max_attributes: MaxAttributes = None,
-    max_attributes_total: MaxAttributesTotal = None,
 ) -> None:
     """Say why a document matches an XPath, or which step or predicate failed first and where.
 
@@ -56,14 +45,14 @@ def explain(
 
     Example: `pathcast explain "/news[@lang='en']//person" story.xml`
     """
-    limits = limits_of(max_size, max_depth, max_elements, max_attributes, max_attributes_total)
-    prefixes = namespaces_of(namespace)
+    limits = limit_options.limits()
+    prefixes = parse_namespaces(namespace)
     if document != "-" and Path(document).is_dir():
         fail(f"{document}: a folder; explain takes one document")
     try:
-        (found,) = iter_documents([document], limit=limits.size)
+        (file,) = iter_documents([document], limit=limits.size)
         explanation = matching.explain(
-            xpath, found.read(), prefixes, limits, allow_expensive=allow_expensive
+            xpath, file.read(), prefixes, limits, allow_expensive=allow_expensive
         )
     except FormatError as error:
         fail(error.message)

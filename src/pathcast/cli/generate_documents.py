@@ -31,7 +31,7 @@ from pathcast.cli.generate_common import (
     told,
 )
 from pathcast.cli.generate_values import ValuesOption, values_of
-from pathcast.cli.options import size_of
+from pathcast.cli.options import parse_size
 from pathcast.files import DOCUMENT_FORMATS
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def generate_documents(
         "repetition": repetition,
         "optional": optional,
         "recursion": recursion,
-        "size": None if size is None else size_of(size),
+        "size": None if size is None else parse_size(size),
         "repeat": dict(_repeat(pair) for pair in repeat) if repeat else None,
     }
     with Output() as output, told():

@@ -26,7 +26,7 @@ from pathcast.cli.generate_common import (
     told,
 )
 from pathcast.cli.generate_values import ValuesOption, values_of
-from pathcast.cli.options import known_format
+from pathcast.cli.options import format_name
 from pathcast.files import FORMATS, Format, Subscription, format_of, line_of, write_subscriptions
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def generate_subscriptions(
         typer.Option(
             "--format",
             metavar="|".join(FORMATS),
-            parser=known_format,
+            parser=format_name,
             help="What to write, where the name of --out does not say it.",
         ),
     ] = None,

@@ -1,8 +1,8 @@
-"""`pathcast match`: a line of JSON per document, as soon as it is known.
+"""`pathcast match`: match documents and write one line of JSON per document.
 
-Documents are read one at a time, and one that fails is a line like the others. A subscription that could
-not be decided on a document (an expensive one whose deadline passed) is named in that line's `errors`,
-by its id as text: the answer is then incomplete, and the exit code says so as well.
+Documents are read one at a time; a document that fails is a line like the others. If a subscription
+is undecided on a document (an expensive one after its deadline), the line's `errors` has its id as
+text. The answer is then incomplete, and the exit code says so as well.
 """
 
 from __future__ import annotations
@@ -16,28 +16,22 @@ from typing import Annotated
 import typer
 
 from pathcast.cli.console import FAILED, Output, fail, progress, say
+from pathcast.cli.option_groups import with_option_groups
 from pathcast.cli.options import (
-    FormatOption,
-    MaxAttributes,
-    MaxAttributesTotal,
-    MaxDepth,
-    MaxElements,
-    MaxSize,
-    NamespaceOption,
+    ExpensiveOptions,
+    LimitOptions,
+    SubscriptionFileOptions,
     SubscriptionsArgument,
-    limits_of,
-    namespaces_of,
 )
-from pathcast.cli.read_subscriptions import load
+from pathcast.cli.read_subscriptions import load_into_matcher
 from pathcast.errors import DocumentError, FormatError
 from pathcast.files import DocumentFile, iter_documents
 from pathcast.matching import Matcher
 
 __all__ = ["match"]
 
-_DEADLINE = 1.0
 
-
+@with_option_groups
 def match(
     subscriptions: SubscriptionsArgument,
     documents: Annotated[
@@ -47,76 +41,46 @@ def match(
             help="Files, folders (every file below, hidden ones too), or - for standard input.",
         ),
     ],
-    file_format: FormatOption = None,
-    namespace: NamespaceOption = None,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Report bad subscriptions and go on without them.")
-    ] = False,
-    allow_expensive: Annotated[
-        bool,
-        typer.Option(
-            "--allow-expensive",
-            help="Accept expensive XPaths; they run in a process of their own, under a deadline.",
-        ),
-    ] = False,
-    deadline: Annotated[
-        float | None,
-        typer.Option(
-            "--deadline",
-            metavar="SECONDS",
-            max=86_400,
-            help="With --allow-expensive: the most that one XPath may take for one document; 1.",
-        ),
-    ] = None,
+    file_options: SubscriptionFileOptions,
+    expensive: ExpensiveOptions,
+    limit_options: LimitOptions,
     stats: Annotated[
-        bool, typer.Option("--stats", help="Write the matcher's figures to stderr, as JSON.")
+        bool, typer.Option("--stats", help="Write the matcher's counters to stderr, as JSON.")
     ] = False,
-    max_size: MaxSize = None,
-    max_depth: MaxDepth = None,
-    max_elements: MaxElements = None,
-    max_attributes: MaxAttributes = None,
-    max_attributes_total: MaxAttributesTotal = None,
 ) -> None:
     """Say which subscriptions each document matches, as a line of JSON per document.
 
     Lines are `{"document": path, "matches": [ids]}` or `{"document": path, "error": {...}}`. A line
-    also has `"errors": {id: {...}}` if subscriptions could not be decided.
+    also has `"errors": {id: {...}}` if subscriptions are undecided.
 
-    Exit code: 0; 1 if a document failed or a subscription was not decided; 2 for a bad call or bad
+    Exit code: 0; 1 if a document failed or a subscription is undecided; 2 for a bad call or bad
     subscriptions.
 
     Example: `pathcast match subscriptions.txt documents/ | jq .matches`
     """
-    if deadline is not None and not (allow_expensive and deadline > 0):
-        problem = "must be more than 0" if allow_expensive else "needs --allow-expensive"
-        raise typer.BadParameter(problem, param_hint="--deadline")
+    deadline = expensive.seconds()
     if subscriptions == "-" and "-" in documents:
         fail("standard input (-) cannot be both subscriptions and a document")
-    limits = limits_of(max_size, max_depth, max_elements, max_attributes, max_attributes_total)
-    prefixes = namespaces_of(namespace)
+    limits = limit_options.limits()
+    file_options.namespaces()  # a usage error comes before any work
     try:
-        found = iter_documents(documents, limit=limits.size)
+        files = iter_documents(documents, limit=limits.size)
     except FormatError as error:
         fail(error.message)
     with contextlib.ExitStack() as stack:
         output = stack.enter_context(Output())
         runner = None
-        if allow_expensive:
-            from pathcast.sandbox import ProcessRunner  # few need it, and all would wait for it
+        if deadline is not None:
+            from pathcast.sandbox import ProcessRunner  # slow to import, and seldom needed
 
-            runner = stack.enter_context(ProcessRunner(deadline or _DEADLINE, limits))
+            runner = stack.enter_context(ProcessRunner(deadline, limits))
         matcher = Matcher(limits=limits, runner=runner)
-        load(
-            matcher,
-            subscriptions,
-            file_format=file_format,
-            namespaces=prefixes,
-            skip_bad=skip_bad,
-            allow_expensive=allow_expensive,
+        load_into_matcher(
+            matcher, subscriptions, file_options, allow_expensive=expensive.allow_expensive
         )
         failed = 0
-        with progress("matching", _total(documents)) as bar:
-            for document in found:
+        with progress("matching", _count(documents)) as bar:
+            for document in files:
                 row = _row(matcher, document)
                 output.json(row)
                 failed += "matches" not in row or "errors" in row
@@ -127,8 +91,8 @@ def match(
         raise typer.Exit(FAILED)
 
 
-def _total(arguments: list[str]) -> int | None:
-    """How many documents there will be, if that is known without walking through folders."""
+def _count(arguments: list[str]) -> int | None:
+    """Return the number of documents, None if that would need a walk through folders."""
     return None if any(Path(name).is_dir() for name in arguments) else len(arguments)
 
 

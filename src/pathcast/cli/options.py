@@ -1,4 +1,8 @@
-"""What several commands take: namespaces, formats, limits; text in, values or a usage error out."""
+"""Options that several commands share: subscription files, namespaces, limits, Spark.
+
+An option group declares its options and converts their text to values; a value that does not fit is
+a usage error.
+"""
 
 from __future__ import annotations
 
@@ -8,39 +12,40 @@ from typing import Annotated
 
 import typer
 
+from pathcast.cli.option_groups import option_group
 from pathcast.documents import Limits
 from pathcast.files import FORMATS, Format
 
 __all__ = [
+    "ExpensiveOptions",
     "FormatOption",
-    "MaxAttributes",
-    "MaxAttributesTotal",
-    "MaxDepth",
-    "MaxElements",
-    "MaxSize",
+    "LimitOptions",
+    "MaxSizeOption",
     "NamespaceOption",
+    "SparkOptions",
+    "SubscriptionFileOptions",
     "SubscriptionsArgument",
-    "known_format",
-    "limits_of",
-    "namespaces_of",
-    "size_of",
+    "format_name",
+    "parse_namespaces",
+    "parse_size",
 ]
 
+DEFAULT_DEADLINE_SECONDS = 1.0
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
-def known_format(text: str) -> Format:
-    """The format of subscriptions that has this name, or a usage error."""
-    for known in FORMATS:
-        if text == known:
-            return known
+def format_name(text: str) -> Format:
+    """Return the subscription format of this name, or raise a usage error."""
+    for name in FORMATS:
+        if text == name:
+            return name
     raise typer.BadParameter(f"{text!r} is not one of {', '.join(FORMATS)}")
 
 
-def size_of(text: str) -> int:
-    """A number of bytes, perhaps with a unit.
+def parse_size(text: str) -> int:
+    """Parse a number of bytes with an optional unit.
 
-    >>> size_of("64M")
+    >>> parse_size("64M")
     67108864
     """
     number, unit = text, 1
@@ -51,11 +56,28 @@ def size_of(text: str) -> int:
     return int(number) * unit
 
 
+def parse_namespaces(pairs: Iterable[str] | None) -> dict[str, str] | None:
+    """Parse `--namespace` options, or raise a usage error.
+
+    >>> parse_namespaces(["n=urn:news", "w=urn:weather?a=b"])
+    {'n': 'urn:news', 'w': 'urn:weather?a=b'}
+    """
+    namespaces: dict[str, str] = {}
+    for pair in pairs or ():
+        prefix, equals, address = pair.partition("=")
+        if not (prefix and equals and address):
+            raise typer.BadParameter(f"{pair!r} is not PREFIX=URI", param_hint="--namespace")
+        if namespaces.setdefault(prefix, address) != address:
+            message = f"prefix {prefix!r} is given twice"
+            raise typer.BadParameter(message, param_hint="--namespace")
+    return namespaces or None
+
+
 SubscriptionsArgument = Annotated[
     str,
     typer.Argument(
         metavar="SUBSCRIPTIONS",
-        help="A .txt, .tsv, .jsonl or .parquet file (perhaps with .gz), or - with --format.",
+        help="A .txt, .tsv, .jsonl or .parquet file (optionally .gz), or - with --format.",
     ),
 ]
 FormatOption = Annotated[
@@ -63,8 +85,8 @@ FormatOption = Annotated[
     typer.Option(
         "--format",
         metavar="|".join(FORMATS),
-        parser=known_format,
-        help="The format of SUBSCRIPTIONS, where its name does not say it.",
+        parser=format_name,
+        help="The format of SUBSCRIPTIONS, if its name does not tell.",
     ),
 ]
 NamespaceOption = Annotated[
@@ -73,71 +95,120 @@ NamespaceOption = Annotated[
         "--namespace",
         "-n",
         metavar="PREFIX=URI",
-        help="A prefix for XPaths; may be given several times. A subscription's own come first.",
+        help="A prefix for XPaths; repeatable. A subscription's own prefixes take precedence.",
     ),
 ]
-MaxSize = Annotated[
+MaxSizeOption = Annotated[
     int | None,
     typer.Option(
-        "--max-size", metavar="BYTES", parser=size_of, help="Largest document; 64M if not given."
-    ),
-]
-MaxDepth = Annotated[
-    int | None,
-    typer.Option("--max-depth", min=1, max=256, help="Deepest element; 256 if not given."),
-]
-MaxElements = Annotated[
-    int | None,
-    typer.Option("--max-elements", min=1, help="Most elements; 1000000 if not given."),
-]
-MaxAttributes = Annotated[
-    int | None,
-    typer.Option(
-        "--max-attributes", min=1, help="Most attributes of one element; 1000 if not given."
-    ),
-]
-MaxAttributesTotal = Annotated[
-    int | None,
-    typer.Option(
-        "--max-attributes-total", min=1, help="Most attributes of them all; 2000000 if not given."
+        "--max-size", metavar="BYTES", parser=parse_size, help="Largest document; default 64M."
     ),
 ]
 
 
-def limits_of(
-    size: int | None,
-    depth: int | None,
-    elements: int | None,
-    attributes: int | None,
-    attributes_total: int | None,
-) -> Limits:
-    """The limits that were given, and the usual ones for the rest."""
-    given = {
-        "size": size,
-        "depth": depth,
-        "elements": elements,
-        "attributes": attributes,
-        "attributes_total": attributes_total,
-    }
-    changes = {name: value for name, value in given.items() if value is not None}
-    try:
-        return dataclasses.replace(Limits(), **changes)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+@option_group
+class SubscriptionFileOptions:
+    """How to read a file of subscriptions."""
+
+    file_format: FormatOption = None
+    namespace: NamespaceOption = None
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Report bad subscriptions and continue without them.")
+    ] = False
+
+    def namespaces(self) -> dict[str, str] | None:
+        return parse_namespaces(self.namespace)
 
 
-def namespaces_of(pairs: Iterable[str] | None) -> dict[str, str] | None:
-    """The prefixes of `--namespace` options, or a usage error.
+@option_group
+class ExpensiveOptions:
+    """Permission for expensive expressions, and their deadline."""
 
-    >>> namespaces_of(["n=urn:news", "w=urn:weather?a=b"])
-    {'n': 'urn:news', 'w': 'urn:weather?a=b'}
-    """
-    found: dict[str, str] = {}
-    for pair in pairs or ():
-        prefix, equals, address = pair.partition("=")
-        if not (prefix and equals and address):
-            raise typer.BadParameter(f"{pair!r} is not PREFIX=URI", param_hint="--namespace")
-        if found.setdefault(prefix, address) != address:
-            message = f"prefix {prefix!r} is given twice"
-            raise typer.BadParameter(message, param_hint="--namespace")
-    return found or None
+    allow_expensive: Annotated[
+        bool,
+        typer.Option(
+            "--allow-expensive",
+            help="Accept expensive XPaths; they run in separate processes under a deadline.",
+        ),
+    ] = False
+    deadline: Annotated[
+        float | None,
+        typer.Option(
+            "--deadline",
+            metavar="SECONDS",
+            max=86_400,
+            help="With --allow-expensive: the limit for one XPath on one document; default 1.",
+        ),
+    ] = None
+
+    def seconds(self) -> float | None:
+        """Return the deadline, None if expensive expressions are refused."""
+        if self.deadline is not None and not (self.allow_expensive and self.deadline > 0):
+            problem = "must be more than 0" if self.allow_expensive else "needs --allow-expensive"
+            raise typer.BadParameter(problem, param_hint="--deadline")
+        return (self.deadline or DEFAULT_DEADLINE_SECONDS) if self.allow_expensive else None
+
+
+@option_group
+class LimitOptions:
+    """Limits of documents."""
+
+    max_size: MaxSizeOption = None
+    max_depth: Annotated[
+        int | None,
+        typer.Option("--max-depth", min=1, max=256, help="Deepest element; default 256."),
+    ] = None
+    max_elements: Annotated[
+        int | None,
+        typer.Option("--max-elements", min=1, help="Most elements; default 1000000."),
+    ] = None
+    max_attributes: Annotated[
+        int | None,
+        typer.Option(
+            "--max-attributes", min=1, help="Most attributes of one element; default 1000."
+        ),
+    ] = None
+    max_attributes_total: Annotated[
+        int | None,
+        typer.Option(
+            "--max-attributes-total", min=1, help="Most attributes in total; default 2000000."
+        ),
+    ] = None
+
+    def limits(self) -> Limits:
+        """Return the limits, with defaults for options that were not given."""
+        options = dataclasses.asdict(self)
+        changes = {
+            name.removeprefix("max_"): value for name, value in options.items() if value is not None
+        }
+        try:
+            return dataclasses.replace(Limits(), **changes)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+
+
+@option_group
+class SparkOptions:
+    """The Spark session of a command."""
+
+    master: Annotated[
+        str,
+        typer.Option(
+            "--master",
+            help="Any Spark master; local[*,4] is all cores of this machine, four tries per task.",
+        ),
+    ] = "local[*,4]"
+    conf: Annotated[
+        list[str] | None,
+        typer.Option("--conf", metavar="KEY=VALUE", help="A Spark setting; repeatable."),
+    ] = None
+
+    def settings(self) -> dict[str, str]:
+        """Return the Spark settings, or raise a usage error."""
+        settings = {}
+        for pair in self.conf or ():
+            key, equals, value = pair.partition("=")
+            if not (key and equals):
+                raise typer.BadParameter(f"{pair!r} is not KEY=VALUE", param_hint="--conf")
+            settings[key] = value
+        return settings

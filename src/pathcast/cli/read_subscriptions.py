@@ -1,52 +1,44 @@
-"""A subscription file -> subscriptions taken in, with every bad row reported on stderr.
+"""Reads a subscription file for a command, and reports every bad row on stderr.
 
-A row is bad if the file's format says so (`FormatError`) or its XPath does (`SubscriptionError`). Each is
-reported as `file:line: ...` with its kind, caret and hint, and none hides the next. Unless the caller may
-skip them, bad rows end the command before any document is looked at.
+A row is bad if the file's format says so (`FormatError`) or its XPath does (`SubscriptionError`).
+Each is reported as `file:line: ...` with its kind, caret and hint. Without `--skip-bad`, bad rows end
+the command before it reads any document.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from pathcast.cli.console import fail, progress, say
+from pathcast.cli.options import SubscriptionFileOptions
 from pathcast.errors import FormatError, SubscriptionError
-from pathcast.files import Format, Subscription, read_subscriptions
+from pathcast.files import Subscription, read_subscriptions
 from pathcast.matching import Matcher
 
-__all__ = ["load", "load_with"]
+__all__ = ["load_into_matcher", "load_subscriptions"]
 
 
-def load(
+def load_into_matcher(
     matcher: Matcher,
     source: str,
+    options: SubscriptionFileOptions,
     *,
-    file_format: Format | None = None,
-    namespaces: Mapping[str, str] | None = None,
-    skip_bad: bool = False,
     allow_expensive: bool = False,
 ) -> int:
-    """Add the file's subscriptions to the matcher, or end the command; how many were added."""
+    """Add a file's subscriptions to the matcher, or end the command; return their number."""
 
-    def take(row: Subscription) -> None:
+    def add(row: Subscription) -> None:
         matcher.add(row.id, row.xpath, row.namespaces, allow_expensive=allow_expensive)
 
-    return load_with(
-        take, source, file_format=file_format, namespaces=namespaces, skip_bad=skip_bad
-    )
+    return load_subscriptions(add, source, options)
 
 
-def load_with(
-    take: Callable[[Subscription], None],
-    source: str,
-    *,
-    file_format: Format | None = None,
-    namespaces: Mapping[str, str] | None = None,
-    skip_bad: bool = False,
+def load_subscriptions(
+    add: Callable[[Subscription], None], source: str, options: SubscriptionFileOptions
 ) -> int:
-    """Hand the file's subscriptions over one by one, or end the command; how many were taken.
+    """Pass a file's subscriptions to `add`, or end the command; return how many were accepted.
 
-    `take` raises SubscriptionError for those that it will not have.
+    `add` raises SubscriptionError to refuse one.
     """
     bad = added = 0
     bar = progress("reading subscriptions", None, with_data=False)
@@ -60,14 +52,14 @@ def load_with(
     try:
         rows = read_subscriptions(
             source,
-            file_format=file_format,
-            namespaces=namespaces,
+            file_format=options.file_format,
+            namespaces=options.namespaces(),
             on_error=lambda error: report(error.line, error),
         )
         with bar:
             for row in rows:
                 try:
-                    take(row)
+                    add(row)
                     added += 1
                 except SubscriptionError as error:
                     report(row.line, error, row.id)
@@ -76,7 +68,7 @@ def load_with(
         fail(f"{source}: {error}")
     if bad:
         count = f"{bad:,} bad subscription" + ("s" if bad > 1 else "")
-        if not skip_bad:
-            fail(f"{count} in {source}; nothing was done (--skip-bad goes on without them)")
+        if not options.skip_bad:
+            fail(f"{count} in {source}; nothing was done (--skip-bad continues without them)")
         say(f"pathcast: {count} in {source} skipped, {added:,} accepted", "yellow")
     return added

@@ -1,4 +1,4 @@
-"""What a run shows: a line that moves while it goes on, messages, and a summary at its end."""
+"""The display of a pipeline run: a progress line, messages, and a summary at the end."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from pathcast.pipeline.running import RunEvent
     from pathcast.pipeline.store import BatchOutcome
 
-__all__ = ["Totals", "Watcher"]
+__all__ = ["RunDisplay", "RunTotals"]
 
 
 @dataclass(slots=True)
-class Totals:
-    """The sum of the batches of a run."""
+class RunTotals:
+    """The sums over all batches of a run."""
 
     batches: int = 0
     documents: int = 0
@@ -39,7 +39,7 @@ class Totals:
     versions: list[str] = field(default_factory=list)
 
     def add(self, outcome: BatchOutcome, lag: float | None) -> None:
-        """One more batch."""
+        """Add the counts of a batch."""
         self.batches += 1
         for name in _SUMMED:
             setattr(self, name, getattr(self, name) + getattr(outcome, name))
@@ -56,13 +56,13 @@ class Totals:
         return self.bytes / 1e6 / max(self.seconds, 1e-9)
 
     def as_dict(self) -> dict[str, object]:
-        found: dict[str, object] = {name: getattr(self, name) for name in ("batches", *_SUMMED)}
-        found["seconds"] = round(self.seconds, 3)
-        found["documents_per_second"] = round(self.rate, 1)
-        found["megabytes_per_second"] = round(self.megabytes_per_second, 3)
-        found["lag"] = None if self.lag is None else round(self.lag, 3)
-        found["versions"] = self.versions
-        return found
+        totals: dict[str, object] = {name: getattr(self, name) for name in ("batches", *_SUMMED)}
+        totals["seconds"] = round(self.seconds, 3)
+        totals["documents_per_second"] = round(self.rate, 1)
+        totals["megabytes_per_second"] = round(self.megabytes_per_second, 3)
+        totals["lag"] = None if self.lag is None else round(self.lag, 3)
+        totals["versions"] = self.versions
+        return totals
 
     def table(self) -> str:
         rows = [
@@ -71,22 +71,22 @@ class Totals:
                 f"{self.documents:,} in {self.batches:,} batch{'' if self.batches == 1 else 'es'}",
             ),
             ("matched", f"{self.matched:,}"),
-            ("matched nobody", f"{self.unmatched:,}"),
+            ("unmatched", f"{self.unmatched:,}"),
             ("refused", f"{self.refused:,}"),
             ("repeated", f"{self.repeated:,}"),
-            ("not decided", f"{self.undecided:,} subscriptions"),
+            ("undecided", f"{self.undecided:,} subscriptions"),
             ("matches", f"{self.matches:,}"),
             ("deliveries", f"{self.deliveries:,}"),
-            ("not deliverable", f"{self.undelivered:,}"),
+            ("undelivered", f"{self.undelivered:,}"),
             ("documents/s", f"{self.rate:,.0f} ({self.megabytes_per_second:.2f} MB/s)"),
             ("versions", ", ".join(self.versions)),
         ]
-        told = {
+        optional = {
             "repeated": self.repeated,
-            "not decided": self.undecided,
-            "not deliverable": self.undelivered,
+            "undecided": self.undecided,
+            "undelivered": self.undelivered,
         }
-        return "\n".join(f"{name:<15} {text}" for name, text in rows if told.get(name, True))
+        return "\n".join(f"{name:<15} {text}" for name, text in rows if optional.get(name, True))
 
 
 _SUMMED = (
@@ -95,14 +95,14 @@ _SUMMED = (
 )  # fmt: skip
 
 
-class Watcher:
-    """Hears what happens in a run, shows it on stderr, and adds it up.
+class RunDisplay:
+    """Observes the events of a run, shows them on stderr, and sums up the batches.
 
-    On a terminal there is one line that moves; elsewhere a line is written for each batch, at most one a second.
+    On a terminal it updates one line; elsewhere it writes a line per batch, at most one a second.
     """
 
     def __init__(self) -> None:
-        self.totals = Totals()
+        self.totals = RunTotals()
         self._console = Console(stderr=True)
         self._live = self._console.is_terminal
         self._bar = Progress(
@@ -115,7 +115,7 @@ class Watcher:
             disable=not self._live,
         )
         self._task = self._bar.add_task("", total=None)
-        self._said = 0.0
+        self._last_line_time = 0.0
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -132,15 +132,15 @@ class Watcher:
     def close(self) -> None:
         self._bar.stop()
 
-    def doing(self, what: str) -> None:
-        """What takes long at the moment."""
-        self._bar.update(self._task, description=what)
+    def show_step(self, step: str) -> None:
+        """Show the current step."""
+        self._bar.update(self._task, description=step)
 
-    def stopping(self) -> None:
+    def on_stop(self) -> None:
         say("pathcast: ending after this batch", "yellow", self._bar.console)
 
-    def hear(self, event: RunEvent) -> None:
-        """Something happened, perhaps in another thread."""
+    def on_event(self, event: RunEvent) -> None:
+        """Handle an event of the run; may be called from another thread."""
         from pathcast.pipeline.running import (
             BatchDone,
             StrategyChosen,
@@ -152,31 +152,32 @@ class Watcher:
             case SubscriptionsLoaded(version, subscriptions, skipped):
                 for bad in skipped:
                     say(str(bad), "yellow", self._bar.console)
-                more = f", {len(skipped):,} skipped" if skipped else ""
-                self._say(f"version {version}: {subscriptions:,} subscriptions{more}")
-                self.doing("waiting for documents")
+                suffix = f", {len(skipped):,} skipped" if skipped else ""
+                self._say(f"version {version}: {subscriptions:,} subscriptions{suffix}")
+                self.show_step("waiting for documents")
             case StrategyChosen(version, partition, _, reason):
-                self._say(f"version {version}: {partition} are spread, {reason}")
+                self._say(f"version {version}: {partition} are partitioned, {reason}")
             case SubscriptionsRejected(error):
                 say(
-                    f"pathcast: the subscriptions stay as they were: {error}",
+                    f"pathcast: the previous subscriptions stay in use: {error}",
                     "yellow",
                     self._bar.console,
                 )
             case BatchDone(batch, outcome, lag):
                 self.totals.add(outcome, lag)
-                self.doing(self._line())
+                self.show_step(self._line())
                 now = time.monotonic()
-                if not self._live and now - self._said >= 1:
-                    self._said = now
+                if not self._live and now - self._last_line_time >= 1:
+                    self._last_line_time = now
                     self._say(f"after batch {batch}: {self._line()}")
 
     def _line(self) -> str:
         totals = self.totals
         lag = "" if totals.lag is None else f", lag {totals.lag:,.1f} s"
         return (
-            f"{totals.documents:,} documents, {totals.rate:,.0f}/s, {totals.megabytes_per_second:.2f} MB/s, "
-            f"{totals.matches:,} matches, {totals.refused:,} refused{lag}, version {totals.versions[-1]}"
+            f"{totals.documents:,} documents, {totals.rate:,.0f}/s,"
+            f" {totals.megabytes_per_second:.2f} MB/s, {totals.matches:,} matches,"
+            f" {totals.refused:,} refused{lag}, version {totals.versions[-1]}"
         )
 
     def _say(self, text: str) -> None:

@@ -1,7 +1,6 @@
-"""`pathcast schema check`: which subscriptions can match a valid document at all, and what is wrong with the others.
+"""`pathcast schema check`: which subscriptions a valid document can match, and why others cannot.
 
-The exit code is 1 if one of them cannot: a subscriber who misspelt a name waits for ever, and this is how a script
-finds out.
+The exit code is 1 if one of them cannot match, so that a script finds a misspelt name.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pathcast.cli.console import BAD_CALL, FAILED, Output, fail, say
-from pathcast.cli.options import FormatOption, NamespaceOption, namespaces_of
+from pathcast.cli.options import FormatOption, NamespaceOption, parse_namespaces
 from pathcast.cli.schema import CatalogOption, DtdArgument, RootOption, load_schema
 from pathcast.errors import FormatError, SubscriptionError
 from pathcast.files import Format, Subscription, read_subscriptions
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check"]
 
-_WORDS = {True: "yes", False: "no", None: "?"}
-_SHOWN = 400  # characters of an example
+_ANSWERS = {True: "yes", False: "no", None: "?"}
+_MAX_EXAMPLE_CHARACTERS = 400
 
 
 def check(
@@ -43,14 +42,17 @@ def check(
     catalog: CatalogOption = None,
     namespace: NamespaceOption = None,
     bad_only: Annotated[
-        bool, typer.Option("--only-impossible", help="Write only those that cannot match.")
+        bool,
+        typer.Option("--only-impossible", help="Write only the subscriptions that cannot match."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Write a JSON object a line.")] = False,
 ) -> None:
-    """Say of each XPath whether any document that is valid under the DTD can match it.
+    """Say for each XPath whether a document that is valid under the DTD can match it.
 
-    yes comes with a small document that matches, no with the step that stands in the way; ? means that neither
-    was found. Exit code: 0; 1 if one cannot match; 2 for a bad call, a bad DTD or bad subscriptions.
+    yes comes with a small document that matches, no with the step that prevents a match; ? means
+    undecided.
+
+    Exit code: 0; 1 if one cannot match; 2 for a bad call, a bad DTD or bad subscriptions.
 
     Example: `pathcast schema check news '//body.head[headline]' '/news/boddy'`
     """
@@ -60,23 +62,25 @@ def check(
     impossible = bad = 0
     answers: Counter[bool | None] = Counter()
     with Output() as output:
-        for one in _asked(xpaths, file, file_format, namespaces_of(namespace)):
+        for subscription in _subscriptions(xpaths, file, file_format, parse_namespaces(namespace)):
             try:
-                found = satisfiable(one.xpath, schema, one.namespaces)
+                verdict = satisfiable(subscription.xpath, schema, subscription.namespaces)
             except SubscriptionError as error:
                 bad += 1
-                say(f"{_place(one, file)}{error}", "red")
+                say(f"{_place(subscription, file)}{error}", "red")
                 continue
-            impossible += found.answer is False
-            answers[found.answer] += 1
-            if bad_only and found.answer is not False:
+            impossible += verdict.answer is False
+            answers[verdict.answer] += 1
+            if bad_only and verdict.answer is not False:
                 continue
             if as_json:
-                output.json({"id": one.id, "xpath": one.xpath, **found.as_dict()})
+                output.json(
+                    {"id": subscription.id, "xpath": subscription.xpath, **verdict.as_dict()}
+                )
             else:
-                output.text(_shown(one, found, file))
+                output.text(_format(subscription, verdict, file))
     if answers.total() + bad > 1:
-        unclear = f", {answers[None]:,} not known" if answers[None] else ""
+        unclear = f", {answers[None]:,} undecided" if answers[None] else ""
         wrong = f", {bad:,} bad" if bad else ""
         say(f"{answers[True]:,} can match, {answers[False]:,} cannot{unclear}{wrong}")
     if bad:
@@ -85,7 +89,7 @@ def check(
         raise typer.Exit(FAILED)
 
 
-def _asked(
+def _subscriptions(
     xpaths: list[str] | None,
     file: str | None,
     file_format: Format | None,
@@ -102,20 +106,27 @@ def _asked(
             fail(f"{file}: {error}")
 
 
-def _place(one: Subscription, file: str | None) -> str:
-    """Where a subscription was read; those on the command line need no telling."""
-    return "" if one.line is None else f"{file}:{one.line}: "
+def _place(subscription: Subscription, file: str | None) -> str:
+    """Return the line of a subscription file; empty for one on the command line."""
+    return "" if subscription.line is None else f"{file}:{subscription.line}: "
 
 
-def _shown(one: Subscription, found: Satisfiability, file: str | None) -> str:
-    place = _place(one, file)
-    lines = [f"{_WORDS[found.answer]:<4}{place}{one.xpath}"]
-    if found.example is not None:
-        example = found.example.decode()
-        lines.append("    " + (example if len(example) <= _SHOWN else example[:_SHOWN] + "..."))
+def _format(subscription: Subscription, verdict: Satisfiability, file: str | None) -> str:
+    place = _place(subscription, file)
+    lines = [f"{_ANSWERS[verdict.answer]:<4}{place}{subscription.xpath}"]
+    if verdict.example is not None:
+        example = verdict.example.decode()
+        lines.append(
+            "    "
+            + (
+                example
+                if len(example) <= _MAX_EXAMPLE_CHARACTERS
+                else example[:_MAX_EXAMPLE_CHARACTERS] + "..."
+            )
+        )
     else:
-        at = found.culprit.at if found.culprit else None
-        if at is not None and one.xpath.isprintable():
+        at = verdict.culprit.at if verdict.culprit else None
+        if at is not None and subscription.xpath.isprintable():
             lines.append(" " * (4 + len(place) + at) + "^")
-        lines.append("    " + found.reason)
+        lines.append("    " + verdict.reason)
     return "\n".join(lines)

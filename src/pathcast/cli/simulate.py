@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pathcast.cli.console import FAILED, Output, fail, many, say
+from pathcast.cli.console import FAILED, Output, fail, plural, say
 from pathcast.cli.simulate_tables import table_lines, tables_dict, why_dict, why_lines
 from pathcast.errors import FormatError, PathcastError
 from pathcast.files.atomic_write import atomic_file
@@ -269,7 +269,7 @@ def _summary_lines(outcome: Outcome) -> list[str]:
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in summary.received.items())
     entries, adverts = summary.entries, summary.advertisements
     rows = [
-        ("overlay", f"{run.topology.name}: {many(brokers, 'broker')}, {many(links, 'link')}"),
+        ("overlay", f"{run.topology.name}: {plural(brokers, 'broker')}, {plural(links, 'link')}"),
         ("strategy", str(run.settings.strategy)),
         ("messages", f"{sum(summary.received.values()):,}" + (f": {kinds}" if kinds else "")),
         ("bytes", f"{summary.bytes:,}" + _busiest(*summary.busiest_link)),
