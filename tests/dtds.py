@@ -1,8 +1,8 @@
 """Random small DTDs and random valid documents of them, independent of `pathcast.schema`.
 
 Element names and values are those of `tests.pools`, so that random subscriptions match some random
-documents. A DTD may be recursive, may refer to undeclared elements, and may declare elements that no
-finite tree satisfies; then `document` may return None. lxml confirms that a document is valid.
+documents. A DTD may be recursive, may refer to undeclared elements, and may declare elements that
+no finite tree satisfies; then `document` may return None. lxml confirms that a document is valid.
 """
 
 from __future__ import annotations

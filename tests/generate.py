@@ -2,8 +2,8 @@
 
 Labels, attributes and values come from the same small pools on both sides, so that a match is
 neither rare nor certain. `Knobs` sets the shares of constructs outside tree patterns, of relative
-paths and of odd spellings. Every expression is valid XPath 1.0 without type errors, so libxml2 has a
-result for each pair. The generator builds token lists and joins them with random white space.
+paths and of odd spellings. Every expression is valid XPath 1.0 without type errors, so libxml2 has
+a result for each pair. The generator builds token lists and joins them with random white space.
 
 >>> import random
 >>> expression(random.Random(7), NATIVE) == expression(random.Random(7), NATIVE)

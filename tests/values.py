@@ -1,8 +1,8 @@
 """Random values of the four XPath types and comparisons between them.
 
 Most constructs outside tree patterns are made here. Types are mixed on purpose: a count compared
-with a string, a condition with a number, a constant with a constant. XPath converts them all, and an
-engine must not mistake them for the comparisons that it indexes.
+with a string, a condition with a number, a constant with a constant. XPath converts them all, and
+an engine must not mistake them for the comparisons that it indexes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""The conformance suite: cases in data files, run on every engine there is.
+"""The conformance suite: cases in data files, run on every engine.
 
-`case` tables hold a document with the subscriptions that match it and those that do not; `equal` tables
-spellings with one canonical text; `error` tables texts that are refused. A new engine joins by one
-entry in ENGINES. libxml2 is one of them: what is written down must agree with it.
+`case` tables hold a document, the subscriptions that match it (`match`) and those that do not
+(`miss`). `equal` tables hold spellings with one canonical text. `error` and `rejected` tables hold
+invalid subscriptions and documents. A new engine needs one entry in ENGINES. libxml2 is one of the
+engines: the expected results must agree with it.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ HERE = Path(__file__).parent
 Subscriptions = Mapping[str, Mapping[str, str] | None]
 
 
-class Engine(Protocol):
-    """Which of the subscriptions (text -> namespaces) does the document match?"""
+class EngineUnderTest(Protocol):
+    """Returns the subscriptions (text -> namespaces) that the document matches."""
 
     def __call__(self, subscriptions: Subscriptions, body: bytes) -> set[str]: ...
 
@@ -43,11 +44,11 @@ def by_matcher(name: EngineName, subscriptions: Subscriptions, body: bytes) -> s
     matcher = Matcher(runner=InlineRunner(), engine=name)
     for text, prefixes in subscriptions.items():
         matcher.add(text, text, prefixes, allow_expensive=True)
-    return {str(found) for found in matcher.match(body)}
+    return {str(id) for id in matcher.match(body)}
 
 
-def by_matchers_of_one(name: EngineName, subscriptions: Subscriptions, body: bytes) -> set[str]:
-    """Nothing shared: what matches only in company, or only alone, is a fault."""
+def by_separate_matchers(name: EngineName, subscriptions: Subscriptions, body: bytes) -> set[str]:
+    """Match with one Matcher per subscription: sharing must not change a result."""
     return {
         text
         for text, prefixes in subscriptions.items()
@@ -55,12 +56,12 @@ def by_matchers_of_one(name: EngineName, subscriptions: Subscriptions, body: byt
     }
 
 
-ENGINES: dict[str, Engine] = {
+ENGINES: dict[str, EngineUnderTest] = {
     "libxml2": by_oracle,
     "plain": partial(by_matcher, "plain"),
-    "plain-alone": partial(by_matchers_of_one, "plain"),
+    "plain-alone": partial(by_separate_matchers, "plain"),
     "core": partial(by_matcher, "core"),
-    "core-alone": partial(by_matchers_of_one, "core"),
+    "core-alone": partial(by_separate_matchers, "core"),
 }
 NAMES: tuple[EngineName, ...] = ("plain", "core")
 each_matcher = pytest.mark.parametrize("engine", NAMES)
@@ -68,8 +69,8 @@ each_matcher = pytest.mark.parametrize("engine", NAMES)
 
 def tables(kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
     for path in sorted(HERE.glob("*.toml")):
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-        for index, table in enumerate(found.get(kind, ())):
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        for index, table in enumerate(data.get(kind, ())):
             yield f"{path.stem}: {table.get('name') or table.get('text') or index}", table
 
 
@@ -79,7 +80,7 @@ ERRORS = list(tables("error"))
 REJECTED = dict(tables("rejected"))
 
 
-def test_there_are_many_cases() -> None:
+def test_suite_has_over_a_thousand_cases() -> None:
     subscriptions = sum(len(case["match"]) + len(case["miss"]) for case in CASES.values())
     assert subscriptions + len(ERRORS) + len(REJECTED) > 1000
     assert len(CASES) == len(list(tables("case"))), "two cases have the same name"
@@ -87,16 +88,18 @@ def test_there_are_many_cases() -> None:
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("engine", ENGINES)
-def test_case(engine: str, case: str) -> None:
+def test_matches(engine: str, case: str) -> None:
     table = CASES[case]
     body = table["document"].encode(table.get("encoding", "utf-8"))
     subscriptions = dict.fromkeys([*table["match"], *table["miss"]], table.get("namespaces"))
-    assert len(subscriptions) == len(table["match"]) + len(table["miss"]), "one text, two answers"
+    assert len(subscriptions) == len(table["match"]) + len(table["miss"]), (
+        "a text in both match and miss"
+    )
     assert ENGINES[engine](subscriptions, body) == set(table["match"])
 
 
 @pytest.mark.parametrize("group", EQUAL)
-def test_canonical(group: str) -> None:
+def test_canonical_text(group: str) -> None:
     table = EQUAL[group]
     namespaces = table.get("namespaces")
     texts = {parse(text, namespaces).text for text in table["same"]}
@@ -111,7 +114,7 @@ def test_canonical(group: str) -> None:
 
 @each_matcher
 @pytest.mark.parametrize("table", [table for _, table in ERRORS], ids=[name for name, _ in ERRORS])
-def test_subscription_error(table: dict[str, Any], engine: EngineName) -> None:
+def test_invalid_subscription(table: dict[str, Any], engine: EngineName) -> None:
     text = table.get("text", "")
     if "repeat" in table:
         text = table.get("before", "") + table["repeat"] * table["times"] + table.get("after", "")
@@ -129,7 +132,7 @@ def test_subscription_error(table: dict[str, Any], engine: EngineName) -> None:
 
 @each_matcher
 @pytest.mark.parametrize("name", REJECTED)
-def test_document_error(name: str, engine: EngineName) -> None:
+def test_invalid_document(name: str, engine: EngineName) -> None:
     table = REJECTED[name]
     body = bytes.fromhex(table["hex"]) if "hex" in table else table["document"].encode()
     if "repeat" in table:
@@ -144,11 +147,11 @@ def test_document_error(name: str, engine: EngineName) -> None:
         assert caught.value.line == table["line"], str(caught.value)
     with pytest.raises(DocumentError):
         parse_document(body, limits)
-    assert list(matcher.match(b"<a/>")) == [1], "the matcher goes on"
+    assert list(matcher.match(b"<a/>")) == [1], "the matcher still works"
 
 
 @each_matcher
-def test_a_limit_is_not_passed_by_reaching_it(engine: EngineName) -> None:
+def test_documents_at_the_limits_are_accepted(engine: EngineName) -> None:
     limits = Limits(depth=2, elements=3, attributes=2, attributes_total=3)
     matcher = Matcher(limits=limits, engine=engine)
     matcher.add(1, "//@z")

@@ -1,6 +1,6 @@
-"""Canonical texts in bulk: each parses to the pattern it came from and means what the subscription meant.
+"""Canonical texts in bulk: each parses to the pattern it came from and is equivalent to it.
 
-Seeded, so that a failure comes back; what fails is made small before it is shown.
+All random choices are seeded. A failing pair is shrunk before it is reported.
 """
 
 from __future__ import annotations
@@ -28,52 +28,53 @@ EXPRESSIONS = 2000
 DOCUMENTS = 12
 
 
-def turns(pattern: Pattern) -> bool:
-    """Does its text parse to something else?"""
+def is_unstable(pattern: Pattern) -> bool:
+    """Whether the canonical text parses to another pattern."""
     return parse(pattern.text, dict(pattern.namespaces)) != pattern
 
 
-def means_another_thing(text: str, pattern: Pattern, body: bytes) -> bool:
+def is_not_equivalent(text: str, pattern: Pattern, body: bytes) -> bool:
     return oracle(text, NAMESPACES, body) != oracle(pattern.text, dict(pattern.namespaces), body)
 
 
-def is_checked_wrongly(text: str, pattern: Pattern, body: bytes) -> bool:
-    """Does the expression that libxml2 is to evaluate differ from the subscription?"""
+def has_wrong_check(text: str, pattern: Pattern, body: bytes) -> bool:
+    """Whether the expression for libxml2 differs from the subscription."""
     if pattern.check is None:
         return False
     prefixes = dict(pattern.namespaces) or None
-    asked = etree.XPath(pattern.check, namespaces=prefixes, regexp=False)(document(body))
-    return bool(asked) != oracle(text, NAMESPACES, body)
+    result = etree.XPath(pattern.check, namespaces=prefixes, regexp=False)(document(body))
+    return bool(result) != oracle(text, NAMESPACES, body)
 
 
-def smallest(text: str, body: bytes, wrong: Callable[[str, Pattern, bytes], bool]) -> str:
+def shrink_report(text: str, body: bytes, is_wrong: Callable[[str, Pattern, bytes], bool]) -> str:
     def differs(text: str, body: bytes) -> bool:
         try:
             expression(text, NAMESPACES)
-            return wrong(text, parse(text, NAMESPACES), body)
+            return is_wrong(text, parse(text, NAMESPACES), body)
         except (Refused, SubscriptionError):
             return False
 
     text, body = shrink(text, body, differs)
     pattern = parse(text, NAMESPACES)
-    again = parse(pattern.text, dict(pattern.namespaces))
-    return f"{text!r} -> {pattern.text!r} -> {again.text!r}, checked by {pattern.check} on {body!r}"
+    reparsed = parse(pattern.text, dict(pattern.namespaces))
+    forms = f"{text!r} -> {pattern.text!r} -> {reparsed.text!r}"
+    return f"{forms}, checked by {pattern.check} on {body!r}"
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_canonical_forms(kind: str, deep: bool) -> None:
+def test_canonical_texts_are_stable_and_equivalent(kind: str, deep: bool) -> None:
     rng = Random(kind)
     bodies = [generate.document(rng, 10) for _ in range(DOCUMENTS)]
     trees = [document(body) for body in bodies]
     for _ in range(EXPRESSIONS * (10 if deep else 1)):
         text = generate.expression(rng, KINDS[kind])
         pattern = parse(text, NAMESPACES)
-        if turns(pattern):
-            pytest.fail(smallest(text, b"<a/>", lambda _, pattern, __: turns(pattern)))
-        asked = expression(text, NAMESPACES)
+        if is_unstable(pattern):
+            pytest.fail(shrink_report(text, b"<a/>", lambda _, pattern, __: is_unstable(pattern)))
+        original = expression(text, NAMESPACES)
         canonical = expression(pattern.text, dict(pattern.namespaces))
         for body, tree in zip(bodies, trees, strict=True):
-            if holds(asked, tree) != holds(canonical, tree):
-                pytest.fail(smallest(text, body, means_another_thing))
-            if is_checked_wrongly(text, pattern, body):
-                pytest.fail(smallest(text, body, is_checked_wrongly))
+            if holds(original, tree) != holds(canonical, tree):
+                pytest.fail(shrink_report(text, body, is_not_equivalent))
+            if has_wrong_check(text, pattern, body):
+                pytest.fail(shrink_report(text, body, has_wrong_check))

@@ -1,6 +1,6 @@
-"""Any bytes give matches or a DocumentError, and the Matcher goes on.
+"""Fuzzing of documents: any bytes give matches or a DocumentError, and the Matcher keeps working.
 
-Limits are told by errors, and work is counted; no test looks at a clock.
+Limits show as errors, and work is counted: no test measures time.
 """
 
 from __future__ import annotations
@@ -89,53 +89,53 @@ def outcome(matcher: Matcher, body: bytes) -> Matches | DocumentError:
 
 
 def check(matcher: Matcher, body: bytes) -> None:
-    found = outcome(matcher, body)
-    if isinstance(found, DocumentError):
-        assert found.kind
-        assert found.line is None or found.line >= 1
-        assert len(str(found)) < 2000
+    result = outcome(matcher, body)
+    if isinstance(result, DocumentError):
+        assert result.kind
+        assert result.line is None or result.line >= 1
+        assert len(str(result)) < 2000
     else:
-        assert "/*" in found
-        assert not found.errors
-    assert list(matcher.match(b"<c/>")) == ["/*"], "the matcher goes on"
+        assert "/*" in result
+        assert not result.errors
+    assert list(matcher.match(b"<c/>")) == ["/*"], "the matcher still works"
 
 
 @given(st.binary(max_size=60))
 @example(b"")
 @example(b"\x00")
 @example(b"\xff\xfe<\x00a\x00/\x00>\x00")
-def test_any_bytes(matcher: Matcher, body: bytes) -> None:
+def test_arbitrary_bytes(matcher: Matcher, body: bytes) -> None:
     check(matcher, body)
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map(b"".join))
-def test_pieces_of_xml(matcher: Matcher, body: bytes) -> None:
+def test_fragments_of_xml(matcher: Matcher, body: bytes) -> None:
     check(matcher, body)
 
 
 @st.composite
-def spoilt(draw: st.DrawFn) -> bytes:
-    """A document after a few accidents."""
+def mutants(draw: st.DrawFn) -> bytes:
+    """Return a valid document with a few random edits."""
     body = draw(strategies.documents())
     for _ in range(draw(st.integers(1, 3))):
-        at = draw(st.integers(0, len(body)))
+        position = draw(st.integers(0, len(body)))
         piece = draw(st.sampled_from(PIECES) | st.binary(max_size=3))
-        body = body[:at] + piece + body[at + draw(st.integers(0, 4)) :]
+        body = body[:position] + piece + body[position + draw(st.integers(0, 4)) :]
     return body
 
 
-@given(spoilt())
-def test_spoilt_documents(matcher: Matcher, body: bytes) -> None:
+@given(mutants())
+def test_mutated_documents(matcher: Matcher, body: bytes) -> None:
     check(matcher, body)
 
 
 @given(
     strategies.documents(), st.sampled_from(["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-7"])
 )
-def test_other_encodings(matcher: Matcher, body: bytes, encoding: str) -> None:
-    found = outcome(matcher, body.decode().encode(encoding))
-    if not isinstance(found, DocumentError):
-        assert list(found) == list(matcher.match(body))
+def test_encodings_give_the_same_matches(matcher: Matcher, body: bytes, encoding: str) -> None:
+    result = outcome(matcher, body.decode().encode(encoding))
+    if not isinstance(result, DocumentError):
+        assert list(result) == list(matcher.match(body))
 
 
 BOMB = (
@@ -174,9 +174,9 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile(matcher: Matcher, name: str) -> None:
+def test_hostile_documents_are_rejected(matcher: Matcher, name: str) -> None:
     check(matcher, HOSTILE[name])
-    if name != "an external entity":  # its text is left out, the rest of the document is there
+    if name != "an external entity":  # it is skipped, the document stays valid
         assert isinstance(outcome(matcher, HOSTILE[name]), DocumentError)
 
 
@@ -188,13 +188,13 @@ def test_an_external_entity_is_not_read(engine: EngineName, tmp_path: object) ->
     body = f"<!DOCTYPE a [<!ENTITY e SYSTEM 'file://{secret}'>]><a>&e;</a>".encode()
     fresh = Matcher(engine=engine)
     fresh.add(1, "contains(/, 'secret')")
-    found = outcome(fresh, body)
-    assert isinstance(found, DocumentError) or not list(found)
+    result = outcome(fresh, body)
+    assert isinstance(result, DocumentError) or not list(result)
 
 
 @each_engine
-def test_work_grows_with_the_document_not_with_its_square(engine: EngineName) -> None:
-    """Joins count the nodes they look at: twice the document, about twice the work."""
+def test_join_work_is_linear_in_the_document(engine: EngineName) -> None:
+    """Joins count the nodes they visit: twice the document, about twice the work."""
     texts = ["//a[b and .//c]", "//a[b=5]//c", "//a[c]/b[last()]", "//a[not(b)]/c", "//*[b][c]"]
     work = []
     for size in (200, 400):

@@ -1,8 +1,9 @@
-"""Any text is a pattern or a SubscriptionError, and a pattern is what its canonical text says.
+"""Fuzzing of subscriptions: any text is a pattern or a SubscriptionError.
 
-The texts: random characters, random tokens, valid expressions spoilt a little, and hostile ones. Where
-our parser refuses what libxml2 takes, it is for one of two reasons: a mistake in arguments or types that
-libxml2 finds only when a document leads it there, or a text that is not XPath 1.0 (see `tests.oracle`).
+A pattern equals the pattern of its canonical text. The texts are random characters, random tokens,
+mutated valid expressions, and hostile ones. The parser rejects a text that libxml2 accepts for one
+of two reasons: an error of arguments or types that libxml2 finds only during evaluation, or a text
+that is not XPath 1.0 (see `tests.oracle`).
 """
 
 from __future__ import annotations
@@ -22,35 +23,36 @@ from tests.matching.engines import ENGINES
 from tests.oracle import Refused, document, oracle, refuses
 
 WORDS = (
-    "a b * / // [ ] ( ) @ . .. :: child and or not div mod - + = != < > <= >= | , 1 2. .5 1e 1e3 'x' "
-    '"y" p:a z:a p:* text node () count last position $ $v ! : self processing-instruction é " \' # '
-    "concat id lang string attribute namespace a:b:c a.b a-1 -a {u}a ; \\ && || == <> # \x00 \ud800"
+    "a b * / // [ ] ( ) @ . .. :: child and or not div mod - + = != < > <= >= | , 1 2. .5 1e 1e3 "
+    "'x' \"y\" p:a z:a p:* text node () count last position $ $v ! : self "
+    "processing-instruction é \" ' # concat id lang string "
+    "attribute namespace a:b:c a.b a-1 -a {u}a ; \\ && || == <> # \x00 \ud800"
 ).split()
 TREES = [
     document(b"<a xml:lang='en'><b x='1'>5</b><!--c--><?i?></a>"),
     document(b"<p:a xmlns:p='urn:p'><b>x</b><b/></p:a>"),
 ]
-STATIC = {"arguments", "type"}
+STATIC_ERRORS = {"arguments", "type"}
 
-soup = st.lists(st.sampled_from(WORDS), max_size=12).flatmap(
+token_soup = st.lists(st.sampled_from(WORDS), max_size=12).flatmap(
     lambda words: st.sampled_from(["", " "]).map(lambda gap: gap.join(words))
 )
 
 
 @st.composite
-def spoilt(draw: st.DrawFn) -> str:
-    """A valid expression after a few accidents."""
+def mutants(draw: st.DrawFn) -> str:
+    """Return a valid expression with a few random edits."""
     words = draw(strategies.token_lists())
     for _ in range(draw(st.integers(1, 3))):
-        at = draw(st.integers(0, len(words)))
-        words[at : at + draw(st.integers(0, 2))] = draw(
+        position = draw(st.integers(0, len(words)))
+        words[position : position + draw(st.integers(0, 2))] = draw(
             st.lists(st.sampled_from(WORDS), max_size=1)
         )
     return draw(st.sampled_from([" ", ""])).join(words)
 
 
 def outcome(text: str) -> Pattern | SubscriptionError:
-    """What becomes of a text; anything but these two escapes, and fails the test."""
+    """Return the pattern or the error of a text; any other exception fails the test."""
     try:
         return parse(text, NAMESPACES)
     except SubscriptionError as error:
@@ -58,39 +60,39 @@ def outcome(text: str) -> Pattern | SubscriptionError:
 
 
 def check(text: str) -> None:
-    found = outcome(text)
-    if isinstance(found, SubscriptionError):
-        assert found.kind
-        assert found.position is None or 0 <= found.position <= len(text)
-        assert len(str(found)) < 1000
+    result = outcome(text)
+    if isinstance(result, SubscriptionError):
+        assert result.kind
+        assert result.position is None or 0 <= result.position <= len(text)
+        assert len(str(result)) < 1000
     else:
-        assert parse(found.text, dict(found.namespaces)) == found
+        assert parse(result.text, dict(result.namespaces)) == result
 
 
 @given(st.text(max_size=30))
 @example("\ud800")
 @example("a\x00")
-def test_any_characters(text: str) -> None:
+def test_arbitrary_characters(text: str) -> None:
     check(text)
 
 
 @given(st.text(alphabet="ab*/[]().@:=<>!|+-'\"1 $,é\n", max_size=24))
-def test_characters_of_the_language(text: str) -> None:
+def test_characters_of_xpath(text: str) -> None:
     check(text)
 
 
-@given(soup | spoilt())
-def test_legal_is_what_libxml2_takes(text: str) -> None:
-    found = outcome(text)
-    if isinstance(found, SubscriptionError):
-        refused = found.kind in STATIC or refuses(text, NAMESPACES, TREES)
-        assert refused, f"{text!r} refused as {found}"
+@given(token_soup | mutants())
+def test_valid_is_what_libxml2_accepts(text: str) -> None:
+    result = outcome(text)
+    if isinstance(result, SubscriptionError):
+        refused = result.kind in STATIC_ERRORS or refuses(text, NAMESPACES, TREES)
+        assert refused, f"{text!r} refused as {result}"
     else:
         assert not refuses(text, NAMESPACES, TREES), f"{text!r} accepted"
 
 
 @given(strategies.expressions(), strategies.documents())
-def test_canonical_text_means_the_same(text: str, body: bytes) -> None:
+def test_canonical_text_is_equivalent(text: str, body: bytes) -> None:
     pattern = parse(text, NAMESPACES)
     again = oracle(pattern.text, dict(pattern.namespaces), body)
     assert again == oracle(text, NAMESPACES, body)
@@ -102,14 +104,16 @@ def test_canonical_text_parses_to_an_equal_pattern(text: str) -> None:
     assert parse(pattern.text, dict(pattern.namespaces)) == pattern
 
 
-@given(soup | spoilt())
-def test_whatever_parses_round_trips(text: str) -> None:
+@given(token_soup | mutants())
+def test_every_parsed_text_round_trips(text: str) -> None:
     check(text)
 
 
-@given(st.lists(strategies.expressions() | soup | spoilt(), max_size=6), strategies.documents())
-def test_a_matcher_takes_or_refuses_and_goes_on(texts: list[str], body: bytes) -> None:
-    answers = []
+@given(
+    st.lists(strategies.expressions() | token_soup | mutants(), max_size=6), strategies.documents()
+)
+def test_a_matcher_survives_invalid_subscriptions(texts: list[str], body: bytes) -> None:
+    results = []
     for engine in ENGINES:
         matcher = Matcher(engine=engine)
         for number, text in enumerate(texts):
@@ -119,9 +123,9 @@ def test_a_matcher_takes_or_refuses_and_goes_on(texts: list[str], body: bytes) -
                 with pytest.raises(KeyError):
                     matcher.remove(number)
         matcher.add("all", "/*")
-        answers.append(list(matcher.match(body)))
-        assert "all" in answers[-1]
-    assert answers[0] == answers[1]
+        results.append(list(matcher.match(body)))
+        assert "all" in results[-1]
+    assert results[0] == results[1]
 
 
 HOSTILE = {
@@ -179,8 +183,8 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile(name: str) -> None:
-    """An error or a pattern, never a crash; then the Matcher still works, and the answer is right."""
+def test_hostile_subscriptions(name: str) -> None:
+    """A hostile text gives an error or a correct pattern, and the Matcher keeps working."""
     text = HOSTILE[name]
     check(text)
     body = b"<a><b/><c>1</c></a>"
@@ -188,12 +192,12 @@ def test_hostile(name: str) -> None:
         matcher = Matcher(engine=engine)
         with contextlib.suppress(SubscriptionError):
             matcher.add("hostile", text)
-            found = "hostile" in matcher.match(body)
+            matched = "hostile" in matcher.match(body)
             try:
                 expected = oracle(text, None, body)
-            except Refused:  # libxml2 has a limit of its own on the depth of expressions
-                expected = found
-            assert found == expected, engine
+            except Refused:  # libxml2 limits the depth of expressions
+                expected = matched
+            assert matched == expected, engine
         matcher.add("all", "/*")
         assert "all" in matcher.match(body)
 
@@ -210,12 +214,12 @@ def test_hostile(name: str) -> None:
         ("201 levels", "too-deep"),
     ],
 )
-def test_limits_have_their_kinds(name: str, kind: str) -> None:
+def test_limits_have_error_kinds(name: str, kind: str) -> None:
     with pytest.raises(SubscriptionError) as caught:
         parse(HOSTILE[name])
     assert caught.value.kind == kind
 
 
 @pytest.mark.parametrize("name", ["a thousand steps", "199 levels", "199 calls", "64 KB"])
-def test_just_below_a_limit_is_accepted(name: str) -> None:
+def test_texts_at_the_limits_are_accepted(name: str) -> None:
     parse(HOSTILE[name])

@@ -1,9 +1,9 @@
-"""The engine against libxml2, on more pairs than anyone could write.
+"""Comparison of the engines with libxml2 on random pairs of subscriptions and documents.
 
-In bulk first: sets of some hundred subscriptions in one Matcher, each set against many documents, all
-seeded, so a failure comes back. Over a million pairs in the normal run, over ten million in the deep one, most of them
-for the compiled engine; what differs is made small before it is shown. Then hypothesis, which finds less but
-shrinks better.
+Bulk tests: each Matcher has some hundred random subscriptions and matches many random documents,
+all seeded. The normal run compares over a million pairs, the deep run over ten million, most of
+them with the compiled engine. A difference is shrunk before it is reported. The hypothesis tests
+compare fewer pairs and shrink better.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from tests.oracle import Refused, document, expression, holds, oracle
 from tests.runner import InlineRunner
 from tests.shrink import shrink
 
-SUBSCRIPTIONS = 250  # in one Matcher
-DOCUMENTS = 100  # for each Matcher
-SHAPES = ((2, 2), (8, 6), (14, 6), (14, 6), (14, 20), (40, 4))  # elements and levels
-SHOWN = 5  # differences, before giving up
+SUBSCRIPTIONS = 250  # per Matcher
+DOCUMENTS = 100  # per Matcher
+SHAPES = ((2, 2), (8, 6), (14, 6), (14, 6), (14, 20), (40, 4))  # (elements, levels)
+MAX_DIFFERENCES = 5  # reported before a test stops
 
-# Matchers of each kind of subscription, for each engine; together over a million pairs.
+# The number of Matchers per kind of subscription and engine: over a million pairs in total.
 KINDS: dict[str, tuple[Knobs, dict[EngineName, int]]] = {
     "tree patterns": (generate.NATIVE, {"core": 15, "plain": 3}),
     "deep predicates": (Knobs(relative=0.1, depth=4), {"core": 3, "plain": 1}),
@@ -72,63 +72,63 @@ def report(text: str, body: bytes, expected: bool, engine: EngineName) -> str:
 def differences(
     texts: list[str], bodies: list[bytes], hits: list[int], engine: EngineName = "core"
 ) -> Iterator[str]:
-    """What the Matcher of all texts and libxml2 do not agree on; the number of matches goes to `hits`."""
+    """Yield the differences between a Matcher of all texts and libxml2; add matches to `hits`."""
     matcher = matcher_of(texts, engine)
-    questions = [expression(text, NAMESPACES) for text in texts]
-    shown: set[int] = set()
+    queries = [expression(text, NAMESPACES) for text in texts]
+    reported: set[int] = set()
     for body in bodies:
         tree = document(body)
-        expected = [number for number, question in enumerate(questions) if holds(question, tree)]
+        expected = [number for number, query in enumerate(queries) if holds(query, tree)]
         matches = matcher.match(body)
         assert not matches.errors
         hits[0] += len(expected)
         if list(matches) != expected:
-            for number in sorted({int(found) for found in matches}.symmetric_difference(expected)):
-                if number not in shown:
-                    shown.add(number)
+            for number in sorted({int(id) for id in matches}.symmetric_difference(expected)):
+                if number not in reported:
+                    reported.add(number)
                     yield report(texts[number], body, number in expected, engine)
 
 
 @each_engine
 @pytest.mark.parametrize("kind", KINDS)
-def test_bulk(
+def test_random_pairs_equal_libxml2(
     kind: str, engine: EngineName, deep: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     knobs, counts = KINDS[kind]
     matchers = counts[engine]
     pairs = 0
     hits = [0]
-    found: list[str] = []
+    reports: list[str] = []
     for number in range(matchers * (10 if deep else 1)):
         rng = Random(f"{kind} {engine} {number}")
         texts = [generate.expression(rng, knobs) for _ in range(SUBSCRIPTIONS)]
         bodies = [generate.document(rng, *rng.choice(SHAPES)) for _ in range(DOCUMENTS)]
-        found += islice(differences(texts, bodies, hits, engine), SHOWN)
+        reports += islice(differences(texts, bodies, hits, engine), MAX_DIFFERENCES)
         pairs += len(texts) * len(bodies)
-        assert len(found) < SHOWN, "\n".join(found)
-    assert not found, "\n".join(found)
+        assert len(reports) < MAX_DIFFERENCES, "\n".join(reports)
+    assert not reports, "\n".join(reports)
     with capsys.disabled():
         sys.stdout.write(f"\n{kind}, {engine}: {pairs:,} pairs, {hits[0] / pairs:.1%} match ")
     assert pairs == SUBSCRIPTIONS * DOCUMENTS * matchers * (10 if deep else 1)
-    assert 0.1 < hits[0] / pairs < 0.6, "pairs that all have one answer show nothing"
+    assert 0.1 < hits[0] / pairs < 0.6, "pairs with one and the same result prove nothing"
 
 
-def test_bulk_is_over_a_million_pairs() -> None:
+def test_random_pairs_are_over_a_million() -> None:
     assert PAIRS > 1_000_000
     assert sum(counts["core"] for _, counts in KINDS.values()) * 4 > 3 * PAIRS / (
         SUBSCRIPTIONS * DOCUMENTS
-    ), "most of them are for the compiled engine"
+    ), "most pairs are for the compiled engine"
 
 
 @given(st.lists(strategies.native_expressions(), min_size=1, max_size=4), strategies.documents())
-def test_tree_patterns(texts: list[str], body: bytes) -> None:
+def test_tree_patterns_equal_libxml2(texts: list[str], body: bytes) -> None:
     expected = by_oracle(texts, body)
     for engine in ENGINES:
         assert list(matcher_of(texts, engine).match(body)) == expected, engine
 
 
 @given(st.lists(strategies.expressions(), min_size=1, max_size=4), strategies.documents())
-def test_whole_language(texts: list[str], body: bytes) -> None:
+def test_whole_language_equals_libxml2(texts: list[str], body: bytes) -> None:
     expected = by_oracle(texts, body)
     for engine in ENGINES:
         assert list(matcher_of(texts, engine).match(body)) == expected, engine
@@ -138,14 +138,14 @@ def by_oracle(texts: list[str], body: bytes) -> list[int]:
     return [number for number, text in enumerate(texts) if oracle(text, NAMESPACES, body)]
 
 
-def test_explanations_agree() -> None:
+def test_explanations_equal_libxml2() -> None:
     rng = Random(9)
     for _ in range(1500):
         text = generate.expression(rng, rng.choice((generate.NATIVE, generate.WHOLE)))
         body = generate.document(rng, 8)
         if parse(text, NAMESPACES).cost is Cost.EXPENSIVE:
             continue
-        told = explain(text, body, NAMESPACES)
-        assert told.matched == oracle(text, NAMESPACES, body), (text, body)
-        assert str(told)
-        assert told.matched or told.reasons, (text, body)
+        explanation = explain(text, body, NAMESPACES)
+        assert explanation.matched == oracle(text, NAMESPACES, body), (text, body)
+        assert str(explanation)
+        assert explanation.matched or explanation.reasons, (text, body)

@@ -1,7 +1,7 @@
-"""Subscriptions come and go between documents, and nothing of those that went is left behind.
+"""Churn: subscriptions come and go between documents, and a removed one leaves nothing behind.
 
-A state machine adds, removes and matches in any order. After every match the answer must be that of
-libxml2, that of a Matcher built afresh from the same subscriptions, and the same again for the same document later.
+A state machine adds, removes and matches in any order. Each match must equal that of libxml2, that
+of a new Matcher with the same subscriptions, and any earlier match of the same document.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ def build(subscriptions: Mapping[Id, str], engine: EngineName = "core") -> Match
     return matcher
 
 
-def patterns(subscriptions: Mapping[Id, str]) -> int:
-    """How many distinct patterns there are."""
-    found = (parse(text, NAMESPACES) for text in subscriptions.values())
-    return len({(pattern.text, pattern.namespaces) for pattern in found})
+def count_patterns(subscriptions: Mapping[Id, str]) -> int:
+    """Return the number of distinct patterns."""
+    patterns = (parse(text, NAMESPACES) for text in subscriptions.values())
+    return len({(pattern.text, pattern.namespaces) for pattern in patterns})
 
 
 class Churn(RuleBasedStateMachine):
-    """`live` is the model: the subscriptions that are there, in the order of their coming."""
+    """`live` is the model: the current subscriptions, in the order of their addition."""
 
     engine: EngineName = "core"
     bodies: Bundle[bytes] = Bundle("bodies")
@@ -65,7 +65,7 @@ class Churn(RuleBasedStateMachine):
     def start(self) -> None:
         self.matcher = build({}, self.engine)
         self.live: dict[Id, str] = {}
-        self.answers: dict[bytes, dict[tuple[tuple[Id, str], ...], list[Id]]] = {}
+        self.results: dict[bytes, dict[tuple[tuple[Id, str], ...], list[Id]]] = {}
 
     @rule(target=added, id=ids, text=strategies.expressions())
     def add(self, id: Id, text: str) -> Id:
@@ -73,7 +73,7 @@ class Churn(RuleBasedStateMachine):
 
     @precondition(lambda self: self.live)
     @rule(target=added, id=ids, data=st.data())
-    def add_an_equal_one(self, id: Id, data: st.DataObject) -> Id:
+    def add_duplicate_pattern(self, id: Id, data: st.DataObject) -> Id:
         return self.subscribe(id, data.draw(st.sampled_from(list(self.live.values()))))
 
     def subscribe(self, id: Id, text: str) -> Id:
@@ -87,7 +87,7 @@ class Churn(RuleBasedStateMachine):
         return id
 
     @rule(id=ids)
-    def add_nonsense(self, id: Id) -> None:
+    def add_invalid(self, id: Id) -> None:
         with pytest.raises(SubscriptionError):
             self.matcher.add(id, "//a[b", NAMESPACES)
 
@@ -102,16 +102,16 @@ class Churn(RuleBasedStateMachine):
         return multiple()
 
     @rule(target=bodies, body=strategies.documents())
-    def meet(self, body: bytes) -> bytes:
+    def match_new(self, body: bytes) -> bytes:
         self.match(body)
         return body
 
     @rule(body=bodies)
-    def meet_again(self, body: bytes) -> None:
+    def match_again(self, body: bytes) -> None:
         self.match(body)
 
     @rule()
-    def meet_what_is_no_document(self) -> None:
+    def match_malformed_document(self) -> None:
         with pytest.raises(DocumentError):
             self.matcher.match(b"<a><b></a>")
 
@@ -121,20 +121,20 @@ class Churn(RuleBasedStateMachine):
 
     def match(self, body: bytes) -> None:
         matches = self.matcher.match(body)
-        found = list(matches)
+        ids = list(matches)
         expected = [id for id, text in self.live.items() if oracle(text, NAMESPACES, body)]
-        assert found == expected
+        assert ids == expected
         assert len(matches) == len(matches.numbers) == len(expected)
         assert all(id in matches for id in expected)
-        assert found == list(build(self.live, self.engine).match(body))
-        known = self.answers.setdefault(body, {})
-        assert known.setdefault(tuple(self.live.items()), found) == found
+        assert ids == list(build(self.live, self.engine).match(body))
+        earlier = self.results.setdefault(body, {})
+        assert earlier.setdefault(tuple(self.live.items()), ids) == ids
 
     @invariant()
     def equal_patterns_are_one_entry(self) -> None:
         stats = self.matcher.stats()
         assert stats.subscriptions == len(self.live)
-        assert stats.patterns == patterns(self.live)
+        assert stats.patterns == count_patterns(self.live)
 
     def teardown(self) -> None:
         for id in list(self.live):
@@ -142,12 +142,14 @@ class Churn(RuleBasedStateMachine):
         self.matcher.settle()
         stats = self.matcher.stats()
         assert (stats.subscriptions, stats.patterns) == (0, 0)
-        assert stats.states == build({}, self.engine).stats().states, "states are left behind"
+        assert stats.states == build({}, self.engine).stats().states, (
+            "no state of a removed subscription remains"
+        )
         assert not list(self.matcher.match(b"<a><b/></a>"))
 
 
 class FreshChurn(Churn):
-    """Paths are run as they are first, then in small automata, then in the main one, all within a few steps."""
+    """Small limits: within a few steps, paths move from bit-parallel matching through the tiers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -182,7 +184,7 @@ TestPlainChurn.settings = settings(
     st.randoms(use_true_random=False),
     engines,
 )
-def test_documents_in_any_order_give_the_same_answers(
+def test_document_order_does_not_change_matches(
     texts: list[str], bodies: list[bytes], rng: Random, engine: EngineName
 ) -> None:
     subscriptions: dict[Id, str] = dict(enumerate(texts))
@@ -194,13 +196,13 @@ def test_documents_in_any_order_give_the_same_answers(
 
 
 @given(st.lists(strategies.expressions(), min_size=1, max_size=5), strategies.documents(), engines)
-def test_the_order_of_subscriptions_is_only_the_order_of_answers(
+def test_subscription_order_is_the_order_of_matches(
     texts: list[str], body: bytes, engine: EngineName
 ) -> None:
     forward: dict[Id, str] = dict(enumerate(texts))
     backward = dict(reversed(forward.items()))
-    found = list(build(forward, engine).match(body))
-    assert found == list(build(backward, engine).match(body))[::-1]
+    ids = list(build(forward, engine).match(body))
+    assert ids == list(build(backward, engine).match(body))[::-1]
 
 
 @given(strategies.expressions(), strategies.documents(), st.integers(2, 4), engines)
@@ -215,8 +217,8 @@ def test_equal_subscriptions_share_one_entry(
 
 
 @each_engine
-def test_many_come_and_go(engine: EngineName, deep: bool) -> None:
-    """A long life in seeded churn: the Matcher of the end equals one that never saw those that left."""
+def test_long_churn_equals_a_new_matcher(engine: EngineName, deep: bool) -> None:
+    """After seeded churn, the Matcher equals one that never held the removed subscriptions."""
     rng = Random(3)
     bodies = [generate.document(rng) for _ in range(20)]
     matcher = build({}, engine)
@@ -225,28 +227,26 @@ def test_many_come_and_go(engine: EngineName, deep: bool) -> None:
         live[id] = generate.expression(rng, generate.WHOLE)
         matcher.add(id, live[id], NAMESPACES, allow_expensive=True)
         if len(live) > 100:
-            gone = rng.choice(list(live))
-            matcher.remove(gone)
-            del live[gone]
+            removed = rng.choice(list(live))
+            matcher.remove(removed)
+            del live[removed]
         if id % 10 == 0:
             body = rng.choice(bodies)
             assert list(matcher.match(body)) == [
-                one for one, text in live.items() if oracle(text, NAMESPACES, body)
+                live_id for live_id, text in live.items() if oracle(text, NAMESPACES, body)
             ]
     fresh = build(live, engine)
     for body in bodies:
         assert list(matcher.match(body)) == list(fresh.match(body))
-    matcher.settle()  # until then the compiled engine has states of those that left
+    matcher.settle()  # the compiled engine keeps states of removed subscriptions until then
     fresh.settle()
-    ours, theirs = matcher.stats(), fresh.stats()
-    assert (ours.subscriptions, ours.patterns, ours.residuals, ours.expensive, ours.states) == (
-        *(theirs.subscriptions, theirs.patterns, theirs.residuals, theirs.expensive),
-        theirs.states,
-    )
+    stats, expected = matcher.stats(), fresh.stats()
+    for field in ("subscriptions", "patterns", "residuals", "expensive", "states"):
+        assert getattr(stats, field) == getattr(expected, field), field
 
 
-def test_names_and_values_of_those_that_left_are_forgotten() -> None:
-    """Each brings a name and a value of its own, and leaves again: what is kept follows those that are there."""
+def test_vocabulary_of_removed_subscriptions_is_dropped() -> None:
+    """Each subscription adds a name or a value of its own; the vocabulary stays bounded."""
     matcher = build({})
     assert isinstance(matcher._engine, CompiledEngine)
     largest = 0
@@ -254,15 +254,15 @@ def test_names_and_values_of_those_that_left_are_forgotten() -> None:
         matcher.add(number, f"//n{number}" if number % 2 else f"//a[@id = 'v{number}'][b]")
         if number >= 50:
             matcher.remove(number - 50)
-        words = matcher._engine._vocabulary
-        largest = max(largest, len(words.keys) + len(words.value_tests))
+        vocabulary = matcher._engine._vocabulary
+        largest = max(largest, len(vocabulary.keys) + len(vocabulary.value_tests))
     assert largest < 5_000
     last = [number for number in range(20_000 - 50, 20_000) if number % 2 == 0][-1]
     assert list(matcher.match(f"<a id='v{last}'><b/><n19999/></a>".encode())) == [last, 19_999]
 
 
-def test_a_namespace_that_is_asked_for_later() -> None:
-    """The small automaton does not know the names that the main one knows, but their namespace."""
+def test_a_later_namespace_wildcard_matches_names_of_the_main_tier() -> None:
+    """The small tier has no codes for the names of the main tier, only for their namespace."""
     matcher = build({1: "//p:a", 2: "//p:a/p:b"})
     body = f"<p:a xmlns:p='{NAMESPACES['p']}'><p:b/></p:a>".encode()
     assert list(matcher.match(body)) == [1, 2]

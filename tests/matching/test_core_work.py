@@ -10,7 +10,7 @@ import pytest
 
 from pathcast import Matcher
 from tests.matching.engines import memos
-from tests.matching.test_work import nested
+from tests.matching.test_work import nested_elements
 
 
 def built(texts: list[str]) -> Matcher:
@@ -42,7 +42,7 @@ def test_stars_at_any_depth(depth: int, names: str) -> None:
     if names == "known":
         texts += [f"/n{level}/none" for level in range(depth)]
     matcher = built(texts)
-    body = nested("a", depth) if names == "equal" else distinct(depth)
+    body = nested_elements("a", depth) if names == "equal" else distinct(depth)
     assert len(matcher.match(body)) == 40
     states = matcher.stats().states
     assert work(matcher) <= 2 * states * depth
@@ -53,7 +53,7 @@ def test_stars_at_any_depth(depth: int, names: str) -> None:
 def test_one_name_at_any_depth(depth: int) -> None:
     """`//a//a//a...` of all lengths up to 40 on nested a: each state waits once on a path, S x D edges."""
     matcher = built(["//a" * length for length in range(1, 41)])
-    assert len(matcher.match(nested("a", depth))) == 40
+    assert len(matcher.match(nested_elements("a", depth))) == 40
     assert work(matcher) <= 2 * 41 * depth
     assert memory(matcher) < 100 * 41 * depth + 100_000
 
@@ -65,7 +65,7 @@ def test_names_and_stars_in_turn(depth: int) -> None:
     texts = sorted({text for text in texts if text[-1] in "a*"}, key=len)
     matcher = built(texts)
     states = matcher.stats().states
-    assert len(matcher.match(nested("a", depth))) == len(texts)
+    assert len(matcher.match(nested_elements("a", depth))) == len(texts)
     assert work(matcher) <= 3 * states * depth
 
 
@@ -130,7 +130,7 @@ def test_twigs_with_branches_that_are_everywhere(count: int) -> None:
     """`//a[.//b][.//c]` with N of each below one another: N x D nodes at most, not N x N."""
     matcher = built(["//a[.//b][.//c]", "//*[.//b][.//c]", "//a[a[.//b]]//c"])
     inner = "<b/>" * count + "<c/>" * count
-    body = nested("a", 50, inner)
+    body = nested_elements("a", 50, inner)
     assert len(matcher.match(body)) == 3
     assert matcher.stats().join_work < 10 * 50 * (2 * count + 50)
 
@@ -142,14 +142,14 @@ def test_nested_twigs_on_nested_elements() -> None:
         text = f"//a[.{text}][b]"
     for depth in (15, 30, 58, 100, 200):
         matcher = built([text])
-        matcher.match(nested("a", depth, "<b/><x/>"))
+        matcher.match(nested_elements("a", depth, "<b/><x/>"))
         assert matcher.stats().join_work <= 10 * 9 * depth * depth
 
 
 def test_paths_of_nine_hundred_steps() -> None:
     """Longer than documents are deep: 256 levels of states are ever active, whatever the length."""
     matcher = built(["/a" * 900, "/*" * 900, "/a" * 900 + "/b", "//a" * 450])
-    body = nested("a", 256)
+    body = nested_elements("a", 256)
     assert len(matcher.match(body)) == 0
     assert work(matcher) <= 8 * 4 * 256
     assert matcher.stats().states == 1 + 900 + 900 + 1 + 450

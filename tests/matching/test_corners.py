@@ -1,4 +1,4 @@
-"""Answers in odd corners, each compared with libxml2: once wrong, or easily so."""
+"""Corner cases of matching, each compared with libxml2: past defects and likely ones."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ PAIRS = [
 
 @each_engine
 @pytest.mark.parametrize(("text", "body"), PAIRS)
-def test_equals_libxml2(text: str, body: str, engine: EngineName) -> None:
+def test_corner_case_equals_libxml2(text: str, body: str, engine: EngineName) -> None:
     matcher = Matcher(runner=InlineRunner(), engine=engine)
     matcher.add(1, text, allow_expensive=True)
     expected = oracle(text, None, body.encode())
@@ -66,8 +66,8 @@ def test_equals_libxml2(text: str, body: str, engine: EngineName) -> None:
 
 
 @each_engine
-def test_all_of_them_in_one_matcher(engine: EngineName) -> None:
-    """What is shared must not change an answer."""
+def test_corner_cases_in_one_matcher_equal_libxml2(engine: EngineName) -> None:
+    """Sharing between subscriptions must not change a result."""
     matcher = Matcher(runner=InlineRunner(), engine=engine)
     for number, (text, _) in enumerate(PAIRS):
         matcher.add(number, text, allow_expensive=True)
@@ -89,7 +89,7 @@ def test_all_of_them_in_one_matcher(engine: EngineName) -> None:
         ("//@xml:lang", {"xml": "urn:x"}, "namespace"),
     ],
 )
-def test_refused_with_a_kind(
+def test_invalid_subscriptions_are_refused_by_kind(
     text: str, namespaces: dict[str, str] | None, kind: str, engine: EngineName
 ) -> None:
     matcher = Matcher(engine=engine)
@@ -101,7 +101,7 @@ def test_refused_with_a_kind(
 
 
 @each_engine
-def test_ids(engine: EngineName) -> None:
+def test_ids_of_every_type(engine: EngineName) -> None:
     class Name(str):
         __slots__ = ()
 
@@ -111,32 +111,32 @@ def test_ids(engine: EngineName) -> None:
     matcher.add("1", "//a")
     huge = 10**5000
     matcher.add(huge, "//a")
-    found = matcher.match(b"<a/>")
-    assert "z" in found
-    assert Name("z") in found
-    assert 1 in found
-    assert "1" in found
-    assert True not in found
-    assert 2 not in found
-    assert list(found.numbers) == [0, 1, 2, 3]
-    assert "Matches" in repr(found)
-    for taken in (Name("z"), "z", 1, huge):
+    matches = matcher.match(b"<a/>")
+    assert "z" in matches
+    assert Name("z") in matches
+    assert 1 in matches
+    assert "1" in matches
+    assert True not in matches
+    assert 2 not in matches
+    assert list(matches.numbers) == [0, 1, 2, 3]
+    assert "Matches" in repr(matches)
+    for duplicate in (Name("z"), "z", 1, huge):
         with pytest.raises(SubscriptionError) as caught:
-            matcher.add(taken, "//b")
+            matcher.add(duplicate, "//b")
         assert caught.value.kind == "duplicate-id"
         assert "already" in str(caught.value)
-    for wrong in (True, None, 1.5, b"x"):
+    for invalid in (True, None, 1.5, b"x"):
         with pytest.raises(SubscriptionError) as caught:
-            matcher.add(wrong, "//b")  # type: ignore[arg-type]
+            matcher.add(invalid, "//b")  # type: ignore[arg-type]
         assert caught.value.kind == "id"
     with pytest.raises(KeyError):
         matcher.remove("unknown")
 
 
-@pytest.mark.parametrize("wrong", [None, 5, b"//a"])
-def test_an_expression_is_a_string(wrong: object) -> None:
+@pytest.mark.parametrize("expression", [None, 5, b"//a"])
+def test_an_expression_is_a_string(expression: object) -> None:
     with pytest.raises(TypeError):
-        parse(wrong)  # type: ignore[arg-type]
+        parse(expression)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -154,10 +154,10 @@ def test_an_expression_is_a_string(wrong: object) -> None:
         "count(//a) * 2 = 5",
     ],
 )
-def test_explain_speaks_of_all_kinds_of_nodes(text: str) -> None:
+def test_explain_locates_all_kinds_of_nodes(text: str) -> None:
     body = b"<r>\n\n<a x='1'>5<!--c-->t</a><?i z?><a/></r>"
-    found = explain(text, body, allow_expensive=True)
-    assert found.matched is oracle(text, None, body)
-    assert found.nodes or found.reasons
+    explanation = explain(text, body, allow_expensive=True)
+    assert explanation.matched is oracle(text, None, body)
+    assert explanation.nodes or explanation.reasons
     if text.startswith(("//@x", "//text")):
-        assert found.nodes[0].line == 3
+        assert explanation.nodes[0].line == 3

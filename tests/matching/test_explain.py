@@ -1,4 +1,4 @@
-"""Explanations: the nodes of a match, or the first thing that failed and what to try."""
+"""Tests of explanations: the nodes of a match, or the reason of a failure with hints."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def lines(text: str, body: bytes = NEWS, **namespaces: str) -> list[str]:
         ("//title | //b", None),
     ],
 )
-def test_a_match_shows_its_nodes(text: str, expected: list[str] | None) -> None:
-    found = lines(text, m="urn:m")
-    assert found[0] == "match"
+def test_match_lists_its_nodes(text: str, expected: list[str] | None) -> None:
+    output = lines(text, m="urn:m")
+    assert output[0] == "match"
     if expected is not None:
-        assert [line.strip() for line in found[1:]] == expected
+        assert [line.strip() for line in output[1:]] == expected
     else:
-        assert len(found) == 4
+        assert len(output) == 4
 
 
 @pytest.mark.parametrize(
@@ -66,10 +66,10 @@ def test_a_match_shows_its_nodes(text: str, expected: list[str] | None) -> None:
         ("//item[@id * 2 = 5]", "[@id * 2 = 5] failed, found 2.0 (line 2), 4.0 (line 6)"),
     ],
 )
-def test_no_match_says_what_failed(text: str, reason: str) -> None:
+def test_failure_names_the_step_or_predicate(text: str, reason: str) -> None:
     explanation = explain(text, NEWS)
     assert not explanation.matched
-    assert any(reason in one for one in explanation.reasons), explanation.reasons
+    assert any(reason in given for given in explanation.reasons), explanation.reasons
 
 
 @pytest.mark.parametrize(
@@ -89,25 +89,25 @@ def test_no_match_says_what_failed(text: str, reason: str) -> None:
         ("//body = 'Some  rain .'", None),
     ],
 )
-def test_hints(text: str, hint: str | None) -> None:
-    found = explain(text, NEWS).hints
+def test_hints_for_common_mistakes(text: str, hint: str | None) -> None:
+    hints = explain(text, NEWS).hints
     if hint is not None:
-        assert hint in found
+        assert hint in hints
     else:
-        assert not any("did you mean" in one for one in found)
+        assert not any("did you mean" in given for given in hints)
 
 
-def test_values_are_shown_as_they_are() -> None:
-    found = explain("//t = 'x'", b"<r><t> x </t></r>")
-    assert "found ' x '" in found.reasons[0]
-    assert found.hints == ("there is white space around it: compare normalize-space(.)",)
+def test_values_are_quoted_verbatim() -> None:
+    explanation = explain("//t = 'x'", b"<r><t> x </t></r>")
+    assert "found ' x '" in explanation.reasons[0]
+    assert explanation.hints == ("there is white space around it: compare normalize-space(.)",)
     assert explain("//q > 9", b"<r><q>1,200</q></r>").hints == ("'1,200' is not a number",)
     assert explain("//t[0]", b"<t/>").reasons == ("no document can match it",)
     other = explain("//p:e", b"<e xmlns='urn:Atom'/>", {"p": "urn:atom"})
     assert other.hints == ("'e' is in namespace 'urn:Atom', not in 'urn:atom'",)
 
 
-def test_default_namespace() -> None:
+def test_hint_at_the_default_namespace() -> None:
     body = b"<feed xmlns='http://www.w3.org/2005/Atom'><title/></feed>"
     (hint,) = explain("/feed/title", body).hints
     assert hint == (
@@ -118,22 +118,24 @@ def test_default_namespace() -> None:
     assert "write atom:feed" in named.hints[0]
 
 
-def test_expensive_expressions_are_asked_for() -> None:
+def test_expensive_expressions_need_permission() -> None:
     with pytest.raises(SubscriptionError) as caught:
         explain("//item[//b = //title]", NEWS)
     assert caught.value.kind == "expensive"
     assert not explain("//item[//b = //title]", NEWS, allow_expensive=True).matched
-    assert not explain("//item[//x = //title]", NEWS).matched  # its skeleton is enough
+    assert not explain(
+        "//item[//x = //title]", NEWS
+    ).matched  # the skeleton fails, libxml2 is not needed
 
 
-def test_json_and_matcher() -> None:
-    found = Matcher().explain("//b", NEWS).as_dict()
-    assert found["matched"] is True
-    assert found["nodes"] == [{"path": "/news/item[1]/body/b", "line": 4, "text": "rain"}]
+def test_explanation_as_json() -> None:
+    explanation = Matcher().explain("//b", NEWS).as_dict()
+    assert explanation["matched"] is True
+    assert explanation["nodes"] == [{"path": "/news/item[1]/body/b", "line": 4, "text": "rain"}]
 
 
 @given(expressions(), documents())
-def test_agrees_with_the_oracle_and_always_says_something(text: str, body: bytes) -> None:
+def test_explanations_equal_the_oracle_and_are_never_empty(text: str, body: bytes) -> None:
     explanation = explain(text, body, NAMESPACES, allow_expensive=True)
     assert explanation.matched is oracle(text, NAMESPACES, body)
     assert explanation.nodes or explanation.reasons

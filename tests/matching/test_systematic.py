@@ -1,7 +1,7 @@
-"""Every small combination of where, what and how, against libxml2.
+"""Exhaustive small combinations of path, test and context, compared with libxml2.
 
-Random expressions seldom put a rare path into a rare function at a rare place. Here all of them meet: each
-path in each test in each context, on documents that tell them apart.
+Random expressions seldom combine a rare path with a rare function in a rare context. This test
+combines each path with each test in each context, on documents that distinguish them.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from random import Random
 
 from pathcast.matching.engine import EngineName
 from tests.matching.engines import each_engine
-from tests.matching.test_against_lxml import SHOWN, differences
+from tests.matching.test_against_lxml import MAX_DIFFERENCES, differences
 
 
-def one_by_one(pool: str) -> list[str]:
-    return [one.strip() for line in pool.strip().splitlines() for one in line.split("  ; ")]
+def split_pool(pool: str) -> list[str]:
+    return [item.strip() for line in pool.strip().splitlines() for item in line.split("  ; ")]
 
 
-PATHS = one_by_one("""
+PATHS = split_pool("""
     a  ; b  ; *  ; @x  ; @*  ; .  ; ..  ; text()  ; node()  ; b/c  ; */b  ; .//b  ; .//@x  ; //b
     /a  ; b[1]  ; b[2]  ; b[last()]  ; *[b]  ; b[. = 5]  ; @x[1]  ; self::a  ; self::*
     descendant::b[2]  ; ../b  ; ../@x  ; ../..  ; ../a/b  ; ancestor::a  ; following-sibling::b
@@ -27,14 +27,14 @@ PATHS = one_by_one("""
     @x/descendant-or-self::node()[. = 5]  ; /.  ; comment()  ; self::p:*  ; self::text()
     preceding-sibling::*[1]  ; @p:*
 """)
-TESTS = one_by_one("""
+TESTS = split_pool("""
     {}  ; not({})  ; {} = 5  ; {} != 5  ; {} > 2  ; 2 >= {}  ; {} = '5'  ; {} != ''  ; {} < '7'
     count({}) = 1  ; count({}) > 1  ; count({})  ; contains({}, '5')  ; starts-with({}, '')
     string-length({}) > 0  ; string-length({}) = 0  ; string({}) = '5'  ; number({}) = 5
     boolean({})  ; {} and b  ; b or {}  ; not({} = 5)  ; {} = {}  ; {} = true()  ; sum({}) = 5
     string({})  ; {} + 1 = 6
 """)
-CONTEXTS = one_by_one("""
+CONTEXTS = split_pool("""
     /a[{}]  ; //a[{}]  ; //*[{}]  ; //b[{}]/c  ; //@x[{}]  ; //@*[{}]  ; //text()[{}]
     /*[{}]/b  ; //b[{}][1]  ; //b[1][{}]  ; //b[2][{}]  ; //a[not({})]  ; //a[b[{}]]
     //a[@x][{}]/..  ; //c[{}]  ; //a[c or {}]  ; not(//b[{}])  ; count(//b[{}]) = 1
@@ -61,17 +61,17 @@ def combinations() -> list[str]:
 
 
 @each_engine
-def test_all_small_combinations(engine: EngineName, deep: bool) -> None:
+def test_small_combinations_equal_libxml2(engine: EngineName, deep: bool) -> None:
     texts = combinations()
     assert len(texts) > 30_000
     Random(1).shuffle(texts)
     if not deep:
         texts = texts[:10_000] if engine == "core" else texts[10_000:12_000]
     hits = [0]
-    found: list[str] = []
+    reports: list[str] = []
     for start in range(0, len(texts), 500):
-        some = texts[start : start + 500]
-        found += islice(differences(some, list(DOCUMENTS), hits, engine), SHOWN)
-        assert len(found) < SHOWN, "\n".join(found)
-    assert not found, "\n".join(found)
+        chunk = texts[start : start + 500]
+        reports += islice(differences(chunk, list(DOCUMENTS), hits, engine), MAX_DIFFERENCES)
+        assert len(reports) < MAX_DIFFERENCES, "\n".join(reports)
+    assert not reports, "\n".join(reports)
     assert 0.1 < hits[0] / (len(texts) * len(DOCUMENTS)) < 0.6

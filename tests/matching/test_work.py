@@ -1,4 +1,4 @@
-"""Work is counted: hostile sets of subscriptions cost what the docstrings say."""
+"""Tests of work counters: hostile subscriptions cost no more than the documented bounds."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def work(text: str, body: bytes) -> int:
     return evaluator.work
 
 
-def nested(name: str, depth: int, inner: str = "") -> bytes:
+def nested_elements(name: str, depth: int, inner: str = "") -> bytes:
     return (f"<{name}>" * depth + inner + f"</{name}>" * depth).encode()
 
 
-def flat(name: str, count: int) -> bytes:
+def sibling_elements(name: str, count: int) -> bytes:
     return ("<r>" + f"<{name}>1</{name}>" * count + "</r>").encode()
 
 
@@ -36,14 +36,14 @@ def flat(name: str, count: int) -> bytes:
         "//a[contains(.//b, 'x') or @y]",
     ],
 )
-def test_nested_predicates_stay_linear_times_depth(text: str) -> None:
-    small, large = work(text, nested("a", 60)), work(text, nested("a", 240))
-    assert large < 20 * small  # sixteen times for a depth four times as large, not 4^5 times
+def test_nested_predicates_cost_nodes_times_depth(text: str) -> None:
+    small, large = work(text, nested_elements("a", 60)), work(text, nested_elements("a", 240))
+    assert large < 20 * small  # 16 times for 4 times the depth, not 4^5 times
 
 
 @pytest.mark.parametrize("text", ["//a[. = 2]", "//a[last()]", "//*[a = 7]", "//a[@x or b or c]"])
-def test_flat_documents_are_linear(text: str) -> None:
-    assert work(text, flat("a", 4000)) < 5 * work(text, flat("a", 1000))
+def test_sibling_documents_cost_linear_work(text: str) -> None:
+    assert work(text, sibling_elements("a", 4000)) < 5 * work(text, sibling_elements("a", 1000))
 
 
 @pytest.mark.parametrize(
@@ -58,20 +58,22 @@ def test_flat_documents_are_linear(text: str) -> None:
         ("//a[descendant::node()[2] = 7]", "<a><b/><c/></a>"),
     ],
 )
-def test_what_is_asked_at_many_nodes_is_prepared_once(text: str, unit: str) -> None:
+def test_context_free_conditions_are_evaluated_once(text: str, unit: str) -> None:
     small, large = (work(text, f"<r>{unit * count}</r>".encode()) for count in (500, 2000))
     assert large < 5 * small
 
 
-def test_counting_below_many_nested_elements() -> None:
-    small, large = (work("//a[count(.//a/b) = 3]", nested("a", 240, "<b/>" * n)) for n in (50, 200))
+def test_count_below_nested_elements_costs_nodes_times_depth() -> None:
+    small, large = (
+        work("//a[count(.//a/b) = 3]", nested_elements("a", 240, "<b/>" * n)) for n in (50, 200)
+    )
     assert large < 5 * small
     assert large < 240 * 240 * 10  # nodes times depth, not times its square
 
 
 @each_engine
-def test_numbers_are_read_in_one_pass(engine: EngineName) -> None:
-    """A text that is almost a number, a hundred thousand digits long: no second try from each of them."""
+def test_numbers_are_parsed_in_one_pass(engine: EngineName) -> None:
+    """An invalid number of a hundred thousand digits must not cause backtracking."""
     matcher = Matcher(engine=engine)
     matcher.add(1, "//a[b > 5]")
     for digits in ("0", "1"):
@@ -79,28 +81,28 @@ def test_numbers_are_read_in_one_pass(engine: EngineName) -> None:
         assert len(matcher.match(f"<r><a><b>{text}</b></a></r>".encode())) == 0
 
 
-def test_nested_unions_are_not_written_out() -> None:
+def test_nested_unions_are_not_expanded() -> None:
     text = "//x[" + "(a|b|d|e)/c[" * 60 + "c" + "]" * 61
     assert len(parse(text).text) < 2 * len(text)
 
 
 @each_engine
-def test_long_runs_of_comments_are_an_error_of_that_subscription_alone(engine: EngineName) -> None:
+def test_long_sibling_runs_fail_only_quadratic_subscriptions(engine: EngineName) -> None:
     matcher = Matcher(engine=engine)
     matcher.add("plain", "//a")
     matcher.add("sorting", "normalize-space(//comment()) = 'x'")
     short = b"<r><a/>" + b"<!--5-->" * 4000 + b"</r>"
     long = b"<r><a/>" + b"<!--5-->" * 5000 + b"</r>"
     assert matcher.match(short).errors == {}
-    found = matcher.match(long)
-    assert list(found) == ["plain"]
-    assert {id: error.kind for id, error in found.errors.items()} == {"sorting": "document"}
+    matches = matcher.match(long)
+    assert list(matches) == ["plain"]
+    assert {id: error.kind for id, error in matches.errors.items()} == {"sorting": "document"}
 
 
 @each_engine
 def test_shared_predicates_are_evaluated_once(engine: EngineName) -> None:
-    """A hundred subscriptions with one predicate: not ten times what evaluating it alone costs."""
-    body = flat("a", 200)
+    """A hundred subscriptions with one predicate cost less than ten evaluations of it."""
+    body = sibling_elements("a", 200)
     matcher = Matcher(engine=engine)
     for number in range(50):
         matcher.add(number, f"//a[. > 5] | /x{number}")
@@ -110,35 +112,35 @@ def test_shared_predicates_are_evaluated_once(engine: EngineName) -> None:
 
 
 @each_engine
-def test_wildcards_at_any_depth(engine: EngineName) -> None:
-    """`//*//*//*...` of all lengths: active states grow with depth times subscriptions, no faster."""
+def test_descendant_wildcards_have_one_state_per_step(engine: EngineName) -> None:
+    """`//*//*//*...` of all lengths: state sets grow with depth times subscriptions, no faster."""
     matcher = Matcher(engine=engine)
     for length in range(1, 41):
         matcher.add(length, "//*" * length)
     matcher.settle()
-    body = nested("a", 60)
+    body = nested_elements("a", 60)
     assert len(matcher.match(body)) == 40
     assert matcher.stats().states == 41
     assert matcher.stats().memo <= 64
 
 
 @each_engine
-def test_names_that_never_repeat(engine: EngineName) -> None:
-    """The memo grows with distinct label paths, and is bounded; to the compiled engine unknown names are one."""
+def test_memo_on_names_that_never_repeat(engine: EngineName) -> None:
+    """The memo has an entry per label path; the compiled engine maps unknown names to one."""
     matcher = Matcher(engine=engine)
     matcher.add("any", "//z")
     for number in range(50):
         body = "".join(f"<n{number}-{k}/>" for k in range(100))
         assert len(matcher.match(f"<r>{body}</r>".encode())) == 0
     stats = matcher.stats()
-    most = 5 if engine == "core" else 5100
-    assert stats.memo <= most
-    assert stats.memo_misses <= most
+    limit = 5 if engine == "core" else 5100
+    assert stats.memo <= limit
+    assert stats.memo_misses <= limit
 
 
 @each_engine
-def test_thousands_of_predicates_on_one_node(engine: EngineName) -> None:
-    """Values are states to the compiled engine, found by their hash; the plain one asks each test once."""
+def test_thousands_of_value_predicates_on_one_node(engine: EngineName) -> None:
+    """The compiled engine hashes values to states; the plain one evaluates each test once."""
     matcher = Matcher(engine=engine)
     count = 10_000 if engine == "core" else 2000
     for number in range(count):
