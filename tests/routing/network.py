@@ -1,4 +1,4 @@
-"""Routers joined by links that are in order and lose nothing; a test says which link moves next."""
+"""A network of routers with ordered, lossless links; the test chooses the link that moves next."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class Network:
         self, edges: Iterable[tuple[str, str]], strategy: Strategy, backend: Callable[[], Backend]
     ) -> None:
         self.edges = list(edges)
-        near: dict[str, list[str]] = {}
-        for one, other in self.edges:
-            near.setdefault(one, []).append(other)
-            near.setdefault(other, []).append(one)
+        adjacent: dict[str, list[str]] = {}
+        for first, second in self.edges:
+            adjacent.setdefault(first, []).append(second)
+            adjacent.setdefault(second, []).append(first)
         self.routers = {
-            name: Router(name, near[name], strategy, backend()) for name in sorted(near)
+            name: Router(name, adjacent[name], strategy, backend()) for name in sorted(adjacent)
         }
         self.queues: dict[tuple[str, str], deque[Message]] = {
-            (one, other): deque() for one in near for other in near[one]
+            (sender, receiver): deque() for sender in adjacent for receiver in adjacent[sender]
         }
         self.messages: Counter[str] = Counter()
         self.delivered: Counter[tuple[str, str]] = Counter()
@@ -53,7 +53,7 @@ class Network:
         self._perform(broker, self.routers[broker].request(Retract(publisher)))
 
     def publish(self, broker: str, publisher: str, id: str, body: bytes) -> None:
-        self._document(broker, "", Publication(id, broker, publisher, body))
+        self._route(broker, "", Publication(id, broker, publisher, body))
 
     def busy(self) -> list[tuple[str, str]]:
         return [link for link, queue in self.queues.items() if queue]
@@ -62,7 +62,7 @@ class Network:
         message = self.queues[link].popleft()
         sender, receiver = link
         if isinstance(message, Publish):
-            self._document(receiver, sender, message.document)
+            self._route(receiver, sender, message.document)
         else:
             self._perform(receiver, self.routers[receiver].on_message(sender, message))
 
@@ -71,18 +71,20 @@ class Network:
             for link in busy:
                 self.step(link)
 
-    def _document(self, broker: str, sender: str, document: Publication) -> None:
+    def _route(self, broker: str, sender: str, document: Publication) -> None:
         if (broker, document.id) in self._seen:
             return
         self._seen.add((broker, document.id))
         decision = self.routers[broker].decide(document, sender)
         assert not decision.undecided
-        self._perform(broker, [SendMessage(one, Publish(document)) for one in decision.neighbours])
+        self._perform(
+            broker, [SendMessage(name, Publish(document)) for name in decision.neighbours]
+        )
         self._perform(broker, decision.deliveries)
 
-    def _perform(self, broker: str, effects: Iterable[RouterOutput]) -> None:
-        for effect in effects:
-            match effect:
+    def _perform(self, broker: str, outputs: Iterable[RouterOutput]) -> None:
+        for output in outputs:
+            match output:
                 case SendMessage(neighbour=neighbour, message=message):
                     self.queues[broker, neighbour].append(message)
                     self.messages[type(message).__name__] += 1
@@ -91,4 +93,4 @@ class Network:
                 case Deliver(document=document, subscriber=subscriber):
                     self.delivered[document.id, subscriber] += 1
                 case _:
-                    raise AssertionError(effect)
+                    raise AssertionError(output)

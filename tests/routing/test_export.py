@@ -1,4 +1,4 @@
-"""A broker's table as a value decides as the broker does: on random tables, in the middle of things, by way of files; and lxml agrees."""
+"""An exported table decides as its broker does, on random tables and through files."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ from tests.routing.test_inspect import BODIES, OFFERS, PATTERNS, backend_for, ra
 LOCAL_HOP = "our own"
 NEIGHBOURS = ("x", "y", "z")
 POOL = [
-    one.xpath
-    for one in admitted(
+    subscription.xpath
+    for subscription in admitted(
         Subscription(number, generate.expression(Random(number), knobs), NAMESPACES)
         for number, knobs in enumerate([generate.WHOLE, generate.NATIVE] * 40)
     )
@@ -50,8 +50,8 @@ POOL = [
 DOCUMENTS = [generate.document(Random(number)) for number in range(60)]
 
 
-class Table:
-    """A table that decides, by `match_hops`."""
+class ExportedTable:
+    """A matcher over the rows of an exported table."""
 
     def __init__(self, rows: list[Subscription]) -> None:
         self._matcher = Matcher()
@@ -61,14 +61,14 @@ class Table:
             self._matcher.add(row.id, row.xpath, row.namespaces, hop=hop)
 
     @classmethod
-    def of(cls, router: Router, origin: str) -> Table:
-        return cls([one.subscription() for one in hop_table(router, origin, local=LOCAL_HOP)])
+    def of(cls, router: Router, origin: str) -> ExportedTable:
+        return cls([entry.subscription() for entry in hop_table(router, origin, local=LOCAL_HOP)])
 
     def hops(self, body: bytes) -> set[str]:
         return {self._names[hop] for hop in self._matcher.match_hops(body)}
 
 
-def decided(router: Router, origin: str, body: bytes) -> set[str]:
+def decide(router: Router, origin: str, body: bytes) -> set[str]:
     decision = router.decide(Publication("d", origin, "p", body))
     assert not decision.undecided
     return {*decision.neighbours, *([LOCAL_HOP] if decision.deliveries else [])}
@@ -76,33 +76,34 @@ def decided(router: Router, origin: str, body: bytes) -> set[str]:
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_a_table_decides_as_its_broker(name: str, deep: bool) -> None:
-    """Of networks that were used for a while, with messages on their way, for every origin."""
-    hops = excepted = another = 0
+    """Random networks with messages in transit, for every origin."""
+    forwarded = excepted = not_children = 0
     for seed in range(100 if deep else 25):
         network = random_network(Random(f"{name} {seed}"), name)
         for router in network.routers.values():
             for origin in network.routers:
-                table = Table.of(router, origin)
+                table = ExportedTable.of(router, origin)
                 for body in BODIES:
-                    found = table.hops(body)
-                    assert found == decided(router, origin, body)
-                    hops += len(found - {LOCAL_HOP})
-                for one in router.neighbours:
-                    another += not router.trees.is_child(one, origin)
+                    hops = table.hops(body)
+                    assert hops == decide(router, origin, body)
+                    forwarded += len(hops - {LOCAL_HOP})
+                for neighbour in router.neighbours:
+                    not_children += not router.trees.is_child(neighbour, origin)
                     excepted += any(
-                        origin in except_origins for _, except_origins in router.entries_of(one)
+                        origin in except_origins
+                        for _, except_origins in router.entries_of(neighbour)
                     )
-    assert hops
-    assert another
+    assert forwarded
+    assert not_children
     assert excepted
 
 
-def some(names: str) -> st.SearchStrategy[frozenset[str]]:
+def origin_sets(names: str) -> st.SearchStrategy[frozenset[str]]:
     return st.frozensets(st.sampled_from(names), max_size=3)
 
 
-_number = st.integers(0, len(POOL) - 1)
-_told = st.tuples(st.sampled_from(NEIGHBOURS), _number, some("bopq"), st.booleans())
+_pool_index = st.integers(0, len(POOL) - 1)
+_entries = st.tuples(st.sampled_from(NEIGHBOURS), _pool_index, origin_sets("bopq"), st.booleans())
 _offers = st.tuples(
     st.sampled_from(NEIGHBOURS),
     st.sampled_from("bopq"),
@@ -112,19 +113,19 @@ _offers = st.tuples(
 
 
 @given(
-    st.lists(_told, max_size=30),
+    st.lists(_entries, max_size=30),
     st.lists(_offers, max_size=6),
-    st.lists(_number, max_size=5),
+    st.lists(_pool_index, max_size=5),
     st.lists(st.sampled_from(DOCUMENTS), min_size=1, max_size=4),
 )
 def test_any_table_decides_as_its_broker(
-    told: list[tuple[str, int, frozenset[str], bool]],
+    entries: list[tuple[str, int, frozenset[str], bool]],
     offers: list[tuple[str, str, list[str], bool]],
-    own: list[int],
+    local: list[int],
     bodies: list[bytes],
 ) -> None:
-    """Of a broker that was told anything at all, in the whole language; our own are lxml's to decide."""
-    plain = Strategy(advertisements=False, covering=False)  # what others are told does not matter
+    """Arbitrary entries and offers, in the whole language; lxml decides for local subscribers."""
+    plain = Strategy(advertisements=False, covering=False)
     backend = MatcherBackend(plain)
     router = Router("b", NEIGHBOURS, plain, backend)
     router.start()
@@ -132,43 +133,45 @@ def test_any_table_decides_as_its_broker(
         router.on_message(neighbour, Advertise(origin, "p", tuple(path), parse_advertisement("/a")))
         if not kept:
             router.on_message(neighbour, Unadvertise(origin, "p"))
-    for neighbour, number, except_origins, kept in told:
+    for neighbour, number, except_origins, kept in entries:
         interest = backend.interest(parse(POOL[number], NAMESPACES))
         router.on_message(neighbour, Subscribe(interest, except_origins))
         if not kept:
             router.on_message(neighbour, Unsubscribe(interest, except_origins))
-    for id, number in enumerate(own):
+    for id, number in enumerate(local):
         router.request(Register(id, parse(POOL[number], NAMESPACES), f"s{id % 2}"))
     for origin in "bopq":
-        table = Table.of(router, origin)
+        table = ExportedTable.of(router, origin)
         for body in bodies:
-            found = table.hops(body)
-            assert found == decided(router, origin, body)
-            assert (LOCAL_HOP in found) == any(oracle(POOL[one], NAMESPACES, body) for one in own)
+            hops = table.hops(body)
+            assert hops == decide(router, origin, body)
+            assert (LOCAL_HOP in hops) == any(
+                oracle(POOL[index], NAMESPACES, body) for index in local
+            )
 
 
-def test_a_table_is_the_same_whatever_happened_before() -> None:
-    """Sorted, without what is there twice; an entry keeps its id while others come and go."""
+def test_a_table_depends_on_the_state_and_not_on_its_history() -> None:
+    """A table is sorted and without duplicates; an entry keeps its id while others change."""
     backend = MatcherBackend(Strategy())
     wide, narrow = (backend.interest(parse(text)) for text in ("//a", "/a/b"))
-    one, other = (Router("b", ("y", "x"), Strategy(), backend) for _ in range(2))
+    first, second = (Router("b", ("y", "x"), Strategy(), backend) for _ in range(2))
     for message in (Subscribe(wide), Subscribe(wide, frozenset("q")), Subscribe(narrow)):
-        one.on_message("x", message)
-    one.on_message("y", Subscribe(narrow, frozenset("b")))
-    other.on_message("y", Subscribe(wide))
-    other.on_message("x", Subscribe(narrow))
-    other.on_message("x", Subscribe(wide))
-    table = hop_table(other)
-    other.on_message("y", Unsubscribe(wide))
-    assert hop_table(one) == hop_table(other) == [HopEntry("x", "//a"), HopEntry("x", "/a/b")]
-    assert [entry.id for entry in table[:2]] == [entry.id for entry in hop_table(one)]
+        first.on_message("x", message)
+    first.on_message("y", Subscribe(narrow, frozenset("b")))
+    second.on_message("y", Subscribe(wide))
+    second.on_message("x", Subscribe(narrow))
+    second.on_message("x", Subscribe(wide))
+    table = hop_table(second)
+    second.on_message("y", Unsubscribe(wide))
+    assert hop_table(first) == hop_table(second) == [HopEntry("x", "//a"), HopEntry("x", "/a/b")]
+    assert [entry.id for entry in table[:2]] == [entry.id for entry in hop_table(first)]
     assert len({entry.id for entry in table}) == len(table) == 3
     prefixed = HopEntry("x", "//p:a", (("p", "urn:p"),))
     assert prefixed.id != HopEntry("x", "//p:a", (("p", "urn:q"),)).id
     assert prefixed.subscription().namespaces == {"p": "urn:p"}
 
 
-def test_our_own_are_one_more_hop_or_none() -> None:
+def test_local_subscribers_are_one_optional_hop() -> None:
     router = Router("b", ("x",), Strategy(), MatcherBackend(Strategy()))
     router.request(Register(1, parse("//a"), "ann"))
     router.request(Register(2, parse("//a"), "bob"))
@@ -182,7 +185,7 @@ def test_our_own_are_one_more_hop_or_none() -> None:
             hop_table(router, local=name)
 
 
-def test_what_is_not_known_is_no_table() -> None:
+def test_an_unknown_table_is_an_error() -> None:
     router = Router("b", ("x", "y"), Strategy(), MatcherBackend(Strategy()), recovering=True)
     router.request(Announce("p", parse_advertisement("/a")))
     with pytest.raises(RoutingError, match="does not know yet what x, y want from b"):
@@ -196,7 +199,7 @@ def test_what_is_not_known_is_no_table() -> None:
     assert hop_table(router, local="here") == []
 
 
-def simulated(seed: int) -> Simulation:
+def simulate(seed: int) -> Simulation:
     rng = Random(seed)
     settings = Settings(Strategy())
     run = Simulation(random_graph(6, 3, seed), settings, backend_for(settings.strategy), seed=seed)
@@ -209,8 +212,8 @@ def simulated(seed: int) -> Simulation:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_tables_of_an_overlay_as_files(tmp_path: Path, seed: int) -> None:
-    run = simulated(seed)
+def test_tables_of_an_overlay_round_trip_through_files(tmp_path: Path, seed: int) -> None:
+    run = simulate(seed)
     origins = [name for name, host in run.hosts.items() if host.clients.publishers]
     for origin in (None, *origins):
         files = write_tables(run, tmp_path / "tables", origin=origin, local=LOCAL_HOP)
@@ -219,13 +222,13 @@ def test_tables_of_an_overlay_as_files(tmp_path: Path, seed: int) -> None:
         for name, file in files.items():
             broker = run.hosts[name].broker
             assert broker is not None
-            table = Table(list(read_subscriptions(file)))
+            table = ExportedTable(list(read_subscriptions(file)))
             for body in BODIES:
-                assert table.hops(body) == decided(broker.router, origin or name, body)
+                assert table.hops(body) == decide(broker.router, origin or name, body)
 
 
-def test_tables_that_cannot_be(tmp_path: Path) -> None:
-    run = simulated(1)
+def test_tables_of_crashed_and_recovering_brokers(tmp_path: Path) -> None:
+    run = simulate(1)
     down = next(name for name, host in run.hosts.items() if host.clients.publishers)
     run.crash(down)
     assert write_tables(run, tmp_path / "some").keys() == run.hosts.keys() - {down}

@@ -1,4 +1,4 @@
-"""What `inspect` says is true: asked of random tables, in the middle of things, for all strategies, on graphs with cycles."""
+"""Inspection agrees with the router: random tables, all strategies, graphs with cycles."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ from pathcast.sim.topology import random_graph
 from pathcast.xpath import parse
 from tests.routing.network import Network
 
-DTD = """<!ELEMENT a (b | c)*> <!ELEMENT b (c | d)*> <!ELEMENT c (d?, e?)> <!ELEMENT d (#PCDATA)> <!ELEMENT e (#PCDATA)>"""
-OFFERS = [parse_advertisement(one) for one in ("/a/b/c/d", "/a/c/e", "/a/b/d", "/a/b/c/e")]
+DTD = """<!ELEMENT a (b | c)*> <!ELEMENT b (c | d)*> <!ELEMENT c (d?, e?)>
+<!ELEMENT d (#PCDATA)> <!ELEMENT e (#PCDATA)>"""
+OFFERS = [parse_advertisement(text) for text in ("/a/b/c/d", "/a/c/e", "/a/b/d", "/a/b/c/e")]
 PATTERNS = (
     *("/a/b/c/d", "/a/b/c", "/a/b/d", "/a/c/d", "/a/c/e", "/a/b/c/e", "/a/*/d", "/a/*/c"),
     *("//c", "//d", "//b/c", "/a//d", "/a//*", "/a/*", "/a/b", "/a[b/c]", "//c[d]", "//c[d='1']"),
@@ -55,13 +56,13 @@ def backend_for(chosen: Strategy) -> MatcherBackend:
 
 
 def random_network(rng: Random, name: str) -> Network:
-    """A network that has been used for a while; something may still be on its way."""
+    """Return a network after random requests; messages may be in transit."""
     chosen = strategy(name)
     backend = backend_for(chosen)
-    many = rng.randint(3, 7)
-    extra = rng.randint(0, min(3, (many - 1) * (many - 2) // 2))
-    graph = random_graph(many, extra, rng.randrange(1 << 30))
-    network = Network([(one.left, one.right) for one in graph.links], chosen, lambda: backend)
+    size = rng.randint(3, 7)
+    extra = rng.randint(0, min(3, (size - 1) * (size - 2) // 2))
+    graph = random_graph(size, extra, rng.randrange(1 << 30))
+    network = Network([(link.left, link.right) for link in graph.links], chosen, lambda: backend)
     homes: dict[str, str] = {}
     publishers: dict[str, str] = {}
     for number in range(rng.randint(5, 40)):
@@ -94,30 +95,37 @@ def networks(name: str, deep: bool) -> Iterator[Network]:
         yield random_network(Random(f"{name} {seed}"), name)
 
 
-def told(router: Router, neighbour: str) -> dict[Interest, set[Origins]]:
-    return {one: set(exceptions) for one, exceptions in router.view(neighbour).sent.items()}
+def sent_entries(router: Router, neighbour: str) -> dict[Interest, set[Origins]]:
+    return {
+        interest: set(exceptions) for interest, exceptions in router.view(neighbour).sent.items()
+    }
 
 
 # --- documents ------------------------------------------------------------------------------------
 
 
-def agrees(router: Router, document: Publication, came_from: str) -> Counter[HopVerdict]:
-    ways = why_document(router, document, came_from)
+def check_document(router: Router, document: Publication, came_from: str) -> Counter[HopVerdict]:
+    traces = why_document(router, document, came_from)
     decision = router.decide(document, came_from)
-    assert tuple(sorted(way.to for way in ways if way.taken and way.to)) == decision.neighbours
-    undecided = [way.to for way in ways if way.verdict is HopVerdict.UNDECIDED]
-    assert sorted(undecided) == sorted(decision.undecided)
-    here = [id for way in ways if way.to == LOCAL and way.taken for id in way.subscriptions]
-    assert sorted(map(str, here)) == sorted(
-        str(id) for one in decision.deliveries for id in one.subscriptions
+    assert (
+        tuple(sorted(trace.to for trace in traces if trace.taken and trace.to))
+        == decision.neighbours
     )
-    assert {way.to for way in ways} == {LOCAL, *router.neighbours}
-    format_table(ways)
-    return Counter(way.verdict for way in ways)
+    undecided = [trace.to for trace in traces if trace.verdict is HopVerdict.UNDECIDED]
+    assert sorted(undecided) == sorted(decision.undecided)
+    here = [
+        id for trace in traces if trace.to == LOCAL and trace.taken for id in trace.subscriptions
+    ]
+    assert sorted(map(str, here)) == sorted(
+        str(id) for delivery in decision.deliveries for id in delivery.subscriptions
+    )
+    assert {trace.to for trace in traces} == {LOCAL, *router.neighbours}
+    format_table(traces)
+    return Counter(trace.verdict for trace in traces)
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_why_a_document_takes_a_link_is_what_the_router_decides(name: str, deep: bool) -> None:
+def test_document_traces_agree_with_decisions(name: str, deep: bool) -> None:
     seen: Counter[HopVerdict] = Counter()
     rng = Random(name)
     for network in networks(name, deep):
@@ -125,15 +133,15 @@ def test_why_a_document_takes_a_link_is_what_the_router_decides(name: str, deep:
             for _ in range(8):
                 origin = rng.choice(sorted(network.routers))
                 document = Publication("d", origin, "p", rng.choice(BODIES))
-                seen += agrees(router, document, rng.choice((LOCAL, *router.neighbours)))
+                seen += check_document(router, document, rng.choice((LOCAL, *router.neighbours)))
     rare = {HopVerdict.UNDECIDED, HopVerdict.FLOODED}
     if strategy(name).advertisements:
         rare.add(HopVerdict.EXCLUDED)  # needs many origins on a cycle
     assert set(seen) | rare == set(HopVerdict)
 
 
-def test_what_is_not_known_yet_is_undecided(deep: bool) -> None:
-    """Brokers crash and come back without their tables; whatever moves next, the answers agree."""
+def test_document_traces_during_recovery_agree_with_decisions(deep: bool) -> None:
+    """After each step of the recovery from three crashes, traces and decisions agree."""
     seen: Counter[HopVerdict] = Counter()
     unconfirmed = offers = 0
     for seed in range(40 if deep else 8):
@@ -159,7 +167,7 @@ def test_what_is_not_known_yet_is_undecided(deep: bool) -> None:
                 assert host.broker is not None
                 router = host.broker.router
                 document = Publication("d", rng.choice(brokers), "p", rng.choice(BODIES))
-                seen += agrees(router, document, rng.choice((LOCAL, *router.neighbours)))
+                seen += check_document(router, document, rng.choice((LOCAL, *router.neighbours)))
                 unconfirmed += sum(row.unconfirmed for row in prt(router))
                 offers += sum("unconfirmed" in row.state for row in srt(router))
         run.run_until_idle()
@@ -173,14 +181,14 @@ def test_what_is_not_known_yet_is_undecided(deep: bool) -> None:
     assert offers
 
 
-def test_what_is_no_document_is_an_error() -> None:
+def test_malformed_documents_raise() -> None:
     network = Network([("x", "y")], Strategy(), lambda: backend_for(Strategy()))
     network.register("x", "ann", "/a")
     with pytest.raises(DocumentError):
         why_document(network.routers["x"], Publication("d", "y", "p", b"<a>"), "y")
 
 
-def test_prefixes_mean_what_their_subscriber_says() -> None:
+def test_prefixes_are_bound_per_subscription() -> None:
     router = Router("x", ["y"], Strategy(), backend_for(Strategy()))
     for id, space in (("one", "urn:1"), ("two", "urn:2")):
         router.request(Register(id, parse("/p:a", {"p": space}), id))
@@ -202,7 +210,7 @@ def remove(router: Router, backend: MatcherBackend, reason: EntryReason) -> None
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_an_entry_goes_with_all_its_reasons_and_not_before(name: str, deep: bool) -> None:
+def test_an_entry_exists_as_long_as_one_of_its_reasons(name: str, deep: bool) -> None:
     checked = several = 0
     for seed, network in enumerate(networks(name, deep)):
         rng = Random(seed)
@@ -211,33 +219,39 @@ def test_an_entry_goes_with_all_its_reasons_and_not_before(name: str, deep: bool
             assert isinstance(backend, MatcherBackend)
             for neighbour in router.neighbours:
                 entries = [
-                    (one, no)
-                    for one, exceptions in told(router, neighbour).items()
-                    for no in exceptions
+                    (interest, except_origins)
+                    for interest, exceptions in sent_entries(router, neighbour).items()
+                    for except_origins in exceptions
                 ]
                 if not entries:
                     continue
                 interest, except_origins = rng.choice(entries)
-                found = why_entry(router, neighbour, interest.pattern)
-                assert {one.except_origins for one in found} == told(router, neighbour)[interest]
-                entry = next(one for one in found if one.except_origins == except_origins)
+                candidates = why_entry(router, neighbour, interest.pattern)
+                assert {candidate.except_origins for candidate in candidates} == sent_entries(
+                    router, neighbour
+                )[interest]
+                entry = next(
+                    candidate
+                    for candidate in candidates
+                    if candidate.except_origins == except_origins
+                )
                 assert entry.reasons
-                assert all(covers(interest.pattern, one.pattern) for one in entry.reasons)
+                assert all(covers(interest.pattern, reason.pattern) for reason in entry.reasons)
                 kept = rng.choice(entry.reasons)
                 for reason in entry.reasons:
                     if reason != kept:
                         remove(router, backend, reason)
-                # One reason is enough: the neighbour still knows of it, in one form or another.
+                # One reason is enough: an entry that represents it remains.
                 assert backend.interest(kept.pattern) in router.view(neighbour).representatives()
                 remove(router, backend, kept)
-                assert except_origins not in told(router, neighbour).get(interest, set())
+                assert except_origins not in sent_entries(router, neighbour).get(interest, set())
                 checked += 1
                 several += len(entry.reasons) > 1
     assert checked > 20
     assert several > 5
 
 
-def test_no_reasons_for_what_was_never_told() -> None:
+def test_an_entry_that_was_never_sent_has_no_reasons() -> None:
     network = Network([("x", "y")], Strategy(), lambda: backend_for(Strategy()))
     assert why_entry(network.routers["x"], "y", parse("/a")) == ()
 
@@ -246,7 +260,7 @@ def test_no_reasons_for_what_was_never_told() -> None:
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_what_became_of_each_entry(name: str, deep: bool) -> None:
+def test_forwardings_of_entries(name: str, deep: bool) -> None:
     seen: Counter[ForwardingKind] = Counter()
     for network in networks(name, deep):
         for router in network.routers.values():
@@ -255,26 +269,28 @@ def test_what_became_of_each_entry(name: str, deep: bool) -> None:
             rows = list(prt(router))
             assert sum(max(len(row.ids), 1) for row in rows) == router.entry_count()
             format_table(rows)
-            entries = {one: told(router, one) for one in router.neighbours}
-            idle = []
+            entries = {name: sent_entries(router, name) for name in router.neighbours}
+            irrelevant = []
             for row in rows:
                 interest = backend.interest(parse(row.pattern))
-                assert [one.neighbour for one in row.forwardings] == [
-                    one for one in router.neighbours if one != row.last_hop
+                assert [forwarding.neighbour for forwarding in row.forwardings] == [
+                    name for name in router.neighbours if name != row.last_hop
                 ]
-                for passed in row.forwardings:
-                    seen[passed.how] += 1
-                    if passed.how is ForwardingKind.NOT:
-                        idle.append((interest, row.last_hop, row.except_origins, passed.neighbour))
+                for forwarding in row.forwardings:
+                    seen[forwarding.how] += 1
+                    if forwarding.how is ForwardingKind.NOT:
+                        irrelevant.append(
+                            (interest, row.last_hop, row.except_origins, forwarding.neighbour)
+                        )
                         continue
-                    assert passed.by is not None
-                    assert backend.interest(parse(passed.by)) in entries[passed.neighbour]
-                    assert covers(passed.by, row.pattern)
-                    same = bool(covers(row.pattern, passed.by))
-                    if passed.how is not ForwardingKind.HIDDEN:
-                        assert same is (passed.how is ForwardingKind.ITSELF)
-            for one in idle:
-                without_it(router, *one)
+                    assert forwarding.by is not None
+                    assert backend.interest(parse(forwarding.by)) in entries[forwarding.neighbour]
+                    assert covers(forwarding.by, row.pattern)
+                    same = bool(covers(row.pattern, forwarding.by))
+                    if forwarding.how is not ForwardingKind.HIDDEN:
+                        assert same is (forwarding.how is ForwardingKind.ITSELF)
+            for entry in irrelevant:
+                check_irrelevant(router, *entry)
     chosen = strategy(name)
     expected = {ForwardingKind.ITSELF, ForwardingKind.NOT}
     expected |= {ForwardingKind.HIDDEN} if chosen.covering else set()
@@ -282,34 +298,38 @@ def test_what_became_of_each_entry(name: str, deep: bool) -> None:
     assert set(seen) == expected
 
 
-def without_it(
+def check_irrelevant(
     router: Router, interest: Interest, source: str, except_origins: Origins, neighbour: str
 ) -> None:
-    """An entry of which a neighbour need not know makes no difference to it."""
-    before = told(router, neighbour)
+    """Assert that removing an irrelevant entry changes nothing for the neighbour."""
+    before = sent_entries(router, neighbour)
     if source == LOCAL:
-        own = [(id, who) for id, one, who in router.subscriptions() if one is interest]
-        for id, _ in own:
+        local = [
+            (id, subscriber)
+            for id, other, subscriber in router.subscriptions()
+            if other is interest
+        ]
+        for id, _ in local:
             router.request(Cancel(id))
-        assert told(router, neighbour) == before
-        for id, who in own:
-            router.request(Register(id, interest.pattern, who))
+        assert sent_entries(router, neighbour) == before
+        for id, subscriber in local:
+            router.request(Register(id, interest.pattern, subscriber))
     else:
         router.on_message(source, Unsubscribe(interest, except_origins))
-        assert told(router, neighbour) == before
+        assert sent_entries(router, neighbour) == before
         router.on_message(source, Subscribe(interest, except_origins))
 
 
-def test_the_srt_has_everything_that_is_held(deep: bool) -> None:
+def test_the_srt_has_all_offers(deep: bool) -> None:
     states = set()
     for network in networks("with-Adv-with-Cov", deep):
         for router in network.routers.values():
             rows = list(srt(router))
             assert len(rows) == router.trees.offer_count() + len(router.trees.local_advertisements)
-            force = {
+            in_force = {
                 (row.origin, row.publisher, row.last_hop) for row in rows if row.state == "in force"
             }
-            assert force == {
+            assert in_force == {
                 (origin, publisher, hop or LOCAL)
                 for origin, publisher, hop, *_ in router.trees.rows()
             }
@@ -318,7 +338,7 @@ def test_the_srt_has_everything_that_is_held(deep: bool) -> None:
 
 
 def test_as_text() -> None:
-    """What a person reads: a line of three brokers, a publisher at x, subscribers at y and z."""
+    """A line of three brokers, a publisher at x, subscribers at y and z."""
     chosen = Strategy()
     backend = backend_for(chosen)
     network = Network([("x", "y"), ("y", "z")], chosen, lambda: backend)
@@ -336,7 +356,8 @@ def test_as_text() -> None:
     assert format_table(prt(router)) == (
         "pattern  last hop  without  subscriptions  passed on\n"
         f"-------  --------  -------  -------------  {'-' * 50}\n"
-        "/a/b     here      -        ann            x: as itself; z: not, no documents come from there\n"
+        "/a/b     here      -        ann            "
+        "x: as itself; z: not, no documents come from there\n"
         "/a/b/c   z         -        -              x: hidden by /a/b\n"
     )
     (entry,) = why_entry(router, "x", parse("/a/b"))
@@ -355,9 +376,9 @@ def test_as_text() -> None:
         "x     not taken: it came from there  -        -\n"
         "z     taken: an entry matches        /a/b/c   -\n"
     )
-    (passed,) = list(prt(network.routers["z"]))[1].forwardings
-    assert str(passed) == "y: not, no advertisement from there overlaps"
+    (forwarding,) = list(prt(network.routers["z"]))[1].forwardings
+    assert str(forwarding) == "y: not, no advertisement from there overlaps"
     assert format_table([]) == "nothing\n"
-    assert entry.as_dict()["reasons"] == [one.as_dict() for one in entry.reasons]
+    assert entry.as_dict()["reasons"] == [reason.as_dict() for reason in entry.reasons]
     assert next(iter(srt(router))).as_dict()["last_hop"] == "x"
     assert next(iter(prt(router))).as_dict()["subscriptions"] == ["ann"]

@@ -1,4 +1,4 @@
-"""What clients ask for is done as a whole or not at all."""
+"""Requests of clients are atomic."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ BODY = b"<a><b/><c/></a>"
 BACKENDS = [MatcherBackend, SharedBackend]
 
 
-def router_of(backend: Backend) -> Router:
-    """With a publisher behind b2."""
-    found = Router("b1", ["b2"], Strategy(), backend)
-    found.on_message("b2", Advertise("b2", "P", ("b2",), ANYTHING))
-    return found
+def make_router(backend: Backend) -> Router:
+    """Return a router with a publisher behind b2."""
+    router = Router("b1", ["b2"], Strategy(), backend)
+    router.on_message("b2", Advertise("b2", "P", ("b2",), ANYTHING))
+    return router
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -32,19 +32,21 @@ def router_of(backend: Backend) -> Router:
     "last",
     [Register("s3", parse(EXPENSIVE), "ann"), Register("s0", parse("/a"), "ann"), Cancel("s9")],
 )
-def test_all_or_none(backend: type[MatcherBackend], last: Register | Cancel) -> None:
-    router = router_of(backend(Strategy()))
+def test_a_batch_is_applied_entirely_or_not_at_all(
+    backend: type[MatcherBackend], last: Register | Cancel
+) -> None:
+    router = make_router(backend(Strategy()))
     router.request(Register("s0", parse("/c"), "ann"))
     before = list(router.subscriptions())
-    several = (Register("s1", parse("/a"), "ann"), Cancel("s0"), Register("s0", parse("/d"), "ann"))
+    batch = (Register("s1", parse("/a"), "ann"), Cancel("s0"), Register("s0", parse("/d"), "ann"))
     with pytest.raises((PathcastError, KeyError)):
-        router.request(RequestBatch((*several, last)))
+        router.request(RequestBatch((*batch, last)))
     assert list(router.subscriptions()) == before
     assert list(map(str, router.sent_interests("b2") or ())) == ["/c"]
-    # What comes after is told as if nothing had been.
+    # Later requests are propagated as if the batch had never been.
     assert router.request(Register("s1", parse("/a"), "ann"))
     assert list(map(str, router.sent_interests("b2") or ())) == ["/c", "/a"]
-    router.request(RequestBatch(several[1:]))
+    router.request(RequestBatch(batch[1:]))
     assert list(map(str, router.sent_interests("b2") or ())) == ["/a", "/d"]
     for id in ("s0", "s1"):
         router.request(Cancel(id))
@@ -52,8 +54,8 @@ def test_all_or_none(backend: type[MatcherBackend], last: Register | Cancel) -> 
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_what_is_refused_once_is_refused_again(backend: type[MatcherBackend]) -> None:
-    router = router_of(backend(Strategy()))
+def test_a_rejected_request_is_rejected_again(backend: type[MatcherBackend]) -> None:
+    router = make_router(backend(Strategy()))
     for _ in range(2):
         with pytest.raises(PathcastError, match="square"):
             router.request(Register("s1", parse(EXPENSIVE), "ann"))

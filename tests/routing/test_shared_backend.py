@@ -1,4 +1,4 @@
-"""The kit that many routers share gives the answers that each would get from a kit of its own."""
+"""SharedBackend gives the same answers as one MatcherBackend per router."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pathcast.xpath import parse
 
 STEPS = ["/a", "/b", "/*", "//a", "//b", "//*"]
 TEXTS = [
-    *(one + two for one in STEPS for two in STEPS),
+    *(first + second for first in STEPS for second in STEPS),
     *STEPS,
     "//a[b][*]",
     "//a[b]",
@@ -38,11 +38,11 @@ BODIES = [
     b"<c><a/></c>",
 ]
 
-operations = st.lists(st.tuples(st.sampled_from(TEXTS), st.booleans()), min_size=1, max_size=40)
+TOGGLES = st.lists(st.tuples(st.sampled_from(TEXTS), st.booleans()), min_size=1, max_size=40)
 
 
-class Table:
-    """A summary, with the texts that are exposed at the moment."""
+class SummaryModel:
+    """A summary with the texts that it currently exposes."""
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
@@ -58,59 +58,59 @@ class Table:
 
     def settle(self) -> None:
         change = self.summary.take_changes()
-        assert {_text(one) for one in change.hidden} <= self.exposed
-        assert not {_text(one) for one in change.exposed} & self.exposed
-        self.exposed -= {_text(one) for one in change.hidden}
-        self.exposed |= {_text(one) for one in change.exposed}
+        assert {_text(interest) for interest in change.hidden} <= self.exposed
+        assert not {_text(interest) for interest in change.exposed} & self.exposed
+        self.exposed -= {_text(interest) for interest in change.hidden}
+        self.exposed |= {_text(interest) for interest in change.exposed}
 
 
 def _text(interest: Interest) -> str:
     return interest.pattern.text
 
 
-@given(operations)
-def test_the_same_number_of_roots_and_each_covers_the_same(
-    chosen: list[tuple[str, bool]],
+@given(TOGGLES)
+def test_summaries_expose_the_same_number_of_roots(
+    toggles: list[tuple[str, bool]],
 ) -> None:
     covering = strategy("no-Adv-with-Cov")
-    ours, theirs = Table(SharedBackend(covering)), Table(MatcherBackend(covering))
-    for text, settle in chosen:
-        ours.toggle(text)
-        theirs.toggle(text)
+    shared, separate = SummaryModel(SharedBackend(covering)), SummaryModel(MatcherBackend(covering))
+    for text, settle in toggles:
+        shared.toggle(text)
+        separate.toggle(text)
         if settle:
-            ours.settle()
-            theirs.settle()
-            # of patterns that cover each other either may stand for both
-            assert len(ours.exposed) == len(theirs.exposed)
-            assert ours.exposed <= ours.present
-    for table in (ours, theirs):
-        for text in list(table.present):
-            table.toggle(text)
-        table.settle()
-        assert not table.exposed
+            shared.settle()
+            separate.settle()
+            # of equivalent patterns either may represent both
+            assert len(shared.exposed) == len(separate.exposed)
+            assert shared.exposed <= shared.present
+    for model in (shared, separate):
+        for text in list(model.present):
+            model.toggle(text)
+        model.settle()
+        assert not model.exposed
 
 
-@given(operations, st.sampled_from(BODIES))
-def test_filters_and_selectors_find_the_same(chosen: list[tuple[str, bool]], body: bytes) -> None:
+@given(TOGGLES, st.sampled_from(BODIES))
+def test_filters_and_selectors_agree(toggles: list[tuple[str, bool]], body: bytes) -> None:
     plain = strategy("no-Adv-no-Cov")
     backends: list[Backend] = [SharedBackend(plain), MatcherBackend(plain)]
     answers = []
     for backend in backends:
-        hops, ids = backend.filter(), backend.selector()
-        there: set[tuple[Interest, int]] = set()
+        filter_, selector = backend.filter(), backend.selector()
+        entries: set[tuple[Interest, int]] = set()
         names: set[str] = set()
-        for text, second in chosen:
-            entry = (backend.interest(parse(text)), int(second))
-            (hops.remove if entry in there else hops.add)(*entry)
-            there ^= {entry}
+        for text, second_hop in toggles:
+            entry = (backend.interest(parse(text)), int(second_hop))
+            (filter_.remove if entry in entries else filter_.add)(*entry)
+            entries ^= {entry}
             if text in names:
-                ids.remove(text)
+                selector.remove(text)
             else:
-                ids.add(text, entry[0])
+                selector.add(text, entry[0])
             names ^= {text}
-        assert len(hops) == len(there)
-        assert len(ids) == len(names)
-        answers.append((sorted(hops.hops(body)), sorted(map(str, ids.match(body)))))
+        assert len(filter_) == len(entries)
+        assert len(selector) == len(names)
+        answers.append((sorted(filter_.hops(body)), sorted(map(str, selector.match(body)))))
     assert answers[0] == answers[1]
 
 
@@ -119,11 +119,11 @@ def test_filters_and_selectors_find_the_same(chosen: list[tuple[str, bool]], bod
     st.sampled_from(["no-Adv-no-Cov", "with-Adv-no-Cov", "with-Adv-with-Cov"]),
     st.lists(st.tuples(st.integers(1, 6), st.sampled_from(TEXTS)), max_size=12),
 )
-def test_an_overlay_delivers_the_same(
+def test_overlays_deliver_the_same(
     seed: int, name: str, subscriptions: list[tuple[int, str]]
 ) -> None:
     chosen = strategy(name)
-    found = []
+    outcomes = []
     backends: list[Backend] = [SharedBackend(chosen), MatcherBackend(chosen)]
     for backend in backends:
         topology = random_graph(6, seed % 4, seed)
@@ -137,13 +137,15 @@ def test_an_overlay_delivers_the_same(
             run.publish("b1", "P", f"p{number}", body)
             run.publish("b4", "Q", f"q{number}", body)
         assert run.run_until_idle()
-        delivered = sorted((one.document, one.subscriber) for one in run.metrics.deliveries)
-        found.append((delivered, run.metrics.crossings))
-    assert found[0] == found[1]
+        delivered = sorted(
+            (delivery.document, delivery.subscriber) for delivery in run.metrics.deliveries
+        )
+        outcomes.append((delivered, run.metrics.crossings))
+    assert outcomes[0] == outcomes[1]
 
 
-def test_more_hops_than_a_matcher_has() -> None:
-    """A broker on a graph with thousands of origins."""
+def test_a_filter_has_more_hops_than_a_matcher() -> None:
+    """A broker on a graph with thousands of origins needs several matchers."""
     backend = MatcherBackend(strategy("no-Adv-no-Cov"))
     entries = backend.filter()
     interest, other = backend.interest(parse("/a")), backend.interest(parse("/b"))

@@ -1,4 +1,4 @@
-"""Trees of one broker: whose word is taken, and what is passed on."""
+"""Trees of one broker: the choice of parents, and the offers to neighbours."""
 
 from __future__ import annotations
 
@@ -6,67 +6,69 @@ from pathcast.routing.advertisement import Advertisement, parse_advertisement
 from pathcast.routing.messages import Advertise, Unadvertise
 from pathcast.routing.trees import Trees
 
-SOME = parse_advertisement("/a/*")
-FEW = parse_advertisement("/a/b")
+WIDE = parse_advertisement("/a/*")
+NARROW = parse_advertisement("/a/b")
 
 
-def heard(trees: Trees, neighbour: str, *path: str, publisher: str = "P") -> None:
-    trees.choose_parent(trees.on_advertise(neighbour, Advertise(path[-1], publisher, path, SOME)))
+def receive_offer(trees: Trees, neighbour: str, *path: str, publisher: str = "P") -> None:
+    trees.choose_parent(trees.on_advertise(neighbour, Advertise(path[-1], publisher, path, WIDE)))
 
 
-def advertised(trees: Trees, **own: Advertisement) -> list[str]:
-    """The publishers that a neighbour hears of, all at once."""
-    for publisher, one in own.items():
-        trees.choose_parent(trees.announce(publisher, one))
+def advertised_publishers(trees: Trees, **local: Advertisement) -> list[str]:
+    """Announce local publishers; return those that a neighbour receives advertisements of."""
+    for publisher, advertisement in local.items():
+        trees.choose_parent(trees.announce(publisher, advertisement))
     return sorted(
-        one.publisher for one in trees.updates_for("x", trees.name) if isinstance(one, Advertise)
+        update.publisher
+        for update in trees.updates_for("x", trees.name)
+        if isinstance(update, Advertise)
     )
 
 
-def test_the_first_word_is_taken_and_kept() -> None:
+def test_the_first_offer_is_taken_and_kept() -> None:
     trees = Trees("b", ["x", "y"])
-    heard(trees, "x", "x", "m", "o")
+    receive_offer(trees, "x", "x", "m", "o")
     assert trees.parent == {"o": "x"}
-    heard(trees, "y", "y", "o")
-    assert trees.parent == {"o": "x"}, "a shorter way is no reason to move"
+    receive_offer(trees, "y", "y", "o")
+    assert trees.parent == {"o": "x"}, "a shorter path is no reason to move"
     trees.choose_parent(trees.on_unadvertise("x", Unadvertise("o", "P")))
     assert trees.parent == {"o": "y"}
 
 
-def test_a_way_through_ourselves_is_none() -> None:
+def test_a_path_through_the_broker_itself_is_ignored() -> None:
     trees = Trees("b", ["x", "y"])
-    heard(trees, "x", "x", "b", "o")
+    receive_offer(trees, "x", "x", "b", "o")
     assert trees.parent == {}
     assert trees.updates_for("y", "o") == []
-    heard(trees, "y", "y", "m", "o")
+    receive_offer(trees, "y", "y", "m", "o")
     assert trees.parent == {"o": "y"}
     trees.choose_parent(trees.on_unadvertise("y", Unadvertise("o", "P")))
-    assert trees.parent == {}, "rather none than a loop"
+    assert trees.parent == {}, "no parent rather than a loop"
 
 
-def test_a_way_that_comes_to_lead_through_ourselves_is_left() -> None:
+def test_a_parent_whose_path_becomes_a_loop_is_replaced() -> None:
     trees = Trees("b", ["x", "y"])
-    heard(trees, "x", "x", "o")
-    heard(trees, "y", "y", "m", "o")
-    heard(trees, "x", "x", "b", "o")
+    receive_offer(trees, "x", "x", "o")
+    receive_offer(trees, "y", "y", "m", "o")
+    receive_offer(trees, "x", "x", "b", "o")
     assert trees.parent == {"o": "y"}
 
 
-def test_whom_a_neighbour_gets_documents_from() -> None:
+def test_children_are_neighbours_without_another_path() -> None:
     trees = Trees("b", ["x", "y", "z"])
-    heard(trees, "x", "x", "o")
-    heard(trees, "y", "y", "b", "x", "o")
-    heard(trees, "z", "z", "x", "o")
-    assert [one for one in "xyz" if trees.is_child(one, "o")] == ["y"]
+    receive_offer(trees, "x", "x", "o")
+    receive_offer(trees, "y", "y", "b", "x", "o")
+    receive_offer(trees, "z", "z", "x", "o")
+    assert [name for name in "xyz" if trees.is_child(name, "o")] == ["y"]
 
 
-def test_covered_advertisements_of_one_origin_are_not_told() -> None:
-    assert advertised(Trees("b", ["x"]), wide=SOME, narrow=FEW) == ["wide"]
-    assert advertised(Trees("b", ["x"]), narrow=FEW, other=FEW) == ["narrow"]
+def test_covered_advertisements_of_one_origin_are_not_sent() -> None:
+    assert advertised_publishers(Trees("b", ["x"]), wide=WIDE, narrow=NARROW) == ["wide"]
+    assert advertised_publishers(Trees("b", ["x"]), narrow=NARROW, other=NARROW) == ["narrow"]
     trees = Trees("b", ["x"])
-    assert advertised(trees, wide=SOME, narrow=FEW) == ["wide"]
+    assert advertised_publishers(trees, wide=WIDE, narrow=NARROW) == ["wide"]
     trees.choose_parent(trees.retract("wide"))
     assert trees.updates_for("x", "b") == [
-        Advertise("b", "narrow", ("b",), FEW),
+        Advertise("b", "narrow", ("b",), NARROW),
         Unadvertise("b", "wide"),
     ]
