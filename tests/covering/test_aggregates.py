@@ -16,7 +16,7 @@ from pathcast.covering.indexes import (
     INDEXES,
     CoveringIndex,
     IndexFactory,
-    TwigIndex,
+    PatternIndex,
     factorization_index,
     feature_index,
     region_index,
@@ -114,7 +114,7 @@ def test_worked_examples_of_chand_and_felber(factory: IndexFactory) -> None:
 def test_tree_searches_visit_each_pair_of_nodes_once(factory: IndexFactory) -> None:
     """Without a memo by pair of nodes, both searches take exponential time here."""
     encoder, index = fill(factory, [parse("//a/a" * 20)])
-    assert isinstance(index, TwigIndex)
+    assert isinstance(index, PatternIndex)
     assert isinstance(index.store, FactorizationIndex)
     assert index.covered_by(encoder.encode(parse("//a/a" * 21))) == set()
     assert index.covering(encoder.encode(parse("//a/a" * 19))) == set()

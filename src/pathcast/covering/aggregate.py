@@ -40,7 +40,7 @@ _PatternName: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]  # canonical t
 
 
 @dataclass(slots=True, eq=False)
-class _PatternEntry(Generic[Id]):
+class _AggregateEntry(Generic[Id]):
     """A pattern with its ids and their ages, oldest first, and its place in the forest."""
 
     key: int
@@ -66,9 +66,9 @@ class Aggregate(Generic[Id]):
     def __init__(self, encoder: TwigEncoder, index: CoveringIndex) -> None:
         self._encoder = encoder
         self._index = index
-        self._entries: dict[int, _PatternEntry[Id]] = {}
-        self._by_pattern: dict[_PatternName, _PatternEntry[Id]] = {}
-        self._by_id: dict[Id, _PatternEntry[Id]] = {}
+        self._entries: dict[int, _AggregateEntry[Id]] = {}
+        self._by_pattern: dict[_PatternName, _AggregateEntry[Id]] = {}
+        self._by_id: dict[Id, _AggregateEntry[Id]] = {}
         self._roots: dict[int, Id] = {}  # key of each root -> the id that represents it
         self._exposed: set[Id] = set()  # by the current change
         self._hidden: set[Id] = set()
@@ -103,7 +103,7 @@ class Aggregate(Generic[Id]):
             return Change()
         self._last_key += 1
         twigs = self._encoder.encode(pattern)
-        entry = _PatternEntry(self._last_key, name, twigs, {id: self._clock})
+        entry = _AggregateEntry(self._last_key, name, twigs, {id: self._clock})
         self._by_pattern[name] = self._by_id[id] = entry
         self._insert(entry)
         return self._take_change()
@@ -121,7 +121,7 @@ class Aggregate(Generic[Id]):
             self._insert(entry)  # with the age of its next id
         return self._take_change()
 
-    def _insert(self, entry: _PatternEntry[Id]) -> None:
+    def _insert(self, entry: _AggregateEntry[Id]) -> None:
         parent = self._find_parent(entry)
         self._entries[entry.key] = entry
         self._index.add(entry.key, entry.twigs)
@@ -134,7 +134,7 @@ class Aggregate(Generic[Id]):
             self._link(entry, other)
         self._make_root(entry)
 
-    def _delete(self, entry: _PatternEntry[Id]) -> None:
+    def _delete(self, entry: _AggregateEntry[Id]) -> None:
         self._unmake_root(entry)
         self._index.remove(entry.key)
         del self._entries[entry.key]
@@ -151,7 +151,7 @@ class Aggregate(Generic[Id]):
             else:
                 self._link(parent, orphan)
 
-    def _find_parent(self, entry: _PatternEntry[Id]) -> _PatternEntry[Id] | None:
+    def _find_parent(self, entry: _AggregateEntry[Id]) -> _AggregateEntry[Id] | None:
         """Return an entry that hides another: the first root, else the last of the others.
 
         A root is preferred, or the entry would soon need another parent. Keys are tried in order,
@@ -167,20 +167,20 @@ class Aggregate(Generic[Id]):
             parent = other
         return parent
 
-    def _hides(self, wide: _PatternEntry[Id], narrow: _PatternEntry[Id]) -> bool:
+    def _hides(self, wide: _AggregateEntry[Id], narrow: _AggregateEntry[Id]) -> bool:
         """Return whether a covering entry hides the covered one: it is older, or not equivalent."""
         return wide.age < narrow.age or not self._homomorphism.covers(narrow.twigs, wide.twigs)
 
-    def _link(self, parent: _PatternEntry[Id], child: _PatternEntry[Id]) -> None:
+    def _link(self, parent: _AggregateEntry[Id], child: _AggregateEntry[Id]) -> None:
         child.parent = parent.key
         parent.children.add(child.key)
 
-    def _make_root(self, entry: _PatternEntry[Id]) -> None:
+    def _make_root(self, entry: _AggregateEntry[Id]) -> None:
         id = self._roots[entry.key] = entry.oldest
         self._index.flag(entry.key, True)
         (self._hidden.remove if id in self._hidden else self._exposed.add)(id)
 
-    def _unmake_root(self, entry: _PatternEntry[Id]) -> None:
+    def _unmake_root(self, entry: _AggregateEntry[Id]) -> None:
         if entry.key in self._roots:
             id = self._roots.pop(entry.key)
             self._index.flag(entry.key, False)

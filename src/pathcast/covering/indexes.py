@@ -32,7 +32,7 @@ __all__ = [
     "SCAN_LIMIT",
     "CoveringIndex",
     "IndexFactory",
-    "TwigIndex",
+    "PatternIndex",
     "factorization_index",
     "feature_index",
     "region_index",
@@ -56,24 +56,24 @@ class CoveringIndex(Protocol):
 IndexFactory: TypeAlias = Callable[[LabelTable], CoveringIndex]
 
 
-def scan_index(labels: LabelTable) -> TwigIndex:
+def scan_index(labels: LabelTable) -> PatternIndex:
     """Return an index that tests every pattern."""
-    return TwigIndex(TwigScan(HomomorphismTest(labels)))
+    return PatternIndex(TwigScan(HomomorphismTest(labels)))
 
 
-def factorization_index(labels: LabelTable, scan_limit: int = SCAN_LIMIT) -> TwigIndex:
+def factorization_index(labels: LabelTable, scan_limit: int = SCAN_LIMIT) -> PatternIndex:
     """Return a factorization tree that is searched by XSearch (Chand 2004)."""
-    return TwigIndex(FactorizationIndex(labels, False, scan_limit))
+    return PatternIndex(FactorizationIndex(labels, False, scan_limit))
 
 
-def region_index(labels: LabelTable, scan_limit: int = SCAN_LIMIT) -> TwigIndex:
+def region_index(labels: LabelTable, scan_limit: int = SCAN_LIMIT) -> PatternIndex:
     """Return a factorization tree that is searched by region codes (Cao 2012)."""
-    return TwigIndex(FactorizationIndex(labels, True, scan_limit))
+    return PatternIndex(FactorizationIndex(labels, True, scan_limit))
 
 
-def feature_index(labels: LabelTable) -> TwigIndex:
+def feature_index(labels: LabelTable) -> PatternIndex:
     """Return the production index (docs/decisions/0011-an-index-by-features.md)."""
-    return TwigIndex(FeatureIndex(labels))
+    return PatternIndex(FeatureIndex(labels))
 
 
 INDEXES: Final[Mapping[str, IndexFactory]] = {
@@ -84,7 +84,7 @@ INDEXES: Final[Mapping[str, IndexFactory]] = {
 }
 
 
-class TwigIndex:
+class PatternIndex:
     """Patterns by key over a store of single twigs, their alternatives."""
 
     def __init__(self, store: FeatureIndex | FactorizationIndex | TwigScan) -> None:

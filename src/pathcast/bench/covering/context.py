@@ -11,7 +11,7 @@ from pathcast.bench.report import Progress, fingerprint
 from pathcast.covering import Aggregate
 from pathcast.covering.core.labels import LabelTable
 from pathcast.covering.encode import EncodedTwig, TwigEncoder
-from pathcast.covering.indexes import TwigIndex
+from pathcast.covering.indexes import PatternIndex
 from pathcast.generators.presets import PRESETS
 from pathcast.xpath import Pattern, parse
 
@@ -93,7 +93,7 @@ class PatternSet:
     def searches(self) -> list[list[EncodedTwig]]:
         return [self.encoder.encode(pattern) for pattern in self._searches]
 
-    def build_index(self, make: Callable[[LabelTable], TwigIndex], count: int) -> TwigIndex:
+    def build_index(self, make: Callable[[LabelTable], PatternIndex], count: int) -> PatternIndex:
         index = make(self.encoder.labels)
         for key, pattern in enumerate(self.encoded_patterns[:count]):
             index.add(key, pattern)

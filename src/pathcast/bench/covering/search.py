@@ -11,7 +11,7 @@ from pathcast.bench.measure import compare
 from pathcast.bench.report import ReportLine
 from pathcast.covering.encode import EncodedTwig
 from pathcast.covering.indexes import (
-    TwigIndex,
+    PatternIndex,
     factorization_index,
     feature_index,
     region_index,
@@ -77,7 +77,7 @@ def _search_all(search: Callable[..., array[int]], patterns: list[list[EncodedTw
             search(*twig)
 
 
-def _search_both_ways(index: TwigIndex, query: list[EncodedTwig]) -> None:
+def _search_both_ways(index: PatternIndex, query: list[EncodedTwig]) -> None:
     store = index.store
     for _ in range(_REPETITIONS):
         for twig in query:

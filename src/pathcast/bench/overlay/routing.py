@@ -15,7 +15,7 @@ from itertools import islice
 from pathcast.bench.measure import Ratio, compare
 from pathcast.covering import Aggregate
 from pathcast.covering.encode import EncodedTwig, TwigEncoder
-from pathcast.covering.indexes import TwigIndex, scan_index
+from pathcast.covering.indexes import PatternIndex, scan_index
 from pathcast.covering.merging import PathDistribution, merge
 from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.presets import PRESETS
@@ -33,9 +33,9 @@ class RoutingTables:
 
     encoder: TwigEncoder
     texts: list[str]
-    plain: TwigIndex
-    covered: TwigIndex
-    merged: dict[float, TwigIndex]
+    plain: PatternIndex
+    covered: PatternIndex
+    merged: dict[float, PatternIndex]
     sizes: dict[str, int]
 
 
@@ -62,7 +62,7 @@ def build_tables(preset: str, count: int, limits: tuple[float, ...]) -> RoutingT
     )
 
 
-def _index(encoder: TwigEncoder, patterns: list[Pattern]) -> TwigIndex:
+def _index(encoder: TwigEncoder, patterns: list[Pattern]) -> PatternIndex:
     index = scan_index(encoder.labels)
     for key, pattern in enumerate(patterns):
         index.add(key, encoder.encode(pattern))
@@ -74,13 +74,13 @@ def _encode(encoder: TwigEncoder, paths: list[tuple[str, ...]]) -> list[EncodedT
     return [twig for path in paths for twig in encoder.encode(parse("/" + "/".join(path)))]
 
 
-def _test_entries(index: TwigIndex, paths: list[EncodedTwig]) -> None:
+def _test_entries(index: PatternIndex, paths: list[EncodedTwig]) -> None:
     for path in paths:
         index.store.covering(*path)
 
 
 def entry_ratio(
-    tables: RoutingTables, index: TwigIndex, paths: list[tuple[str, ...]], rounds: int
+    tables: RoutingTables, index: PatternIndex, paths: list[tuple[str, ...]], rounds: int
 ) -> Ratio:
     """Return the time without covering divided by the time with this table."""
     encoded = _encode(tables.encoder, paths)
@@ -92,7 +92,7 @@ def entry_ratio(
 
 
 def engine_ratio(
-    tables: RoutingTables, index: TwigIndex, paths: list[tuple[str, ...]], rounds: int
+    tables: RoutingTables, index: PatternIndex, paths: list[tuple[str, ...]], rounds: int
 ) -> Ratio:
     """Return the time of testing each entry divided by our engine's with all subscriptions."""
     matcher = Matcher()

@@ -121,7 +121,7 @@ class PathDistribution:
             return None
         try:
             wasted = self._walk(merger, members, int(limit * total))
-        except _LimitExceeded:
+        except _WeightLimitExceeded:
             return None
         return Fraction(wasted, total or 1)
 
@@ -130,7 +130,7 @@ class PathDistribution:
     ) -> int:
         """Return the weight of the paths that match a pattern and none of the others.
 
-        Raises _LimitExceeded as soon as it exceeds `max_weight`.
+        Raises _WeightLimitExceeded as soon as it exceeds `max_weight`.
         """
         nfa = ShiftAndNfa.of([pattern, *without])
         live = _LiveStates([pattern, *without])
@@ -144,7 +144,7 @@ class PathDistribution:
             nonlocal budget
             budget -= weight
             if budget < 0:
-                raise _LimitExceeded
+                raise _WeightLimitExceeded
             return weight
 
         def walk(node: _WeightNode, states: int) -> int:
@@ -171,7 +171,7 @@ class PathDistribution:
         return walk(self._top, nfa.start)
 
 
-class _LimitExceeded(Exception):
+class _WeightLimitExceeded(Exception):
     """The weight exceeds the caller's bound."""
 
 

@@ -163,6 +163,7 @@ cdef class FactorizationIndex(FactorizationTree):
         return 0
 
     cdef int _prepare(self, labels, parents, descendant, flags, bint query_is_wide) except -1:
+        """Start a search: encode the query, compute its filters, and reset the scratch memory."""
         cdef int32_t room, node
         cdef void *moved
         cdef const unsigned char[::1] wanted
