@@ -148,7 +148,7 @@ BOMB = (
 HOSTILE = {
     "an entity bomb": BOMB,
     "an entity bomb in an attribute": BOMB.replace(b"<a>&e9;</a>", b"<a x='&e9;'/>"),
-    "an entity that holds itself": b"<!DOCTYPE a [<!ENTITY e '&e;'>]><a>&e;</a>",
+    "a recursive entity": b"<!DOCTYPE a [<!ENTITY e '&e;'>]><a>&e;</a>",
     "an external entity": b"<!DOCTYPE a [<!ENTITY e SYSTEM 'file:///etc/passwd'>]><a>&e;</a>",
     "a quadratic bomb": b"<!DOCTYPE a [<!ENTITY e '"
     + b"x" * 60_000
@@ -161,15 +161,15 @@ HOSTILE = {
     "100,000 attributes": b"<a " + b" ".join(b'x%d="1"' % n for n in range(100_000)) + b"/>",
     "1,001 attributes": b"<a " + b" ".join(b'x%d="1"' % n for n in range(1001)) + b"/>",
     "a wrong encoding": b"<?xml version='1.0' encoding='utf-8'?><a>\xff</a>",
-    "an encoding that is not": b"<?xml version='1.0' encoding='klingon'?><a/>",
+    "an unknown encoding": b"<?xml version='1.0' encoding='klingon'?><a/>",
     "NULs": b"<a>\x00</a>",
-    "nothing": b"",
+    "no bytes": b"",
     "text": b"hello",
     "two roots": b"<a/><b/>",
     "an undeclared prefix": b"<p:a/>",
     "two attributes of one name": b"<a x='1' x='2'/>",
     "a long name": b"<" + b"a" * 60_000 + b"/>",
-    "a character that is none": b"<a>&#xFFFF;</a>",
+    "an invalid character": b"<a>&#xFFFF;</a>",
 }
 
 

@@ -148,7 +148,7 @@ class Churn(RuleBasedStateMachine):
         assert not list(self.matcher.match(b"<a><b/></a>"))
 
 
-class FreshChurn(Churn):
+class SmallTiersChurn(Churn):
     """Small limits: within a few steps, paths move from bit-parallel matching through the tiers."""
 
     def __init__(self) -> None:
@@ -170,8 +170,8 @@ class PlainChurn(Churn):
 
 TestChurn = Churn.TestCase
 TestChurn.settings = settings(stateful_step_count=25)
-TestFreshChurn = FreshChurn.TestCase
-TestFreshChurn.settings = settings(stateful_step_count=25)
+TestSmallTiersChurn = SmallTiersChurn.TestCase
+TestSmallTiersChurn.settings = settings(stateful_step_count=25)
 TestPlainChurn = PlainChurn.TestCase
 TestPlainChurn.settings = settings(
     stateful_step_count=25, max_examples=settings().max_examples // 5

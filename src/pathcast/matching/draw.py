@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeVar
 
-from pathcast.matching.nfa import Edge, Label, Nfa, NfaState
+from pathcast.matching.nfa import Edge, Label, Nfa, PrefixState
 from pathcast.xpath.text import CLARK, test_text
 
 __all__ = ["draw"]
@@ -31,13 +31,13 @@ def _label_text(label: Label) -> str:
     return label.edge.value + test_text(label.test, CLARK)
 
 
-def _count(state: NfaState[T], weight: Callable[[T], int]) -> int:
+def _count(state: PrefixState[T], weight: Callable[[T], int]) -> int:
     return sum(weight(output) for output in state.outputs)
 
 
 def _tree(nfa: Nfa[T], weight: Callable[[T], int]) -> str:
     lines = []
-    stack: list[tuple[NfaState[T], str, str]] = [(nfa.start, "", "")]
+    stack: list[tuple[PrefixState[T], str, str]] = [(nfa.start, "", "")]
     while stack:
         state, lead, indent = stack.pop()
         text = "start" if state.label is None else _label_text(state.label)

@@ -21,7 +21,7 @@ from typing import Generic, NamedTuple, TypeVar
 from pathcast.documents import ATTRIBUTE, COMMENT, ELEMENT, PI, TEXT, Document
 from pathcast.xpath.syntax import Test, TestKind
 
-__all__ = ["DfaMemo", "DfaState", "Edge", "Label", "Nfa", "NfaState"]
+__all__ = ["DfaMemo", "DfaState", "Edge", "Label", "Nfa", "PrefixState"]
 
 T = TypeVar("T")
 
@@ -44,19 +44,19 @@ class Label(NamedTuple):
     test: Test
 
 
-class NfaState(Generic[T]):
-    """A state of the NFA, which is also a node of the prefix tree of paths.
+class PrefixState(Generic[T]):
+    """A state of the NFA, which stands for a prefix of paths: states form their prefix tree.
 
     `outputs` are the values that a run reports when a document reaches the state.
     """
 
     __slots__ = ("descendant_edges", "edges", "label", "number", "outputs", "parent")
 
-    def __init__(self, number: int, parent: NfaState[T] | None, label: Label | None) -> None:
+    def __init__(self, number: int, parent: PrefixState[T] | None, label: Label | None) -> None:
         self.number = number
         self.parent = parent
         self.label = label
-        self.edges: dict[Label, NfaState[T]] = {}
+        self.edges: dict[Label, PrefixState[T]] = {}
         self.outputs: dict[T, None] = {}
         self.descendant_edges = (
             0  # edges to any depth; if there are some, the state has a self-loop
@@ -65,7 +65,7 @@ class NfaState(Generic[T]):
     def path(self) -> tuple[Label, ...]:
         """Return the labels from the start state to this one."""
         labels: list[Label] = []
-        state: NfaState[T] | None = self
+        state: PrefixState[T] | None = self
         while state is not None and state.label is not None:
             labels.append(state.label)
             state = state.parent
@@ -77,7 +77,7 @@ class Nfa(Generic[T]):
 
     def __init__(self) -> None:
         self._last_number = 0
-        self.start: NfaState[T] = NfaState(0, None, None)
+        self.start: PrefixState[T] = PrefixState(0, None, None)
         self.size = 1
         self.version = 0
 
@@ -88,7 +88,7 @@ class Nfa(Generic[T]):
             target = state.edges.get(label)
             if target is None:
                 self._last_number += 1
-                target = NfaState(self._last_number, state, label)
+                target = PrefixState(self._last_number, state, label)
                 state.edges[label] = target
                 state.descendant_edges += label.edge in (Edge.DESCENDANT, Edge.DEEP_ATTRIBUTE)
                 self.size += 1
@@ -111,7 +111,7 @@ class Nfa(Generic[T]):
             state = parent
         self.version += 1
 
-    def states(self) -> Iterator[NfaState[T]]:
+    def states(self) -> Iterator[PrefixState[T]]:
         """Yield all states in depth-first preorder."""
         stack = [self.start]
         while stack:
@@ -129,7 +129,9 @@ class DfaState(Generic[T]):
 
     __slots__ = ("looping", "states", "transitions")
 
-    def __init__(self, states: tuple[NfaState[T], ...], looping: tuple[NfaState[T], ...]) -> None:
+    def __init__(
+        self, states: tuple[PrefixState[T], ...], looping: tuple[PrefixState[T], ...]
+    ) -> None:
         self.states = states
         self.looping = looping
         self.transitions: dict[tuple[int, str], DfaState[T]] = {}
@@ -152,7 +154,7 @@ class DfaMemo(Generic[T]):
         self._version = -1
         self._start: DfaState[T] = DfaState((), ())
 
-    def run(self, nfa: Nfa[T], document: Document) -> list[NfaState[T]]:
+    def run(self, nfa: Nfa[T], document: Document) -> list[PrefixState[T]]:
         """Return the states with outputs that the document reaches, each once."""
         if self._version != nfa.version or self.weight >= self.limit:
             self._flush(nfa)
@@ -177,7 +179,7 @@ class DfaMemo(Generic[T]):
             visited[state] = None
         self.misses += misses
         self.hits += len(kinds) - 1 - misses
-        reached: dict[NfaState[T], None] = {}
+        reached: dict[PrefixState[T], None] = {}
         for state in visited:
             for nfa_state in state.states:
                 if nfa_state.outputs:
@@ -198,7 +200,7 @@ def _step(above: DfaState[T], kind: int, label: str) -> DfaState[T]:
     if kind == ATTRIBUTE:
         direct, descendant = Edge.ATTRIBUTE, Edge.DEEP_ATTRIBUTE
     tests = _passed_tests(kind, label)
-    targets: dict[NfaState[T], None] = {}
+    targets: dict[PrefixState[T], None] = {}
     for sources, edge in ((above.states, direct), (above.looping, descendant)):
         edge_labels = [Label(edge, test) for test in tests]
         for source in sources:

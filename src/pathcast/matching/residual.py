@@ -21,7 +21,7 @@ from pathcast.xpath import Cost, Pattern
 __all__ = ["Check", "Expression", "Residuals", "Runner"]
 
 _SAMPLE_DOCUMENT = etree.fromstring("<a/>")
-_MAX_SIBLING_RUN = 4096  # libxml2 sorts so many in about 0.1 s, in quadratic time
+_MAX_SIBLING_RUN = 4096  # libxml2 sorts these in about 0.1 s, in quadratic time
 
 
 @dataclass(frozen=True, slots=True)

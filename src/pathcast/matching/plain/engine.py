@@ -34,7 +34,7 @@ __all__ = ["PlainEngine"]
 _Key = tuple[str, tuple[tuple[str, str], ...]]
 
 
-class _PatternEntry:
+class _IndexedPattern:
     """A distinct pattern, and the numbers of its subscriptions with their hops."""
 
     __slots__ = ("alternatives", "check", "key", "numbers")
@@ -53,7 +53,7 @@ class _Alternative:
 
     __slots__ = ("entry", "needed_paths", "requirement")
 
-    def __init__(self, entry: _PatternEntry, requirement: Requirement) -> None:
+    def __init__(self, entry: _IndexedPattern, requirement: Requirement) -> None:
         self.entry = entry
         self.requirement = requirement
         self.needed_paths = len(requirement.paths)
@@ -75,8 +75,8 @@ class PlainEngine:
         self._lock = lock  # a match changes the memo
         self._limits = limits
         self._residuals = residuals
-        self._entries: dict[_Key, _PatternEntry] = {}
-        self._entry_of: dict[int, _PatternEntry] = {}
+        self._entries: dict[_Key, _IndexedPattern] = {}
+        self._entry_of: dict[int, _IndexedPattern] = {}
         self._nfa: Nfa[_Alternative] = Nfa()
         self._memo: DfaMemo[_Alternative] = DfaMemo()
         self._pathless: dict[_Alternative, None] = {}  # require no path: not(//a)
@@ -99,7 +99,7 @@ class PlainEngine:
         key = (pattern.text, pattern.namespaces)
         entry = self._entries.get(key)
         if entry is None:
-            entry = self._entries[key] = _PatternEntry(key, pattern, check)
+            entry = self._entries[key] = _IndexedPattern(key, pattern, check)
             for alternative in entry.alternatives:
                 for path in alternative.requirement.paths:
                     self._nfa.add(path, alternative)
@@ -200,7 +200,9 @@ class PlainEngine:
             hops = {hop for entry in matched for hop in entry.numbers.values() if hop is not None}
             return Hops(sorted(hops), errors)
 
-    def _match_entries(self, body: bytes) -> tuple[list[_PatternEntry], dict[Id, EvaluationError]]:
+    def _match_entries(
+        self, body: bytes
+    ) -> tuple[list[_IndexedPattern], dict[Id, EvaluationError]]:
         """Return the entries that the document matches, and the undecided subscriptions."""
         document = parse_document(body, self._limits)
         self._documents += 1
@@ -222,9 +224,9 @@ class PlainEngine:
                     matched.append(entry)
         return matched, errors
 
-    def _pass_structure(self, document: Document) -> list[_PatternEntry]:
+    def _pass_structure(self, document: Document) -> list[_IndexedPattern]:
         """Return the entries whose condition (or skeleton) holds."""
-        matched: dict[_PatternEntry, None] = {}
+        matched: dict[_IndexedPattern, None] = {}
         complete: dict[_Alternative, None] = dict(self._pathless)
         reached: dict[_Alternative, int] = {}
         for state in self._memo.run(self._nfa, document):

@@ -27,7 +27,7 @@ __all__ = ["LABEL_BYTES", "SnapshotKeys", "shard_keys_of", "snapshot_vocabulary"
 
 LABEL_BYTES: Final = 4
 _EDGE_MASK: Final = 7
-_VALUE_EDGE: Final = 4  # value tests are no part of a key
+_VALUE_EDGE: Final = 4  # value tests are not part of a key
 
 _PathCodes = tuple[int, ...]
 

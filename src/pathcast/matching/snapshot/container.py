@@ -49,7 +49,9 @@ def read_sections(path: str | os.PathLike[str]) -> list[memoryview]:
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # before open: a FIFO would block
             hint = "name the file that Matcher.save wrote"
-            raise FormatError("file", f"cannot read {os.fspath(path)}: it is no file", hint=hint)
+            raise FormatError(
+                "file", f"cannot read {os.fspath(path)}: it is not a regular file", hint=hint
+            )
         with open(path, "rb") as stream:
             size = os.fstat(stream.fileno()).st_size
             start = stream.read(_START.size)

@@ -7,7 +7,7 @@ A pattern is a count and its alternatives. An alternative is its form, then
 - *twig*: a count and its branches in postorder. A branch is its labels and its number of children,
   which are the branches before it.
 
-Nothing nests, so no file can exhaust the reader's stack.
+The encoding is flat, so no file can exhaust the reader's stack.
 
 >>> codes = encode_plans([(("exact", (49,)), ("twig", (((49,), ()), ((57, 49), ()))))])
 >>> codes.tolist()

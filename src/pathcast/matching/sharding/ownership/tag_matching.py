@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pathcast.documents import ELEMENT
-from pathcast.matching.nfa import DfaState, Edge, Label, Nfa, NfaState
+from pathcast.matching.nfa import DfaState, Edge, Label, Nfa, PrefixState
 from pathcast.matching.sharding.state_key import StateKey
 from pathcast.xpath.syntax import Test, TestKind
 
@@ -26,7 +26,7 @@ class TagMatcher:
         self._version = -1
         self._start: DfaState[StateKey] = DfaState((), ())
 
-    def run(self, paths: Iterable[Iterable[str]]) -> Iterator[NfaState[StateKey]]:
+    def run(self, paths: Iterable[Iterable[str]]) -> Iterator[PrefixState[StateKey]]:
         """Yield the states that the paths reach, possibly with repetitions."""
         if self._version != self.nfa.version or self._weight >= self._limit:
             start = self.nfa.start
@@ -56,7 +56,7 @@ def _step(above: DfaState[StateKey], label: str) -> DfaState[StateKey]:
     tests = [Test(TestKind.NAME, label), Test(TestKind.ANY), Test(TestKind.NODE)]
     if label.startswith("{"):
         tests.append(Test(TestKind.ANY_IN, label[1:].rpartition("}")[0]))
-    targets: dict[NfaState[StateKey], None] = {}
+    targets: dict[PrefixState[StateKey], None] = {}
     for sources, edge in ((above.states, Edge.CHILD), (above.looping, Edge.DESCENDANT)):
         for edge_label in [Label(edge, test) for test in tests]:
             for source in sources:
