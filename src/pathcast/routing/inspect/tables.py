@@ -47,13 +47,13 @@ class SrtRow:
 
     def cells(self) -> tuple[str, ...]:
         publisher = self.publisher or "-"
-        way = "-".join(self.path) or "-"
+        path = "-".join(self.path) or "-"
         return (
             self.origin,
             publisher,
             self.advertisement,
             format_hop(self.last_hop),
-            way,
+            path,
             self.state,
         )
 
