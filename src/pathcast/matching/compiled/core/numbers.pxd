@@ -1,1 +1,1 @@
-cdef double number_of(const char *text, Py_ssize_t length) noexcept nogil
+cdef double number_of(const char *text, Py_ssize_t size) noexcept nogil

@@ -1,12 +1,11 @@
-"""Numbers as libxml2 reads them, from the bytes of a document.
+"""Number parsing as libxml2 does it, from the bytes of a document.
 
-The same steps as `pathcast.xpath.numbers`, and the same bits: digit by digit, at most twenty
-significant digits of fraction divided by a power of ten, then the exponent. Every rounding
-counts, so no multiplication may be fused with the addition after it (compilers for some
-machines would).
+The steps of `pathcast.xpath.numbers`, with the same bits as the result: digit by digit, at most
+twenty significant digits of fraction divided by a power of ten, then the exponent. The roundings
+must be the same, too, so a multiplication must not be fused with the following addition.
 
-White space is XML's, digits are ASCII's. One pass, no memory, no lock: `number_of` may be
-called anywhere.
+White space is XML's, digits are ASCII's. `number_of` takes one pass, allocates nothing and needs no
+GIL.
 
 >>> number(" -12.50 "), number("1e3"), number("twelve")
 (-12.5, 1000.0, nan)
@@ -20,48 +19,48 @@ __all__ = ["number"]
 cdef extern from *:
     """
     /* value * 10 + digit in two roundings: the volatile forbids a fused multiply-add. */
-    static double pathcast_shifted(double value, int digit) {
+    static double pathcast_append_digit(double value, int digit) {
         volatile double tenfold = value * 10;
         return tenfold + digit;
     }
     """
-    double shifted "pathcast_shifted"(double value, int digit) noexcept nogil
+    double append_digit "pathcast_append_digit"(double value, int digit) noexcept nogil
 
 cdef enum:
-    EXACT_DIGITS = 15  # as an integer, so many digits fit a double without rounding
+    EXACT_DIGITS = 15  # an integer of so many digits fits a double without rounding
     FRACTION_DIGITS = 20
-    EXPONENT_CAP = 1000000
+    MAX_EXPONENT = 1000000
 
 
 def number(str text not None) -> float:
-    """XPath's number() of a string; NaN where it is not a number."""
+    """Return XPath's number() of a string; NaN if it is not a number."""
     cdef bytes encoded = text.encode("utf-8", "surrogatepass")
     return number_of(encoded, len(encoded))
 
 
-cdef double number_of(const char *text, Py_ssize_t length) noexcept nogil:
-    """XPath's number() of UTF-8; NaN where it is not a number."""
+cdef double number_of(const char *text, Py_ssize_t size) noexcept nogil:
+    """Return XPath's number() of UTF-8; NaN if it is not a number."""
     cdef const char *at = text
-    cdef const char *end = text + length
+    cdef const char *end = text + size
     cdef const char *start
     cdef const char *stop
     cdef double value = 0.0
     cdef Py_ssize_t zeros
-    cdef bint negative = False, smaller = False
+    cdef bint negative = False, negative_exponent = False
     cdef int power = 0
-    at = past_space(at, end)
+    at = skip_space(at, end)
     while end > at and is_space((end - 1)[0]):
         end -= 1
     if at < end and at[0] == c"-":
         negative = True
         at += 1
     start = at
-    at = past_digits(at, end)
-    value = digits_of(start, at)
+    at = skip_digits(at, end)
+    value = parse_digits(start, at)
     if at < end and at[0] == c".":
         at += 1
-        stop = past_digits(at, end)
-        if stop - start == 1:  # a point and no digit at all
+        stop = skip_digits(at, end)
+        if stop - start == 1:  # a decimal point without digits
             return NAN
         zeros = 0
         while at < stop and at[0] == c"0":
@@ -71,7 +70,7 @@ cdef double number_of(const char *text, Py_ssize_t length) noexcept nogil:
         at = stop
         if stop - start > FRACTION_DIGITS:
             stop = start + FRACTION_DIGITS
-        value += digits_of(start, stop) / power_of_ten(zeros + (stop - start))
+        value += parse_digits(start, stop) / power_of_ten(zeros + (stop - start))
     elif at == start:
         return NAN
     if negative:
@@ -79,14 +78,14 @@ cdef double number_of(const char *text, Py_ssize_t length) noexcept nogil:
     if at < end and (at[0] == c"e" or at[0] == c"E"):
         at += 1
         if at < end and (at[0] == c"-" or at[0] == c"+"):
-            smaller = at[0] == c"-"
+            negative_exponent = at[0] == c"-"
             at += 1
         while at < end and is_digit(at[0]):
-            if power < EXPONENT_CAP:
+            if power < MAX_EXPONENT:
                 power = power * 10 + (at[0] - c"0")
             at += 1
         if power:
-            value *= power_of_ten(-power if smaller else power)
+            value *= power_of_ten(-power if negative_exponent else power)
     return value if at == end else NAN
 
 
@@ -98,29 +97,29 @@ cdef inline bint is_digit(char character) noexcept nogil:
     return c"0" <= character <= c"9"
 
 
-cdef inline const char *past_space(const char *at, const char *end) noexcept nogil:
+cdef inline const char *skip_space(const char *at, const char *end) noexcept nogil:
     while at < end and is_space(at[0]):
         at += 1
     return at
 
 
-cdef inline const char *past_digits(const char *at, const char *end) noexcept nogil:
+cdef inline const char *skip_digits(const char *at, const char *end) noexcept nogil:
     while at < end and is_digit(at[0]):
         at += 1
     return at
 
 
-cdef double digits_of(const char *at, const char *end) noexcept nogil:
-    """What the digits amount to, rounded at every digit."""
+cdef double parse_digits(const char *at, const char *end) noexcept nogil:
+    """Return the value of the digits, rounded after every digit."""
     cdef const char *exact = end if end - at <= EXACT_DIGITS else at + EXACT_DIGITS
-    cdef uint64_t whole = 0
+    cdef uint64_t integer = 0
     cdef double value
     while at < exact:
-        whole = whole * 10 + <uint64_t>(at[0] - c"0")
+        integer = integer * 10 + <uint64_t>(at[0] - c"0")
         at += 1
-    value = <double>whole
+    value = <double>integer
     while at < end:
-        value = shifted(value, at[0] - c"0")
+        value = append_digit(value, at[0] - c"0")
         at += 1
     return value
 

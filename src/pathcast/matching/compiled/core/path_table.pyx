@@ -302,7 +302,7 @@ cdef class PathTable:
         cdef const int32_t *operands = self.ints.at + self.cold[path].operands_at
         cdef int32_t count = self.cold[path].string_count, low
         if string >= 0:
-            low = lower_bound(operands, count, string)
+            low = sorted_index(operands, count, string)
             if low < count and operands[low] == string:
                 return VALUE_SYMBOL | (1 + low)
         return VALUE_SYMBOL
@@ -318,11 +318,11 @@ cdef class PathTable:
         cdef const int32_t *operands = self.ints.at + self.cold[path].operands_at + strings
         if rank == NOT_A_NUMBER:
             return VALUE_SYMBOL | (1 + strings)
-        low = lower_bound(operands, count, rank)
+        low = sorted_index(operands, count, rank)
         return VALUE_SYMBOL | (2 + strings + 2 * low + (low < count and operands[low] == rank))
 
 
-cdef int32_t lower_bound(const int32_t *sorted, int32_t count, int32_t value) noexcept nogil:
+cdef int32_t sorted_index(const int32_t *sorted, int32_t count, int32_t value) noexcept nogil:
     """Return the first index whose element is not below `value`; branchless binary search."""
     cdef int32_t low = 0, half
     if count == 0:

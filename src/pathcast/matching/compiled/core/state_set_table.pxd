@@ -70,6 +70,6 @@ cdef class StateSetTable:
         bint caching,
         uint64_t *hops,
     ) except -1 nogil
-    cdef void _collect_hops_uncached(
+    cdef void _unite_hops(
         self, const StateSetHot *state_set, const uint64_t *alive, uint64_t *hops
     ) noexcept nogil

@@ -171,7 +171,7 @@ cdef class StateSetTable:
         cdef int32_t word
         if hot.hop_mask < 0 or hot.hop_mask_version != version:
             if not caching:
-                self._collect_hops_uncached(hot, alive, hops)
+                self._unite_hops(hot, alive, hops)
                 return 0
             if hot.hop_mask < 0:
                 if self.hop_mask_size + self.hop_words > self.hop_mask_capacity:
@@ -185,12 +185,12 @@ cdef class StateSetTable:
                 self.hop_mask_size += self.hop_words
             hot.hop_mask_version = version
             memset(self.hop_masks + hot.hop_mask, 0, <size_t>self.hop_words * sizeof(uint64_t))
-            self._collect_hops_uncached(hot, alive, self.hop_masks + hot.hop_mask)
+            self._unite_hops(hot, alive, self.hop_masks + hot.hop_mask)
         for word in range(self.hop_words):
             hops[word] |= self.hop_masks[hot.hop_mask + word]
         return 0
 
-    cdef void _collect_hops_uncached(
+    cdef void _unite_hops(
         self, const StateSetHot *state_set, const uint64_t *alive, uint64_t *hops
     ) noexcept nogil:
         cdef const int32_t *number = self.ints.at + state_set.numbers_at

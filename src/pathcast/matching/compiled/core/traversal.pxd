@@ -34,13 +34,13 @@ cdef class Traversal:
     cdef uint64_t own_flushes
     cdef IntVector path_of  # row of the node table -> path
     cdef IntVector seen_paths  # distinct paths of the document that have outputs
-    cdef IntVector instances  # chains of (row, next), one per path
-    cdef IntVector path_chain  # chains of (path, next), one per state set
+    cdef IntVector instances  # a chain of (row, next) per path
+    cdef IntVector path_chain  # a chain of (path, next) per state set
     cdef IntVector leaf_sets  # distinct state sets of the document that have leaves
-    cdef IntVector set_chain  # chains of (state set, next), one per join leaf
+    cdef IntVector set_chain  # a chain of (state set, next) per join leaf
     cdef LeafHits *leaf_hits
     cdef uint64_t *hit  # a bit per leaf that was reached; bit `leaf_count` is always set
-    cdef uint64_t *multi_hit  # a bit per leaf that was reached at more than one node
+    cdef uint64_t *multi_hit  # a bit per leaf that several nodes reached
     cdef Py_ssize_t leaf_words
     cdef IntVector undecided  # plans that need a join
     # outputs; the caller sets them

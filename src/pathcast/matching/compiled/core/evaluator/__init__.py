@@ -1,7 +1,11 @@
-"""Conditions that are neither paths nor twigs, evaluated on one document: the plain engine's joins on flat arrays.
+"""The evaluator: conditions that are neither linear paths nor twigs, on one document.
 
-compiled     conditions as numbers, what they share once
-nodes        a tree's nodes numbered in document order, with regions and string-values
-joins        steps and paths on these
-evaluate     does a condition hold at the document node?
+The joins of `pathcast.matching.plain.evaluate`, on flat arrays and without the GIL.
+
+    program    conditions compiled to numbered structs; equal parts are shared
+    nodes      the nodes of a tree in document order, with region codes and string-values
+    joins      steps and paths on these nodes, by region codes
+    evaluate   `Evaluation`: whether a condition holds at the document node
+
+`arena` (bump allocation) and `sets` (sorted node sets) are headers of inline functions.
 """

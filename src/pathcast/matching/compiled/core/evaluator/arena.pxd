@@ -1,9 +1,8 @@
-"""Memory that is given back all at once, or down to a mark: what the evaluation of one document
-lives on.
+"""An arena: bump allocation that is released all at once, or down to a mark.
 
-Blocks never move, so what was taken stays where it is until it is released. A stack of
-temporary lists takes a mark, and releases to it; one block is kept at hand, so that crossing
-its edge again and again costs nothing.
+Blocks never move, so an allocation stays valid until it is released. Temporary lists form a stack:
+take a mark, allocate, release to the mark. The arena keeps one spare block, so that crossing a
+block's edge repeatedly costs no malloc.
 """
 
 from libc.stdlib cimport free, malloc
@@ -28,24 +27,24 @@ cdef struct ArenaMark:
 
 
 cdef enum:
-    _HEAD = 32  # of a block, and what follows it is aligned
-    _LEAST = 16 * 1024
-    _MOST = 1024 * 1024
+    _HEADER_BYTES = 32  # of a block; a multiple of the alignment
+    _MIN_BLOCK_BYTES = 16 * 1024
+    _MAX_BLOCK_BYTES = 1024 * 1024
 
 
-cdef inline int _extend(Arena *arena, size_t size) except -1 nogil:
+cdef inline int _add_block(Arena *arena, size_t size) except -1 nogil:
     cdef ArenaBlock *block = arena.spare
-    cdef size_t room = _LEAST if arena.top == NULL else 2 * arena.top.capacity
+    cdef size_t capacity = _MIN_BLOCK_BYTES if arena.top == NULL else 2 * arena.top.capacity
     if block != NULL and block.capacity >= size:
         arena.spare = NULL
     else:
-        room = max(min(room, <size_t>_MOST), size)
-        block = <ArenaBlock *>malloc(_HEAD + room)
+        capacity = max(min(capacity, <size_t>_MAX_BLOCK_BYTES), size)
+        block = <ArenaBlock *>malloc(_HEADER_BYTES + capacity)
         if block == NULL:
             with gil:
                 raise MemoryError
-        block.capacity = room
-        arena.total += room
+        block.capacity = capacity
+        arena.total += capacity
     block.used = 0
     block.below = arena.top
     arena.top = block
@@ -53,20 +52,20 @@ cdef inline int _extend(Arena *arena, size_t size) except -1 nogil:
 
 
 cdef inline void *allocate(Arena *arena, size_t size) except NULL nogil:
-    """So many bytes, aligned for anything; never NULL."""
-    cdef void *found
+    """Return `size` bytes, aligned to 16; never NULL."""
+    cdef void *memory
     size = (size + 15) & ~<size_t>15
     if arena.top == NULL or arena.top.capacity - arena.top.used < size:
-        _extend(arena, size)
-    found = <char *>arena.top + _HEAD + arena.top.used
+        _add_block(arena, size)
+    memory = <char *>arena.top + _HEADER_BYTES + arena.top.used
     arena.top.used += size
-    return found
+    return memory
 
 
-cdef inline void *allocate_zeroed(Arena *arena, size_t size) except NULL nogil:
-    cdef void *found = allocate(arena, size)
-    memset(found, 0, size)
-    return found
+cdef inline void *allocate_zeros(Arena *arena, size_t size) except NULL nogil:
+    cdef void *memory = allocate(arena, size)
+    memset(memory, 0, size)
+    return memory
 
 
 cdef inline ArenaMark mark(const Arena *arena) noexcept nogil:
@@ -77,16 +76,16 @@ cdef inline ArenaMark mark(const Arena *arena) noexcept nogil:
 
 
 cdef inline void release(Arena *arena, ArenaMark to) noexcept nogil:
-    """Give back all that was taken since the mark."""
+    """Release all allocations since the mark."""
     cdef ArenaBlock *block
-    cdef ArenaBlock *other
+    cdef ArenaBlock *old_spare
     while arena.top != to.block:
         block = arena.top
         arena.top = block.below
-        other = arena.spare
-        if other == NULL or other.capacity < block.capacity:
+        old_spare = arena.spare
+        if old_spare == NULL or old_spare.capacity < block.capacity:
             arena.spare = block
-            block = other
+            block = old_spare
         if block != NULL:
             arena.total -= block.capacity
             free(block)

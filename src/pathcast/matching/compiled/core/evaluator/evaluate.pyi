@@ -1,5 +1,3 @@
-"""Does a condition hold in this document? The twig join by region codes, on libxml2's own tree."""
-
 from typing import final
 
 from pathcast.matching.compiled.core.evaluator.joins import StepJoins
@@ -9,6 +7,4 @@ __all__ = ["ConditionProgram", "Evaluation"]
 
 @final
 class Evaluation(StepJoins):
-    """Conditions on one document."""
-    def holds(self, handle: int) -> bool:
-        """Whether a condition holds at the document node."""
+    def holds(self, handle: int) -> bool: ...

@@ -1,13 +1,12 @@
-"""Does a condition hold in this document? The twig join by region codes, on libxml2's own tree.
+"""The evaluation of conditions on one document: twig joins by region codes on libxml2's tree.
 
-The same answers as `pathcast.matching.plain.evaluate`, by the same joins; that module tells how they
-work. What is different is where things are: nodes are numbered from libxml2's tree when the
-first condition is asked for, conditions are numbers in `Conditions`, and what is known about
-streams, steps and paths is found by these numbers. The ends of paths are remembered too, and
-whatever is asked at the document node.
+The algorithms are those of `pathcast.matching.plain.evaluate`, which explains them. Here, nodes are
+numbered from libxml2's tree when the first condition is evaluated, and conditions are numbers in a
+`ConditionProgram`. Results of streams, steps and path suffixes are memoized by these numbers, as is
+the truth of each condition at the document node.
 
-One evaluation belongs to one thread; any number of them may read the same `Conditions`. `ask`
-needs no lock.
+An evaluation belongs to one thread; any number of them may read one program. `evaluate` does not
+need the GIL.
 
 >>> from lxml import etree
 >>> from pathcast.xpath import parse
@@ -24,6 +23,13 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
 from pathcast.matching.compiled.core.evaluator.arena cimport ArenaMark, mark, release
+from pathcast.matching.compiled.core.evaluator.joins cimport lookup
+from pathcast.matching.compiled.core.evaluator.nodes cimport (
+    COMMENT_NODE,
+    ELEMENT_NODE,
+    PI_NODE,
+    TEXT_NODE,
+)
 from pathcast.matching.compiled.core.evaluator.program cimport (
     ALWAYS,
     AND,
@@ -44,13 +50,6 @@ from pathcast.matching.compiled.core.evaluator.program cimport (
     VALUE_STRING,
     CompiledPath,
     NodeStream,
-)
-from pathcast.matching.compiled.core.evaluator.joins cimport lookup
-from pathcast.matching.compiled.core.evaluator.nodes cimport (
-    COMMENT_NODE,
-    ELEMENT_NODE,
-    PI_NODE,
-    TEXT_NODE,
 )
 from pathcast.matching.compiled.core.evaluator.sets cimport NodeSet
 from pathcast.matching.compiled.core.predicates cimport (
@@ -73,54 +72,61 @@ cdef extern from "string.h":
 
 @cython.final
 cdef class Evaluation(StepJoins):
-    """Conditions on one document."""
+    """The conditions of a program on one document."""
 
     def holds(self, Py_ssize_t handle):
-        """Whether a condition holds at the document node."""
+        """Return whether a condition holds at the document node."""
         if not 0 <= handle < self.count:
             raise IndexError(f"no condition had the number {handle} when the document came")
         return self.evaluate(<int32_t>handle)
 
     cdef bint evaluate(self, int32_t handle) except -1 nogil:
-        """The same, for those who know that there is such a condition."""
+        """Return whether a condition holds; the handle is not checked."""
         cdef int32_t place, index
         cdef ArenaMark before
         if self.at == NULL:
             self.start()
         before = mark(&self.scratch)
         try:
-            place = find(&self.program.deep, pack_key(handle, 0))
-            if place >= 0:  # so that no evaluation recurses far
-                for index in range(self.program.ordered.at[place]):
-                    self.candidates(self.program.ordered.at[place + 1 + index])
-            return self._at_document(handle)
+            place = find(&self.program.deep_conditions, pack_key(handle, 0))
+            if place >= 0:  # memoize inner steps first, so that the recursion stays shallow
+                for index in range(self.program.evaluation_orders.at[place]):
+                    self.candidates(self.program.evaluation_orders.at[place + 1 + index])
+            return self._holds_at_document(handle)
         finally:
             release(&self.scratch, before)
 
-    cdef Py_ssize_t filter(self, int32_t number, int32_t *nodes, Py_ssize_t count) except -1 nogil:
-        """Keep the nodes at which a condition holds; for places, the nodes are the whole group."""
+    cdef Py_ssize_t filter(
+        self, int32_t number, int32_t *nodes, Py_ssize_t count
+    ) except -1 nogil:
+        """Keep the nodes at which a condition holds; for position(), the nodes are its context."""
         if count == 0:
             return 0
         self.work += count
         if self.program.conditions[number].context_free:
-            return count if self._at_document(number) else 0
+            return count if self._holds_at_document(number) else 0
         if count == 1 and nodes[0] == 0:
-            return self._at_document(number)
-        return self._filter_uncached(number, nodes, count)
+            return self._holds_at_document(number)
+        return self._filter_nodes(number, nodes, count)
 
-    cdef bint _at_document(self, int32_t number) except -1 nogil:
-        """Whether a condition holds at the document node; for some that is: anywhere."""
-        cdef void *known = lookup(&self.truths, number)
+    cdef bint _holds_at_document(self, int32_t number) except -1 nogil:
+        """Return the memoized truth of a condition at the document node."""
+        cdef void *truth_value = lookup(&self.truth_memo, number)
+        # Two distinct addresses that are never NULL.
+        cdef void *true_value = <void *>&self.truth_memo
+        cdef void *false_value = <void *>&self.level_memo
         cdef int32_t document = 0
         cdef bint truth
-        if known != NULL:
-            return known == <void *>&self.truths
+        if truth_value != NULL:
+            return truth_value == true_value
         self.work += 1
-        truth = self._filter_uncached(number, &document, 1) != 0
-        self.memoize(&self.truths, number, <void *>&self.truths if truth else <void *>&self.levels)
+        truth = self._filter_nodes(number, &document, 1) != 0
+        self.memoize(&self.truth_memo, number, true_value if truth else false_value)
         return truth
 
-    cdef Py_ssize_t _filter_uncached(self, int32_t number, int32_t *nodes, Py_ssize_t count) except -1 nogil:
+    cdef Py_ssize_t _filter_nodes(
+        self, int32_t number, int32_t *nodes, Py_ssize_t count
+    ) except -1 nogil:
         cdef const CompiledCondition *condition = self.program.conditions + number
         cdef Py_ssize_t kept = 0, index
         cdef double left, right
@@ -131,11 +137,11 @@ cdef class Evaluation(StepJoins):
         if VALUE_NUMBER <= condition.kind <= VALUE_LENGTH:
             return self._filter_by_value(condition, nodes, count)
         if condition.kind == AND:
-            return self._and(condition, nodes, count)
+            return self._filter_and(condition, nodes, count)
         if condition.kind == OR:
-            return self._or(condition, nodes, count)
+            return self._filter_or(condition, nodes, count)
         if condition.kind == NOT:
-            return self._not(condition, nodes, count)
+            return self._filter_not(condition, nodes, count)
         if condition.kind == ALWAYS:
             return count if condition.first else 0
         for index in range(count):
@@ -162,78 +168,79 @@ cdef class Evaluation(StepJoins):
             release(&self.scratch, before)
         return kept
 
-    cdef Py_ssize_t _and(
+    cdef Py_ssize_t _filter_and(
         self, const CompiledCondition *condition, int32_t *nodes, Py_ssize_t count
     ) except -1 nogil:
         cdef const int32_t *parts = self.program.lists.at + condition.first
-        cdef Py_ssize_t whole = count, found
+        cdef Py_ssize_t context_size = count, passed
         cdef int32_t index
-        cdef int32_t *every
-        cdef int32_t *some
+        cdef int32_t *context
+        cdef int32_t *passing
         cdef ArenaMark before
         if not condition.positional:
             for index in range(condition.second):
                 count = self.filter(parts[index], nodes, count)
             return count
         before = mark(&self.scratch)
-        every = self.copy_to_scratch(nodes, whole)
-        some = self.copy_to_scratch(nodes, whole)
-        for index in range(condition.second):  # every part sees the whole group
-            memcpy(some, every, <size_t>whole * sizeof(int32_t))
-            found = self.filter(parts[index], some, whole)
-            count = _keep_members(nodes, count, some, found, True)
+        context = self.copy_to_scratch(nodes, context_size)
+        passing = self.copy_to_scratch(nodes, context_size)
+        for index in range(condition.second):  # every part sees the complete context
+            memcpy(passing, context, <size_t>context_size * sizeof(int32_t))
+            passed = self.filter(parts[index], passing, context_size)
+            count = _keep_members(nodes, count, passing, passed, True)
         release(&self.scratch, before)
         return count
 
-    cdef Py_ssize_t _or(
+    cdef Py_ssize_t _filter_or(
         self, const CompiledCondition *condition, int32_t *nodes, Py_ssize_t count
     ) except -1 nogil:
         cdef const int32_t *parts = self.program.lists.at + condition.first
         cdef ArenaMark before = mark(&self.scratch)
-        cdef int32_t *none = self.copy_to_scratch(nodes, count)  # those at which no part holds so far
-        cdef int32_t *some = self.copy_to_scratch(nodes, count)
-        cdef Py_ssize_t left = count, found
+        cdef int32_t *failing = self.copy_to_scratch(nodes, count)  # no part holds there so far
+        cdef int32_t *passing = self.copy_to_scratch(nodes, count)
+        cdef Py_ssize_t failed = count, passed
         cdef int32_t index
         for index in range(condition.second):
             if self.program.conditions[parts[index]].positional:
-                memcpy(some, nodes, <size_t>count * sizeof(int32_t))
-                found = self.filter(parts[index], some, count)
+                memcpy(passing, nodes, <size_t>count * sizeof(int32_t))
+                passed = self.filter(parts[index], passing, count)
             else:
-                memcpy(some, none, <size_t>left * sizeof(int32_t))
-                found = self.filter(parts[index], some, left)
-            left = _keep_members(none, left, some, found, False)
-            if left == 0:
+                memcpy(passing, failing, <size_t>failed * sizeof(int32_t))
+                passed = self.filter(parts[index], passing, failed)
+            failed = _keep_members(failing, failed, passing, passed, False)
+            if failed == 0:
                 break
-        count = _keep_members(nodes, count, none, left, False)
+        count = _keep_members(nodes, count, failing, failed, False)
         release(&self.scratch, before)
         return count
 
-    cdef Py_ssize_t _not(
+    cdef Py_ssize_t _filter_not(
         self, const CompiledCondition *condition, int32_t *nodes, Py_ssize_t count
     ) except -1 nogil:
         cdef ArenaMark before = mark(&self.scratch)
-        cdef int32_t *some = self.copy_to_scratch(nodes, count)
-        cdef Py_ssize_t found = self.filter(condition.first, some, count)
-        count = _keep_members(nodes, count, some, found, False)
+        cdef int32_t *passing = self.copy_to_scratch(nodes, count)
+        cdef Py_ssize_t passed = self.filter(condition.first, passing, count)
+        count = _keep_members(nodes, count, passing, passed, False)
         release(&self.scratch, before)
         return count
 
     cdef Py_ssize_t _filter_by_selection(
         self, const CompiledCondition *condition, int32_t *nodes, Py_ssize_t count
     ) except -1 nogil:
-        """Conditions on all that a path selects from a node: how many, or the first."""
+        """Keep the nodes by the count, or the first node, of a path's selection."""
         cdef const CompiledPath *path = self.program.paths + condition.first
         cdef ArenaMark before = mark(&self.scratch)
         cdef Py_ssize_t kept = 0, index
-        cdef NodeSet found
+        cdef NodeSet selected
         cdef bint truth
         for index in range(count):
-            self.select(path, nodes[index], &found)
+            self.select(path, nodes[index], &selected)
             if condition.kind == COUNT:
-                truth = _compare(condition.op, <double>found.size, condition.number)
+                truth = _compare(condition.op, <double>selected.size, condition.number)
             else:
                 truth = self._value_holds(
-                    self.program.conditions + condition.second, found.at[0] if found.size else -1
+                    self.program.conditions + condition.second,
+                    selected.at[0] if selected.size else -1,
                 )
             if truth:
                 nodes[kept] = nodes[index]
@@ -241,21 +248,24 @@ cdef class Evaluation(StepJoins):
             release(&self.scratch, before)
         return kept
 
-    cdef bint _passes_test(self, int32_t node, int32_t stream) noexcept nogil:
-        cdef const NodeStream *wanted = self.program.streams + stream
+    cdef bint _passes_test(self, int32_t node, int32_t number) noexcept nogil:
+        """Return whether a node passes the test of a stream."""
+        cdef const NodeStream *stream = self.program.streams + number
         cdef int32_t kind = self.at[node].kind
-        if wanted.kind == NODE:
+        if stream.kind == NODE:
             return True
-        if wanted.kind == TEXT:
+        if stream.kind == TEXT:
             return kind == TEXT_NODE
-        if wanted.kind == COMMENT:
+        if stream.kind == COMMENT:
             return kind == COMMENT_NODE
-        if wanted.kind == INSTRUCTION:
-            return kind == PI_NODE and self.named(node, wanted)
-        return kind == ELEMENT_NODE and (wanted.kind == ANY or self.named(node, wanted))
+        if stream.kind == INSTRUCTION:
+            return kind == PI_NODE and self.has_name(node, stream)
+        return kind == ELEMENT_NODE and (stream.kind == ANY or self.has_name(node, stream))
 
-    cdef bint _value_holds(self, const CompiledCondition *condition, int32_t node) except -1 nogil:
-        """Whether a value test is true of a node's string-value; node -1 is none, its value ''."""
+    cdef bint _value_holds(
+        self, const CompiledCondition *condition, int32_t node
+    ) except -1 nogil:
+        """Return whether a value test holds for a node; -1 is no node, its value is empty."""
         cdef const StringTable *operands = &self.program.operands
         cdef Py_ssize_t start = operands.ends.at[condition.first - 1] if condition.first else 0
         cdef Py_ssize_t size = operands.ends.at[condition.first] - start
@@ -278,7 +288,7 @@ cdef class Evaluation(StepJoins):
         text.at = ""
         text.size = 0
         if node >= 0:
-            self.nodes.string(node, &self.scratch, &text)
+            self.nodes.string_value(node, &self.scratch, &text)
         if condition.kind == VALUE_LENGTH:
             return _compare(condition.op, <double>_count_characters(&text), condition.number)
         if size == 0:
@@ -287,16 +297,16 @@ cdef class Evaluation(StepJoins):
 
 
 cdef Py_ssize_t _keep_members(
-    int32_t *nodes, Py_ssize_t count, const int32_t *some, Py_ssize_t size, bint inside
+    int32_t *nodes, Py_ssize_t count, const int32_t *members, Py_ssize_t size, bint inside
 ) noexcept nogil:
-    """Keep those nodes that are, or are not, among some; both are sorted."""
-    cdef Py_ssize_t kept = 0, index, met = 0
-    cdef bint among
+    """Keep the nodes that are, or are not, among `members`; both are sorted."""
+    cdef Py_ssize_t kept = 0, index, at = 0
+    cdef bint is_member
     for index in range(count):
-        while met < size and some[met] < nodes[index]:
-            met += 1
-        among = met < size and some[met] == nodes[index]
-        if among == inside:
+        while at < size and members[at] < nodes[index]:
+            at += 1
+        is_member = at < size and members[at] == nodes[index]
+        if is_member == inside:
             nodes[kept] = nodes[index]
             kept += 1
     return kept
@@ -315,8 +325,8 @@ cdef inline bint _compare(int op, double left, double right) noexcept nogil:
 
 
 cdef Py_ssize_t _count_characters(const TextView *text) noexcept nogil:
-    """How many characters: bytes that do not continue one."""
-    cdef Py_ssize_t index, found = 0
+    """Return the number of characters: bytes that are no UTF-8 continuation."""
+    cdef Py_ssize_t index, count = 0
     for index in range(text.size):
-        found += (text.at[index] & 0xC0) != 0x80
-    return found
+        count += (text.at[index] & 0xC0) != 0x80
+    return count

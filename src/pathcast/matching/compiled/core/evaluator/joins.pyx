@@ -1,12 +1,11 @@
-"""Paths on one document: what does a step find, and from where does a path lead to something?
+"""Structural joins on one document: the nodes that steps and paths select, by region codes.
 
-The joins of `pathcast.matching.plain.evaluate`, on numbered nodes and compiled paths. What is known
-about streams, steps and the ends of paths is remembered by number until the document is done.
-Conditions are asked through `filter`, which `Evaluation` has.
+The joins of `pathcast.matching.plain.evaluate`, on numbered nodes and compiled paths. Results of
+streams, steps and path suffixes are memoized by number until the document is done. `Evaluation`
+implements `filter`, through which steps test their conditions.
 
-Nodes are filtered in place: a list that is somebody else's is copied first. Lists in the making
-live on a stack of their own (`scratch`): whoever calls takes a mark before, and releases to it
-when it has what it wanted.
+Filters work in place; copy a shared list first. Temporary lists form a stack in `scratch`: the
+caller takes a mark, and releases to it once it has its result.
 """
 
 from libc.stdint cimport int32_t
@@ -15,7 +14,21 @@ from libc.string cimport memcmp, memcpy, strlen
 from lxml.includes cimport etreepublic as cetree
 from lxml.includes cimport tree
 
-from pathcast.matching.compiled.core.evaluator.arena cimport ArenaMark, mark, release, free_arena, allocate, allocate_zeroed
+from pathcast.matching.compiled.core.evaluator.arena cimport (
+    ArenaMark,
+    allocate,
+    allocate_zeros,
+    free_arena,
+    mark,
+    release,
+)
+from pathcast.matching.compiled.core.evaluator.nodes cimport (
+    ATTRIBUTE_NODE,
+    COMMENT_NODE,
+    ELEMENT_NODE,
+    PI_NODE,
+    TEXT_NODE,
+)
 from pathcast.matching.compiled.core.evaluator.program cimport (
     ANY_IN,
     ANY_TARGET,
@@ -30,14 +43,12 @@ from pathcast.matching.compiled.core.evaluator.program cimport (
     ConditionProgram,
     NodeStream,
 )
-from pathcast.matching.compiled.core.evaluator.nodes cimport (
-    ATTRIBUTE_NODE,
-    COMMENT_NODE,
-    ELEMENT_NODE,
-    PI_NODE,
-    TEXT_NODE,
+from pathcast.matching.compiled.core.evaluator.sets cimport (
+    add_member,
+    bisect_right,
+    has_member,
+    init_members,
 )
-from pathcast.matching.compiled.core.evaluator.sets cimport upper_bound, add_member, has_member, init_members
 from pathcast.matching.compiled.core.strings cimport StringTable
 
 __all__ = ["StepJoins"]
@@ -46,7 +57,7 @@ cetree.import_lxml__etree()
 
 
 cdef class StepJoins:
-    """Steps and paths on one document. `work` counts the nodes looked at."""
+    """Steps and paths on one document. `work` counts the nodes that were visited."""
 
     def __cinit__(self, ConditionProgram conditions not None, cetree._Element root not None):
         self.conditions = conditions
@@ -58,40 +69,41 @@ cdef class StepJoins:
         free_arena(&self.arena)
         free_arena(&self.scratch)
 
-    # what is remembered
+    # memos
 
     cdef int start(self) except -1 nogil:
-        self.open(&self.passed, self.program.stream_count)
-        self.open(&self.selected, self.program.step_digests.ends.size)
-        self.open(&self.levels, self.program.suffixes.size)
-        self.open(&self.truths, self.count)
+        """Allocate the memos and number the document."""
+        self.init_memo(&self.stream_memo, self.program.stream_count)
+        self.init_memo(&self.step_memo, self.program.step_digests.ends.size)
+        self.init_memo(&self.level_memo, self.program.suffixes.size)
+        self.init_memo(&self.truth_memo, self.count)
         self.nodes.number()
         self.at = self.nodes.at
         return 0
 
-    cdef int open(self, PagedMemo *memo, Py_ssize_t numbers) except -1 nogil:
-        memo.pages = <void ***>allocate_zeroed(
+    cdef int init_memo(self, PagedMemo *memo, Py_ssize_t numbers) except -1 nogil:
+        memo.pages = <void ***>allocate_zeros(
             &self.arena, ((<size_t>numbers >> PAGE_BITS) + 1) * sizeof(void **)
         )
         return 0
 
-    cdef int memoize(self, PagedMemo *memo, int32_t number, void *what) except -1 nogil:
+    cdef int memoize(self, PagedMemo *memo, int32_t number, void *value) except -1 nogil:
         cdef void ***page = memo.pages + (number >> PAGE_BITS)
         if page[0] == NULL:
-            page[0] = <void **>allocate_zeroed(&self.arena, PAGE * sizeof(void *))
-        page[0][number & PAGE_MASK] = what
+            page[0] = <void **>allocate_zeros(&self.arena, PAGE_SIZE * sizeof(void *))
+        page[0][number & PAGE_MASK] = value
         return 0
 
-    cdef NodeSet *kept(self, const int32_t *nodes, Py_ssize_t count) except NULL nogil:
-        """A copy for good."""
-        cdef NodeSet *kept = <NodeSet *>allocate(&self.arena, sizeof(NodeSet))
-        kept.size = count
-        kept.at = <int32_t *>allocate(&self.arena, <size_t>count * sizeof(int32_t))
-        memcpy(kept.at, nodes, <size_t>count * sizeof(int32_t))
-        return kept
+    cdef NodeSet *store(self, const int32_t *nodes, Py_ssize_t count) except NULL nogil:
+        """Return a copy that lives as long as the evaluation."""
+        cdef NodeSet *copy = <NodeSet *>allocate(&self.arena, sizeof(NodeSet))
+        copy.size = count
+        copy.at = <int32_t *>allocate(&self.arena, <size_t>count * sizeof(int32_t))
+        memcpy(copy.at, nodes, <size_t>count * sizeof(int32_t))
+        return copy
 
     cdef int32_t *copy_to_scratch(self, const int32_t *nodes, Py_ssize_t count) except NULL nogil:
-        """A copy to filter."""
+        """Return a temporary copy to filter."""
         cdef int32_t *copy = <int32_t *>allocate(&self.scratch, <size_t>count * sizeof(int32_t))
         memcpy(copy, nodes, <size_t>count * sizeof(int32_t))
         return copy
@@ -99,121 +111,129 @@ cdef class StepJoins:
     # nodes
 
     cdef const NodeSet *candidates(self, int32_t number) except NULL nogil:
-        """The nodes that a step may select, from wherever it starts."""
-        cdef const NodeSet *found = <const NodeSet *>lookup(&self.selected, number)
+        """Return the nodes that a step can select from any context node.
+
+        The conditions of a step that is positional per context node are not tested.
+        """
+        cdef const NodeSet *result = <const NodeSet *>lookup(&self.step_memo, number)
         cdef const CompiledStep *step = self.program.steps + number
         cdef int32_t *nodes
         cdef Py_ssize_t count
         cdef int32_t index, condition
         cdef ArenaMark before
-        if found != NULL:
-            return found
-        found = self.nodes_passing(step.stream)
-        if step.count and not step.per_context and found.size:
+        if result != NULL:
+            return result
+        result = self.nodes_passing(step.stream)
+        if step.count and not step.per_context and result.size:
             before = mark(&self.scratch)
-            count = found.size
-            nodes = self.copy_to_scratch(found.at, count)
+            count = result.size
+            nodes = self.copy_to_scratch(result.at, count)
             for index in range(step.count):
                 condition = self.program.lists.at[step.start + index]
                 if self.program.conditions[condition].positional:
                     count = self.filter_by_position(condition, nodes, count)
                 else:
                     count = self.filter(condition, nodes, count)
-            found = self.kept(nodes, count)
+            result = self.store(nodes, count)
             release(&self.scratch, before)
-        self.memoize(&self.selected, number, <void *>found)
-        return found
+        self.memoize(&self.step_memo, number, <void *>result)
+        return result
 
     cdef const NodeSet *nodes_passing(self, int32_t stream) except NULL nogil:
-        """All nodes that pass a test."""
-        cdef const NodeSet *found = <const NodeSet *>lookup(&self.passed, stream)
-        if found == NULL:
-            found = self._find_passing(stream)
-            self.memoize(&self.passed, stream, <void *>found)
-        return found
+        """Return all nodes that pass a node test."""
+        cdef const NodeSet *result = <const NodeSet *>lookup(&self.stream_memo, stream)
+        if result == NULL:
+            result = self._find_passing(stream)
+            self.memoize(&self.stream_memo, stream, <void *>result)
+        return result
 
-    cdef const NodeSet *_find_passing(self, int32_t stream) except NULL nogil:
-        cdef const NodeStream *wanted = self.program.streams + stream
-        cdef const NodeSet *every
-        cdef NodeSet *found
-        cdef int32_t kind = ATTRIBUTE_NODE if wanted.attribute else ELEMENT_NODE, number
+    cdef const NodeSet *_find_passing(self, int32_t number) except NULL nogil:
+        cdef const NodeStream *stream = self.program.streams + number
+        cdef const NodeSet *of_kind
+        cdef NodeSet *result
+        cdef int32_t kind = ATTRIBUTE_NODE if stream.attribute else ELEMENT_NODE, node
         cdef Py_ssize_t index
-        if wanted.kind == NAME:
-            return self.nodes.of_label(wanted.name, wanted.attribute)
-        if wanted.kind == TEXT:
+        if stream.kind == NAME:
+            return self.nodes.of_label(stream.name, stream.attribute)
+        if stream.kind == TEXT:
             kind = TEXT_NODE
-        elif wanted.kind == COMMENT:
+        elif stream.kind == COMMENT:
             kind = COMMENT_NODE
-        elif wanted.kind == INSTRUCTION:
+        elif stream.kind == INSTRUCTION:
             kind = PI_NODE
-        elif wanted.kind == NODE:
-            found = <NodeSet *>allocate(&self.arena, sizeof(NodeSet))
-            found.size = 0
-            found.at = <int32_t *>allocate(&self.arena, <size_t>self.nodes.size * sizeof(int32_t))
-            for number in range(0 if wanted.itself else 1, <int32_t>self.nodes.size):
-                if self.at[number].kind != ATTRIBUTE_NODE:
-                    found.at[found.size] = number
-                    found.size += 1
-            return found
-        every = self.nodes.of_kind(kind)
-        if wanted.kind != ANY_IN and (wanted.kind != INSTRUCTION or wanted.name == ANY_TARGET):
-            return every
-        found = self.kept(every.at, every.size)
-        found.size = 0
-        for index in range(every.size):
-            if self.named(every.at[index], wanted):
-                found.at[found.size] = every.at[index]
-                found.size += 1
-        return found
+        elif stream.kind == NODE:
+            result = <NodeSet *>allocate(&self.arena, sizeof(NodeSet))
+            result.size = 0
+            result.at = <int32_t *>allocate(
+                &self.arena, <size_t>self.nodes.size * sizeof(int32_t)
+            )
+            for node in range(0 if stream.document else 1, <int32_t>self.nodes.size):
+                if self.at[node].kind != ATTRIBUTE_NODE:
+                    result.at[result.size] = node
+                    result.size += 1
+            return result
+        of_kind = self.nodes.of_kind(kind)
+        if stream.kind != ANY_IN and (stream.kind != INSTRUCTION or stream.name == ANY_TARGET):
+            return of_kind
+        result = self.store(of_kind.at, of_kind.size)
+        result.size = 0
+        for index in range(of_kind.size):
+            if self.has_name(of_kind.at[index], stream):
+                result.at[result.size] = of_kind.at[index]
+                result.size += 1
+        return result
 
-    cdef bint named(self, int32_t node, const NodeStream *wanted) noexcept nogil:
-        """Whether a node of the right kind has the name, or the namespace, that is wanted."""
-        cdef const NumberedNode *known = self.at + node
-        if wanted.kind == NAME:
-            return self.nodes.names[known.name].label == wanted.name
-        if wanted.kind == ANY_IN:
-            return self.nodes.names[known.name].space == wanted.name
-        if wanted.name == ANY_TARGET:
+    cdef bint has_name(self, int32_t node, const NodeStream *stream) noexcept nogil:
+        """Return whether a node of the stream's kind has its name, namespace or target."""
+        cdef const NumberedNode *numbered = self.at + node
+        if stream.kind == NAME:
+            return self.nodes.names[numbered.name].label == stream.name
+        if stream.kind == ANY_IN:
+            return self.nodes.names[numbered.name].space == stream.name
+        if stream.name == ANY_TARGET:
             return True
-        return _same_text(
-            &self.program.targets, wanted.name, <const char *>(<tree.xmlNode *>known.at).name
+        return _equals_string(
+            &self.program.targets, stream.name, <const char *>(<tree.xmlNode *>numbered.at).name
         )
 
-    cdef Py_ssize_t filter(self, int32_t number, int32_t *nodes, Py_ssize_t count) except -1 nogil:
-        """Keep the nodes at which a condition holds; for places, the nodes are the whole group."""
+    cdef Py_ssize_t filter(
+        self, int32_t condition, int32_t *nodes, Py_ssize_t count
+    ) except -1 nogil:
+        """Keep the nodes at which a condition holds; for position(), the nodes are its context."""
         with gil:
             raise NotImplementedError
 
     cdef Py_ssize_t filter_by_position(
-        self, int32_t number, int32_t *nodes, Py_ssize_t count
+        self, int32_t condition, int32_t *nodes, Py_ssize_t count
     ) except -1 nogil:
-        """Keep those at which a condition holds that looks at their places among siblings."""
+        """Keep the nodes at which a positional condition holds among their siblings."""
         cdef ArenaMark before = mark(&self.scratch)
         cdef size_t size = <size_t>count * sizeof(int32_t)
         cdef int32_t *groups = <int32_t *>allocate(&self.scratch, size)
-        cdef int32_t *ends = <int32_t *>allocate_zeroed(&self.scratch, size + sizeof(int32_t))
-        cdef int32_t *places = <int32_t *>allocate(&self.scratch, size)
-        cdef int32_t *group = <int32_t *>allocate(&self.scratch, size)
-        cdef Py_ssize_t index, start = 0, found, met, kept = 0
-        cdef int32_t each, made = self._group_siblings(nodes, count, groups)
+        cdef int32_t *ends = <int32_t *>allocate_zeros(&self.scratch, size + sizeof(int32_t))
+        cdef int32_t *order = <int32_t *>allocate(&self.scratch, size)
+        cdef int32_t *members = <int32_t *>allocate(&self.scratch, size)
+        cdef Py_ssize_t index, start = 0, passed, at, kept = 0
+        cdef int32_t group, group_count = self._group_siblings(nodes, count, groups)
+        # Counting sort of the nodes by group.
         for index in range(count):
             ends[groups[index] + 1] += 1
-        for each in range(made):
-            ends[each + 1] += ends[each]
-        for index in range(count):  # afterwards a group ends where it began
-            places[ends[groups[index]]] = <int32_t>index
+        for group in range(group_count):
+            ends[group + 1] += ends[group]
+        for index in range(count):  # afterwards, ends[g] is where group g ends
+            order[ends[groups[index]]] = <int32_t>index
             ends[groups[index]] += 1
-        for each in range(made):
-            for index in range(start, ends[each]):
-                group[index - start] = nodes[places[index]]
-            found = self.filter(number, group, ends[each] - start)
-            met = 0
-            for index in range(start, ends[each]):
-                if met < found and nodes[places[index]] == group[met]:
-                    met += 1
+        for group in range(group_count):
+            for index in range(start, ends[group]):
+                members[index - start] = nodes[order[index]]
+            passed = self.filter(condition, members, ends[group] - start)
+            at = 0
+            for index in range(start, ends[group]):
+                if at < passed and nodes[order[index]] == members[at]:
+                    at += 1
                 else:
-                    groups[places[index]] = -1
-            start = ends[each]
+                    groups[order[index]] = -1
+            start = ends[group]
         for index in range(count):
             if groups[index] >= 0:
                 nodes[kept] = nodes[index]
@@ -224,12 +244,13 @@ cdef class StepJoins:
     cdef int32_t _group_siblings(
         self, const int32_t *nodes, Py_ssize_t count, int32_t *groups
     ) except -1 nogil:
-        """Number the groups of siblings; returns how many. Open parents are on a stack."""
+        """Number the groups of siblings with a stack of open parents; return how many."""
         cdef ArenaMark before = mark(&self.scratch)
-        cdef int32_t *parents = <int32_t *>allocate(&self.scratch, <size_t>count * sizeof(int32_t))
-        cdef int32_t *open_groups = <int32_t *>allocate(&self.scratch, <size_t>count * sizeof(int32_t))
+        cdef size_t size = <size_t>count * sizeof(int32_t)
+        cdef int32_t *parents = <int32_t *>allocate(&self.scratch, size)
+        cdef int32_t *open_groups = <int32_t *>allocate(&self.scratch, size)
         cdef Py_ssize_t top = 0, index
-        cdef int32_t made = 0, parent
+        cdef int32_t group_count = 0, parent
         for index in range(count):
             parent = self.at[nodes[index]].parent
             while top and (
@@ -238,20 +259,22 @@ cdef class StepJoins:
                 top -= 1
             if top == 0 or parents[top - 1] != parent:
                 parents[top] = parent
-                open_groups[top] = made
+                open_groups[top] = group_count
                 top += 1
-                made += 1
+                group_count += 1
             groups[index] = open_groups[top - 1]
         release(&self.scratch, before)
-        return made
+        return group_count
 
     # paths
 
-    cdef Py_ssize_t filter_by_path(self, const CompiledPath *path, int32_t *nodes, Py_ssize_t count) except -1 nogil:
-        """Keep those of the nodes from which the path selects something."""
+    cdef Py_ssize_t filter_by_path(
+        self, const CompiledPath *path, int32_t *nodes, Py_ssize_t count
+    ) except -1 nogil:
+        """Keep the nodes from which a path selects something (a semi-join)."""
         cdef int32_t first
         cdef Py_ssize_t kept = 0, index
-        cdef NodeSet found
+        cdef NodeSet selected
         cdef ArenaMark before
         if path.count == 0:
             return count
@@ -262,8 +285,8 @@ cdef class StepJoins:
         ):
             before = mark(&self.scratch)
             for index in range(count):
-                self.select(path, nodes[index], &found)
-                if found.size:
+                self.select(path, nodes[index], &selected)
+                if selected.size:
                     nodes[kept] = nodes[index]
                     kept += 1
                 release(&self.scratch, before)
@@ -271,7 +294,7 @@ cdef class StepJoins:
         return self._join(first, nodes, count, self._level_of(path))
 
     cdef const PathLevel *_level_of(self, const CompiledPath *path) except NULL nogil:
-        """The nodes of a path's first step from which the rest leads on; made from its end."""
+        """Return the level of a path's first step; compute levels from its last step up."""
         cdef const int32_t *suffixes = self.program.lists.at + path.start
         cdef const PathLevel *level = NULL
         cdef const NodeSet *above
@@ -280,7 +303,7 @@ cdef class StepJoins:
         cdef Py_ssize_t count
         cdef ArenaMark before
         while index < path.count and level == NULL:
-            level = <const PathLevel *>lookup(&self.levels, suffixes[index])
+            level = <const PathLevel *>lookup(&self.level_memo, suffixes[index])
             index += level == NULL
         while index > 0:
             index -= 1
@@ -296,187 +319,207 @@ cdef class StepJoins:
                 above = self.candidates(number)
                 nodes = self.copy_to_scratch(above.at, above.size)
                 count = self._join(below, nodes, above.size, level)
-                above = self.kept(nodes, count)
+                above = self.store(nodes, count)
                 level = self._new_level(self.program.steps + number, above.at, above.size)
             release(&self.scratch, before)
-            self.memoize(&self.levels, suffixes[index], <void *>level)
+            self.memoize(&self.level_memo, suffixes[index], <void *>level)
         return level
 
     cdef const PathLevel *_new_level(
         self, const CompiledStep *step, const int32_t *nodes, Py_ssize_t count
     ) except NULL nogil:
-        """The nodes that a step may lead to, ready to be asked many times."""
-        cdef PathLevel *level = <PathLevel *>allocate_zeroed(&self.arena, sizeof(PathLevel))
+        """Return a level of nodes that a step can reach, prepared for membership tests."""
+        cdef PathLevel *level = <PathLevel *>allocate_zeros(&self.arena, sizeof(PathLevel))
         cdef Py_ssize_t index
         self.work += count
         level.nodes.at = <int32_t *>nodes
         level.nodes.size = count
         if step.axis == CHILD or step.axis == ATTRIBUTE:
-            init_members(&level.known, &self.arena, count, self.nodes.size)
+            init_members(&level.members, &self.arena, count, self.nodes.size)
             for index in range(count):
-                add_member(&level.known, self.at[nodes[index]].parent)
+                add_member(&level.members, self.at[nodes[index]].parent)
         elif step.per_context:
-            init_members(&level.known, &self.arena, count, self.nodes.size)
+            init_members(&level.members, &self.arena, count, self.nodes.size)
             for index in range(count):
-                add_member(&level.known, nodes[index])
+                add_member(&level.members, nodes[index])
         return level
 
     cdef Py_ssize_t _join(
         self, int32_t number, int32_t *nodes, Py_ssize_t count, const PathLevel *level
     ) except -1 nogil:
-        """Keep those of the nodes from which the step leads to one of its level."""
+        """Keep the nodes from which a step reaches a node of its level."""
         cdef const CompiledStep *step = self.program.steps + number
         cdef Py_ssize_t kept = 0, index, place
         cdef int32_t node
-        cdef bint leads
-        cdef NodeSet found
+        cdef bint reaches
+        cdef NodeSet selected
         cdef ArenaMark before
         self.work += count
         if level.nodes.size == 0:
             return 0
         for index in range(count):
             node = nodes[index]
-            leads = False
+            reaches = False
             if step.axis == CHILD or step.axis == ATTRIBUTE:
-                leads = has_member(&level.known, node)
+                reaches = has_member(&level.members, node)
             elif step.per_context:
                 before = mark(&self.scratch)
-                self._select_from(number, node, &found)
-                for place in range(found.size):
-                    if has_member(&level.known, found.at[place]):
-                        leads = True
+                self._select_from(number, node, &selected)
+                for place in range(selected.size):
+                    if has_member(&level.members, selected.at[place]):
+                        reaches = True
                         break
                 release(&self.scratch, before)
             else:
-                place = upper_bound(&level.nodes, node - (step.axis == DESCENDANT_OR_SELF))
-                leads = place < level.nodes.size and level.nodes.at[place] <= self.at[node].right
-            if leads:
+                place = bisect_right(&level.nodes, node - (step.axis == DESCENDANT_OR_SELF))
+                reaches = (
+                    place < level.nodes.size and level.nodes.at[place] <= self.at[node].right
+                )
+            if reaches:
                 nodes[kept] = node
                 kept += 1
         return kept
 
-    cdef int _select_from(self, int32_t number, int32_t start, NodeSet *found) except -1 nogil:
-        """What a step selects from one node, in document order; to be read only."""
-        cdef const CompiledStep *step = self.program.steps + number
-        cdef const NodeSet *nodes
-        cdef Py_ssize_t first, last, index
-        cdef int32_t *copy
-        if step.axis == DESCENDANT_OR_SELF and self.at[start].kind == ATTRIBUTE_NODE:
-            return self._select_from_attribute(step, start, found)
-        nodes = self.candidates(number)  # of a step that is placed, all that pass
-        first = upper_bound(nodes, start - (step.axis == DESCENDANT_OR_SELF))
-        last = upper_bound(nodes, self.at[start].right)
-        self.work += last - first
-        found.at = nodes.at + first
-        found.size = last - first
-        if step.axis == CHILD or step.axis == ATTRIBUTE:
-            copy = <int32_t *>allocate(&self.scratch, <size_t>found.size * sizeof(int32_t))
-            found.at = copy
-            found.size = 0
-            for index in range(first, last):
-                if self.at[nodes.at[index]].parent == start:
-                    copy[found.size] = nodes.at[index]
-                    found.size += 1
-        elif step.per_context:
-            found.at = self.copy_to_scratch(found.at, found.size)
-            for index in range(step.count):
-                found.size = self.filter(
-                    self.program.lists.at[step.start + index], found.at, found.size
-                )
-        return 0
-
-    cdef int _select_from_attribute(self, const CompiledStep *step, int32_t attribute, NodeSet *found) except -1 nogil:
-        """What descendant-or-self selects from an attribute: itself, if anything."""
-        cdef int32_t index
-        found.at = self.copy_to_scratch(&attribute, 1)
-        found.size = self.program.streams[step.stream].kind == NODE
-        for index in range(step.count):
-            found.size = self.filter(
-                self.program.lists.at[step.start + index], found.at, found.size
-            )
-        return 0
-
-    cdef int select(self, const CompiledPath *path, int32_t start, NodeSet *found) except -1 nogil:
-        """The nodes that a path selects from a node, in document order; to be read only."""
+    cdef int select(
+        self, const CompiledPath *path, int32_t start, NodeSet *result
+    ) except -1 nogil:
+        """Write the nodes that a path selects from a node to `result`, which is read-only."""
         cdef const CompiledStep *step
         cdef int32_t number, index
         cdef NodeSet current
         if path.absolute:
             start = 0
-        found.at = self.copy_to_scratch(&start, 1)
-        found.size = 1
+        result.at = self.copy_to_scratch(&start, 1)
+        result.size = 1
         for index in range(path.count):
-            if found.size == 0:
+            if result.size == 0:
                 break
             number = self.program.suffixes.at[self.program.lists.at[path.start + index]]
             step = self.program.steps + number
-            current = found[0]
+            current = result[0]
             if current.size == 1:
-                self._select_from(number, current.at[0], found)
+                self._select_from(number, current.at[0], result)
             elif step.axis == CHILD or step.axis == ATTRIBUTE:
-                self._select_children(number, &current, found)
+                self._select_children(number, &current, result)
             elif step.per_context:
-                self._select_per_context(number, &current, found)
+                self._select_per_context(number, &current, result)
             else:
-                self._select_descendants(number, &current, found)
+                self._select_descendants(number, &current, result)
         return 0
 
-    cdef int _select_children(self, int32_t number, const NodeSet *parents, NodeSet *found) except -1 nogil:
+    cdef int _select_from(self, int32_t number, int32_t start, NodeSet *result) except -1 nogil:
+        """Write the nodes that a step selects from one node to `result`, which is read-only."""
+        cdef const CompiledStep *step = self.program.steps + number
+        cdef const NodeSet *nodes
+        cdef Py_ssize_t first, last, index
+        cdef int32_t *copy
+        if step.axis == DESCENDANT_OR_SELF and self.at[start].kind == ATTRIBUTE_NODE:
+            return self._select_from_attribute(step, start, result)
+        nodes = self.candidates(number)
+        first = bisect_right(nodes, start - (step.axis == DESCENDANT_OR_SELF))
+        last = bisect_right(nodes, self.at[start].right)
+        self.work += last - first
+        result.at = nodes.at + first
+        result.size = last - first
+        if step.axis == CHILD or step.axis == ATTRIBUTE:
+            copy = <int32_t *>allocate(&self.scratch, <size_t>result.size * sizeof(int32_t))
+            result.at = copy
+            result.size = 0
+            for index in range(first, last):
+                if self.at[nodes.at[index]].parent == start:
+                    copy[result.size] = nodes.at[index]
+                    result.size += 1
+        elif step.per_context:
+            result.at = self.copy_to_scratch(result.at, result.size)
+            for index in range(step.count):
+                result.size = self.filter(
+                    self.program.lists.at[step.start + index], result.at, result.size
+                )
+        return 0
+
+    cdef int _select_from_attribute(
+        self, const CompiledStep *step, int32_t attribute, NodeSet *result
+    ) except -1 nogil:
+        """Select descendant-or-self of an attribute: at most the attribute itself."""
+        cdef int32_t index
+        result.at = self.copy_to_scratch(&attribute, 1)
+        result.size = self.program.streams[step.stream].kind == NODE
+        for index in range(step.count):
+            result.size = self.filter(
+                self.program.lists.at[step.start + index], result.at, result.size
+            )
+        return 0
+
+    cdef int _select_children(
+        self, int32_t number, const NodeSet *parents, NodeSet *result
+    ) except -1 nogil:
         cdef const NodeSet *nodes = self.candidates(number)
-        cdef Py_ssize_t first = upper_bound(nodes, parents.at[0]), last, index, place
+        cdef Py_ssize_t first = bisect_right(nodes, parents.at[0]), last, index, place
         cdef int32_t end = 0, parent
         for index in range(parents.size):
             end = max(end, self.at[parents.at[index]].right)
-        last = upper_bound(nodes, end)
+        last = bisect_right(nodes, end)
         self.work += last - first
-        found.at = <int32_t *>allocate(&self.scratch, <size_t>(last - first) * sizeof(int32_t))
-        found.size = 0
+        result.at = <int32_t *>allocate(&self.scratch, <size_t>(last - first) * sizeof(int32_t))
+        result.size = 0
         for index in range(first, last):
             parent = self.at[nodes.at[index]].parent
-            place = upper_bound(parents, parent)
+            place = bisect_right(parents, parent)
             if place and parents.at[place - 1] == parent:
-                found.at[found.size] = nodes.at[index]
-                found.size += 1
+                result.at[result.size] = nodes.at[index]
+                result.size += 1
         return 0
 
-    cdef int _select_descendants(self, int32_t number, const NodeSet *starts, NodeSet *found) except -1 nogil:
-        """What an unplaced step selects below; regions inside others say nothing new."""
+    cdef int _select_descendants(
+        self, int32_t number, const NodeSet *starts, NodeSet *result
+    ) except -1 nogil:
+        """Select descendants of several nodes; skip starts inside an earlier region."""
         cdef const NodeSet *nodes = self.candidates(number)
         cdef Py_ssize_t index
         cdef int32_t covered = -1
-        cdef NodeSet some
-        found.at = <int32_t *>allocate(
+        cdef NodeSet selected
+        result.at = <int32_t *>allocate(
             &self.scratch, <size_t>(nodes.size + starts.size) * sizeof(int32_t)
         )
-        found.size = 0
+        result.size = 0
         for index in range(starts.size):
             if starts.at[index] > covered:
                 covered = self.at[starts.at[index]].right
-                self._select_from(number, starts.at[index], &some)
-                memcpy(found.at + found.size, some.at, <size_t>some.size * sizeof(int32_t))
-                found.size += some.size
+                self._select_from(number, starts.at[index], &selected)
+                memcpy(
+                    result.at + result.size,
+                    selected.at,
+                    <size_t>selected.size * sizeof(int32_t),
+                )
+                result.size += selected.size
         return 0
 
-    cdef int _select_per_context(self, int32_t number, const NodeSet *starts, NodeSet *found) except -1 nogil:
-        """What a placed step selects: from every start something else, some nodes many times."""
-        cdef Py_ssize_t every = self.candidates(number).size + starts.size, index
-        cdef NodeSet some
+    cdef int _select_per_context(
+        self, int32_t number, const NodeSet *starts, NodeSet *result
+    ) except -1 nogil:
+        """Select from every start on its own; the results overlap."""
+        cdef Py_ssize_t distinct = self.candidates(number).size + starts.size, index
+        cdef NodeSet selected
         cdef ArenaMark before
-        found.at = <int32_t *>allocate(&self.scratch, 2 * <size_t>every * sizeof(int32_t))
-        found.size = 0
+        result.at = <int32_t *>allocate(&self.scratch, 2 * <size_t>distinct * sizeof(int32_t))
+        result.size = 0
         before = mark(&self.scratch)
         for index in range(starts.size):
-            self._select_from(number, starts.at[index], &some)
-            if found.size + some.size > 2 * every:
-                found.size = _sorted(found.at, found.size)  # not more than there are
-            memcpy(found.at + found.size, some.at, <size_t>some.size * sizeof(int32_t))
-            found.size += some.size
+            self._select_from(number, starts.at[index], &selected)
+            if result.size + selected.size > 2 * distinct:
+                result.size = _sort_unique(result.at, result.size)  # at most `distinct` remain
+            memcpy(
+                result.at + result.size, selected.at, <size_t>selected.size * sizeof(int32_t)
+            )
+            result.size += selected.size
             release(&self.scratch, before)
-        found.size = _sorted(found.at, found.size)
+        result.size = _sort_unique(result.at, result.size)
         return 0
 
 
-cdef bint _same_text(const StringTable *strings, int32_t number, const char *text) noexcept nogil:
+cdef bint _equals_string(
+    const StringTable *strings, int32_t number, const char *text
+) noexcept nogil:
     cdef Py_ssize_t start = strings.ends.at[number - 1] if number else 0
     cdef Py_ssize_t size = strings.ends.at[number] - start
     if <Py_ssize_t>strlen(text) != size:
@@ -484,15 +527,15 @@ cdef bint _same_text(const StringTable *strings, int32_t number, const char *tex
     return memcmp(strings.bytes + start, text, <size_t>size) == 0
 
 
-cdef int _by_node(const void *one, const void *other) noexcept nogil:
-    cdef int32_t left = (<const int32_t *>one)[0], right = (<const int32_t *>other)[0]
+cdef int _compare_nodes(const void *first, const void *second) noexcept nogil:
+    cdef int32_t left = (<const int32_t *>first)[0], right = (<const int32_t *>second)[0]
     return (left > right) - (left < right)
 
 
-cdef Py_ssize_t _sorted(int32_t *nodes, Py_ssize_t count) noexcept nogil:
-    """Sort nodes and drop what comes twice."""
+cdef Py_ssize_t _sort_unique(int32_t *nodes, Py_ssize_t count) noexcept nogil:
+    """Sort nodes in place without duplicates; return how many remain."""
     cdef Py_ssize_t kept = 0, index
-    qsort(nodes, <size_t>count, sizeof(int32_t), _by_node)
+    qsort(nodes, <size_t>count, sizeof(int32_t), _compare_nodes)
     for index in range(count):
         if kept == 0 or nodes[kept - 1] != nodes[index]:
             nodes[kept] = nodes[index]

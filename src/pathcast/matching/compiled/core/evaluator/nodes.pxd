@@ -1,5 +1,3 @@
-"""The nodes of one document, numbered; see nodes.pyx."""
-
 cimport cython
 from libc.stdint cimport int32_t
 from lxml.includes cimport etreepublic as cetree
@@ -11,8 +9,8 @@ from pathcast.matching.compiled.core.evaluator.sets cimport NodeSet
 from pathcast.matching.compiled.core.strings cimport TextView
 from pathcast.vectors cimport IntMap
 
-# As in pathcast.documents.document.
-cdef enum NodeKind:
+# The values of pathcast.documents.document.NodeKind.
+cdef enum NodeKindCode:
     DOCUMENT_NODE = 0
     ELEMENT_NODE = 1
     ATTRIBUTE_NODE = 2
@@ -22,22 +20,23 @@ cdef enum NodeKind:
     NODE_KINDS = 6
 
 
+# A node with its region code: its number is the start, `right` the end.
 cdef struct NumberedNode:
-    void *at  # xmlNode, or xmlAttr; of a text, its first piece
+    void *at  # xmlNode or xmlAttr; for a text, its first piece
     int32_t parent
-    int32_t right
-    int32_t name  # elements and attributes: which `Name`; texts: whether there are more pieces
+    int32_t right  # the last number inside
+    int32_t name  # elements, attributes: index in `names`; texts: whether there are more pieces
     int32_t kind
 
 
-# A name as it is written in this document. Two may be one and the same label.
+# A name by its pointers in this document. Several of them may have one label.
 cdef struct DocumentName:
     const tree.xmlChar *local
     tree.xmlNs *ns
     bint attribute
-    int32_t label  # -1: no condition asks for it
-    int32_t space  # NO_SPACE; -1: no condition asks for it
-    int32_t slot  # where its nodes are listed; 0: nowhere
+    int32_t label  # -1: no condition tests it
+    int32_t space  # namespace number, NO_NAMESPACE, or -1: no condition tests it
+    int32_t slot  # index in `listed`; 0: not listed
     int32_t count
 
 
@@ -54,32 +53,34 @@ cdef class NumberedNodes:
     cdef NodeSet kinds[NODE_KINDS]
     cdef DocumentName *names
     cdef Py_ssize_t name_count
-    cdef Py_ssize_t name_room
+    cdef Py_ssize_t name_capacity
     cdef IntMap name_numbers
-    cdef IntMap slots
+    cdef IntMap slots  # (label, is an attribute) -> slot
     cdef NodeSet *listed
-    cdef TextView *strings
-    cdef double *numbers
-    cdef int32_t *ranks  # how many texts there are up to each node
-    cdef Py_ssize_t memo
-    cdef NodeSet none
+    cdef TextView *strings  # memoized string-values
+    cdef double *numbers  # memoized number-values
+    cdef int32_t *ranks  # for each node: the number of texts up to it
+    cdef Py_ssize_t string_budget  # bytes that may still be memoized
+    cdef NodeSet no_nodes
 
     cdef int number(self) except -1 nogil
     cdef const NodeSet *of_kind(self, int32_t kind) except NULL nogil
     cdef const NodeSet *of_label(self, int32_t label, bint attribute) except NULL nogil
-    cdef int string(self, int32_t node, Arena *scratch, TextView *found) except -1 nogil
+    cdef int string_value(self, int32_t node, Arena *scratch, TextView *value) except -1 nogil
 
     cdef double number_value(self, int32_t node, Arena *scratch) except? -1.0 nogil
     cdef bint starts_with(
-        self, int32_t node, const char *text, Py_ssize_t size, bint whole, Arena *scratch
+        self, int32_t node, const char *text, Py_ssize_t size, bint exact, Arena *scratch
     ) except -1 nogil
 
     cdef const NodeSet *_ranked_texts(self) except NULL nogil
     cdef int32_t _push(self, int32_t kind, void *at, int32_t parent, int32_t name) except -1 nogil
-    cdef int _attributes(self, tree.xmlNode *element, int32_t parent) except -1 nogil
+    cdef int _push_attributes(self, tree.xmlNode *element, int32_t parent) except -1 nogil
     cdef int32_t _name(
         self, const tree.xmlChar *local, tree.xmlNs *ns, bint attribute
     ) except -1 nogil
-    cdef int _list(self) except -1 nogil
-    cdef int _element_string(self, int32_t node, Arena *scratch, TextView *found) except -1 nogil
-    cdef int _join_pieces(self, tree.xmlNode *first, bint attribute, TextView *found) except -1 nogil
+    cdef int _list_names(self) except -1 nogil
+    cdef int _element_string(self, int32_t node, Arena *scratch, TextView *value) except -1 nogil
+    cdef int _join_pieces(
+        self, tree.xmlNode *first, bint attribute, TextView *value
+    ) except -1 nogil

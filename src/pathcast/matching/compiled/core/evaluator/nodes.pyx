@@ -1,18 +1,16 @@
-"""The nodes of one document, numbered straight from libxml2's tree.
+"""The nodes of one document, numbered in document order straight from libxml2's tree.
 
-The same numbers, regions and string-values as `pathcast.documents.Document` has: node 0 is the
-document, attributes come right after their element, `right` is the last number inside. Adjacent
-characters and CDATA are one text; the document type declaration and references to entities are
-no nodes, but such a reference ends a text.
+Numbers, region codes and string-values equal those of `pathcast.documents.Document`: node 0 is the
+document, attributes follow their element, `right` is the last number inside. Adjacent characters
+and CDATA are one text. The document type declaration and entity references are no nodes, but such
+a reference ends a text.
 
-Names of elements and attributes are looked up among those that the conditions ask for. libxml2
-keeps each name of a document once, so a name is compared by its text for each distinct pair of
-pointers (name, namespace) only, and what no condition asks for is not listed at all. Strings
-stay where libxml2 has them; only those of elements with several texts are put together, and
-remembered within a bound.
+Names are looked up among those that the conditions test. libxml2 interns the names of a document,
+so each distinct pair of pointers (name, namespace) is compared by its bytes once. Names that no
+condition tests are not listed. String-values stay in libxml2's memory; only those of elements with
+several texts are concatenated, and memoized within a bound.
 
-Cost: some 20 nanoseconds and 24 bytes a node. No Python object is made, and the tree must not
-change.
+Cost: some 20 ns and 24 bytes a node. The tree must not change meanwhile.
 
 >>> from lxml import etree
 >>> number_document(etree.fromstring("<a x='1'>hot <b>tea</b></a>"))[1:4]
@@ -29,15 +27,15 @@ from lxml.includes cimport tree
 from pathcast.matching.compiled.core.evaluator.arena cimport (
     Arena,
     ArenaMark,
+    allocate,
+    allocate_zeros,
+    free_arena,
     mark,
     release,
-    free_arena,
-    allocate,
-    allocate_zeroed,
 )
 from pathcast.matching.compiled.core.evaluator.program cimport NO_NAMESPACE, ConditionProgram
-from pathcast.matching.compiled.core.numbers cimport number_of
 from pathcast.matching.compiled.core.evaluator.sets cimport NodeSet
+from pathcast.matching.compiled.core.numbers cimport number_of
 from pathcast.matching.compiled.core.strings cimport TextView, find_string
 from pathcast.vectors cimport find, free_map, grow, insert, mix_bits, pack_key
 
@@ -46,18 +44,18 @@ __all__ = ["number_document"]
 cetree.import_lxml__etree()
 
 cdef enum:
-    STRING_BUDGET = 4 * 1024 * 1024  # bytes: every level may have the document's whole text as its string
+    STRING_BUDGET = 4 * 1024 * 1024  # bytes; each level may repeat the text of the document
 
 
 @cython.final
 cdef class NumberedNodes:
-    """The nodes of a document; numbered on request, read by one evaluation."""
+    """The nodes of a document; one evaluation reads them."""
 
     def __cinit__(self, ConditionProgram conditions not None, cetree._Element root not None):
         self.root = root  # keeps libxml2's tree alive
         self.conditions = conditions
         self.program = &conditions.program
-        self.memo = STRING_BUDGET
+        self.string_budget = STRING_BUDGET
 
     def __dealloc__(self):
         free(self.at)
@@ -66,7 +64,7 @@ cdef class NumberedNodes:
         free_map(&self.slots)
         free_arena(&self.arena)
 
-    # numbers
+    # numbering
 
     cdef int number(self) except -1 nogil:
         """Number all nodes of the document."""
@@ -82,7 +80,7 @@ cdef class NumberedNodes:
                     ELEMENT_NODE, node, parent, self._name(node.name, node.ns, False)
                 )
                 if node.properties != NULL:
-                    self._attributes(node, number)
+                    self._push_attributes(node, number)
                 if node.children != NULL:
                     parent = number
                     node = node.children
@@ -127,7 +125,7 @@ cdef class NumberedNodes:
         self.size += 1
         return node.right
 
-    cdef int _attributes(self, tree.xmlNode *element, int32_t parent) except -1 nogil:
+    cdef int _push_attributes(self, tree.xmlNode *element, int32_t parent) except -1 nogil:
         cdef tree.xmlAttr *attribute = element.properties
         while attribute != NULL:
             if attribute.type == tree.XML_ATTRIBUTE_NODE:
@@ -145,22 +143,27 @@ cdef class NumberedNodes:
     cdef int32_t _name(
         self, const tree.xmlChar *local, tree.xmlNs *ns, bint attribute
     ) except -1 nogil:
-        """The number of a name: by its pointers, and where these are new, by its text."""
+        """Return the index of a name: by its pointers or, if these are new, by its bytes."""
         cdef uint64_t key = mix_bits(<uintptr_t>local * 31 + <uintptr_t>ns * 2 + attribute) | 1
-        cdef int32_t found
+        cdef int32_t index
         cdef DocumentName *name
         cdef const char *href
         while True:
-            found = find(&self.name_numbers, key)
-            if found < 0:
+            index = find(&self.name_numbers, key)
+            if index < 0:
                 break
-            name = self.names + found
+            name = self.names + index
             if name.local == local and name.ns == ns and name.attribute == attribute:
                 name.count += 1
-                return found
+                return index
             key += 2
-        if self.name_count == self.name_room:
-            grow(<void **>&self.names, &self.name_room, self.name_count + 1, sizeof(DocumentName))
+        if self.name_count == self.name_capacity:
+            grow(
+                <void **>&self.names,
+                &self.name_capacity,
+                self.name_count + 1,
+                sizeof(DocumentName),
+            )
         name = self.names + self.name_count
         name.local = local
         name.ns = ns
@@ -171,7 +174,7 @@ cdef class NumberedNodes:
         name.count = 1
         if ns != NULL and ns.href != NULL:
             href = <const char *>ns.href
-            name.space = find_string(&self.program.spaces, href, <Py_ssize_t>strlen(href), 0)
+            name.space = find_string(&self.program.namespaces, href, <Py_ssize_t>strlen(href), 0)
             name.space = name.space + 1 if name.space >= 0 else -1
         if name.space >= 0:
             name.label = find_string(
@@ -189,33 +192,37 @@ cdef class NumberedNodes:
         self.name_count += 1
         return <int32_t>self.name_count - 1
 
-    # lists
+    # node sets
 
     cdef const NodeSet *of_kind(self, int32_t kind) except NULL nogil:
-        """All nodes of a kind."""
-        cdef NodeSet *found = &self.kinds[kind]
+        """Return all nodes of a kind."""
+        cdef NodeSet *nodes = &self.kinds[kind]
         cdef int32_t number
-        if found.at == NULL:
-            found.at = <int32_t *>allocate(&self.arena, <size_t>self.counts[kind] * sizeof(int32_t))
+        if nodes.at == NULL:
+            nodes.at = <int32_t *>allocate(
+                &self.arena, <size_t>self.counts[kind] * sizeof(int32_t)
+            )
             for number in range(<int32_t>self.size):
                 if self.at[number].kind == kind:
-                    found.at[found.size] = number
-                    found.size += 1
-        return found
+                    nodes.at[nodes.size] = number
+                    nodes.size += 1
+        return nodes
 
     cdef const NodeSet *of_label(self, int32_t label, bint attribute) except NULL nogil:
-        """All elements, or attributes, of a name that some condition asks for."""
+        """Return all elements, or attributes, with a name that some condition tests."""
         cdef int32_t slot = find(&self.slots, pack_key(label, attribute))
         if slot < 0:
-            return &self.none
+            return &self.no_nodes
         if self.listed == NULL:
-            self._list()
+            self._list_names()
         return self.listed + slot
 
-    cdef int _list(self) except -1 nogil:
-        """Make the lists of all names that are asked for."""
+    cdef int _list_names(self) except -1 nogil:
+        """List the nodes of all names that conditions test (counting sort by name)."""
         cdef Py_ssize_t slots = self.slots.size + 1, slot
-        cdef NodeSet *listed = <NodeSet *>allocate_zeroed(&self.arena, <size_t>slots * sizeof(NodeSet))
+        cdef NodeSet *listed = <NodeSet *>allocate_zeros(
+            &self.arena, <size_t>slots * sizeof(NodeSet)
+        )
         cdef NodeSet *into
         cdef int32_t *at
         cdef int32_t number, kind
@@ -239,34 +246,36 @@ cdef class NumberedNodes:
         self.listed = listed
         return 0
 
-    # strings
+    # values
 
-    cdef int string(self, int32_t node, Arena *scratch, TextView *found) except -1 nogil:
-        """The node's string-value; what cannot be remembered is put together in `scratch`."""
-        cdef NumberedNode *known = self.at + node
+    cdef int string_value(self, int32_t node, Arena *scratch, TextView *value) except -1 nogil:
+        """Write a node's string-value; it lies in `scratch` if it cannot be memoized."""
+        cdef NumberedNode *numbered = self.at + node
         cdef tree.xmlNode *first
         if self.strings == NULL:
-            self.strings = <TextView *>allocate_zeroed(&self.arena, <size_t>self.size * sizeof(TextView))
-        found[0] = self.strings[node]
-        if found.at != NULL:
+            self.strings = <TextView *>allocate_zeros(
+                &self.arena, <size_t>self.size * sizeof(TextView)
+            )
+        value[0] = self.strings[node]
+        if value.at != NULL:
             return 0
-        if known.kind <= ELEMENT_NODE:
-            return self._element_string(node, scratch, found)
-        if known.kind == ATTRIBUTE_NODE:
-            first = (<tree.xmlAttr *>known.at).children
+        if numbered.kind <= ELEMENT_NODE:
+            return self._element_string(node, scratch, value)
+        if numbered.kind == ATTRIBUTE_NODE:
+            first = (<tree.xmlAttr *>numbered.at).children
             if first != NULL and first.next != NULL:
-                self._join_pieces(first, True, found)
+                self._join_pieces(first, True, value)
             else:
-                found[0] = _content(first)
-        elif known.kind == TEXT_NODE and known.name:
-            self._join_pieces(<tree.xmlNode *>known.at, False, found)
+                value[0] = _content(first)
+        elif numbered.kind == TEXT_NODE and numbered.name:
+            self._join_pieces(<tree.xmlNode *>numbered.at, False, value)
         else:
-            found[0] = _content(<tree.xmlNode *>known.at)
-        self.strings[node] = found[0]
+            value[0] = _content(<tree.xmlNode *>numbered.at)
+        self.strings[node] = value[0]
         return 0
 
     cdef const NodeSet *_ranked_texts(self) except NULL nogil:
-        """All texts; `ranks` then says which of them are inside a node."""
+        """Return all texts; compute `ranks`, which gives those inside a node."""
         cdef int32_t number, texts = 0
         cdef int32_t *ranks
         if self.ranks == NULL:
@@ -278,43 +287,46 @@ cdef class NumberedNodes:
         return self.of_kind(TEXT_NODE)
 
     cdef double number_value(self, int32_t node, Arena *scratch) except? -1.0 nogil:
-        """The node's string-value as a number."""
-        cdef uint64_t *known
+        """Return a node's string-value as a number."""
+        cdef uint64_t *bits
         cdef TextView text
         cdef size_t size = <size_t>self.size * sizeof(double)
         if self.numbers == NULL:
-            known = <uint64_t *>allocate(&self.arena, size)
-            memset(known, 0xFF, size)  # a NaN, but none that reading or arithmetic gives
-            self.numbers = <double *>known
-        known = <uint64_t *>self.numbers + node
-        if known[0] == <uint64_t>-1:
-            self.string(node, scratch, &text)
+            bits = <uint64_t *>allocate(&self.arena, size)
+            memset(bits, 0xFF, size)  # a NaN that neither parsing nor arithmetic yields
+            self.numbers = <double *>bits
+        bits = <uint64_t *>self.numbers + node
+        if bits[0] == <uint64_t>-1:
+            self.string_value(node, scratch, &text)
             self.numbers[node] = number_of(text.at, text.size)
         return self.numbers[node]
 
     cdef bint starts_with(
-        self, int32_t node, const char *text, Py_ssize_t size, bint whole, Arena *scratch
+        self, int32_t node, const char *text, Py_ssize_t size, bint exact, Arena *scratch
     ) except -1 nogil:
-        """Whether the node's string-value starts with a text, or is it; read as far as need be."""
+        """Return whether a node's string-value starts with a text or, if `exact`, equals it.
+
+        Reads the texts of an element one by one, and stops at the first difference.
+        """
         cdef const NodeSet *texts
         cdef Py_ssize_t index, last, part
         cdef TextView piece
         if self.at[node].kind > ELEMENT_NODE or (
             self.strings != NULL and self.strings[node].at != NULL
         ):
-            self.string(node, scratch, &piece)
-            if piece.size < size or (whole and piece.size > size):
+            self.string_value(node, scratch, &piece)
+            if piece.size < size or (exact and piece.size > size):
                 return False
             return memcmp(piece.at, text, <size_t>size) == 0
         texts = self._ranked_texts()
         index = self.ranks[node]
         last = self.ranks[self.at[node].right]
         if last - index == 1:
-            self.string(node, scratch, &piece)  # is remembered
-            return self.starts_with(node, text, size, whole, scratch)
-        while index < last and (size or whole):
-            self.string(texts.at[index], scratch, &piece)
-            if piece.size > size and whole:
+            self.string_value(node, scratch, &piece)  # memoizes it
+            return self.starts_with(node, text, size, exact, scratch)
+        while index < last and (size or exact):
+            self.string_value(texts.at[index], scratch, &piece)
+            if piece.size > size and exact:
                 return False
             part = min(piece.size, size)
             if memcmp(piece.at, text, <size_t>part) != 0:
@@ -324,46 +336,48 @@ cdef class NumberedNodes:
             index += 1
         return size == 0
 
-    cdef int _element_string(self, int32_t node, Arena *scratch, TextView *found) except -1 nogil:
+    cdef int _element_string(self, int32_t node, Arena *scratch, TextView *value) except -1 nogil:
         cdef const NodeSet *texts = self._ranked_texts()
         cdef Py_ssize_t first = self.ranks[node], last = self.ranks[self.at[node].right], index
         cdef TextView piece
         cdef char *at
-        found.at = ""
-        found.size = 0
+        value.at = ""
+        value.size = 0
         if last - first == 1:
-            self.string(texts.at[first], scratch, found)
-            self.strings[node] = found[0]
+            self.string_value(texts.at[first], scratch, value)
+            self.strings[node] = value[0]
         elif last > first:
             for index in range(first, last):
-                self.string(texts.at[index], scratch, &piece)
-                found.size += piece.size
-            if found.size <= self.memo:
-                self.memo -= found.size
-                at = <char *>allocate(&self.arena, <size_t>found.size)
-                found.at = at
-                self.strings[node] = found[0]
+                self.string_value(texts.at[index], scratch, &piece)
+                value.size += piece.size
+            if value.size <= self.string_budget:
+                self.string_budget -= value.size
+                at = <char *>allocate(&self.arena, <size_t>value.size)
+                value.at = at
+                self.strings[node] = value[0]
             else:
-                at = <char *>allocate(scratch, <size_t>found.size)
-                found.at = at
+                at = <char *>allocate(scratch, <size_t>value.size)
+                value.at = at
             for index in range(first, last):
                 piece = self.strings[texts.at[index]]
                 memcpy(at, piece.at, <size_t>piece.size)
                 at += piece.size
         return 0
 
-    cdef int _join_pieces(self, tree.xmlNode *first, bint attribute, TextView *found) except -1 nogil:
-        """One string of pieces: all that an attribute has, or a text as far as it goes."""
+    cdef int _join_pieces(
+        self, tree.xmlNode *first, bint attribute, TextView *value
+    ) except -1 nogil:
+        """Concatenate the pieces of an attribute's value, or of one text."""
         cdef TextView piece
         cdef tree.xmlNode *node = first
         cdef char *at
-        found.size = 0
+        value.size = 0
         while node != NULL and (attribute or _is_text(node) or _continues_text(node)):
             if _is_text(node):
-                found.size += _content(node).size
+                value.size += _content(node).size
             node = node.next
-        at = <char *>allocate(&self.arena, <size_t>found.size)
-        found.at = at
+        at = <char *>allocate(&self.arena, <size_t>value.size)
+        value.at = at
         node = first
         while node != NULL and (attribute or _is_text(node) or _continues_text(node)):
             if _is_text(node):
@@ -379,21 +393,21 @@ cdef inline bint _is_text(const tree.xmlNode *node) noexcept nogil:
 
 
 cdef inline bint _continues_text(const tree.xmlNode *node) noexcept nogil:
-    """Whether a text goes on behind it."""
+    """Return whether a text continues behind the node."""
     return node.type == tree.XML_XINCLUDE_START or node.type == tree.XML_XINCLUDE_END
 
 
 cdef inline TextView _content(const tree.xmlNode *node) noexcept nogil:
-    cdef TextView found
-    found.at = ""
+    cdef TextView content
+    content.at = ""
     if node != NULL and node.content != NULL:
-        found.at = <const char *>node.content
-    found.size = <Py_ssize_t>strlen(found.at)
-    return found
+        content.at = <const char *>node.content
+    content.size = <Py_ssize_t>strlen(content.at)
+    return content
 
 
 def number_document(cetree._Element root not None):
-    """The nodes of root's document: kind, parent, right and string-value of each."""
+    """Return (kind, parent, right, string-value) of each node of root's document."""
     cdef NumberedNodes nodes = NumberedNodes(ConditionProgram(), root)
     cdef Arena scratch
     cdef TextView text
@@ -404,13 +418,13 @@ def number_document(cetree._Element root not None):
     scratch.total = 0
     bottom = mark(&scratch)
     nodes.number()
-    found = []
+    rows = []
     try:
         for number in range(nodes.size):
             node = nodes.at[number]
-            nodes.string(<int32_t>number, &scratch, &text)
-            found.append((node.kind, node.parent, node.right, text.at[: text.size].decode()))
+            nodes.string_value(<int32_t>number, &scratch, &text)
+            rows.append((node.kind, node.parent, node.right, text.at[: text.size].decode()))
             release(&scratch, bottom)
     finally:
         free_arena(&scratch)
-    return found
+    return rows

@@ -1,19 +1,19 @@
-"""Sets of nodes: sorted lists of their numbers, and tables for those that are asked for one by
-one."""
+"""Sets of nodes: sorted arrays of node numbers, and hash or bit sets for membership tests."""
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from pathcast.matching.compiled.core.evaluator.arena cimport Arena, allocate, allocate_zeroed
+from pathcast.matching.compiled.core.evaluator.arena cimport Arena, allocate, allocate_zeros
 
 
+# Ascending node numbers, that is, in document order.
 cdef struct NodeSet:
     int32_t *at
     Py_ssize_t size
 
 
-cdef inline Py_ssize_t upper_bound(const NodeSet *nodes, int32_t node) noexcept nogil:
-    """Where in a list those begin that come after a node."""
+cdef inline Py_ssize_t bisect_right(const NodeSet *nodes, int32_t node) noexcept nogil:
+    """Return the index of the first node after the given one."""
     cdef Py_ssize_t low = 0, high = nodes.size, middle
     while low < high:
         middle = (low + high) >> 1
@@ -24,8 +24,8 @@ cdef inline Py_ssize_t upper_bound(const NodeSet *nodes, int32_t node) noexcept 
     return low
 
 
-# One of the two: a bit for every node of the document, or, where that would be much more than there
-# are members, an open hash table of them (-1 is free).
+# A bit for every node of the document or, where the members are few, an open hash table of them in
+# which -1 marks a free slot. The other pointer is NULL.
 cdef struct NodeMembers:
     uint64_t *bits
     int32_t *slots
@@ -35,19 +35,19 @@ cdef struct NodeMembers:
 cdef inline int init_members(
     NodeMembers *members, Arena *arena, Py_ssize_t count, Py_ssize_t nodes
 ) except -1 nogil:
-    """Room for so many members among so many nodes; it takes time in proportion to the members."""
-    cdef size_t room = 4
+    """Allocate for `count` members of a document with `nodes` nodes; takes O(count) time."""
+    cdef size_t slots = 4
     members.bits = NULL
     members.slots = NULL
     members.mask = 0
     if count >= nodes >> 6:
-        members.bits = <uint64_t *>allocate_zeroed(arena, (<size_t>nodes >> 6 << 3) + 8)
+        members.bits = <uint64_t *>allocate_zeros(arena, (<size_t>nodes >> 6 << 3) + 8)
         return 0
-    while room < 2 * <size_t>count:
-        room *= 2
-    members.mask = <uint32_t>(room - 1)
-    members.slots = <int32_t *>allocate(arena, room * sizeof(int32_t))
-    memset(members.slots, 0xFF, room * sizeof(int32_t))
+    while slots < 2 * <size_t>count:
+        slots *= 2
+    members.mask = <uint32_t>(slots - 1)
+    members.slots = <int32_t *>allocate(arena, slots * sizeof(int32_t))
+    memset(members.slots, 0xFF, slots * sizeof(int32_t))
     return 0
 
 
