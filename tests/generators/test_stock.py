@@ -60,9 +60,8 @@ def test_quotes_are_consistent(seed: int, days: int, trades: int) -> None:
         if now["dividend"]:
             paid = 100 * cents(now["dividend"]) / last
             assert float(now["yield"]) == pytest.approx(paid, abs=0.011)
-        assert (
-            int(now["market-cap"]) * 100 % last < 100 * last
-        )  # an integral number of shares times the price
+        # An integral number of shares times the price.
+        assert int(now["market-cap"]) * 100 % last < 100 * last
         assert int(now["avg-volume"]) > 0
 
 

@@ -52,12 +52,9 @@ def test_unused_elements_are_listed_by_reason() -> None:
     assert summary.unproductive == ("b", "c")
     assert summary.unreachable == ("d", "f")
     assert summary.undeclared == ("x",)
-    assert summary.components == (("b",),)  # the DTD is recursive,
-    assert (summary.longest, summary.by_depth, summary.paths) == (
-        2,
-        (1, 1),
-        (1, 1),
-    )  # its documents are not
+    # The DTD is recursive, its documents are not.
+    assert summary.components == (("b",),)
+    assert (summary.longest, summary.by_depth, summary.paths) == (2, (1, 1), (1, 1))
 
 
 def test_a_schema_without_any_valid_document() -> None:

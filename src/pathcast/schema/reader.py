@@ -104,9 +104,8 @@ class _Resolver(etree.Resolver):
         file = self._catalog.find(system_url, public_id)
         if file is None:
             self.missing[self._relative_name(system_url or public_id or "?")] = None
-            return self.resolve_string(
-                b" ", context
-            )  # after resolve_empty(), libxml2 opens it itself
+            # Not resolve_empty(): libxml2 would then open the file itself.
+            return self.resolve_string(b" ", context)
         return self.resolve_string(_read_file(file), context, base_url=str(file))
 
     def _relative_name(self, identifier: str) -> str:

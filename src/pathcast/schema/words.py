@@ -31,15 +31,15 @@ WordTable = dict[Vector, tuple[int, tuple[T, ...]]]  # counts -> cost and cheape
 
 def cheapest_word(
     content: Content | None,
-    wanted: Mapping[str, int],
+    required: Mapping[str, int],
     cost: Callable[[str], int | None],
 ) -> tuple[int, tuple[str, ...]] | None:
     """Return the cheapest word with at least these children, or None.
 
     A name whose cost is None may not occur in it.
     """
-    order = tuple(sorted(wanted))
-    goal = tuple(wanted[name] for name in order)
+    order = tuple(sorted(required))
+    goal = tuple(required[name] for name in order)
     nothing = (0,) * len(goal)
 
     def leaf(name: str) -> WordTable[str]:

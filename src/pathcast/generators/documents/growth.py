@@ -53,13 +53,13 @@ def _fill_slots(points: list[GrowthPoint], random: RandomFunction, optional: flo
     written = 0
     while points:
         slot, row, number, max_repeats, may_be_absent, path = points.pop()
-        drawn = random()
+        draw = random()
         if may_be_absent:
-            if drawn >= optional:
+            if draw >= optional:
                 continue
-            times = 1 + int(drawn / optional * max_repeats)
+            times = 1 + int(draw / optional * max_repeats)
         else:
-            times = int(drawn * max_repeats)
+            times = int(draw * max_repeats)
         for _ in range(times):
             row[number](slot, random, points, path)
         written += len(slot)
@@ -166,10 +166,10 @@ def lengthen_texts(
     missing: int,
 ) -> int:
     """Add values to the texts before these end tags; return the bytes still missing."""
-    places = [at for at, string in enumerate(strings) if string[string.rfind("</") :] in ends]
+    text_indices = [at for at, string in enumerate(strings) if string[string.rfind("</") :] in ends]
     text_count = len(texts)
-    for turn, place in enumerate(places):
-        share = min(missing // (len(places) - turn), _MAX_TEXT_SIZE)
+    for turn, index in enumerate(text_indices):
+        share = min(missing // (len(text_indices) - turn), _MAX_TEXT_SIZE)
         missing -= share
         values: list[str] = []
         while share > 0:
@@ -177,6 +177,6 @@ def lengthen_texts(
             values.append(value)
             share -= len(value) + 1
         missing += share
-        head, tag, tail = strings[place].rpartition("</")
-        strings[place] = f"{head} {' '.join(values)}{tag}{tail}" if values else strings[place]
+        head, tag, tail = strings[index].rpartition("</")
+        strings[index] = f"{head} {' '.join(values)}{tag}{tail}" if values else strings[index]
     return missing

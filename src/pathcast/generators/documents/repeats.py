@@ -133,10 +133,10 @@ def _exactly_one(content: Content, name: str) -> Content | None:
     else:
         branches = [
             _sequence(
-                _exactly_one(part, name) if at == place else _exclude(part, name)
+                _exactly_one(part, name) if at == chosen else _exclude(part, name)
                 for at, part in enumerate(content.parts)
             )
-            for place in range(len(content.parts))
+            for chosen in range(len(content.parts))
         ]
     remaining = tuple(branch for branch in branches if branch is not None)
     return Choice(remaining) if len(remaining) > 1 else next(iter(remaining), None)

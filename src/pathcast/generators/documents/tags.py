@@ -236,18 +236,18 @@ class TagPools:
         )
         if len(choices) == 1 and default is None and attribute.type not in _LISTS:
             single = f'{begin}{choices[0]}"'
-            for place, _ in order:
-                column[place] = single
+            for position, _ in order:
+                column[position] = single
             return column
         scale = len(choices) / max(len(order), 1)
-        for line, (place, point) in enumerate(order):
+        for line, (position, point) in enumerate(order):
             value = choices[int(point * scale)]
             if line & 1:
                 if default is not None:
                     value = default
                 elif attribute.type in _LISTS:
                     value = f"{value} {choices[-1 - int(point * scale)]}"
-            column[place] = f'{begin}{value}"'
+            column[position] = f'{begin}{value}"'
         return column
 
 
@@ -255,7 +255,7 @@ def _order(random: Callable[[], float]) -> list[tuple[int, float]]:
     """Return the positions of a pool in random order, each with a random point of its stratum."""
     keys = [random() for _ in range(_POOL_SIZE)]
     order = sorted(range(_POOL_SIZE), key=keys.__getitem__)
-    return [(place, stratum + random()) for stratum, place in enumerate(order)]
+    return [(position, stratum + random()) for stratum, position in enumerate(order)]
 
 
 def _interleave(pieces: list[str], between: list[str]) -> str:

@@ -49,16 +49,7 @@ READINGS = (
 )
 
 _MIN_EVENTS, _EXTRA_EVENTS = 20, 1000  # events a day at variability 0, and additional ones at 1
-_SPELL_SHARES = (
-    40,
-    60,
-    80,
-    100,
-    100,
-    120,
-    140,
-    160,
-)  # percent of the day's mean
+_SPELL_SHARES = (40, 60, 80, 100, 100, 120, 140, 160)  # percent of the day's mean
 
 # Hourly course of the temperature, in hundredths of half the day's range.
 _NIGHT_TO_NOON = (-60, -70, -79, -87, -94, -100, -92, -72, -45, -16, 14, 42)

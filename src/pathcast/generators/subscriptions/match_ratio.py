@@ -38,10 +38,7 @@ from pathcast.matching import Matcher
 __all__ = ["MAX_SEARCH", "RatioFilter", "sample_count"]
 
 MAX_SEARCH = 20_000  # candidates tried for one of the class required
-_FIRST_BATCH, _MAX_BATCH = (
-    250,
-    2000,
-)  # candidates; small at first, for a quick start
+_FIRST_BATCH, _MAX_BATCH = 250, 2000  # candidates; small at first, for a quick start
 _MAX_WAITING = 2000  # candidates per class
 _MAX_CACHED_SHARES = 100_000  # for candidates that recur
 _TOLERANCE = 0.1  # relative error allowed if one class does not occur

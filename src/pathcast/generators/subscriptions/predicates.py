@@ -50,8 +50,8 @@ class QueryStep:
     @property
     def text(self) -> str:
         """The step with its predicates, without the steps below it."""
-        place = f"[{self.position}]" if self.position else ""
-        return f"{self.axis}{self.test}{place}{''.join(sorted(self.conditions.values()))}"
+        position = f"[{self.position}]" if self.position else ""
+        return f"{self.axis}{self.test}{position}{''.join(sorted(self.conditions.values()))}"
 
 
 class PredicateSampler:
@@ -120,14 +120,15 @@ class PredicateSampler:
         parent, name = step.node.parent, step.node.name
         if step.position or step.test == "*" or parent is None or parent.name == START:
             return False
-        if (
-            parent.required[name] != 1
-        ):  # another branch requires the same name, so positions are ambiguous
+        # With two branches of the same name, positions would be ambiguous.
+        if parent.required[name] != 1:
             return False
-        place = rng.between(1, self._positions)
-        while place > 1 and not self._walks.fits(parent.name, {**parent.required, name: place}):
-            place = rng.between(1, place - 1)
-        step.position = parent.required[name] = place
+        position = rng.between(1, self._positions)
+        while position > 1 and not self._walks.fits(
+            parent.name, {**parent.required, name: position}
+        ):
+            position = rng.between(1, position - 1)
+        step.position = parent.required[name] = position
         return True
 
     def _comparison(self, rng: SeededRandom) -> str:

@@ -93,10 +93,10 @@ def _describe(pattern_part: _PatternPart, solver: Solver) -> Culprit:
         case Value(at=at) as value:
             return _value(value, at, pattern_part.lead, solver)
         case Not(part=Exists(path=Path(steps=(Step(test=test, axis=axis),)))):
-            places = _place_names(solver.frontier([DOCUMENT], pattern_part.lead))
+            contexts = _context_names(solver.frontier([DOCUMENT], pattern_part.lead))
             kind = "attribute " if axis is Axis.ATTRIBUTE else ""
             return Culprit(
-                f"every {places} has {kind}{test_text(test, CLARK)}",
+                f"every {contexts} has {kind}{test_text(test, CLARK)}",
                 _text_position(pattern_part.lead),
             )
         case Position():
@@ -112,26 +112,26 @@ def _text_position(lead: Steps) -> int | None:
     return lead[-1].at if lead else None
 
 
-def _step(step: Step, places: list[str], solver: Solver) -> Culprit:
+def _step(step: Step, contexts: list[str], solver: Solver) -> Culprit:
     test = test_text(step.test, CLARK)
     if step.test.kind not in (TestKind.NAME, TestKind.ANY, TestKind.ANY_IN):
-        return Culprit(f"{_place_names(places)} cannot hold {test}", step.at)
+        return Culprit(f"{_context_names(contexts)} cannot hold {test}", step.at)
     descendant = step.axis is not Axis.CHILD
     reached = solver.descendants if descendant else solver.children
-    reachable = dict.fromkeys(name for place in places for name in reached(place))
+    reachable = dict.fromkeys(name for context in contexts for name in reached(context))
     if any(solver.names.may_match(step.test, name) for name in reachable):
         return Culprit(f"{test} cannot stand there together with what else is asked for", step.at)
     if step.test.kind is not TestKind.NAME:
-        return Culprit(f"{_place_names(places)} can hold no element {test}", step.at)
+        return Culprit(f"{_context_names(contexts)} can hold no element {test}", step.at)
     similar = tuple(similar_names(test, reachable) or similar_names(test, solver.schema.elements))
     parents = [name for name in solver.schema.elements if _may_contain(solver, name, step.test)]
-    if places == [DOCUMENT] and not descendant:
+    if contexts == [DOCUMENT] and not descendant:
         reason = f"the root element is {_join_names(solver.schema.roots)}, not {test}"
-    elif places == [DOCUMENT] and not parents:
+    elif contexts == [DOCUMENT] and not parents:
         reason = f"there is no element {test}"
     else:
         relation = "descendant" if descendant else "child"
-        reason = f"{_place_names(places)} has no {relation} {test}"
+        reason = f"{_context_names(contexts)} has no {relation} {test}"
         if parents:
             reason += f"; it stands in {_join_names(parents)}"
     return Culprit(reason + _similar_hint(similar), step.at, similar)
@@ -141,20 +141,22 @@ def _may_contain(solver: Solver, name: str, test: Test) -> bool:
     return any(solver.names.may_match(test, child) for child in solver.children(name))
 
 
-def _attribute(step: Step, places: list[str], solver: Solver) -> Culprit:
+def _attribute(step: Step, contexts: list[str], solver: Solver) -> Culprit:
     test = test_text(step.test, CLARK)
-    declared = [attribute.name for place in places for attribute in _attributes(solver, place)]
+    declared = [
+        attribute.name for context in contexts for attribute in _attributes(solver, context)
+    ]
     similar = tuple(similar_names(test, declared))
-    reason = f"{_place_names(places)} has no attribute {test}"
+    reason = f"{_context_names(contexts)} has no attribute {test}"
     if declared and not similar and len(set(declared)) <= _MAX_NAMES_SHOWN:
         reason += f", only {_join_names(dict.fromkeys(declared))}"
     return Culprit(reason + _similar_hint(similar), step.at, similar)
 
 
-def _attributes(solver: Solver, place: str) -> list[Attribute]:
+def _attributes(solver: Solver, context: str) -> list[Attribute]:
     return [
         attribute
-        for attribute in solver.element(place).attributes
+        for attribute in solver.element(context).attributes
         if not attribute.declares_namespace
     ]
 
@@ -164,8 +166,8 @@ def _value(value: Value, at: int, lead: Steps, solver: Solver) -> Culprit:
     if lead and lead[-1].axis is Axis.ATTRIBUTE:
         allowed = {
             choice: None
-            for place in solver.frontier([DOCUMENT], lead[:-1])
-            for attribute in _attributes(solver, place)
+            for context in solver.frontier([DOCUMENT], lead[:-1])
+            for attribute in _attributes(solver, context)
             if solver.names.may_match(lead[-1].test, attribute.name, attribute=True)
             for choice in (attribute.values or ((attribute.value,) if attribute.value else ()))
         }
@@ -175,11 +177,13 @@ def _value(value: Value, at: int, lead: Steps, solver: Solver) -> Culprit:
             f"the values of attribute {attribute_name} are {_join_names(allowed)}: never {text}"
         )
         return Culprit(reason + _similar_hint(similar), at, similar)
-    return Culprit(f"{_place_names(solver.frontier([DOCUMENT], lead))} has no text for {text}", at)
+    return Culprit(
+        f"{_context_names(solver.frontier([DOCUMENT], lead))} has no text for {text}", at
+    )
 
 
-def _place_names(places: list[str]) -> str:
-    return "the document" if places == [DOCUMENT] else _join_names(places)
+def _context_names(contexts: list[str]) -> str:
+    return "the document" if contexts == [DOCUMENT] else _join_names(contexts)
 
 
 def _join_names(names: Iterable[str]) -> str:

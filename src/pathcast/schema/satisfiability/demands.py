@@ -233,14 +233,14 @@ def _with_position(step: Step, requirement: ChildRequirement, least: int) -> Chi
     preceding: list[Demand] = []
     for condition in step.conditions:
         if isinstance(condition, Position):
-            places = (
-                (last, place)
+            candidates = (
+                (last, index)
                 for last in range(1, MAX_SIBLINGS + 1)
-                for place in range(1, last + 1)
-                if condition.holds(place, last)
+                for index in range(1, last + 1)
+                if condition.holds(index, last)
             )
-            last, place = next(places, (MAX_SIBLINGS, None))
-            siblings, position = max(last - 1, least - 1), place
+            last, index = next(candidates, (MAX_SIBLINGS, None))
+            siblings, position = max(last - 1, least - 1), index
             return replace(
                 requirement,
                 siblings=siblings,

@@ -73,9 +73,8 @@ class Solver:
         top = (DOCUMENT, demands)
         self._cost(top)
         changed = True
-        while (
-            changed and top not in self._costs
-        ):  # stop at the first tree, which need not be the smallest
+        # Stop at the first tree, which need not be the smallest.
+        while changed and top not in self._costs:
             opened = len(self._waiting)
             changed = False
             for goal in self._waiting[::-1]:  # goals without dependencies were opened last
@@ -119,7 +118,7 @@ class Solver:
                 math.prod(requirement.siblings + 2 for requirement in disjunct.requirements)
                 > _MAX_TABLE_SIZE
             ):
-                raise SearchLimitExceeded("one element has too many branches and places")
+                raise SearchLimitExceeded("one element has too many branches and positions")
             target = tuple(
                 n
                 for requirement in disjunct.requirements
@@ -156,8 +155,8 @@ class Solver:
         at = 0
         for requirement in disjunct.requirements:
             for vector, demands in list(options):
-                for place, added in self._roles_of(child, requirement):
-                    advanced = tuple(1 if i == at + place else n for i, n in enumerate(vector))
+                for offset, added in self._roles_of(child, requirement):
+                    advanced = tuple(1 if i == at + offset else n for i, n in enumerate(vector))
                     options[advanced, demands | added] = None
             if len(options) > _MAX_OPTIONS:
                 raise SearchLimitExceeded("one element has too many branches")
