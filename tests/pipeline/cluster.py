@@ -1,8 +1,9 @@
-"""A standalone cluster of Spark on this machine: a master and workers, each a process of its own, from the installed package.
+"""A standalone Spark cluster on this machine: a master and workers as processes.
 
-All listen on the loopback interface, at ports that they choose themselves and tell in their logs. A worker starts a Java for
-each application (an executor), in a folder `WORKER/app-*/NUMBER` where it logs which tasks it runs: that tells who did the work.
-Each of the processes leads a group of its own, which its executors join, so that nothing of them is left when they are stopped.
+All listen on loopback, on ports that they choose and log. A worker starts a JVM per application (an
+executor) in a folder `WORKER/app-*/NUMBER`, where it logs its tasks: this shows which worker did
+the work. Each process leads its own process group, which its executors join, so stopping it leaves
+no process behind.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Final, TypeVar
 
 import pyspark
 
-__all__ = ["Cluster", "cluster"]
+__all__ = ["SparkCluster", "cluster"]
 
 T = TypeVar("T")
 _HOST: Final = "127.0.0.1"
@@ -31,8 +32,8 @@ _DRIVER: Final = re.compile(r"CoarseGrainedScheduler@([^:\s]+):")
 _TASK: Final = re.compile(r"Running task \S+ in stage")
 
 
-class Cluster:
-    """A master, and workers of one core and a gigabyte; `master` is its address."""
+class SparkCluster:
+    """A master and workers of one core and a gigabyte; `master` is its address."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True)
@@ -43,7 +44,7 @@ class Cluster:
         self._environment = {
             **{key: value for key, value in os.environ.items() if "SPARK" not in key},
             "SPARK_HOME": str(self._home),
-            "SPARK_CONF_DIR": str(folder),  # no settings but these
+            "SPARK_CONF_DIR": str(folder),  # no other settings
             "SPARK_LOCAL_IP": _HOST,
             "SPARK_LOCAL_DIRS": str(folder / "local"),
             "SPARK_DAEMON_MEMORY": "256m",
@@ -51,17 +52,20 @@ class Cluster:
 
     def start(self, workers: int) -> None:
         log = self._run("master.Master", "master", "--port", "0", "--webui-port", "0")
-        self.master = self._told(log, _MASTER)[1]
+        self.master = self._wait_for_log(log, _MASTER)[1]
         small = ("--cores", "1", "--memory", "1g", "--webui-port", "0")
         logs = [
-            self._run("worker.Worker", name, *small, "--work-dir", str(self._folder / name), self.master)
+            self._run(
+                *("worker.Worker", name, *small),
+                *("--work-dir", str(self._folder / name), self.master),
+            )
             for name in (f"worker{number}" for number in range(workers))
-        ]  # fmt: skip
+        ]
         for log in logs:
-            self._told(log, _REGISTERED)
+            self._wait_for_log(log, _REGISTERED)
 
     def tasks(self) -> dict[str, int]:
-        """How many tasks ran in each worker's executors."""
+        """Return the number of tasks that each worker's executors ran."""
         return {
             folder.name: sum(
                 len(_TASK.findall(log.read_text(errors="replace")))
@@ -72,17 +76,17 @@ class Cluster:
         }
 
     def drivers(self) -> set[str]:
-        """Where executors were told to find their drivers."""
+        """Return the driver addresses that the executors received."""
         logs = self._folder.glob("worker*/app-*/*/stderr")
         return {host for log in logs for host in _DRIVER.findall(log.read_text(errors="replace"))}
 
-    def said(self) -> str:
-        """What executors wrote, for a test that failed."""
+    def executor_logs(self) -> str:
+        """Return the logs of the executors, for a failed test."""
         logs = sorted(self._folder.glob("worker*/app-*/*/stderr"))
         return "\n".join(log.read_text(errors="replace")[-3000:] for log in logs)
 
     def stop(self) -> None:
-        """End all of them: workers first, which end their executors."""
+        """Stop all processes, workers first; they stop their executors."""
         for process in reversed(self.processes):
             process.terminate()
         for process in self.processes:
@@ -108,7 +112,7 @@ class Cluster:
             )
         return log
 
-    def _told(self, log: Path, pattern: re.Pattern[str]) -> re.Match[str]:
+    def _wait_for_log(self, log: Path, pattern: re.Pattern[str]) -> re.Match[str]:
         def look() -> re.Match[str] | None:
             text = log.read_text(errors="replace")
             if any(process.poll() is not None for process in self.processes):
@@ -119,9 +123,9 @@ class Cluster:
 
 
 @contextmanager
-def cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
-    """A cluster whose files are in a folder."""
-    made = Cluster(folder)
+def cluster(folder: Path, workers: int = 2) -> Iterator[SparkCluster]:
+    """Run a cluster whose files are in a folder."""
+    made = SparkCluster(folder)
     try:
         made.start(workers)
         yield made
@@ -131,8 +135,8 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
 
 def _wait_for(look: Callable[[], T | None]) -> T:
     end = time.monotonic() + _WATCHDOG
-    while (found := look()) is None:
+    while (result := look()) is None:
         if time.monotonic() > end:
             raise TimeoutError(f"not within {_WATCHDOG} s")
         time.sleep(0.05)
-    return found
+    return result

@@ -1,6 +1,7 @@
-"""One Spark session for all tests of the pipeline: starting it takes longer than most of them.
+"""One Spark session for all tests of the pipeline: starting it takes longer than most tests.
 
-Java lives for seconds here, so it does not compile well nor check its own classes, which reaches the processes that tests start too.
+The JVM is short-lived here, so it compiles with C1 only and skips bytecode verification. Child
+processes of tests inherit these options.
 """
 
 from __future__ import annotations

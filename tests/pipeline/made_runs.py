@@ -1,4 +1,4 @@
-"""Folders of runs, made without a run: tables as a store lays them out, and the same facts as plain values for twins."""
+"""Result folders without a run: tables in a store's layout, and the same data as plain values."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ _SCHEMAS = {
 
 
 @dataclass(frozen=True)
-class Doc:
-    """A document and what became of it; `matches` is None if it was refused."""
+class SampleDocument:
+    """A document and its outcome; `matches` is None if it was refused."""
 
     batch: int
     id: str
@@ -72,14 +72,14 @@ class Doc:
 
 
 @dataclass(frozen=True)
-class Run:
+class SampleRun:
     """Documents, and the routes of versions: subscription -> subscriber."""
 
-    docs: list[Doc]
+    docs: list[SampleDocument]
     routes: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def write(self, out: Path, *, part: int = 2, deliveries: bool = True) -> str:
-        """Put the tables into a folder; a row of matches has at most `part` subscriptions."""
+        """Write the tables to a folder; a row of matches has at most `part` subscriptions."""
         rows: dict[tuple[str, int], list[tuple[object, ...]]] = {}
         for doc in self.docs:
             facts = (doc.id, doc.source, doc.time, doc.bytes, doc.structure)
@@ -87,8 +87,8 @@ class Run:
             errors = rows.setdefault(("errors", doc.batch), [])
             if doc.matches is None:
                 errors.append((doc.id, None, doc.kind, "line 1", doc.message, doc.version))
-            for one in doc.undecided:
-                errors.append((doc.id, [one], "deadline", None, "1 s", doc.version))
+            for id in doc.undecided:
+                errors.append((doc.id, [id], "deadline", None, "1 s", doc.version))
             if doc.matches is not None:
                 ids = doc.matches
                 for number, at in enumerate(range(0, len(ids), part) or (0,)):
@@ -120,22 +120,22 @@ class Run:
             )
         return str(out)
 
-    def deliveries(self, doc: Doc) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for one in doc.matches or ():
-            found.setdefault(self.routes.get(doc.version, {}).get(one, one), []).append(one)
-        return found
+    def deliveries(self, doc: SampleDocument) -> dict[str, list[str]]:
+        deliveries: dict[str, list[str]] = {}
+        for id in doc.matches or ():
+            deliveries.setdefault(self.routes.get(doc.version, {}).get(id, id), []).append(id)
+        return deliveries
 
 
-def random_run(seed: int, *, documents: int = 120, timed: float = 0.8) -> Run:
-    """Two versions, one after the other; subscriptions that come, go and never match; refused documents."""
+def random_run(seed: int, *, documents: int = 120, timed: float = 0.8) -> SampleRun:
+    """Generate two versions in sequence, with added, removed and silent subscriptions."""
     random_ = random.Random(seed)
     ids = [f"s{n}" for n in range(12)]
     routes = {
-        "v1": {one: f"u{n % 4}" for n, one in enumerate(ids[:9])},
-        "v2": {one: f"u{n % 3}" for n, one in enumerate(ids[3:])},
+        "v1": {id: f"u{n % 4}" for n, id in enumerate(ids[:9])},
+        "v2": {id: f"u{n % 3}" for n, id in enumerate(ids[3:])},
     }
-    liked = {one: random_.random() ** 2 for one in ids}
+    liked = {id: random_.random() ** 2 for id in ids}
     liked["s4"] = liked["s11"] = 0.0
     docs = []
     for n in range(documents):
@@ -144,14 +144,14 @@ def random_run(seed: int, *, documents: int = 120, timed: float = 0.8) -> Run:
         time = START + timedelta(seconds=n * 10 + random_.uniform(0, 30), hours=3 * (n > 90))
         refused = random_.random() < 0.1
         docs.append(
-            Doc(
+            SampleDocument(
                 batch=batch,
                 id=f"d{n}",
                 version=version,
                 time=time if random_.random() < timed else None,
                 matches=None
                 if refused
-                else tuple(one for one in routes[version] if random_.random() < liked[one]),
+                else tuple(id for id in routes[version] if random_.random() < liked[id]),
                 bytes=None if refused else random_.randrange(50, 5_000),
                 source=random_.choice(["press", "weather"]),
                 structure=random_.choice(["x", "x", "x", "y", "z", f"only-{n}", None]),
@@ -159,4 +159,4 @@ def random_run(seed: int, *, documents: int = 120, timed: float = 0.8) -> Run:
                 kind=random_.choice(["malformed", "depth"]),
             )
         )
-    return Run(docs, routes)
+    return SampleRun(docs, routes)

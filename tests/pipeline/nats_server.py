@@ -1,4 +1,4 @@
-"""A NATS server with JetStream for tests: a real one, which can be killed and started again on the same store."""
+"""A real NATS server with JetStream for tests, which can be killed and restarted on its store."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class NatsServer:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port: int = free.getsockname()[1]
-        self.broker = ServerAddress("nats", "127.0.0.1", self.port)
+        self.address = ServerAddress("nats", "127.0.0.1", self.port)
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it if it is not running, and wait until it listens."""
+        """Start the server unless it runs, and wait until it listens."""
         if self._process is not None and self._process.poll() is None:
             return
         program = Path(sys.executable).with_name("nats-server")
@@ -48,9 +48,9 @@ class NatsServer:
     def kill(self) -> None:
         self._end(signal.SIGKILL)
 
-    def _end(self, how: signal.Signals) -> None:
+    def _end(self, signal_number: signal.Signals) -> None:
         if self._process is not None:
-            self._process.send_signal(how)
+            self._process.send_signal(signal_number)
             self._process.wait(_WATCHDOG)
 
     def _listens(self) -> bool:
@@ -60,43 +60,43 @@ class NatsServer:
         except OSError:
             return False
 
-    def ask(self, question: Callable[[NatsConnection], Awaitable[T]]) -> T:
-        with RetryingClient(self.broker, retry_seconds=0) as line:
-            return line.call(question)
+    def call(self, operation: Callable[[NatsConnection], Awaitable[T]]) -> T:
+        with RetryingClient(self.address, retry_seconds=0) as client:
+            return client.call(operation)
 
-    def make(self, stream: str, **settings: Any) -> None:
-        """A stream for the subjects `stream.>`, unless others are given."""
+    def create_stream(self, stream: str, **settings: Any) -> None:
+        """Create a stream for the subjects `stream.>`, unless others are given."""
 
-        async def made(link: NatsConnection) -> None:
-            await link.jetstream.add_stream(
+        async def add_stream(connection: NatsConnection) -> None:
+            await connection.jetstream.add_stream(
                 name=stream, **{"subjects": [f"{stream}.>"], **settings}
             )
 
-        self.ask(made)
+        self.call(add_stream)
 
-    def put(self, stream: str, bodies: Sequence[bytes], subject: str = "a") -> None:
-        """Messages, one after the other, to `stream.subject`."""
+    def publish(self, stream: str, bodies: Sequence[bytes], subject: str = "a") -> None:
+        """Publish messages in order to `stream.subject`."""
 
-        async def sent(link: NatsConnection) -> None:
+        async def publish_all(connection: NatsConnection) -> None:
             for body in bodies:
-                await link.jetstream.publish(f"{stream}.{subject}", body)
+                await connection.jetstream.publish(f"{stream}.{subject}", body)
 
-        self.ask(sent)
+        self.call(publish_all)
 
-    def all(self, stream: str) -> list[RawStreamMsg]:
-        """What is in a stream, got one by one."""
+    def messages(self, stream: str) -> list[RawStreamMsg]:
+        """Return the messages of a stream, read one by one."""
 
-        async def got(link: NatsConnection) -> list[RawStreamMsg]:
-            state = (await link.jetstream.stream_info(stream)).state
-            found = []
+        async def read_all(connection: NatsConnection) -> list[RawStreamMsg]:
+            state = (await connection.jetstream.stream_info(stream)).state
+            messages = []
             for sequence in range(max(state.first_seq, 1), state.last_seq + 1):
                 try:
-                    found.append(await link.jetstream.get_msg(stream, sequence))
+                    messages.append(await connection.jetstream.get_msg(stream, sequence))
                 except NotFoundError:
                     continue
-            return found
+            return messages
 
-        return self.ask(got)
+        return self.call(read_all)
 
 
 @contextmanager
@@ -110,7 +110,7 @@ def nats_server(folder: Path) -> Iterator[NatsServer]:
 
 
 def wait_for(holds: Callable[[], bool], watchdog: float = _WATCHDOG) -> None:
-    """Return when it holds; an error if that takes too long."""
+    """Wait until a condition holds; TimeoutError if that takes too long."""
     end = time.monotonic() + watchdog
     while not holds():
         if time.monotonic() > end:

@@ -1,4 +1,4 @@
-"""Sets of subscriptions and documents on which all ways to match must agree, and the plainest of these ways."""
+"""Subscriptions and documents on which all ways of matching must agree, and a plain reference."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONFORMANCE = Path(__file__).parents[1] / "conformance"
 
 
 def conformance() -> dict[str, dict[str, Any]]:
-    """The cases of the conformance suite, by their places in it."""
+    """Return the cases of the conformance suite by file and number."""
     return {
         f"{path.stem} {number}": case
         for path in sorted(CONFORMANCE.glob("*.toml"))
@@ -23,29 +23,32 @@ def conformance() -> dict[str, dict[str, Any]]:
     }
 
 
-def admitted(subscriptions: Iterable[Subscription]) -> list[Subscription]:
-    """Without the expensive ones."""
-    found = []
-    for one in subscriptions:
+def without_expensive(subscriptions: Iterable[Subscription]) -> list[Subscription]:
+    """Return the subscriptions that are not expensive."""
+    accepted = []
+    for subscription in subscriptions:
         try:
-            Matcher().add(one.id, one.xpath, one.namespaces)
+            Matcher().add(subscription.id, subscription.xpath, subscription.namespaces)
         except SubscriptionError as error:
             if error.kind != "expensive":
                 raise
         else:
-            found.append(one)
-    return found
+            accepted.append(subscription)
+    return accepted
 
 
 def by_matcher(
     subscriptions: Iterable[Subscription], bodies: Mapping[str, bytes | None]
 ) -> dict[str, frozenset[str]]:
     matcher = Matcher()
-    matcher.add_many((one.id, one.xpath, one.namespaces) for one in subscriptions)
-    found = {}
+    matcher.add_many(
+        (subscription.id, subscription.xpath, subscription.namespaces)
+        for subscription in subscriptions
+    )
+    matches = {}
     for id, body in bodies.items():
         try:
-            found[id] = frozenset(map(str, matcher.match(body or b"")))
+            matches[id] = frozenset(map(str, matcher.match(body or b"")))
         except DocumentError:
-            found[id] = frozenset()
-    return found
+            matches[id] = frozenset()
+    return matches

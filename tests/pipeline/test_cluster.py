@@ -1,4 +1,4 @@
-"""A standalone cluster does what local mode does, in other processes, and where workers have no pathcast of their own too."""
+"""A standalone cluster gives the results of local mode, even without pathcast in its workers."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from pathcast.pipeline.running import PipelineRun, RunSpec
 from pathcast.pipeline.sinks.files import FileOutboxes
 from pathcast.pipeline.sources import Source
 from pathcast.pipeline.subscriptions import SubscriptionSource
-from tests.pipeline.cluster import Cluster, cluster
+from tests.pipeline.cluster import SparkCluster, cluster
 from tests.pipeline.test_running import (
     LIMITS,
-    boxes,
-    delivered,
-    twin,
+    expected_deliveries,
+    read_deliveries,
+    read_outboxes,
     write_documents,
     write_subscriptions,
 )
 
-HOUSE = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]
 TABLES = ("deliveries", "documents", "errors", "matches")
 SUBSCRIPTIONS: list[dict[str, object]] = [
     {"id": "all", "xpath": "//*", "subscriber": "archive"},
@@ -41,7 +41,7 @@ DOCUMENTS = {f"{number}.xml": b"<a><b>%d</b></a>" % number for number in range(2
     "deeper/c.xml": b"<c/>",
     "broken.xml": b"<c>",
 }
-BOTH = {  # no task begins before both executors are there
+BOTH_WORKERS = {  # start tasks only when both executors are registered
     "spark.cores.max": "2",
     "spark.sql.shuffle.partitions": "2",
     "spark.scheduler.minRegisteredResourcesRatio": "1.0",
@@ -50,57 +50,69 @@ BOTH = {  # no task begins before both executors are there
 
 
 def test_cluster_and_local_mode_agree(spark: SparkSession, tmp_path: Path) -> None:
-    prepare(tmp_path)
-    with cluster(tmp_path / "cluster") as few:
-        done = pathcast_run(tmp_path, few, BOTH)
-        assert done.returncode == 0, done.stderr + few.said()
-        assert list(few.tasks()) == ["worker0", "worker1"]
-        assert all(few.tasks().values()), "one of the workers had nothing to do"
-        assert few.drivers() == {"127.0.0.1"}
-    wait_until_gone(tmp_path / "cluster")
-    agrees(spark, tmp_path, done.stdout)
+    write_inputs(tmp_path)
+    with cluster(tmp_path / "cluster") as spark_cluster:
+        process = pathcast_run(tmp_path, spark_cluster, BOTH_WORKERS)
+        assert process.returncode == 0, process.stderr + spark_cluster.executor_logs()
+        assert list(spark_cluster.tasks()) == ["worker0", "worker1"]
+        assert all(spark_cluster.tasks().values()), "one of the workers had nothing to do"
+        assert spark_cluster.drivers() == {"127.0.0.1"}
+    wait_for_exit(tmp_path / "cluster")
+    assert_agrees_with_local(spark, tmp_path, process.stdout)
 
 
 @pytest.mark.deep
 def test_workers_without_pathcast(spark: SparkSession, tmp_path: Path) -> None:
-    """Their own Python is a bare one; the archive brings another, the compiled core with it."""
+    """The workers' Python has no packages; the archive provides one with the compiled core."""
     archive = tmp_path / "dist" / "pathcast-env.tar.gz"
-    subprocess.run([HOUSE / "scripts/dist_env.sh", sys.executable, archive], check=True)
+    subprocess.run([ROOT / "scripts/dist_env.sh", sys.executable, archive], check=True)
     venv.create(tmp_path / "bare")
     bare = {"PYSPARK_PYTHON": str(tmp_path / "bare/bin/python")}
-    prepare(tmp_path)
-    with cluster(tmp_path / "cluster") as few:
-        done = pathcast_run(tmp_path, few, BOTH, **bare)
-        assert done.returncode == 1, done.stderr
-        assert "No module named 'pathcast'" in done.stderr
+    write_inputs(tmp_path)
+    with cluster(tmp_path / "cluster") as spark_cluster:
+        process = pathcast_run(tmp_path, spark_cluster, BOTH_WORKERS, **bare)
+        assert process.returncode == 1, process.stderr
+        assert "No module named 'pathcast'" in process.stderr
         assert not (tmp_path / "out/matches").exists()
         packed = {
             "spark.archives": f"{archive}#environment",
             "spark.pyspark.python": "./environment/bin/python",
             "spark.executorEnv.PATHCAST_REQUIRE_CORE": "1",
         }
-        done = pathcast_run(tmp_path, few, BOTH | packed, **bare)  # in the same folder
-        assert done.returncode == 0, done.stderr + few.said()
+        process = pathcast_run(
+            tmp_path, spark_cluster, BOTH_WORKERS | packed, **bare
+        )  # in the same folder
+        assert process.returncode == 0, process.stderr + spark_cluster.executor_logs()
         unpacked = list((tmp_path / "cluster").glob("worker*/app-*/*/environment/pyvenv.cfg"))
         assert len(unpacked) == 2
-    wait_until_gone(tmp_path / "cluster")
+    wait_for_exit(tmp_path / "cluster")
     shutil.rmtree(tmp_path / "cluster")  # a gigabyte
-    agrees(spark, tmp_path, done.stdout)
+    assert_agrees_with_local(spark, tmp_path, process.stdout)
 
 
-def prepare(folder: Path) -> None:
+def write_inputs(folder: Path) -> None:
     write_subscriptions(folder / "s.jsonl", SUBSCRIPTIONS)
     write_documents(folder / "in", DOCUMENTS)
 
 
 def pathcast_run(
-    folder: Path, few: Cluster, settings: dict[str, str], **environment: str
+    folder: Path, spark_cluster: SparkCluster, settings: dict[str, str], **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """`pathcast run` with a driver of its own, to `folder/out`."""
+    """Run `pathcast run` in a process of its own, to `folder/out`."""
     paths = ("-s", str(folder / "s.jsonl"), "-d", str(folder / "in"), "-o", str(folder / "out"))
     conf = [word for pair in settings.items() for word in ("--conf", "=".join(pair))]
     return subprocess.run(
-        [sys.executable, "-m", "pathcast", "run", *paths, "--master", few.master, "--json", *conf],
+        [
+            sys.executable,
+            "-m",
+            "pathcast",
+            "run",
+            *paths,
+            "--master",
+            spark_cluster.master,
+            "--json",
+            *conf,
+        ],
         env={**os.environ, **environment},
         capture_output=True,
         encoding="utf-8",
@@ -109,8 +121,8 @@ def pathcast_run(
     )
 
 
-def agrees(spark: SparkSession, folder: Path, summary: str) -> None:
-    """Compare what is in `folder/out` with local mode, and with a plain loop."""
+def assert_agrees_with_local(spark: SparkSession, folder: Path, summary: str) -> None:
+    """Compare `folder/out` with local mode and with a plain loop."""
     order = RunSpec(
         SubscriptionSource(folder / "s.jsonl"),
         Source(str(folder / "in"), "files", LIMITS.size),
@@ -121,26 +133,28 @@ def agrees(spark: SparkSession, folder: Path, summary: str) -> None:
     here = PipelineRun(spark, order, lambda _: None).run_once()
     for table in TABLES:
         assert rows(spark, folder / "out" / table) == rows(spark, folder / "local" / table), table
-    assert boxes(folder / "out") == boxes(folder / "local")
-    expected = twin(folder / "s.jsonl", DOCUMENTS)
-    assert delivered(spark, folder / "out") == expected
-    assert boxes(folder / "out") == {pair: DOCUMENTS[pair[0]] for pair in expected}
-    told = json.loads(summary)
+    assert read_outboxes(folder / "out") == read_outboxes(folder / "local")
+    expected = expected_deliveries(folder / "s.jsonl", DOCUMENTS)
+    assert read_deliveries(spark, folder / "out") == expected
+    assert read_outboxes(folder / "out") == {pair: DOCUMENTS[pair[0]] for pair in expected}
+    summary_fields = json.loads(summary)
     for name in ("documents", "matched", "unmatched", "refused", "matches", "deliveries"):
-        assert told[name] == getattr(here, name), name
-    assert (told["documents"], told["refused"]) == (len(DOCUMENTS), 1)
-    assert told["versions"] == [here.version]
+        assert summary_fields[name] == getattr(here, name), name
+    assert (summary_fields["documents"], summary_fields["refused"]) == (len(DOCUMENTS), 1)
+    assert summary_fields["versions"] == [here.version]
 
 
 def rows(spark: SparkSession, table: Path) -> list[str]:
     return sorted(map(str, spark.read.parquet(str(table)).collect()))
 
 
-def wait_until_gone(folder: Path) -> None:
-    """Until no process works in the folder, or was started with its name: nothing is left of a cluster."""
+def wait_for_exit(folder: Path) -> None:
+    """Wait until no process works in the folder or names it in its command line."""
     until = time.monotonic() + 60
-    while left := [one for one in Path("/proc").glob("[0-9]*") if _belongs(one, str(folder))]:
-        assert time.monotonic() < until, left
+    while processes := [
+        process for process in Path("/proc").glob("[0-9]*") if _belongs(process, str(folder))
+    ]:
+        assert time.monotonic() < until, processes
         time.sleep(0.05)
 
 

@@ -1,4 +1,4 @@
-"""`pathcast run` and `pathcast demo` as a user calls them; `test_kill` has a process of its own."""
+"""`pathcast run` and `pathcast demo` as commands; `test_kill` runs them as processes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.cli.running import run
-from tests.pipeline.test_running import delivered, write_documents
+from tests.pipeline.test_running import read_deliveries, write_documents
 
 MASTER = ("--master", "local[2,4]")
 
 
-def test_rows_through_a_sheet(spark: SparkSession, tmp_path: Path) -> None:
+def test_rows_through_a_stylesheet(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "s.txt").write_text("//price[. > 10]\n//price\n")
     (tmp_path / "stock.csv").write_text("symbol,price\nA,9\nB,12\nC\n")
     (tmp_path / "sheet.xsl").write_text(
@@ -26,14 +26,14 @@ def test_rows_through_a_sheet(spark: SparkSession, tmp_path: Path) -> None:
     )
     assert result.code == 0, result.stderr
     assert "refused         1" in result.stdout
-    assert delivered(spark, tmp_path / "out") == {
+    assert read_deliveries(spark, tmp_path / "out") == {
         ("stock.csv:2", "2"): ["2"],
         ("stock.csv:3", "1"): ["1"],
         ("stock.csv:3", "2"): ["2"],
     }
 
 
-def test_bad_calls(tmp_path: Path) -> None:
+def test_invalid_options(tmp_path: Path) -> None:
     (tmp_path / "s.txt").write_text("//a[\n//b\n//c==1\n")
     (tmp_path / "in").mkdir()
     (tmp_path / "sheet.xsl").write_text("<a>")
@@ -55,8 +55,10 @@ def test_bad_calls(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_bad_subscriptions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are told before Spark is started, and nothing is left behind."""
+def test_invalid_subscriptions_are_reported_before_spark_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The output folder is not created."""
     monkeypatch.setattr("pathcast.pipeline.session.session_for", None)
     (tmp_path / "s.txt").write_text("//a[\n//b\n//c==1\n")
     (tmp_path / "in").mkdir()
@@ -72,7 +74,7 @@ def test_bad_subscriptions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert not (tmp_path / "out").exists()
 
 
-def test_all_bad_lines_are_counted(tmp_path: Path) -> None:
+def test_all_invalid_lines_are_counted(tmp_path: Path) -> None:
     lines = (
         "{",
         "[]",
@@ -87,7 +89,7 @@ def test_all_bad_lines_are_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("more", [(), ("--stream", "--once")], ids=["batch", "stream"])
-def test_a_call_that_fails_does_not_take_the_folder(
+def test_failed_run_does_not_claim_the_folder(
     spark: SparkSession, tmp_path: Path, more: tuple[str, ...]
 ) -> None:
     (tmp_path / "s.txt").write_text("//a\n")
@@ -98,7 +100,7 @@ def test_a_call_that_fails_does_not_take_the_folder(
     assert result.code == 2
     assert "im" in result.stderr
     assert run(*base, tmp_path / "in").code == 0
-    assert delivered(spark, tmp_path / "out") == {("1.xml", "1"): ["1"]}
+    assert read_deliveries(spark, tmp_path / "out") == {("1.xml", "1"): ["1"]}
     result = run(*base, tmp_path / "im")
     assert result.code == 2
     assert "belongs to another run (documents: " in result.stderr
@@ -107,7 +109,7 @@ def test_a_call_that_fails_does_not_take_the_folder(
 
 
 @pytest.mark.usefixtures("spark")
-def test_a_report_of_a_folder_that_is_no_run(tmp_path: Path) -> None:
+def test_report_of_a_folder_without_a_run(tmp_path: Path) -> None:
     (tmp_path / "mine").touch()
     result = run("report", tmp_path)
     assert (result.code, result.stdout) == (2, "")
@@ -131,7 +133,7 @@ def test_demo(tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "demo/results/report.html").read_text()
 
 
-def test_a_demo_replaces_nothing_but_demos(tmp_path: Path) -> None:
+def test_demo_replaces_only_demos(tmp_path: Path) -> None:
     (tmp_path / "mine").touch()
     result = run("demo", "--out", tmp_path)
     assert result.code == 2

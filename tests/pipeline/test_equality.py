@@ -1,4 +1,6 @@
-"""Batch or stream, documents spread or subscriptions: always what Matcher finds, and what libxml2 does."""
+"""Batch or stream, documents or subscriptions partitioned: always the results of Matcher and
+libxml2.
+"""
 
 from __future__ import annotations
 
@@ -21,22 +23,22 @@ from pathcast.pipeline.subscriptions import SubscriptionSource
 from tests import generate
 from tests.generate import NAMESPACES
 from tests.oracle import oracle
-from tests.pipeline.sets import admitted, by_matcher, conformance
+from tests.pipeline.sets import by_matcher, conformance, without_expensive
 from tests.pipeline.test_running import write_documents, write_subscriptions
 
 BATCH = 80
 
 
 @dataclass(frozen=True)
-class Set:
+class MatchingSet:
     subscriptions: list[Subscription]
     bodies: dict[str, bytes]
     answers: dict[str, frozenset[str]]
 
 
 @pytest.fixture(scope="module")
-def known() -> Set:
-    """The conformance suite and random sets in one: the subscriptions of all on the documents of all."""
+def matching_set() -> MatchingSet:
+    """The conformance suite and random cases: all subscriptions on all documents."""
     cases = conformance()
     rng = Random(29)
     bodies = {
@@ -47,7 +49,7 @@ def known() -> Set:
     random = {f"random {number}.xml": generate.document(rng) for number in range(40)}
     texts = {generate.expression(rng, knobs) for knobs in
              (generate.WHOLE, generate.NATIVE) for _ in range(100)}  # fmt: skip
-    subscriptions = admitted(
+    subscriptions = without_expensive(
         [
             *(
                 Subscription(f"{name}: {text}", text, case.get("namespaces"))
@@ -60,30 +62,40 @@ def known() -> Set:
     answers = by_matcher(subscriptions, bodies | random)
     for name, case in cases.items():
         own = {id for id in answers[f"{name}.xml"] if id.startswith(f"{name}: ")}
-        given = {one.id for one in subscriptions}
+        given = {subscription.id for subscription in subscriptions}
         assert own == {f"{name}: {text}" for text in case["match"]} & given
     for name, body in random.items():
-        for one in subscriptions:
-            if str(one.id).startswith("random "):
-                assert (one.id in answers[name]) == oracle(one.xpath, one.namespaces, body)
-    return Set(subscriptions, bodies | random, answers)
+        for subscription in subscriptions:
+            if str(subscription.id).startswith("random "):
+                assert (subscription.id in answers[name]) == oracle(
+                    subscription.xpath, subscription.namespaces, body
+                )
+    return MatchingSet(subscriptions, bodies | random, answers)
 
 
 @pytest.mark.parametrize("partition", ["documents", "subscriptions"])
 @pytest.mark.parametrize("stream", [False, True], ids=["batch", "stream"])
-def test_all_find_the_same(
-    spark: SparkSession, tmp_path: Path, known: Set, partition: PartitionMode, stream: bool
+def test_batch_stream_and_both_partitionings_agree(
+    spark: SparkSession,
+    tmp_path: Path,
+    matching_set: MatchingSet,
+    partition: PartitionMode,
+    stream: bool,
 ) -> None:
     write_subscriptions(
         tmp_path / "s.jsonl",
         [
-            {"id": one.id, "xpath": one.xpath, "namespaces": dict(one.namespaces or {})}
-            for one in known.subscriptions
+            {
+                "id": subscription.id,
+                "xpath": subscription.xpath,
+                "namespaces": dict(subscription.namespaces or {}),
+            }
+            for subscription in matching_set.subscriptions
         ],
     )
-    write_documents(tmp_path / "in", known.bodies)
-    heard: list[RunEvent] = []
-    order = RunSpec(
+    write_documents(tmp_path / "in", matching_set.bodies)
+    events: list[RunEvent] = []
+    spec = RunSpec(
         SubscriptionSource(tmp_path / "s.jsonl"),
         Source(str(tmp_path / "in"), "files", Limits().size),
         str(tmp_path / "out"),
@@ -91,27 +103,27 @@ def test_all_find_the_same(
         batch_size=BATCH,
         partition=partition,
     )
-    run = PipelineRun(spark, order, heard.append)
+    run = PipelineRun(spark, spec, events.append)
     if stream:
         run.run_stream(threading.Event(), until_caught_up=True)
     else:
         run.run_once()
-    (chosen,) = [event for event in heard if isinstance(event, StrategyChosen)]
+    (chosen,) = [event for event in events if isinstance(event, StrategyChosen)]
     assert (chosen.partition, chosen.fragments > 1) == (partition, partition == "subscriptions")
-    kept = {file.name for file in (tmp_path / "out/versions").iterdir()}
-    endings = (".subscriptions", ".routes.parquet", ".json")
-    assert kept == {f"{chosen.version}{ending}" for ending in endings}
-    batches = [event for event in heard if isinstance(event, BatchDone)]
-    assert len(batches) == (-(-len(known.bodies) // BATCH) if stream else 1)
-    found: dict[str, set[str]] = defaultdict(set)
+    files = {file.name for file in (tmp_path / "out/versions").iterdir()}
+    suffixes = (".subscriptions", ".routes.parquet", ".json")
+    assert files == {f"{chosen.version}{suffix}" for suffix in suffixes}
+    batches = [event for event in events if isinstance(event, BatchDone)]
+    assert len(batches) == (-(-len(matching_set.bodies) // BATCH) if stream else 1)
+    matches: dict[str, set[str]] = defaultdict(set)
     for row in spark.read.parquet(str(tmp_path / "out/matches")).collect():
-        assert not found[row.document] & set(row.subscriptions)
-        found[row.document] |= set(row.subscriptions)
+        assert not matches[row.document] & set(row.subscriptions)
+        matches[row.document] |= set(row.subscriptions)
     refused = {
         row.document
         for row in spark.read.parquet(str(tmp_path / "out/errors")).collect()
         if row.subscriptions is None
     }
     assert refused == {"broken.xml"}
-    assert set(found) == set(known.bodies) - refused
-    assert found == {name: known.answers[name] for name in found}
+    assert set(matches) == set(matching_set.bodies) - refused
+    assert matches == {name: matching_set.answers[name] for name in matches}

@@ -1,4 +1,4 @@
-"""What goes wrong around a run: workers that die, disks that are full, sources and checkpoints that are not what they were."""
+"""Faults around a run: dead workers, full disks, changed sources and checkpoints."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from tests.pipeline.test_running import (
     DOCUMENTS,
     LIMITS,
     SUBSCRIPTIONS,
-    boxes,
-    delivered,
-    order,
-    twin,
+    expected_deliveries,
+    read_deliveries,
+    read_outboxes,
+    run_spec,
     write_documents,
     write_subscriptions,
 )
 
 
-def silent(_: RunEvent) -> None:
+def ignore_event(_: RunEvent) -> None:
     pass
 
 
 def processes() -> Iterator[tuple[int, int, str]]:
-    """(pid, parent, command) of all."""
+    """Yield (pid, parent, command) of all processes."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -50,33 +50,33 @@ def processes() -> Iterator[tuple[int, int, str]]:
 
 
 def busy_workers(java: int) -> list[int]:
-    """Spark's Python workers of a driver that have a helper process of their own, and so are in the middle of something."""
-    known = {pid: (parent, command) for pid, parent, command in processes()}
+    """Return the Python workers of a driver that have a sandbox process, and so are matching."""
+    process_table = {pid: (parent, command) for pid, parent, command in processes()}
 
-    def ours(pid: int) -> bool:
-        while pid in known:
+    def is_descendant(pid: int) -> bool:
+        while pid in process_table:
             if pid == java:
                 return True
-            pid = known[pid][0]
+            pid = process_table[pid][0]
         return False
 
     return [
         parent
-        for parent, command in known.values()
-        if "pathcast.sandbox.worker" in command and ours(parent)
+        for parent, command in process_table.values()
+        if "pathcast.sandbox.worker" in command and is_descendant(parent)
     ]
 
 
-def test_a_worker_is_killed(spark: SparkSession, tmp_path: Path) -> None:
-    """Its task is done again by another, with the same result."""
+def test_task_of_a_killed_worker_is_retried(spark: SparkSession, tmp_path: Path) -> None:
+    """Another worker repeats its task, with the same result."""
     file = tmp_path / "s.jsonl"
     write_subscriptions(
         file, [{"id": "slow", "xpath": "//*[//*=//*]"}, {"id": "b", "xpath": "//b"}]
     )
     bodies = {f"{n}.xml": b"<a>" + b"<b>%d</b>" % n * 3000 + b"</a>" for n in range(4)}
     write_documents(tmp_path / "in", bodies)
-    asked = replace(
-        order(tmp_path, deadline=60.0),
+    spec = replace(
+        run_spec(tmp_path, deadline=60.0),
         subscriptions=SubscriptionSource(file, allow_expensive=True),
     )
     proc = spark.sparkContext._gateway.proc  # type: ignore[union-attr]
@@ -93,84 +93,88 @@ def test_a_worker_is_killed(spark: SparkSession, tmp_path: Path) -> None:
     thread = threading.Thread(target=kill)
     thread.start()
     try:
-        outcome = PipelineRun(spark, asked, silent).run_once()
+        outcome = PipelineRun(spark, spec, ignore_event).run_once()
     finally:
         over.set()
         thread.join()
     assert killed
     assert (outcome.documents, outcome.matched, outcome.matches) == (4, 4, 8)
-    assert delivered(spark, tmp_path / "out") == {
+    assert read_deliveries(spark, tmp_path / "out") == {
         (name, subscriber): [subscriber] for name in bodies for subscriber in ("b", "slow")
     }
-    assert len(boxes(tmp_path / "out")) == 8
+    assert len(read_outboxes(tmp_path / "out")) == 8
 
 
-def test_a_full_disk(spark: SparkSession, tmp_path: Path) -> None:
-    """The run says so and ends; when there is room again, it goes on."""
-    small = tmp_path / "small"
-    small.mkdir()
-    if os.system(f"mount -t tmpfs -o size=1m tmpfs {small} 2>/dev/null"):
+def test_full_disk(spark: SparkSession, tmp_path: Path) -> None:
+    """The run fails with a clear error, and resumes when there is space."""
+    mount = tmp_path / "small"
+    mount.mkdir()
+    if os.system(f"mount -t tmpfs -o size=1m tmpfs {mount} 2>/dev/null"):
         pytest.skip("no file system can be mounted here")
     try:
         file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
         bodies = {f"{number}.xml": b"<a>%s</a>" % (b"x" * 100_000) for number in range(20)}
         write_documents(tmp_path / "in", bodies)
-        asked = replace(
-            order(tmp_path),
-            out=str(small / "out"),
+        spec = replace(
+            run_spec(tmp_path),
+            out=str(mount / "out"),
             make_outbox=lambda out: FileOutboxes(Path(out, "outboxes")),
             batch_size=100,
         )
         with pytest.raises(PipelineError) as caught:
-            PipelineRun(spark, asked, silent).run_stream(threading.Event(), until_caught_up=True)
+            PipelineRun(spark, spec, ignore_event).run_stream(
+                threading.Event(), until_caught_up=True
+            )
         assert caught.value.kind == "disk"
         assert "No space left" in caught.value.message
-        os.system(f"mount -o remount,size=20m {small}")
-        PipelineRun(spark, asked, silent).run_stream(threading.Event(), until_caught_up=True)
-        assert delivered(spark, small / "out") == twin(file, bodies)
+        os.system(f"mount -o remount,size=20m {mount}")
+        PipelineRun(spark, spec, ignore_event).run_stream(threading.Event(), until_caught_up=True)
+        assert read_deliveries(spark, mount / "out") == expected_deliveries(file, bodies)
     finally:
-        os.system(f"umount {small}")
+        os.system(f"umount {mount}")
 
 
-def test_a_source_that_cannot_be_read(spark: SparkSession, tmp_path: Path) -> None:
+def test_unreadable_source(spark: SparkSession, tmp_path: Path) -> None:
     write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     for name, kind in (("none", "files"), ("none.parquet", "parquet"), ("x.parquet", "parquet")):
         (tmp_path / "x.parquet").write_bytes(b"PAR?")
         source = Source(str(tmp_path / name), kind, LIMITS.size)  # type: ignore[arg-type]
-        asked = RunSpec(
+        spec = RunSpec(
             SubscriptionSource(tmp_path / "s.jsonl"),
             source,
             str(tmp_path / "out"),
             BatchSettings(LIMITS),
         )
         with pytest.raises(PipelineError) as caught:
-            PipelineRun(spark, asked, silent).run_once()
+            PipelineRun(spark, spec, ignore_event).run_once()
         assert caught.value.kind == "source", name
         assert name in caught.value.message
         shutil.rmtree(tmp_path / "out")
 
 
-def test_a_version_that_is_gone(spark: SparkSession, tmp_path: Path) -> None:
-    """A batch that was planned under it cannot be run again, and is not run under another."""
+def test_missing_version(spark: SparkSession, tmp_path: Path) -> None:
+    """A batch planned under it cannot be repeated, and is not run under another version."""
     write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
-    everything = replace(order(tmp_path), batch_size=10)
-    PipelineRun(spark, everything, silent).run_stream(threading.Event(), until_caught_up=True)
+    spec = replace(run_spec(tmp_path), batch_size=10)
+    PipelineRun(spark, spec, ignore_event).run_stream(threading.Event(), until_caught_up=True)
     out = tmp_path / "out"
     for name in ("done", "matches", "documents", "errors", "deliveries", "checkpoint/commits"):
         shutil.rmtree(out / name)
     shutil.rmtree(out / "versions")
     write_subscriptions(tmp_path / "s.jsonl", [{"id": "c", "xpath": "//c"}])
     with pytest.raises(PipelineError) as caught:
-        PipelineRun(spark, everything, silent).run_stream(threading.Event(), until_caught_up=True)
+        PipelineRun(spark, spec, ignore_event).run_stream(threading.Event(), until_caught_up=True)
     assert caught.value.kind == "version"
     assert not (out / "matches").exists()
 
 
-def test_a_folder_that_machines_see_differently(
+def test_output_folder_not_shared_by_workers(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Some of what workers wrote is not where the driver looks, as where OUT is a disk of each machine's own."""
+    """Some of the workers' files are invisible to the driver, as if OUT were a local disk of each
+    machine.
+    """
     write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
     write = BatchRunner._write
@@ -183,8 +187,10 @@ def test_a_folder_that_machines_see_differently(
     with monkeypatch.context() as patch:
         patch.setattr(BatchRunner, "_write", elsewhere)
         with pytest.raises(PipelineError, match=r"wrote 3 rows of matches to .*, and [0-2] are"):
-            PipelineRun(spark, order(tmp_path), silent).run_once()
+            PipelineRun(spark, run_spec(tmp_path), ignore_event).run_once()
     assert not (tmp_path / "out" / "matches").exists()
     assert not (tmp_path / "out" / "outboxes").exists()
-    PipelineRun(spark, order(tmp_path), silent).run_once()
-    assert delivered(spark, tmp_path / "out") == twin(tmp_path / "s.jsonl", DOCUMENTS)
+    PipelineRun(spark, run_spec(tmp_path), ignore_event).run_once()
+    assert read_deliveries(spark, tmp_path / "out") == expected_deliveries(
+        tmp_path / "s.jsonl", DOCUMENTS
+    )

@@ -1,4 +1,4 @@
-"""Folders as people have them: with empty files, under names that Spark takes for patterns, around the results themselves."""
+"""Unusual document folders: empty files, names with glob characters, results inside them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from tests.pipeline.test_running import (
     DOCUMENTS,
     LIMITS,
     SUBSCRIPTIONS,
-    delivered,
-    order,
-    twin,
+    expected_deliveries,
+    read_deliveries,
+    run_spec,
     write_documents,
     write_subscriptions,
 )
@@ -38,31 +38,31 @@ BOTH_WAYS = pytest.mark.parametrize("stream", [False, True], ids=["batch", "stre
 def run(
     spark: SparkSession, folder: Path, stream: bool, documents: Path, kind: SourceKind = "files"
 ) -> list[BatchOutcome]:
-    """The outcomes of the batches of a run over `documents`."""
-    heard: list[RunEvent] = []
+    """Run over `documents` and return the outcomes of the batches."""
+    events: list[RunEvent] = []
     source = Source(str(documents), kind, LIMITS.size)
-    made = PipelineRun(spark, replace(order(folder), source=source, batch_size=5), heard.append)
+    pipeline_run = PipelineRun(
+        spark, replace(run_spec(folder), source=source, batch_size=5), events.append
+    )
     if stream:
-        made.run_stream(threading.Event(), until_caught_up=True)
+        pipeline_run.run_stream(threading.Event(), until_caught_up=True)
     else:
-        made.run_once()
-    return [event.outcome for event in heard if isinstance(event, BatchDone)]
+        pipeline_run.run_once()
+    return [event.outcome for event in events if isinstance(event, BatchDone)]
 
 
 @BOTH_WAYS
-def test_empty_files_are_refused_and_not_passed_over(
-    spark: SparkSession, tmp_path: Path, stream: bool
-) -> None:
+def test_empty_files_are_refused(spark: SparkSession, tmp_path: Path, stream: bool) -> None:
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     empty = ("empty.xml", "deeper/100% [no] thing.xml", "empty.zip", "empty.xml.gz")
     write_documents(tmp_path / "in", DOCUMENTS | dict.fromkeys(empty, b""))
     write_documents(tmp_path / "in", {"_hidden.xml": b""})
     done = run(spark, tmp_path, stream, tmp_path / "in")
-    assert sum(one.documents for one in done) == len(DOCUMENTS) + len(empty)
+    assert sum(outcome.documents for outcome in done) == len(DOCUMENTS) + len(empty)
     rows = spark.read.parquet(str(tmp_path / "out/errors")).collect()
-    found = {row.document: row.kind for row in rows}
-    assert len(found) == len(rows)
-    assert found == {
+    kinds = {row.document: row.kind for row in rows}
+    assert len(kinds) == len(rows)
+    assert kinds == {
         "broken.xml": "malformed",
         "empty.xml": "empty",
         "deeper/100% [no] thing.xml": "empty",
@@ -72,11 +72,11 @@ def test_empty_files_are_refused_and_not_passed_over(
     sources = spark.read.parquet(str(tmp_path / "out/documents")).collect()
     assert {row.source for row in sources} == {str(tmp_path / "in")}
     assert all(row.time is not None for row in sources)
-    assert delivered(spark, tmp_path / "out") == twin(file, DOCUMENTS)
+    assert read_deliveries(spark, tmp_path / "out") == expected_deliveries(file, DOCUMENTS)
 
 
 @BOTH_WAYS
-def test_an_empty_file_alone(spark: SparkSession, tmp_path: Path, stream: bool) -> None:
+def test_single_empty_file(spark: SparkSession, tmp_path: Path, stream: bool) -> None:
     write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path, {"1.xml": b"", "none.csv": b""})
     (outcome,) = run(spark, tmp_path, stream, tmp_path / "1.xml")
@@ -85,8 +85,8 @@ def test_an_empty_file_alone(spark: SparkSession, tmp_path: Path, stream: bool) 
     assert row.document == "1.xml"
 
 
-def test_which_files_a_batch_has(tmp_path: Path) -> None:
-    """By Spark's records: a batch may have none of the source's numbers, or several; every tenth holds those before it."""
+def test_files_of_a_batch_in_the_checkpoint(tmp_path: Path) -> None:
+    """A batch may have no log offset or several; every tenth log file repeats those before it."""
     write_documents(
         tmp_path, dict.fromkeys(("a b.xml", "2.xml", "3.xml"), b"") | {"4.xml": b"<a/>"}
     )
@@ -94,8 +94,10 @@ def test_which_files_a_batch_has(tmp_path: Path) -> None:
 
     def lines(*entries: tuple[str, int]) -> bytes:
         address = tmp_path.as_uri()
-        made = [{"path": f"{address}/{name}", "batchId": number} for name, number in entries]
-        return "\n".join(["v1", *map(json.dumps, made)]).encode()
+        pipeline_run = [
+            {"path": f"{address}/{name}", "batchId": number} for name, number in entries
+        ]
+        return "\n".join(["v1", *map(json.dumps, pipeline_run)]).encode()
 
     eighth, ninth = ("a%20b.xml", 8), [("2.xml", 9), ("4.xml", 9)]
     storage.write("checkpoint/sources/0/8", lines(eighth))
@@ -112,7 +114,7 @@ def test_which_files_a_batch_has(tmp_path: Path) -> None:
     ]
 
 
-def test_an_empty_file_of_rows_has_none(spark: SparkSession, tmp_path: Path) -> None:
+def test_empty_row_file_has_no_documents(spark: SparkSession, tmp_path: Path) -> None:
     write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path, {"none.csv": b""})
     (outcome,) = run(spark, tmp_path, False, tmp_path / "none.csv", "rows")
@@ -120,11 +122,11 @@ def test_an_empty_file_of_rows_has_none(spark: SparkSession, tmp_path: Path) -> 
 
 
 @BOTH_WAYS
-def test_a_name_means_itself(spark: SparkSession, tmp_path: Path, stream: bool) -> None:
-    """Spark would look for `feed1`, and there is one."""
+def test_document_path_is_no_glob(spark: SparkSession, tmp_path: Path, stream: bool) -> None:
+    """As a glob, the name would match `feed1`, which exists."""
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     name = "feed[1] {a,b} *"
-    odd = (
+    names = (
         "12:00.xml",
         "a:b/:.xml",
         "100%.xml",
@@ -134,23 +136,25 @@ def test_a_name_means_itself(spark: SparkSession, tmp_path: Path, stream: bool) 
         "a,b;'.xml",
         "ü.xml",
     )
-    documents = DOCUMENTS | dict.fromkeys(odd, b"<c/>")
+    documents = DOCUMENTS | dict.fromkeys(names, b"<c/>")
     write_documents(tmp_path / name, documents)
     write_documents(tmp_path / "feed1 a x", {"other.xml": b"<c/>"})
     run(spark, tmp_path, stream, tmp_path / name)
-    assert delivered(spark, tmp_path / "out") == twin(file, documents)
+    assert read_deliveries(spark, tmp_path / "out") == expected_deliveries(file, documents)
 
 
-def test_the_name_of_results_means_itself(spark: SparkSession, tmp_path: Path) -> None:
+def test_output_path_is_no_glob(spark: SparkSession, tmp_path: Path) -> None:
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS | {"again.xml": DOCUMENTS["1.xml"]})
     out = tmp_path / "out [1] {a,b}"
-    asked = replace(order(tmp_path, dedupe=3600.0), out=str(out), batch_size=10)
-    PipelineRun(spark, asked, lambda _: None).run_stream(threading.Event(), until_caught_up=True)
+    spec = replace(run_spec(tmp_path, dedupe=3600.0), out=str(out), batch_size=10)
+    PipelineRun(spark, spec, lambda _: None).run_stream(threading.Event(), until_caught_up=True)
     write_documents(tmp_path / "in", {"later.xml": DOCUMENTS["2.xml"]})
-    PipelineRun(spark, asked, lambda _: None).run_stream(threading.Event(), until_caught_up=True)
+    PipelineRun(spark, spec, lambda _: None).run_stream(threading.Event(), until_caught_up=True)
     matched = {file.name for file in (out / "outboxes/archive").iterdir()}
-    assert len(matched) == len(twin(file, DOCUMENTS).keys() & {(id, "archive") for id in DOCUMENTS})
+    assert len(matched) == len(
+        expected_deliveries(file, DOCUMENTS).keys() & {(id, "archive") for id in DOCUMENTS}
+    )
     (row,) = spark.read.parquet(escape_glob(str(out / "repeats/batch=1"))).collect()
     assert (row.document, row.of) == ("later.xml", "2.xml")
     compute(spark, str(out), settings=StatisticsSettings())
@@ -158,9 +162,7 @@ def test_the_name_of_results_means_itself(spark: SparkSession, tmp_path: Path) -
 
 
 @BOTH_WAYS
-def test_a_table_with_rows_that_are_no_documents(
-    spark: SparkSession, tmp_path: Path, stream: bool
-) -> None:
+def test_table_with_unusable_rows(spark: SparkSession, tmp_path: Path, stream: bool) -> None:
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     rows = {
         "id": [1, 2, 3, None, 5, 6],
@@ -177,51 +179,51 @@ def test_a_table_with_rows_that_are_no_documents(
         ("6", "row"),
     }
     good = {"1": b"<c/>", "2": b"<a><b>7</b></a>", "12:00.parquet:3": b"<c/>"}
-    assert delivered(spark, tmp_path / "out") == twin(file, good)
+    assert read_deliveries(spark, tmp_path / "out") == expected_deliveries(file, good)
 
 
-def test_a_table_that_cannot_be_read_ends_the_run(
+def test_unreadable_table_fails_before_parallel_jobs(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It fails before several threads want it: Spark would, now and then, wait for itself for ever."""
-    began: list[object] = []
+    """Spark could deadlock if it failed while several threads use the table."""
+    calls: list[object] = []
 
-    def together(*steps: object) -> None:
-        began.append(steps)
+    def run_parallel(*steps: object) -> None:
+        calls.append(steps)
         raise PipelineError("test", "it has begun")
 
-    monkeypatch.setattr("pathcast.pipeline.batches.run_parallel", together)
+    monkeypatch.setattr("pathcast.pipeline.batches.run_parallel", run_parallel)
     write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     table = pa.table({"id": [str(n) for n in range(500)], "body": ["<c/>" + " " * 100] * 500})
     pq.write_table(table, tmp_path / "t.parquet", compression="none", use_dictionary=False)
     content = bytearray((tmp_path / "t.parquet").read_bytes())
-    content[4:2000] = bytes(1996)  # its end, which says what it has, is whole
+    content[4:2000] = bytes(1996)  # its footer with the schema is intact
     (tmp_path / "t.parquet").write_bytes(content)
     with pytest.raises(PipelineError):
         run(spark, tmp_path, False, tmp_path / "t.parquet", "parquet")
-    assert not began
+    assert not calls
     assert not (tmp_path / "out/matches").exists()
 
 
 @pytest.mark.parametrize("out", ["in/out", "in", "link/out"])
-def test_results_among_the_documents(spark: SparkSession, tmp_path: Path, out: str) -> None:
-    """A stream would deliver its deliveries, and never end."""
+def test_output_inside_the_document_folder_is_rejected(
+    spark: SparkSession, tmp_path: Path, out: str
+) -> None:
+    """A stream would deliver its own deliveries forever."""
     write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
     (tmp_path / "link").symlink_to(tmp_path / "in")
-    asked = replace(order(tmp_path), out=str(tmp_path / out))
+    spec = replace(run_spec(tmp_path), out=str(tmp_path / out))
     with pytest.raises(PipelineError, match="would be read as documents") as caught:
-        PipelineRun(spark, asked, lambda _: None).run_once()
+        PipelineRun(spark, spec, lambda _: None).run_once()
     assert caught.value.kind == "output"
     assert not (tmp_path / "in/out").exists()
 
 
-def test_results_that_are_passed_over(spark: SparkSession, tmp_path: Path) -> None:
+def test_hidden_output_inside_the_document_folder(spark: SparkSession, tmp_path: Path) -> None:
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
-    asked = replace(order(tmp_path), out=str(tmp_path / "in/_out"))
+    spec = replace(run_spec(tmp_path), out=str(tmp_path / "in/_out"))
     for _ in range(2):
-        PipelineRun(spark, asked, lambda _: None).run_stream(
-            threading.Event(), until_caught_up=True
-        )
-    assert delivered(spark, tmp_path / "in/_out") == twin(file, DOCUMENTS)
+        PipelineRun(spark, spec, lambda _: None).run_stream(threading.Event(), until_caught_up=True)
+    assert read_deliveries(spark, tmp_path / "in/_out") == expected_deliveries(file, DOCUMENTS)

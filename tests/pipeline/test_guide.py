@@ -1,4 +1,4 @@
-"""What the guide shows as a session at a terminal does what it says."""
+"""The console sessions of the guide print what it shows."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ GUIDE = (Path(__file__).parents[2] / "docs" / "guide" / "pipeline.md").read_text
 
 
 @pytest.mark.deep
-def test_the_sessions(tmp_path: Path) -> None:
-    assert [one for one in blocks(GUIDE) if one.language == "console"]
+def test_console_blocks_of_the_guide(tmp_path: Path) -> None:
+    assert [block for block in blocks(GUIDE) if block.language == "console"]
     assert not run(GUIDE, tmp_path)

@@ -1,4 +1,4 @@
-"""The pipeline as the edge of an overlay: with a broker's table it sends every document where the broker would."""
+"""The pipeline as the edge of an overlay: it routes documents as the broker's table would."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from pathcast.sim.topology import Link
 from tests.cli.running import run as command
 from tests.oracle import oracle
 from tests.pipeline.test_commands import MASTER
-from tests.pipeline.test_running import boxes, delivered, order, write_documents
+from tests.pipeline.test_running import read_deliveries, read_outboxes, run_spec, write_documents
 
 LOCAL = "here"
 EDGE = "b1"
@@ -63,7 +63,7 @@ def hops(version: Version, body: bytes) -> set[str]:
     return {names[hop] for hop in Matcher.load(version.path).match_hops(body)}
 
 
-def test_a_version_of_hops(tmp_path: Path) -> None:
+def test_hop_version(tmp_path: Path) -> None:
     version = compile_version(ENTRIES, tmp_path, hops=True)
     assert (version.subscriptions, version.hops) == (3, ("x", "y"))
     assert pq.read_table(version.routes).to_pylist() == [
@@ -77,14 +77,17 @@ def test_a_version_of_hops(tmp_path: Path) -> None:
     assert compile_version([], tmp_path, hops=True).hops == ()
 
 
-def test_hops_that_come_and_go(tmp_path: Path) -> None:
-    """What has kept its hop and its hop's number is not compiled again; every version has its own numbers."""
+def test_incremental_hop_versions(tmp_path: Path) -> None:
+    """Entries that keep their hop and its number are not compiled again."""
     compiler = VersionCompiler(tmp_path / "changed", hops=True)
     changes = [
         (ENTRIES, 3),
         ([*ENTRIES, Subscription("4", "//d", subscriber="z")], 4),
-        ([replace(ENTRIES[0], subscriber="z"), *ENTRIES[1:]], 5),  # z has x's number, x a new one
-        (ENTRIES[1:], 7),  # both have other numbers
+        (
+            [replace(ENTRIES[0], subscriber="z"), *ENTRIES[1:]],
+            5,
+        ),  # z takes x's number, x gets a new one
+        (ENTRIES[1:], 7),  # both numbers change
         (ENTRIES, 10),
     ]
     for entries, count in changes:
@@ -94,26 +97,28 @@ def test_hops_that_come_and_go(tmp_path: Path) -> None:
         assert (changed.name, changed.hops) == (alone.name, alone.hops)
         for body in (b"<a/>", b"<b><c/></b>", b"<c/>", b"<d/>"):
             wanted = {
-                str(one.subscriber) for one in entries if oracle(one.xpath, one.namespaces, body)
+                str(entry.subscriber)
+                for entry in entries
+                if oracle(entry.xpath, entry.namespaces, body)
             }
             assert hops(changed, body) == hops(alone, body) == wanted
 
 
-def test_a_bad_entry_has_no_hop(tmp_path: Path) -> None:
+def test_invalid_entry_gets_no_hop(tmp_path: Path) -> None:
     bad = [Subscription("0", "//a[", subscriber="w"), Subscription("1", "//z", subscriber="v")]
     refused: list[str] = []
     version = compile_version(
         [bad[0], *ENTRIES, bad[1]],
         tmp_path,
         hops=True,
-        on_error=lambda one, _: refused.append(str(one.subscriber)),
+        on_error=lambda entry, _: refused.append(str(entry.subscriber)),
     )
     assert refused == ["w", "v"]
     assert version.hops == ("x", "y")
     assert version.name == compile_version(ENTRIES, tmp_path, hops=True).name
 
 
-def test_there_are_only_so_many_hops(tmp_path: Path) -> None:
+def test_number_of_hops_is_limited(tmp_path: Path) -> None:
     entries = [Subscription(number, "//a") for number in range(MAX_HOPS + 1)]
     version = compile_version(entries[:-1], tmp_path, hops=True)
     assert len(hops(version, b"<a/>")) == MAX_HOPS
@@ -121,38 +126,39 @@ def test_there_are_only_so_many_hops(tmp_path: Path) -> None:
         compile_version(entries, tmp_path, hops=True)
 
 
-def test_a_later_run_finds_the_hops(tmp_path: Path) -> None:
+def test_later_run_loads_the_hops(tmp_path: Path) -> None:
     storage = LocalStorage(tmp_path)
-    kept = VersionStore(storage, VersionCompiler(tmp_path / "one", hops=True)).add(ENTRIES)
+    stored = VersionStore(storage, VersionCompiler(tmp_path / "one", hops=True)).add(ENTRIES)
     later = VersionStore(storage, VersionCompiler(tmp_path / "two"))
-    assert later.get(kept.name) == kept
+    assert later.get(stored.name) == stored
     assert later.add(ENTRIES).hops is None
 
 
-def test_a_worker_does_not_ask_for_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_matches_hops_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     version = compile_version(ENTRIES, tmp_path, hops=True)
-    known = worker.load_version(str(version.path), hops=version.hops)
+    loaded = worker.load_version(str(version.path), hops=version.hops)
     monkeypatch.setattr(Matcher, "match_batch", None)
     monkeypatch.setattr(Matcher, "match", None)
-    found = known.match([b"<c/>", b"<c>", b"<b><c/></b>", b"<d/>"])
+    matches = loaded.match([b"<c/>", b"<c>", b"<b><c/></b>", b"<d/>"])
     assert [
-        found.ids(found.numbers[found.offsets[at] : found.offsets[at + 1]]) for at in range(4)
+        matches.ids(matches.numbers[matches.offsets[at] : matches.offsets[at + 1]])
+        for at in range(4)
     ] == [
         ["x"],
         [],
         ["x", "y"],
         [],
     ]
-    assert found.errors.keys() == {1}
+    assert matches.errors.keys() == {1}
 
 
 # --- the edge -------------------------------------------------------------------------------------
 
 
 def overlay() -> Simulation:
-    """Five brokers on two cycles; a publisher at the edge and another one beyond it."""
+    """Five brokers on two cycles, with publishers at the edge broker and beyond it."""
     settings = Settings(Strategy())
-    links = [Link(one, other) for one, other in LINKS]
+    links = [Link(broker, other) for broker, other in LINKS]
     run = Simulation(Topology.of("cycles", links), settings, MatcherBackend(settings.strategy))
     offers = parse_advertisement("/a(/b)+/c"), parse_advertisement("/a/b/d")
     run.announce(EDGE, "p", offers[0])
@@ -182,36 +188,41 @@ def documents(seed: int, count: int) -> dict[str, bytes]:
     }
 
 
-def decided(run: Simulation, bodies: dict[str, bytes]) -> dict[tuple[str, str], list[str]]:
-    """What the broker at the edge does with documents, in the shape of deliveries; lxml says which of them our own subscribers want."""
+def broker_deliveries(
+    run: Simulation, bodies: dict[str, bytes]
+) -> dict[tuple[str, str], list[str]]:
+    """Return the edge broker's decisions in the shape of deliveries.
+
+    lxml says which documents its own subscribers match.
+    """
     broker = run.hosts[EDGE].broker
     assert broker is not None
     own = [register.pattern.text for register in run.hosts[EDGE].clients.subscriptions.values()]
-    found: dict[tuple[str, str], list[str]] = {}
+    deliveries: dict[tuple[str, str], list[str]] = {}
     for id, body in bodies.items():
         decision = broker.router.decide(Publication(id, EDGE, "p", body))
         wanted = any(oracle(text, None, body) for text in own)
         assert wanted == bool(decision.deliveries)
         for hop in (*decision.neighbours, *([LOCAL] if wanted else [])):
-            found[id, hop] = [hop]
-    return found
+            deliveries[id, hop] = [hop]
+    return deliveries
 
 
-def table(run: Simulation, folder: Path) -> Path:
+def write_table(run: Simulation, folder: Path) -> Path:
     return write_tables(run, folder, local=LOCAL)[EDGE]
 
 
-def matched(spark: SparkSession, out: Path) -> dict[str, set[str]]:
+def read_matches(spark: SparkSession, out: Path) -> dict[str, set[str]]:
     rows = spark.read.parquet(str(out / "matches")).collect()
     assert len({row.document for row in rows}) == len(rows)
     return {row.document: set(row.subscriptions) for row in rows}
 
 
 def by_document(pairs: Iterable[tuple[str, str]], bodies: dict[str, bytes]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {id: set() for id in bodies}
+    hops_by_document: dict[str, set[str]] = {id: set() for id in bodies}
     for id, hop in pairs:
-        found[id].add(hop)
-    return found
+        hops_by_document[id].add(hop)
+    return hops_by_document
 
 
 def test_once(spark: SparkSession, tmp_path: Path) -> None:
@@ -219,19 +230,19 @@ def test_once(spark: SparkSession, tmp_path: Path) -> None:
     bodies = documents(1, 40)
     write_documents(tmp_path / "in", bodies | BROKEN)
     result = command(
-        *("run", *MASTER, "--hops", table(run, tmp_path), "-d", tmp_path / "in"),
+        *("run", *MASTER, "--hops", write_table(run, tmp_path), "-d", tmp_path / "in"),
         *("-o", tmp_path / "out"),
     )
     assert result.code == 0, result.stderr
-    expected = decided(run, bodies)
+    expected = broker_deliveries(run, bodies)
     assert {hop for _, hop in expected} == {"b2", "b3", LOCAL}
-    assert delivered(spark, tmp_path / "out") == expected
-    assert boxes(tmp_path / "out") == {pair: bodies[pair[0]] for pair in expected}
-    assert matched(spark, tmp_path / "out") == by_document(expected, bodies)
+    assert read_deliveries(spark, tmp_path / "out") == expected
+    assert read_outboxes(tmp_path / "out") == {pair: bodies[pair[0]] for pair in expected}
+    assert read_matches(spark, tmp_path / "out") == by_document(expected, bodies)
     nowhere = len(bodies) - len({id for id, _ in expected})
     assert nowhere
-    told = dict(line.split(maxsplit=1) for line in result.stdout.splitlines()[:2])
-    assert (told["documents"], told["matched"]) == ("42 in 1 batch", str(40 - nowhere))
+    summary = dict(line.split(maxsplit=1) for line in result.stdout.splitlines()[:2])
+    assert (summary["documents"], summary["matched"]) == ("42 in 1 batch", str(40 - nowhere))
     assert f"unmatched       {nowhere}" in result.stdout
     assert "refused         2" in result.stdout
     assert f"deliveries      {len(expected)}" in result.stdout
@@ -239,26 +250,29 @@ def test_once(spark: SparkSession, tmp_path: Path) -> None:
     assert {row.document for row in errors} == BROKEN.keys()
 
 
-def test_a_stream_whose_table_changes(
+def test_stream_with_changing_hop_table(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first batch is stopped before it is complete, then subscriptions come and go: it has the table it had, the next has the new one."""
+    """The first batch crashes before it is staged, then subscriptions change.
+
+    The retried batch uses the old table, the next batch the new one.
+    """
     run = overlay()
     first, second = documents(2, 25), documents(3, 25)
-    source = SubscriptionSource(table(run, tmp_path), hops=True)
-    asked = replace(
-        order(tmp_path), subscriptions=source, batch_size=100, partition="subscriptions"
+    source = SubscriptionSource(write_table(run, tmp_path), hops=True)
+    spec = replace(
+        run_spec(tmp_path), subscriptions=source, batch_size=100, partition="subscriptions"
     )
-    heard: list[RunEvent] = []
+    events: list[RunEvent] = []
 
     def stream() -> None:
-        PipelineRun(spark, asked, heard.append).run_stream(threading.Event(), until_caught_up=True)
+        PipelineRun(spark, spec, events.append).run_stream(threading.Event(), until_caught_up=True)
 
     def crash(*_: object) -> None:
         raise KeyError("crash")
 
     write_documents(tmp_path / "in", first)
-    before = decided(run, first)
+    before = broker_deliveries(run, first)
     with monkeypatch.context() as patch:
         patch.setattr(Store, "write_staged_outcome", crash)
         with pytest.raises(PathcastError):
@@ -267,35 +281,35 @@ def test_a_stream_whose_table_changes(
         run.cancel(id)
     run.subscribe("b4", "new", "/a[not(b)]")
     run.run_until_idle()
-    assert table(run, tmp_path) == source.path
+    assert write_table(run, tmp_path) == source.path
     stream()
-    assert delivered(spark, tmp_path / "out") == before
-    assert decided(run, first) != before
+    assert read_deliveries(spark, tmp_path / "out") == before
+    assert broker_deliveries(run, first) != before
     write_documents(tmp_path / "in", second)
     stream()
-    expected = before | decided(run, second)
-    assert delivered(spark, tmp_path / "out") == expected
-    assert boxes(tmp_path / "out").keys() == expected.keys()
-    assert matched(spark, tmp_path / "out") == by_document(expected, first | second)
-    done = [event.outcome for event in heard if isinstance(event, BatchDone)]
-    taken = [event.version for event in heard if isinstance(event, SubscriptionsLoaded)]
-    assert [one.version for one in done] == [taken[0], taken[-1]]
-    assert len(set(taken)) == 2
-    chosen = {event.partition for event in heard if isinstance(event, StrategyChosen)}
-    assert chosen == {"documents"}  # whatever was asked for
+    expected = before | broker_deliveries(run, second)
+    assert read_deliveries(spark, tmp_path / "out") == expected
+    assert read_outboxes(tmp_path / "out").keys() == expected.keys()
+    assert read_matches(spark, tmp_path / "out") == by_document(expected, first | second)
+    outcomes = [event.outcome for event in events if isinstance(event, BatchDone)]
+    versions = [event.version for event in events if isinstance(event, SubscriptionsLoaded)]
+    assert [outcome.version for outcome in outcomes] == [versions[0], versions[-1]]
+    assert len(set(versions)) == 2
+    chosen = {event.partition for event in events if isinstance(event, StrategyChosen)}
+    assert chosen == {"documents"}  # despite the requested mode
 
 
-def test_a_table_without_entries(spark: SparkSession, tmp_path: Path) -> None:
+def test_empty_hop_table(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").touch()
     write_documents(tmp_path / "in", {"1.xml": b"<a/>"})
     source = SubscriptionSource(tmp_path / "t.jsonl", hops=True)
     outcome = PipelineRun(
-        spark, replace(order(tmp_path), subscriptions=source), lambda _: None
+        spark, replace(run_spec(tmp_path), subscriptions=source), lambda _: None
     ).run_once()
     assert (outcome.documents, outcome.unmatched, outcome.deliveries) == (1, 1, 0)
 
 
-def test_bad_calls(tmp_path: Path) -> None:
+def test_invalid_options(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text('{"id": 1, "xpath": "//a", "subscriber": "x"}\n')
     (tmp_path / "in").mkdir()
     base = ("run", "-d", tmp_path / "in", "-o", tmp_path / "out")

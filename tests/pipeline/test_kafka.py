@@ -1,4 +1,4 @@
-"""Messages of Kafka as documents. There is no connector here, and no Kafka: a table takes the place of what it reads."""
+"""Kafka messages as documents. Neither Kafka nor its connector is present: a table replaces it."""
 
 from __future__ import annotations
 
@@ -76,14 +76,14 @@ def test_messages_are_documents(spark: SparkSession) -> None:
         (None, b"<a/>" * 3, "alerts", 0, 2**40, time, 0),
     ]
     messages = spark.createDataFrame(rows, MESSAGES)
-    found = message_documents(messages, "kafka://a:1/news,alerts", max_bytes=7)
-    assert found.schema["fault"].dataType.simpleString() == "struct<kind:string,message:string>"
-    assert [(row.id, row.body, row.fault and tuple(row.fault)) for row in found.collect()] == [
+    documents = message_documents(messages, "kafka://a:1/news,alerts", max_bytes=7)
+    assert documents.schema["fault"].dataType.simpleString() == "struct<kind:string,message:string>"
+    assert [(row.id, row.body, row.fault and tuple(row.fault)) for row in documents.collect()] == [
         ("news:0:7", b"<a/>", None),
         ("news:1:7", b"<b></b>", None),
         ("news:1:8", None, ("row", "the message has no value")),
         (f"alerts:0:{2**40}", None, ("size", "more than 7 bytes")),
     ]
-    assert {row.source for row in found.collect()} == {"kafka://a:1/news,alerts"}
-    seconds = found.selectExpr("cast(time as double) as at").distinct().collect()
+    assert {row.source for row in documents.collect()} == {"kafka://a:1/news,alerts"}
+    seconds = documents.selectExpr("cast(time as double) as at").distinct().collect()
     assert [row.at for row in seconds] == [time.timestamp()]

@@ -1,10 +1,11 @@
-"""The driver is killed, as often as one likes, and started again: every delivery is there once.
+"""Exactly-once delivery under kills: the driver is killed repeatedly and restarted.
 
-It is killed when something is seen in its folder (a plan, a staged table, a batch that is complete, a delivery, a batch that is done),
-and a little later or not. Meanwhile a subscriber takes its mail away, as soon as it comes: nothing may come twice.
+The driver is killed when a file appears in its folder (a plan, a staged table, a staged batch, a
+delivery, a finished batch), or shortly after. Meanwhile a subscriber removes its deliveries as soon
+as they arrive: none may arrive twice.
 
-Its last life is not killed: it waits for more when all is done, until it is interrupted, and ends as it should. These are one test because to start a
-driver, which each life does, takes longer than all that it has to do.
+The last process is not killed. It waits for more documents, is interrupted, and ends cleanly. This
+is one test because starting a driver takes longer than all of its work.
 """
 
 from __future__ import annotations
@@ -23,7 +24,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.pipeline.test_running import delivered, twin, write_documents, write_subscriptions
+from tests.pipeline.test_running import (
+    expected_deliveries,
+    read_deliveries,
+    write_documents,
+    write_subscriptions,
+)
 
 SIGNS = (
     "log/*.json",
@@ -33,17 +39,17 @@ SIGNS = (
     "done/*.json",
 )
 COUNTS = ("documents", "matched", "unmatched", "refused", "matches", "deliveries")
-WATCHDOG = 300  # seconds for one life of a driver
+WATCHDOG = 300  # seconds for one process
 
 
 class Driver:
-    """`pathcast run` as a process, and the subscriber `desk` that takes its mail away."""
+    """`pathcast run` as a process, and the subscriber `desk` that removes its deliveries."""
 
     def __init__(self, folder: Path, batch: int) -> None:
         self.out = folder / "out"
         self.taken: dict[str, bytes] = {}
-        self._said = folder / "stderr"
-        self._told = folder / "stdout"
+        self._stderr = folder / "stderr"
+        self._stdout = folder / "stdout"
         self._command = [
             *(sys.executable, "-m", "pathcast", "run", "--stream", "--json"),
             *("--master", "local[2,4]", "--batch-size", str(batch)),
@@ -51,11 +57,11 @@ class Driver:
             *("--out", str(self.out)),
         ]
 
-    def live(self, *more: str) -> Iterator[subprocess.Popen[bytes]]:
-        """One life; whoever stops asking kills it."""
-        with self._said.open("wb") as said, self._told.open("wb") as told:
+    def start(self, *more: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Start the process and yield it repeatedly; kill it when the iteration stops early."""
+        with self._stderr.open("wb") as stderr, self._stdout.open("wb") as stdout:
             process = subprocess.Popen(
-                [*self._command, *more], stdout=told, stderr=said, start_new_session=True
+                [*self._command, *more], stdout=stdout, stderr=stderr, start_new_session=True
             )
         until = time.monotonic() + WATCHDOG
         try:
@@ -64,26 +70,26 @@ class Driver:
                 self.take()
                 yield process
                 time.sleep(0.005)
-            assert process.returncode == 0, self._said.read_text()
+            assert process.returncode == 0, self._stderr.read_text()
         finally:
             if process.poll() is None:
-                os.kill(process.pid, signal.SIGKILL)  # not its Java: that must find out by itself
+                os.kill(process.pid, signal.SIGKILL)  # not its JVM, which must notice by itself
                 process.wait()
         self.take()
 
-    def last_life(self, documents: int) -> dict[str, int]:
-        """One that is interrupted when that many documents are done; what it tells at its end."""
+    def run_to_end(self, documents: int) -> dict[str, int]:
+        """Run until that many documents are done, interrupt, and return the summary."""
         interrupted = False
-        for process in self.live():
-            if not interrupted and self.done()["documents"] == documents:
+        for process in self.start():
+            if not interrupted and self.counts()["documents"] == documents:
                 process.send_signal(signal.SIGINT)
                 interrupted = True
-        assert "ending after this batch" in self._said.read_text()
-        summary: dict[str, int] = json.loads(self._told.read_text())
+        assert "ending after this batch" in self._stderr.read_text()
+        summary: dict[str, int] = json.loads(self._stdout.read_text())
         return summary
 
-    def done(self) -> Counter[str]:
-        """What has been done in all lives."""
+    def counts(self) -> Counter[str]:
+        """Return the counts over all processes so far."""
         counts: Counter[str] = Counter()
         for file in self.out.glob("done/*.json"):
             outcome = json.loads(file.read_text())
@@ -102,8 +108,10 @@ class Driver:
     ("kills", "documents", "batch"),
     [(3, 45, 15), pytest.param(20, 2000, 80, marks=pytest.mark.deep)],
 )
-def test_kill(spark: SparkSession, tmp_path: Path, kills: int, documents: int, batch: int) -> None:
-    chance = random.Random(kills)
+def test_exactly_once_under_kills(
+    spark: SparkSession, tmp_path: Path, kills: int, documents: int, batch: int
+) -> None:
+    rng = random.Random(kills)
     rows: list[dict[str, object]] = [
         {"id": "all", "xpath": "//*", "subscriber": "archive"},
         {"id": "some", "xpath": "//b[. mod 3 = 0]", "subscriber": "desk"},
@@ -114,26 +122,26 @@ def test_kill(spark: SparkSession, tmp_path: Path, kills: int, documents: int, b
     bodies["broken.xml"] = b"<a>"
     write_documents(tmp_path / "in", bodies)
     last = {"last.xml": b"<a><b>9</b></a>"}
-    seen = []
+    kill_points = []
     driver = Driver(tmp_path, batch)
     for _ in range(kills):
-        sign = chance.choice(SIGNS)
+        sign = rng.choice(SIGNS)
         before = set(driver.out.glob(sign))
-        for _ in driver.live("--once"):
+        for _ in driver.start("--once"):
             if set(driver.out.glob(sign)) - before:
-                time.sleep(chance.choice([0, 0, 0.05, 0.3]))
+                time.sleep(rng.choice([0, 0, 0.05, 0.3]))
                 break
-        seen.append((sign, len(list(driver.out.glob("done/*.json")))))
-    write_documents(tmp_path / "in", last)  # so that there is something to do
+        kill_points.append((sign, len(list(driver.out.glob("done/*.json")))))
+    write_documents(tmp_path / "in", last)  # so that the last process has work
     bodies |= last
-    earlier = driver.done()
-    told = driver.last_life(documents)
-    expected = twin(file, bodies)
-    assert delivered(spark, driver.out) == expected, seen
-    in_all = driver.done()
+    earlier = driver.counts()
+    stdout = driver.run_to_end(documents)
+    expected = expected_deliveries(file, bodies)
+    assert read_deliveries(spark, driver.out) == expected, kill_points
+    in_all = driver.counts()
     assert (in_all["documents"], in_all["refused"]) == (documents, 1)
     assert (in_all["matched"], in_all["deliveries"]) == (documents - 1, len(expected))
-    assert {name: told[name] for name in COUNTS} == {
+    assert {name: stdout[name] for name in COUNTS} == {
         name: in_all[name] - earlier[name] for name in COUNTS
     }
     for document, subscriber in expected:
@@ -142,7 +150,7 @@ def test_kill(spark: SparkSession, tmp_path: Path, kills: int, documents: int, b
         else:
             box = driver.out / "outboxes" / subscriber
             assert (box / document).read_bytes() == bodies[document]
-    assert not driver.taken, seen
+    assert not driver.taken, kill_points
     assert len(list((driver.out / "outboxes/archive").iterdir())) == documents - 1
     rows_of = spark.read.parquet(str(driver.out / "matches")).groupBy("document").count()
     assert rows_of.where("count > 1").count() == 0

@@ -1,4 +1,4 @@
-"""Against a real broker: each test has a stream of its own on it, or a broker of its own if it kills it."""
+"""NATS sources and outboxes against a real broker; a test that kills it has its own."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from pathcast.pipeline.sources.nats_reader import LostRange, RangeReader
 from pathcast.pipeline.storage import LocalStorage
 from tests.pipeline.nats_server import NatsServer, nats_server, wait_for
 
-MOST = 1_000
+MAX_BYTES = 1_000
 
 
 @pytest.fixture(scope="module")
@@ -42,29 +42,29 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsServer]:
         yield running
 
 
-def bodies(count: int, first: int = 1) -> list[bytes]:
+def sample_bodies(count: int, first: int = 1) -> list[bytes]:
     return [b"<a n='%d'/>" % number for number in range(first, first + count)]
 
 
-def stream(server: NatsServer, name: str, subject: str | None = None) -> StreamAddress:
-    return StreamAddress(server.broker, name, subject)
+def stream_address(server: NatsServer, name: str, subject: str | None = None) -> StreamAddress:
+    return StreamAddress(server.address, name, subject)
 
 
 def read_all(
-    reading: RangeReader, line: RetryingClient
+    reader: RangeReader, client: RetryingClient
 ) -> tuple[list[tuple[int, bytes]], list[LostRange]]:
-    found, gone = [], []
-    while not reading.done:
-        portion = line.call(reading.next_chunk)
-        found += [(one.metadata.sequence.stream, one.data) for one in portion.messages]
-        gone += [portion.lost] if portion.lost else []
-    return found, gone
+    messages, lost = [], []
+    while not reader.done:
+        chunk = client.call(reader.next_chunk)
+        messages += [(message.metadata.sequence.stream, message.data) for message in chunk.messages]
+        lost += [chunk.lost] if chunk.lost else []
+    return messages, lost
 
 
 def run(
     frame: DataFrame, checkpoint: Path, during: Any = lambda number: None, **trigger: Any
 ) -> list[list[Row]]:
-    """The micro-batches of a stream that ends by itself; `during` is called within each."""
+    """Run a stream to its end and return its micro-batches; call `during` within each."""
     batches: list[list[Row]] = []
 
     def take(batch: DataFrame, number: int) -> None:
@@ -93,11 +93,11 @@ class TestAddress:
             ("tls://t0ken@[::1]:4443/S?subject=a.*.%3E", "tls://[::1]:4443/S?subject=a.*.>"),
         ],
     )
-    def test_shown_without_credentials(self, text: str, shown: str) -> None:
-        found = StreamAddress.parse(text)
-        assert str(found) == shown
-        assert "p@w" not in repr(found)
-        assert "t0ken" not in repr(found)
+    def test_text_form_has_no_credentials(self, text: str, shown: str) -> None:
+        address = StreamAddress.parse(text)
+        assert str(address) == shown
+        assert "p@w" not in repr(address)
+        assert "t0ken" not in repr(address)
 
     def test_credentials_are_decoded(self) -> None:
         broker = StreamAddress.parse("nats://ann:p%40w@h:1/S").server
@@ -106,12 +106,13 @@ class TestAddress:
     @pytest.mark.parametrize(
         "text",
         [
-            "", "S", "http://h/S", "nats://h", "nats://h/", "nats:///S", "nats://h:x/S", "nats://h:99999/S", "nats://h/a.b",
-            "nats://h/a b", "nats://h/S/T", "nats://h/>", "nats://h/S?subjects=a", "nats://h/S?subject=", "nats://h/S?subject=a..b",
+            "", "S", "http://h/S", "nats://h", "nats://h/", "nats:///S", "nats://h:x/S",
+            "nats://h:99999/S", "nats://h/a.b", "nats://h/a b", "nats://h/S/T", "nats://h/>",
+            "nats://h/S?subjects=a", "nats://h/S?subject=", "nats://h/S?subject=a..b",
             "nats://h/S?subject=>.a", "nats://h/S#x",
         ],
     )  # fmt: skip
-    def test_bad_streams(self, text: str) -> None:
+    def test_invalid_stream_addresses(self, text: str) -> None:
         with pytest.raises(PipelineError) as error:
             StreamAddress.parse(text)
         assert error.value.kind == "nats"
@@ -120,106 +121,112 @@ class TestAddress:
     @pytest.mark.parametrize(
         "text", ["nats://h/", "nats://h/a..b", "nats://h/a.*", "nats://h/a?b=c", "nats://h/$JS.x"]
     )
-    def test_bad_prefixes(self, text: str) -> None:
+    def test_invalid_prefixes(self, text: str) -> None:
         with pytest.raises(PipelineError, match="beginning of a subject"):
             OutboxAddress.parse(text)
 
-    def test_the_error_does_not_show_the_password(self) -> None:
+    def test_error_does_not_show_the_password(self) -> None:
         with pytest.raises(PipelineError) as error:
             StreamAddress.parse("nats://ann:secret@h/a.b")
         assert "secret" not in str(error.value)
 
 
 class TestReading:
-    def test_any_range_any_number_of_times(self, server: NatsServer) -> None:
-        server.make("RANGE")
-        server.put("RANGE", bodies(150))
-        twin = list(enumerate(bodies(150), 1))
-        with RetryingClient(server.broker) as line:
+    def test_ranges_can_be_read_repeatedly(self, server: NatsServer) -> None:
+        server.create_stream("RANGE")
+        server.publish("RANGE", sample_bodies(150))
+        twin = list(enumerate(sample_bodies(150), 1))
+        with RetryingClient(server.address) as client:
             for first, last in [(1, 150), (1, 150), (150, 150), (3, 2), (60, 70), (64, 129)]:
-                found = read_all(RangeReader(stream(server, "RANGE"), first, last), line)
-                assert found == (twin[first - 1 : last], [])
+                result = read_all(RangeReader(stream_address(server, "RANGE"), first, last), client)
+                assert result == (twin[first - 1 : last], [])
 
-            async def consumers(link: NatsConnection) -> int | None:
-                return (await link.jetstream.stream_info("RANGE")).state.consumer_count
+            async def consumers(connection: NatsConnection) -> int | None:
+                return (await connection.jetstream.stream_info("RANGE")).state.consumer_count
 
-            assert line.call(consumers) == 0
+            assert client.call(consumers) == 0
 
-    def test_single_holes_are_no_loss_and_the_beginning_is(self, server: NatsServer) -> None:
-        server.make("HOLES")
-        server.put("HOLES", bodies(20))
+    def test_only_a_missing_start_is_lost(self, server: NatsServer) -> None:
+        server.create_stream("HOLES")
+        server.publish("HOLES", sample_bodies(20))
 
-        async def dig(link: NatsConnection) -> None:
+        async def dig(connection: NatsConnection) -> None:
             for sequence in (9, 14, 15, 20):
-                await link.jetstream.delete_msg("HOLES", sequence)
-            await link.jetstream.purge_stream("HOLES", seq=6)
+                await connection.jetstream.delete_msg("HOLES", sequence)
+            await connection.jetstream.purge_stream("HOLES", seq=6)
 
-        server.ask(dig)
-        left = [(one, b"<a n='%d'/>" % one) for one in range(6, 20) if one not in (9, 14, 15)]
-        with RetryingClient(server.broker) as line:
-            address = stream(server, "HOLES")
-            assert read_all(RangeReader(address, 1, 20), line) == (left, [LostRange(1, 5, 5)])
-            assert read_all(RangeReader(address, 6, 20), line) == (left, [])
-            assert read_all(RangeReader(address, 2, 4), line) == ([], [LostRange(2, 4, 3)])
-            assert read_all(RangeReader(address, 14, 15), line) == ([], [])
+        server.call(dig)
+        left = [
+            (sequence_left, b"<a n='%d'/>" % sequence_left)
+            for sequence_left in range(6, 20)
+            if sequence_left not in (9, 14, 15)
+        ]
+        with RetryingClient(server.address) as client:
+            address = stream_address(server, "HOLES")
+            assert read_all(RangeReader(address, 1, 20), client) == (left, [LostRange(1, 5, 5)])
+            assert read_all(RangeReader(address, 6, 20), client) == (left, [])
+            assert read_all(RangeReader(address, 2, 4), client) == ([], [LostRange(2, 4, 3)])
+            assert read_all(RangeReader(address, 14, 15), client) == ([], [])
 
-    def test_other_subjects_are_not_gone(self, server: NatsServer) -> None:
-        server.make("MIXED")
+    def test_other_subjects_are_not_lost(self, server: NatsServer) -> None:
+        server.create_stream("MIXED")
         for number in range(1, 31):
-            server.put("MIXED", bodies(1, number), "wanted" if number % 10 == 0 else "other")
-        with RetryingClient(server.broker) as line:
-            reading = RangeReader(stream(server, "MIXED", "MIXED.wanted"), 1, 30)
-            found, gone = read_all(reading, line)
-        assert [sequence for sequence, _ in found] == [10, 20, 30]
-        assert gone == []
+            server.publish(
+                "MIXED", sample_bodies(1, number), "wanted" if number % 10 == 0 else "other"
+            )
+        with RetryingClient(server.address) as client:
+            reader = RangeReader(stream_address(server, "MIXED", "MIXED.wanted"), 1, 30)
+            messages, lost = read_all(reader, client)
+        assert [sequence for sequence, _ in messages] == [10, 20, 30]
+        assert lost == []
 
-    def test_a_broker_that_is_killed_and_comes_back(self, tmp_path: Path) -> None:
+    def test_reader_survives_a_broker_restart(self, tmp_path: Path) -> None:
         with nats_server(tmp_path / "store") as server:
-            server.make("BACK")
-            server.put("BACK", bodies(200))
-            said: list[str] = []
+            server.create_stream("BACK")
+            server.publish("BACK", sample_bodies(200))
+            log: list[str] = []
 
             def start_again(message: str) -> None:
-                said.append(message)
+                log.append(message)
                 server.start()
 
-            with RetryingClient(server.broker, retry_seconds=30, log=start_again) as line:
-                reading = RangeReader(stream(server, "BACK"), 1, 200)
-                first = line.call(reading.next_chunk).messages
+            with RetryingClient(server.address, retry_seconds=30, log=start_again) as client:
+                reader = RangeReader(stream_address(server, "BACK"), 1, 200)
+                first = client.call(reader.next_chunk).messages
                 server.kill()
-                rest, gone = read_all(reading, line)
-            before = [(one.metadata.sequence.stream, one.data) for one in first]
-            assert before + rest == list(enumerate(bodies(200), 1))
+                rest, lost = read_all(reader, client)
+            before = [(received.metadata.sequence.stream, received.data) for received in first]
+            assert before + rest == list(enumerate(sample_bodies(200), 1))
             assert 0 < len(before) < 200
-            assert gone == []
-            assert said
-            assert f"waiting for {server.broker}" in said[0]
+            assert lost == []
+            assert log
+            assert f"waiting for {server.address}" in log[0]
 
-    def test_patience_ends(self, server: NatsServer, tmp_path: Path) -> None:
-        nobody = NatsServer(tmp_path)
-        said: list[str] = []
+    def test_retries_end(self, server: NatsServer, tmp_path: Path) -> None:
+        unreachable = NatsServer(tmp_path)
+        log: list[str] = []
         with (
             pytest.raises(PipelineError, match="does not answer") as error,
-            RetryingClient(nobody.broker, retry_seconds=0.3, log=said.append) as line,
+            RetryingClient(unreachable.address, retry_seconds=0.3, log=log.append) as client,
         ):
-            line.call(RangeReader(stream(nobody, "S"), 1, 2).next_chunk)
+            client.call(RangeReader(stream_address(unreachable, "S"), 1, 2).next_chunk)
         assert error.value.hint
-        assert len(said) >= 2
+        assert len(log) >= 2
 
 
 class TestBatch:
-    def test_all_that_is_there(self, spark: SparkSession, server: NatsServer) -> None:
-        server.make("ALL")
-        sent = [*bodies(5), b"x" * (MOST + 1), b""]
-        server.put("ALL", sent)
-        address = stream(server, "ALL")
-        frame = nats_documents(spark, address, max_bytes=MOST, streaming=False)
-        found = frame.selectExpr(
+    def test_batch_reads_all_messages(self, spark: SparkSession, server: NatsServer) -> None:
+        server.create_stream("ALL")
+        sent = [*sample_bodies(5), b"x" * (MAX_BYTES + 1), b""]
+        server.publish("ALL", sent)
+        address = stream_address(server, "ALL")
+        frame = nats_documents(spark, address, max_bytes=MAX_BYTES, streaming=False)
+        rows = frame.selectExpr(
             "id", "body", "source", "unix_micros(time) as time", "fault"
         ).collect()
-        by_id = {row.id: row for row in found}
-        assert len(found) == len(by_id) == 7
-        twin = {f"ALL:{one.seq}": one for one in server.all("ALL")}
+        by_id = {row.id: row for row in rows}
+        assert len(rows) == len(by_id) == 7
+        twin = {f"ALL:{message.seq}": message for message in server.messages("ALL")}
         assert by_id.keys() == twin.keys()
         for id, row in by_id.items():
             assert row.source == str(address)
@@ -236,69 +243,82 @@ class TestBatch:
                 assert bytes(row.body) == (twin[id].data or b"")
                 assert row.fault is None
 
-    def test_nothing_there(self, spark: SparkSession, server: NatsServer) -> None:
-        server.make("EMPTY")
-        found = nats_documents(spark, stream(server, "EMPTY"), max_bytes=MOST, streaming=False)
-        assert found.collect() == []
+    def test_empty_stream(self, spark: SparkSession, server: NatsServer) -> None:
+        server.create_stream("EMPTY")
+        documents = nats_documents(
+            spark, stream_address(server, "EMPTY"), max_bytes=MAX_BYTES, streaming=False
+        )
+        assert documents.collect() == []
 
-    def test_many_parts(self, spark: SparkSession, server: NatsServer) -> None:
-        server.make("PARTS")
-        server.put("PARTS", bodies(600))
-        found = nats_documents(spark, stream(server, "PARTS"), max_bytes=MOST, streaming=False)
-        assert found.rdd.getNumPartitions() == 2
-        assert Counter(row.id for row in found.select("id").collect()) == Counter(
+    def test_several_partitions(self, spark: SparkSession, server: NatsServer) -> None:
+        server.create_stream("PARTS")
+        server.publish("PARTS", sample_bodies(600))
+        documents = nats_documents(
+            spark, stream_address(server, "PARTS"), max_bytes=MAX_BYTES, streaming=False
+        )
+        assert documents.rdd.getNumPartitions() == 2
+        assert Counter(row.id for row in documents.select("id").collect()) == Counter(
             f"PARTS:{number}" for number in range(1, 601)
         )
 
     def test_no_such_stream(self, spark: SparkSession, server: NatsServer) -> None:
         with pytest.raises(PipelineError, match="no stream NOPE") as error:
-            nats_documents(spark, stream(server, "NOPE"), max_bytes=MOST, streaming=True)
+            nats_documents(
+                spark, stream_address(server, "NOPE"), max_bytes=MAX_BYTES, streaming=True
+            )
         assert error.value.hint
 
     @pytest.mark.parametrize("retention", ["workqueue", "interest"])
-    def test_streams_that_drop_what_was_read(
+    def test_streams_that_drop_messages_after_reading(
         self, spark: SparkSession, server: NatsServer, retention: str
     ) -> None:
-        server.make(f"DROP_{retention}", retention=retention)
+        server.create_stream(f"DROP_{retention}", retention=retention)
         with pytest.raises(PipelineError, match="could not be read again"):
             nats_documents(
-                spark, stream(server, f"DROP_{retention}"), max_bytes=MOST, streaming=False
+                spark,
+                stream_address(server, f"DROP_{retention}"),
+                max_bytes=MAX_BYTES,
+                streaming=False,
             )
 
 
 class TestStreaming:
-    def test_limited_batches_and_a_fixed_end(
+    def test_batch_limit_and_fixed_end(
         self, spark: SparkSession, server: NatsServer, tmp_path: Path
     ) -> None:
-        server.make("LIMIT")
-        server.put("LIMIT", bodies(16))
-        address = stream(server, "LIMIT")
-        frame = nats_documents(spark, address, max_bytes=MOST, streaming=True, batch_size=7)
+        server.create_stream("LIMIT")
+        server.publish("LIMIT", sample_bodies(16))
+        address = stream_address(server, "LIMIT")
+        frame = nats_documents(spark, address, max_bytes=MAX_BYTES, streaming=True, batch_size=7)
 
-        def more(number: int) -> None:  # what comes during the run is for the next one
-            server.put("LIMIT", bodies(2, first=100 + 2 * number))
+        def more(number: int) -> None:  # messages that arrive during the run are for the next one
+            server.publish("LIMIT", sample_bodies(2, first=100 + 2 * number))
 
         batches = run(frame, tmp_path / "checkpoint", more)
         assert [len(batch) for batch in batches] == [7, 7, 2]
         assert {row.id for batch in batches for row in batch} == {
-            f"LIMIT:{one}" for one in range(1, 17)
+            f"LIMIT:{sequence}" for sequence in range(1, 17)
         }
         again = run(
-            nats_documents(spark, address, max_bytes=MOST, streaming=True, batch_size=100),
+            nats_documents(spark, address, max_bytes=MAX_BYTES, streaming=True, batch_size=100),
             tmp_path / "checkpoint",
         )
         assert [[row.id for row in batch] for batch in again] == [
-            [f"LIMIT:{one}" for one in range(17, 23)]
+            [f"LIMIT:{sequence}" for sequence in range(17, 23)]
         ]
-        assert [bytes(row.body) for row in again[0]] == bodies(6, first=100)
+        assert [bytes(row.body) for row in again[0]] == sample_bodies(6, first=100)
 
-    def test_a_failed_batch_is_the_same_again(
+    def test_failed_batch_is_repeated(
         self, spark: SparkSession, server: NatsServer, tmp_path: Path
     ) -> None:
-        server.make("AGAIN")
-        server.put("AGAIN", bodies(9))
+        server.create_stream("AGAIN")
+        server.publish("AGAIN", sample_bodies(9))
         frame = nats_documents(
-            spark, stream(server, "AGAIN"), max_bytes=MOST, streaming=True, batch_size=5
+            spark,
+            stream_address(server, "AGAIN"),
+            max_bytes=MAX_BYTES,
+            streaming=True,
+            batch_size=5,
         )
         seen: list[list[str]] = []
 
@@ -310,42 +330,50 @@ class TestStreaming:
         writer = frame.writeStream.foreachBatch(fail).trigger(availableNow=True)
         query = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
         wait_for(lambda: not query.isActive)
-        server.put("AGAIN", bodies(3, first=50))
+        server.publish("AGAIN", sample_bodies(3, first=50))
         batches = run(frame, tmp_path / "checkpoint")
-        assert [row.id for row in batches[0]] == seen[1] == [f"AGAIN:{one}" for one in range(6, 10)]
+        assert (
+            [row.id for row in batches[0]]
+            == seen[1]
+            == [f"AGAIN:{sequence}" for sequence in range(6, 10)]
+        )
         assert [row.id for batch in batches[1:] for row in batch] == [
-            f"AGAIN:{one}" for one in (10, 11, 12)
+            f"AGAIN:{sequence}" for sequence in (10, 11, 12)
         ]
 
-    def test_what_is_lost_between_two_runs_is_told(
+    def test_messages_lost_between_runs_are_reported(
         self, spark: SparkSession, server: NatsServer, tmp_path: Path
     ) -> None:
-        server.make("LOST")
-        server.put("LOST", bodies(5))
+        server.create_stream("LOST")
+        server.publish("LOST", sample_bodies(5))
         frame = nats_documents(
-            spark, stream(server, "LOST"), max_bytes=MOST, streaming=True, batch_size=4
+            spark, stream_address(server, "LOST"), max_bytes=MAX_BYTES, streaming=True, batch_size=4
         )
         run(frame, tmp_path / "checkpoint")
-        server.put("LOST", bodies(10, first=6))
+        server.publish("LOST", sample_bodies(10, first=6))
 
-        async def purge(link: NatsConnection) -> None:
-            await link.jetstream.purge_stream("LOST", seq=12)
+        async def purge(connection: NatsConnection) -> None:
+            await connection.jetstream.purge_stream("LOST", seq=12)
 
-        server.ask(purge)
+        server.call(purge)
         batches = run(frame, tmp_path / "checkpoint")
         assert [len(batch) for batch in batches] == [4, 1]
         rows = {row.id: row for batch in batches for row in batch}
-        assert rows.keys() == {"LOST:6-11", *(f"LOST:{one}" for one in range(12, 16))}
+        assert rows.keys() == {"LOST:6-11", *(f"LOST:{sequence}" for sequence in range(12, 16))}
         assert rows["LOST:6-11"].fault.kind == "gone"
         assert rows["LOST:6-11"].fault.message.startswith("6 messages")
         assert rows["LOST:6-11"].body is None
 
-    def test_a_broker_killed_between_batches(self, spark: SparkSession, tmp_path: Path) -> None:
+    def test_broker_killed_between_batches(self, spark: SparkSession, tmp_path: Path) -> None:
         with nats_server(tmp_path / "store") as server:
-            server.make("KILLED")
-            server.put("KILLED", bodies(30))
+            server.create_stream("KILLED")
+            server.publish("KILLED", sample_bodies(30))
             frame = nats_documents(
-                spark, stream(server, "KILLED"), max_bytes=MOST, streaming=True, batch_size=10
+                spark,
+                stream_address(server, "KILLED"),
+                max_bytes=MAX_BYTES,
+                streaming=True,
+                batch_size=10,
             )
             taken: list[str] = []
 
@@ -362,12 +390,12 @@ class TestStreaming:
             try:
                 wait_for(lambda: server._process is not None and server._process.poll() is not None)
                 server.start()
-                server.put("KILLED", bodies(5, first=31))
+                server.publish("KILLED", sample_bodies(5, first=31))
                 wait_for(lambda: len(taken) >= 35 or not query.isActive)
                 assert query.exception() is None
             finally:
                 query.stop()
-            assert sorted(taken) == sorted(f"KILLED:{one}" for one in range(1, 36))
+            assert sorted(taken) == sorted(f"KILLED:{sequence}" for sequence in range(1, 36))
 
 
 class TestPlanning:
@@ -376,10 +404,10 @@ class TestPlanning:
         source = NatsSource({"address": str(address), "batch": "5", **options})
         return source.streamReader(None)  # type: ignore[arg-type]
 
-    def test_limits(self, server: NatsServer) -> None:
-        server.make("PLAN")
-        server.put("PLAN", bodies(12))
-        planner = self.planner(stream(server, "PLAN"))
+    def test_offsets_respect_the_limit(self, server: NatsServer) -> None:
+        server.create_stream("PLAN")
+        server.publish("PLAN", sample_bodies(12))
+        planner = self.planner(stream_address(server, "PLAN"))
         try:
             start = planner.initialOffset()
             assert start["sequence"] == 0
@@ -391,25 +419,25 @@ class TestPlanning:
             assert planner.partitions(everything, everything) == []
             assert planner.reportLatestOffset() == {"sequence": 12}
             planner.prepareForTriggerAvailableNow()
-            server.put("PLAN", bodies(3))
+            server.publish("PLAN", sample_bodies(3))
             assert planner.latestOffset(start, ReadAllAvailable())["sequence"] == 12
         finally:
             planner.stop()
 
-    def test_a_quiet_subject_of_a_busy_stream(self, server: NatsServer) -> None:
-        server.make("QUIET")
-        server.put("QUIET", bodies(20), "other")
-        planner = self.planner(stream(server, "QUIET", "QUIET.wanted"))
+    def test_quiet_subject_of_a_busy_stream(self, server: NatsServer) -> None:
+        server.create_stream("QUIET")
+        server.publish("QUIET", sample_bodies(20), "other")
+        planner = self.planner(stream_address(server, "QUIET", "QUIET.wanted"))
 
-        async def purge(link: NatsConnection) -> None:
-            await link.jetstream.purge_stream("QUIET", seq=18)
+        async def purge(connection: NatsConnection) -> None:
+            await connection.jetstream.purge_stream("QUIET", seq=18)
 
         try:
             start = planner.initialOffset()
             assert planner.latestOffset(start, ReadMaxRows(5)) == start  # no empty batches
-            server.ask(purge)  # what goes was not wanted, and the planner knows it
+            server.call(purge)  # the planner knows that no wanted message was purged
             assert planner.latestOffset(start, ReadMaxRows(5)) == start
-            server.put("QUIET", bodies(1), "wanted")
+            server.publish("QUIET", sample_bodies(1), "wanted")
             end = planner.latestOffset(start, ReadMaxRows(5))
             assert end == {"sequence": 21, "since": 21}
             [part] = planner.partitions(start, end)
@@ -417,10 +445,10 @@ class TestPlanning:
         finally:
             planner.stop()
 
-    def test_a_stream_that_was_made_anew(self, server: NatsServer) -> None:
-        server.make("ANEW")
-        server.put("ANEW", bodies(2))
-        planner = self.planner(stream(server, "ANEW"))
+    def test_recreated_stream(self, server: NatsServer) -> None:
+        server.create_stream("ANEW")
+        server.publish("ANEW", sample_bodies(2))
+        planner = self.planner(stream_address(server, "ANEW"))
         try:
             with pytest.raises(PipelineError, match="made anew"):
                 planner.latestOffset({"sequence": 9, "since": 1}, ReadMaxRows(5))
@@ -428,66 +456,83 @@ class TestPlanning:
             planner.stop()
 
 
-ODD = ["ann", "a.b", "a b", "*", ">", "ünï", "", "=", "x/y:z", "%2E", "\n", "猫" * 2_000, "l" * 512, "l" * 513]  # fmt: skip
+UNUSUAL_NAMES = [
+    "ann",
+    "a.b",
+    "a b",
+    "*",
+    ">",
+    "ünï",
+    "",
+    "=",
+    "x/y:z",
+    "%2E",
+    "\n",
+    "猫" * 2_000,
+    "l" * 512,
+    "l" * 513,
+]
 
 
-def mail(spark: SparkSession, rows: list[tuple[str, bytes, list[str]]]) -> DataFrame:
+def outbox_rows(spark: SparkSession, rows: list[tuple[str, bytes, list[str]]]) -> DataFrame:
     return spark.createDataFrame(
         [(document, body, "v1", names) for document, body, names in rows],
         "document string, body binary, version string, subscribers array<string>",
     )
 
 
-def delivered(server: NatsServer, name: str) -> Counter[tuple[str, str, bytes | None]]:
-    """(document, subscriber, body) of all messages of a stream, each with its number."""
+def read_messages(server: NatsServer, name: str) -> Counter[tuple[str, str, bytes | None]]:
+    """Return (document, subscriber, body) of all messages of a stream, counted."""
     return Counter(
         (
-            unquote(one.headers["Pathcast-Document"]),
-            unquote(one.headers["Pathcast-Subscriber"]),
-            one.data,
+            unquote(message.headers["Pathcast-Document"]),
+            unquote(message.headers["Pathcast-Subscriber"]),
+            message.data,
         )
-        for one in server.all(name)
-        if one.headers and "Pathcast-Document" in one.headers
+        for message in server.messages(name)
+        if message.headers and "Pathcast-Document" in message.headers
     )
 
 
-def expected(rows: list[tuple[str, bytes, list[str]]]) -> Counter[tuple[str, str, bytes | None]]:
+def expected_messages(
+    rows: list[tuple[str, bytes, list[str]]],
+) -> Counter[tuple[str, str, bytes | None]]:
     return Counter((document, name, body) for document, body, names in rows for name in names)
 
 
 class TestOutbox:
-    def test_a_message_for_each_delivery(
+    def test_one_message_per_delivery(
         self, spark: SparkSession, server: NatsServer, tmp_path: Path
     ) -> None:
-        rows = [("f/1.xml", b"<a/>", ODD), ("f/ü 2.xml", b"<b/>", ["ann", "bob"])]
-        outbox = NatsOutbox(OutboxAddress(server.broker, "box.one"))
-        outbox.stage(mail(spark, rows), str(tmp_path))
-        assert outbox.publish(spark, str(tmp_path)) == len(ODD) + 2
-        assert delivered(server, "box_one") == expected(rows)
-        for one in server.all("box_one"):
-            assert one.headers is not None
-            subscriber = unquote(one.headers["Pathcast-Subscriber"])
-            assert one.subject == f"box.one.{subject_token(subscriber)}"
-            assert one.headers["Pathcast-Version"] == "v1"
-            document = unquote(one.headers["Pathcast-Document"])
-            assert one.headers["Nats-Msg-Id"] == message_id(document, subscriber)
+        rows = [("f/1.xml", b"<a/>", UNUSUAL_NAMES), ("f/ü 2.xml", b"<b/>", ["ann", "bob"])]
+        outbox = NatsOutbox(OutboxAddress(server.address, "box.one"))
+        outbox.stage(outbox_rows(spark, rows), str(tmp_path))
+        assert outbox.publish(spark, str(tmp_path)) == len(UNUSUAL_NAMES) + 2
+        assert read_messages(server, "box_one") == expected_messages(rows)
+        for message in server.messages("box_one"):
+            assert message.headers is not None
+            subscriber = unquote(message.headers["Pathcast-Subscriber"])
+            assert message.subject == f"box.one.{subject_token(subscriber)}"
+            assert message.headers["Pathcast-Version"] == "v1"
+            document = unquote(message.headers["Pathcast-Document"])
+            assert message.headers["Nats-Msg-Id"] == message_id(document, subscriber)
         assert outbox.undeliverable(spark, str(tmp_path)).count() == 0
-        assert outbox.publish(spark, str(tmp_path)) == len(ODD) + 2
-        assert delivered(server, "box_one") == expected(rows)
+        assert outbox.publish(spark, str(tmp_path)) == len(UNUSUAL_NAMES) + 2
+        assert read_messages(server, "box_one") == expected_messages(rows)
 
-    def test_no_mail(self, spark: SparkSession, server: NatsServer, tmp_path: Path) -> None:
-        outbox = NatsOutbox(OutboxAddress(server.broker, "box.none"))
-        outbox.stage(mail(spark, []), str(tmp_path))
+    def test_no_deliveries(self, spark: SparkSession, server: NatsServer, tmp_path: Path) -> None:
+        outbox = NatsOutbox(OutboxAddress(server.address, "box.none"))
+        outbox.stage(outbox_rows(spark, []), str(tmp_path))
         assert outbox.publish(spark, str(tmp_path)) == 0
 
-    def test_once_over_a_crash_and_beyond_the_window(
+    def test_exactly_once_after_a_crash_beyond_the_duplicate_window(
         self, spark: SparkSession, server: NatsServer, tmp_path: Path
     ) -> None:
-        server.make("CRASH", subjects=["crash.>"], duplicate_window=0.1)
-        server.put("crash", bodies(3), "elsewhere")  # before it began: none of its business
+        server.create_stream("CRASH", subjects=["crash.>"], duplicate_window=0.1)
+        server.publish("crash", sample_bodies(3), "elsewhere")  # published before the batch started
         rows = [(f"{n}.xml", b"<a/>", ["ann", "b.c"]) for n in range(40)]
-        outbox = NatsOutbox(OutboxAddress(server.broker, "crash"))
-        outbox.stage(mail(spark, rows), str(tmp_path))
+        outbox = NatsOutbox(OutboxAddress(server.address, "crash"))
+        outbox.stage(outbox_rows(spark, rows), str(tmp_path))
         task = outbox._begin(LocalStorage(tmp_path))
 
         def some() -> Iterator[pa.RecordBatch]:
@@ -499,24 +544,24 @@ class TestOutbox:
 
         with pytest.raises(RuntimeError, match="killed"):
             list(publish_batches(some(), task))
-        assert sum(delivered(server, "CRASH").values()) == 50
+        assert sum(read_messages(server, "CRASH").values()) == 50
 
-        async def taken_twice(link: NatsConnection) -> bool:
+        async def taken_twice(connection: NatsConnection) -> bool:
             probe = partial(
-                link.jetstream.publish,
+                connection.jetstream.publish,
                 "crash.probe",
                 headers={"Nats-Msg-Id": message_id("24.xml", "b.c")},
             )
             return not (await probe()).duplicate
 
-        wait_for(lambda: server.ask(taken_twice))  # the broker itself has forgotten the first ids
+        wait_for(lambda: server.call(taken_twice))  # the broker's duplicate window has passed
         assert outbox.publish(spark, str(tmp_path)) == 80
-        assert delivered(server, "CRASH") == expected(rows)
+        assert read_messages(server, "CRASH") == expected_messages(rows)
 
-    def test_once_over_a_broken_connection(self, tmp_path: Path) -> None:
+    def test_exactly_once_over_broken_connections(self, tmp_path: Path) -> None:
         rows = [(f"{n}.xml", b"<a/>", ["ann", "bob"]) for n in range(20)]
         with nats_server(tmp_path / "store") as server:
-            outbox = NatsOutbox(OutboxAddress(server.broker, "broken"))
+            outbox = NatsOutbox(OutboxAddress(server.address, "broken"))
             task = outbox._begin(LocalStorage(tmp_path))
 
             def some() -> Iterator[pa.RecordBatch]:
@@ -535,67 +580,67 @@ class TestOutbox:
                         ]
                     )
 
-            told = pa.Table.from_batches(publish_batches(some(), task)).to_pylist()
-            assert sum(row["sent"] for row in told) == 40
-            assert delivered(server, "broken") == expected(rows)
+            report = pa.Table.from_batches(publish_batches(some(), task)).to_pylist()
+            assert sum(row["sent"] for row in report) == 40
+            assert read_messages(server, "broken") == expected_messages(rows)
 
     @pytest.mark.deep
-    def test_once_over_a_broker_that_is_killed_again_and_again(
+    def test_exactly_once_over_repeated_broker_kills(
         self, spark: SparkSession, tmp_path: Path
     ) -> None:
         rows = [(f"{n}.xml", b"<a/>" * 300, [f"s{m}" for m in range(20)]) for n in range(1_000)]
         with nats_server(tmp_path / "store") as server:
-            server.make("DEEP", subjects=["deep.>"], duplicate_window=0.1)
-            outbox = NatsOutbox(OutboxAddress(server.broker, "deep"))
-            outbox.stage(mail(spark, rows).repartition(2), str(tmp_path / "staging"))
+            server.create_stream("DEEP", subjects=["deep.>"], duplicate_window=0.1)
+            outbox = NatsOutbox(OutboxAddress(server.address, "deep"))
+            outbox.stage(outbox_rows(spark, rows).repartition(2), str(tmp_path / "staging"))
 
-            async def count(link: NatsConnection) -> int:
-                return (await link.jetstream.stream_info("DEEP")).state.messages
+            async def count(connection: NatsConnection) -> int:
+                return (await connection.jetstream.stream_info("DEEP")).state.messages
 
             with ThreadPoolExecutor(1) as pool:
                 sent = pool.submit(outbox.publish, spark, str(tmp_path / "staging"))
                 for enough in range(1_000, 20_000, 4_000):
-                    wait_for(lambda enough=enough: server.ask(count) >= enough)  # type: ignore[misc]
+                    wait_for(lambda enough=enough: server.call(count) >= enough)  # type: ignore[misc]
                     assert not sent.done()
                     server.kill()
-                    back = time.monotonic() + 0.3  # away for longer than it would remember ids
+                    back = time.monotonic() + 0.3  # longer than the duplicate window
                     wait_for(lambda back=back: time.monotonic() > back)  # type: ignore[misc]
                     server.start()
                 assert sent.result(120) == 20_000
-            assert delivered(server, "DEEP") == expected(rows)
+            assert read_messages(server, "DEEP") == expected_messages(rows)
 
-    def test_what_is_too_large_is_left_out_and_told(
+    def test_too_large_deliveries_are_skipped_and_reported(
         self,
         spark: SparkSession,
         server: NatsServer,
         tmp_path: Path,
         capfd: pytest.CaptureFixture[str],
     ) -> None:
-        server.make("LARGE", subjects=["large.>"], max_msg_size=2_000)
+        server.create_stream("LARGE", subjects=["large.>"], max_msg_size=2_000)
         small, large = b"s" * 500, b"l" * 2_001
         rows = [("1", small, ["ann"]), ("2", large, ["ann", "bob"]), ("3", small, ["bob"])]
-        outbox = NatsOutbox(OutboxAddress(server.broker, "large"))
-        outbox.stage(mail(spark, rows), str(tmp_path))
+        outbox = NatsOutbox(OutboxAddress(server.address, "large"))
+        outbox.stage(outbox_rows(spark, rows), str(tmp_path))
         assert outbox.publish(spark, str(tmp_path)) == 2
-        assert delivered(server, "LARGE") == expected([rows[0], rows[2]])
+        assert read_messages(server, "LARGE") == expected_messages([rows[0], rows[2]])
         [row] = outbox.undeliverable(spark, str(tmp_path)).collect()
         assert (row.document, row.subscribers, row.kind) == ("2", ["ann", "bob"], "size")
         assert "2,000" in row.message
         assert "2 deliveries are too large" in capfd.readouterr().err
 
-    def test_the_largest_that_the_broker_takes(self, server: NatsServer, tmp_path: Path) -> None:
-        server.make("EDGE", subjects=["edge.>"], max_msg_size=2_000)
-        outbox = NatsOutbox(OutboxAddress(server.broker, "edge"), retry_seconds=0)
+    def test_largest_message_of_the_broker(self, server: NatsServer, tmp_path: Path) -> None:
+        server.create_stream("EDGE", subjects=["edge.>"], max_msg_size=2_000)
+        outbox = NatsOutbox(OutboxAddress(server.address, "edge"), retry_seconds=0)
         task = outbox._begin(LocalStorage(tmp_path))
         sizes = range(1_500, 2_001)
         row = {"version": "v", "subscribers": ["ann"]}
         some = [{"document": f"{size}", "body": b"x" * size, **row} for size in sizes]
         batch = pa.RecordBatch.from_pylist(some)
-        told = pa.Table.from_batches(publish_batches(iter([batch]), task)).to_pylist()
-        sent = sum(one["sent"] or 0 for one in told)
-        stored = [len(one.data or b"") for one in server.all("EDGE")]
+        report = pa.Table.from_batches(publish_batches(iter([batch]), task)).to_pylist()
+        sent = sum(item["sent"] or 0 for item in report)
+        stored = [len(item.data or b"") for item in server.messages("EDGE")]
         assert stored == list(sizes)[:sent]
-        assert len(told) == 1 + len(sizes) - sent
+        assert len(report) == 1 + len(sizes) - sent
         assert 0 < sent < len(sizes)
 
     @pytest.mark.parametrize(
@@ -606,24 +651,24 @@ class TestOutbox:
             ({"subjects": ["w3.>"], "no_ack": True}, "acknowledges nothing"),
         ],
     )
-    def test_streams_that_will_not_do(
+    def test_unsuitable_streams(
         self, server: NatsServer, tmp_path: Path, settings: dict[str, Any], why: str
     ) -> None:
         prefix = settings["subjects"][0][:2]
-        server.make(f"WRONG_{prefix}", **settings)
+        server.create_stream(f"WRONG_{prefix}", **settings)
         with pytest.raises(PipelineError, match=why):
-            NatsOutbox(OutboxAddress(server.broker, prefix))._begin(LocalStorage(tmp_path))
+            NatsOutbox(OutboxAddress(server.address, prefix))._begin(LocalStorage(tmp_path))
 
     @given(st.text())
-    def test_a_token_is_one_token_and_can_be_read_back(self, subscriber: str) -> None:
-        found = subject_token(subscriber)
-        assert found
-        assert found.isascii()
-        assert found.isprintable()
-        assert not set(" .*>") & set(found)
-        if not found.startswith("=") or found == "=":
-            assert subscriber_of(found) == subscriber
+    def test_subject_token_roundtrip(self, subscriber: str) -> None:
+        token = subject_token(subscriber)
+        assert token
+        assert token.isascii()
+        assert token.isprintable()
+        assert not set(" .*>") & set(token)
+        if not token.startswith("=") or token == "=":
+            assert subscriber_of(token) == subscriber
 
-    def test_pairs_are_told_apart(self) -> None:
+    def test_message_ids_are_unique(self) -> None:
         pairs = [("a", "b/c"), ("a/b", "c"), ('a"', ',"b'), ('a", ', 'b"'), ("", "a"), ("a", "")]
         assert len({message_id(*pair) for pair in pairs}) == len(pairs)

@@ -1,4 +1,4 @@
-"""A run from a stream of a real broker to subjects of it, stopped in the middle and gone on with."""
+"""A run from a NATS stream to NATS subjects, interrupted and resumed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from pathcast.pipeline.sinks.nats import NatsOutbox
 from pathcast.pipeline.sources import Source, kind_of
 from pathcast.pipeline.subscriptions import SubscriptionSource
 from tests.pipeline.nats_server import nats_server
-from tests.pipeline.test_running import LIMITS, delivered, twin, write_subscriptions
+from tests.pipeline.test_running import (
+    LIMITS,
+    expected_deliveries,
+    read_deliveries,
+    write_subscriptions,
+)
 
 
 def test_from_stream_to_subjects(spark: SparkSession, tmp_path: Path) -> None:
@@ -27,35 +32,35 @@ def test_from_stream_to_subjects(spark: SparkSession, tmp_path: Path) -> None:
         ],
     )
     with nats_server(tmp_path / "store") as server:
-        server.make("FEED")
+        server.create_stream("FEED")
         bodies = [b"<a><b>%d</b></a>" % number for number in range(5, 9)] + [b"<a>"]
-        server.put("FEED", bodies)
-        address = str(StreamAddress(server.broker, "FEED"))
+        server.publish("FEED", bodies)
+        address = str(StreamAddress(server.address, "FEED"))
         assert kind_of(address) == "nats"
-        order = RunSpec(
+        spec = RunSpec(
             SubscriptionSource(file),
             Source(address, "nats", LIMITS.size),
             str(tmp_path / "out"),
             BatchSettings(LIMITS),
-            lambda _: NatsOutbox(OutboxAddress(server.broker, "mail")),
+            lambda _: NatsOutbox(OutboxAddress(server.address, "mail")),
             batch_size=3,
         )
-        heard: list[RunEvent] = []
+        events: list[RunEvent] = []
         stopping = threading.Event()
 
-        def hear(event: RunEvent) -> None:
-            heard.append(event)
+        def on_event(event: RunEvent) -> None:
+            events.append(event)
             if isinstance(event, BatchDone):
                 stopping.set()
 
-        PipelineRun(spark, order, hear).run_stream(stopping)  # the first batch, and no more
-        assert [event.outcome.documents for event in heard if isinstance(event, BatchDone)] == [3]
-        PipelineRun(spark, order, heard.append).run_stream(threading.Event(), until_caught_up=True)
-        assert [event.outcome.refused for event in heard if isinstance(event, BatchDone)] == [0, 1]
+        PipelineRun(spark, spec, on_event).run_stream(stopping)  # the first batch only
+        assert [event.outcome.documents for event in events if isinstance(event, BatchDone)] == [3]
+        PipelineRun(spark, spec, events.append).run_stream(threading.Event(), until_caught_up=True)
+        assert [event.outcome.refused for event in events if isinstance(event, BatchDone)] == [0, 1]
         documents = {f"FEED:{number}": body for number, body in enumerate(bodies, 1)}
-        expected = twin(file, documents)
-        assert delivered(spark, tmp_path / "out") == expected
-        sent = server.all("mail")
+        expected = expected_deliveries(file, documents)
+        assert read_deliveries(spark, tmp_path / "out") == expected
+        sent = server.messages("mail")
         assert len(sent) == len(expected)
         assert {
             (

@@ -29,7 +29,7 @@ from pathcast.pipeline.statistics import (
     compute,
     read_statistics,
 )
-from tests.pipeline.made_runs import EPOCH, START, Doc, Run
+from tests.pipeline.made_runs import EPOCH, START, SampleDocument, SampleRun
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -43,8 +43,8 @@ FORBIDDEN = {"script", "iframe", "object", "embed", "link", "base", "form", "img
 PLOTS = ("traffic", "matches", "selectivity", "structures", "overlap", "busiest", "errors")
 
 
-def checked(text: str) -> html.HtmlElement:
-    """The page, if it refers to nothing outside itself and runs nothing."""
+def parse_safe_page(text: str) -> html.HtmlElement:
+    """Parse the page; check that it has no scripts and no external references."""
     root = html.document_fromstring(text)
     for part in root.iter(etree.Element):
         assert part.tag not in FORBIDDEN
@@ -75,9 +75,9 @@ def tables(root: html.HtmlElement) -> dict[str, list[list[str]]]:
     }
 
 
-def hostile_run() -> Run:
+def untrusted_run() -> SampleRun:
     docs = [
-        Doc(
+        SampleDocument(
             batch=n // 10,
             id=f"{HOSTILE[n % 2]}{n}",
             time=START + timedelta(seconds=n),
@@ -89,19 +89,19 @@ def hostile_run() -> Run:
         )
         for n in range(30)
     ]
-    routes = {one: one for one in HOSTILE}
-    return Run(docs, {"v": routes})
+    routes = {id: id for id in HOSTILE}
+    return SampleRun(docs, {"v": routes})
 
 
 @pytest.fixture(scope="module")
 def report(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
     out = tmp_path_factory.mktemp("hostile")
-    compute(spark, hostile_run().write(out), settings=StatisticsSettings(window=1, decay=1.0))
+    compute(spark, untrusted_run().write(out), settings=StatisticsSettings(window=1, decay=1.0))
     return write_report(spark, str(out), out / "report.html").read_text(encoding="utf-8")
 
 
-def test_a_page_of_hostile_texts_runs_nothing(report: str) -> None:
-    root = checked(report)
+def test_untrusted_text_is_escaped(report: str) -> None:
+    root = parse_safe_page(report)
     assert "default-src 'none'" in report
     shown = root.text_content()
     assert "<script>alert(1)</script>" in shown  # as text
@@ -109,51 +109,57 @@ def test_a_page_of_hostile_texts_runs_nothing(report: str) -> None:
     assert "x" * 200 not in report
 
 
-def test_every_plot_is_there(report: str) -> None:
-    root = checked(report)
+def test_all_plots_are_present(report: str) -> None:
+    root = parse_safe_page(report)
     assert [svg.get("id") or svg.get("aria-label") for svg in root.xpath("//svg")]
-    found = {str(id).split("-")[0] for id in root.xpath("//svg//@id")}
-    assert found == set(PLOTS)
+    names = {str(id).split("-")[0] for id in root.xpath("//svg//@id")}
+    assert names == set(PLOTS)
     assert "var(--accent)" in report
-    # Stand-ins are gone, except where an id only looks like one.
+    # Placeholder colours are replaced, except where an id looks like one.
     assert "#040404" not in "".join(map(str, root.xpath("//svg//@style")))
 
 
-def test_tables_tell_what_the_statistics_do(report: str) -> None:
-    found = tables(checked(report))
-    docs = hostile_run().docs
+def test_tables_agree_with_the_statistics(report: str) -> None:
+    rows_by_table = tables(parse_safe_page(report))
+    docs = untrusted_run().docs
     read = [doc for doc in docs if doc.matches is not None]
-    counts = {one: sum(one in (doc.matches or ()) for doc in read) for one in HOSTILE}
-    most = [(row[0], row[2], row[3]) for row in found["Most matching"]]
-    order = sorted((one for one in HOSTILE if counts[one]), key=lambda one: (-counts[one], one))
-    assert most == [(shorten(one, 160), str(counts[one]), str(len(read))) for one in order]
-    assert [row[0] for row in found["Never matched"]] == [shorten(HOSTILE[5], 160)]
-    assert [row[1] for row in found["Errors by kind"]] == [str(len(docs) - len(read))]
-    assert sum(int(row[1]) for row in found["Sources"]) == len(docs)
-    assert [row[0] for row in found["Compared subscriptions"]] == list("12345")
-    assert found["Most frequent structures"][-1][3] == "100%"
+    counts = {id: sum(id in (doc.matches or ()) for doc in read) for id in HOSTILE}
+    most = [(row[0], row[2], row[3]) for row in rows_by_table["Most matching"]]
+    order = sorted((id for id in HOSTILE if counts[id]), key=lambda id: (-counts[id], id))
+    assert most == [(shorten(id, 160), str(counts[id]), str(len(read))) for id in order]
+    assert [row[0] for row in rows_by_table["Never matched"]] == [shorten(HOSTILE[5], 160)]
+    assert [row[1] for row in rows_by_table["Errors by kind"]] == [str(len(docs) - len(read))]
+    assert sum(int(row[1]) for row in rows_by_table["Sources"]) == len(docs)
+    assert [row[0] for row in rows_by_table["Compared subscriptions"]] == list("12345")
+    assert rows_by_table["Most frequent structures"][-1][3] == "100%"
 
 
 def test_an_empty_run_has_statistics_and_a_report(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(PipelineError, match="holds no run"):
         compute(spark, str(tmp_path))
-    (tmp_path / "pathcast.json").write_text("{}")  # as a run begins that finds nothing
+    (tmp_path / "pathcast.json").write_text("{}")  # as in a run without documents
     with pytest.raises(PipelineError, match="compute them first"):
         write_report(spark, str(tmp_path), tmp_path / "report.html")
     assert not (tmp_path / "report.html").exists()
-    found = compute(spark, str(tmp_path), settings=StatisticsSettings(subscriptions=("no", "no")))
-    assert (found.summary.documents, found.summary.windows, found.summary.silent) == (0, 0, None)
-    assert {name for name in TABLES if not found.table(spark, name).isEmpty()} == {"chosen"}
-    assert found.table(spark, "chosen").collect() == [("no", 0)]
-    assert read_statistics(spark, str(tmp_path)) == found
+    statistics = compute(
+        spark, str(tmp_path), settings=StatisticsSettings(subscriptions=("no", "no"))
+    )
+    assert (
+        statistics.summary.documents,
+        statistics.summary.windows,
+        statistics.summary.silent,
+    ) == (0, 0, None)
+    assert {name for name in TABLES if not statistics.table(spark, name).isEmpty()} == {"chosen"}
+    assert statistics.table(spark, "chosen").collect() == [("no", 0)]
+    assert read_statistics(spark, str(tmp_path)) == statistics
     assert not list(tmp_path.glob("_statistics*"))
     text = write_report(spark, str(tmp_path), tmp_path / "report.html").read_text(encoding="utf-8")
-    root = checked(text)
+    root = parse_safe_page(text)
     with pytest.raises(PipelineError, match="cannot write"):
         write_report(spark, str(tmp_path), tmp_path / "nowhere" / "report.html")
     assert not root.xpath("//svg")
-    for told in ("There are no documents.", "Nothing matched.", "There were no errors."):
-        assert told in root.text_content()
+    for empty_text in ("There are no documents.", "Nothing matched.", "There were no errors."):
+        assert empty_text in root.text_content()
 
 
 # --- without Spark --------------------------------------------------------------------------------
@@ -163,12 +169,12 @@ def content(
     traffic: tuple[TrafficPoint, ...], *, by: str = "time", windows_per_point: int = 1
 ) -> ReportContent:
     summary = StatisticsSummary(
-        documents=sum(one.documents for one in traffic),
+        documents=sum(point.documents for point in traffic),
         bytes=0,
-        read=sum(one.documents - one.refused for one in traffic),
-        matched=sum(one.matched for one in traffic),
-        matches=sum(one.matches for one in traffic),
-        refused=sum(one.refused for one in traffic),
+        read=sum(point.documents - point.refused for point in traffic),
+        matched=sum(point.matched for point in traffic),
+        matches=sum(point.matches for point in traffic),
+        refused=sum(point.refused for point in traffic),
         errors=0,
         deliveries=0,
         groups=0,
@@ -205,7 +211,7 @@ def content(
 
 @pytest.mark.parametrize("by", ["time", "batch"])
 @pytest.mark.parametrize("windows", [(-3,), (5, 6), (0, 40, 59), (100, 103, 106)])
-def test_any_traffic_can_be_drawn(by: str, windows: tuple[int, ...]) -> None:
+def test_traffic_plot_of_any_windows(by: str, windows: tuple[int, ...]) -> None:
     points = tuple(
         TrafficPoint(
             window=at,
@@ -218,8 +224,8 @@ def test_any_traffic_can_be_drawn(by: str, windows: tuple[int, ...]) -> None:
         )
         for at in windows
     )
-    made = content(points, by=by, windows_per_point=3 if windows[-1] == 106 else 1)
-    traffic, matches = plot_traffic(made), plot_matches(made)
+    page_content = content(points, by=by, windows_per_point=3 if windows[-1] == 106 else 1)
+    traffic, matches = plot_traffic(page_content), plot_matches(page_content)
     assert traffic is not None
     assert matches is not None
     texts = [
@@ -228,27 +234,27 @@ def test_any_traffic_can_be_drawn(by: str, windows: tuple[int, ...]) -> None:
     assert {"matched", "matched by none", "refused"} <= set(texts)
     if by == "batch":
         assert "batch" in texts
-    checked(render_page(made, "here"))
+    parse_safe_page(render_page(page_content, "here"))
 
 
-def test_documents_that_were_all_refused_are_drawn() -> None:
-    made = content((TrafficPoint(0, None, 2, 0, 0, 2, 10),), by="batch")
-    assert plot_traffic(made) is not None
-    assert plot_matches(made) is None
+def test_traffic_plot_of_refused_documents() -> None:
+    page_content = content((TrafficPoint(0, None, 2, 0, 0, 2, 10),), by="batch")
+    assert plot_traffic(page_content) is not None
+    assert plot_matches(page_content) is None
 
 
-def test_unknown_overlap_is_drawn_empty() -> None:
+def test_overlap_plot_with_unknown_shares() -> None:
     matrix = OverlapMatrix(("a", "b"), (1, 1), ((1.0, None), (0.5, 1.0)))
     assert plot_overlap(matrix) is not None
     assert plot_overlap(OverlapMatrix(("a",), (1,), ((1.0,),))) is None
 
 
-def test_a_plot_is_the_same_every_time() -> None:
-    made = content((TrafficPoint(0, None, 2, 1, 1, 0, 10),), by="batch")
-    assert plot_traffic(made) == plot_traffic(made)
+def test_plots_are_deterministic() -> None:
+    page_content = content((TrafficPoint(0, None, 2, 1, 1, 0, 10),), by="batch")
+    assert plot_traffic(page_content) == plot_traffic(page_content)
 
 
-def test_no_matplotlib_is_told(
+def test_missing_matplotlib(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -257,34 +263,39 @@ def test_no_matplotlib_is_told(
     assert caught.value.hint == "pip install matplotlib"
 
 
-def test_values_as_texts() -> None:
-    assert [format_rate(one) for one in (None, 0, 0.01234, 12.3, 1234.5)] == [
+def test_formats() -> None:
+    assert [format_rate(value) for value in (None, 0, 0.01234, 12.3, 1234.5)] == [
         "-",
         "0",
         "0.0123",
         "12.3",
         "1,234",
     ]
-    assert [format_bytes(one) for one in (0, 999, 1_000, 2.5e13)] == [
+    assert [format_bytes(value) for value in (0, 999, 1_000, 2.5e13)] == [
         "0 B",
         "999 B",
         "1 KB",
         "25 TB",
     ]
-    assert [format_share(one) for one in (0, 1, 1e-5, 1e-9)] == ["0%", "100%", "0.001%", "1.0e-07%"]
+    assert [format_share(value) for value in (0, 1, 1e-5, 1e-9)] == [
+        "0%",
+        "100%",
+        "0.001%",
+        "1.0e-07%",
+    ]
     start = EPOCH
     spans = {20: "00:00:00", 900: "00:00", 3 * 86_400: "01-01 00h", 30 * 86_400: "01-01"}
-    for seconds, told in spans.items():
-        assert format_times([start, start + timedelta(seconds=seconds)])[0] == told
+    for seconds, text in spans.items():
+        assert format_times([start, start + timedelta(seconds=seconds)])[0] == text
 
 
-def test_windows_and_selectivities_are_put_together(spark: SparkSession) -> None:
-    """200 windows become 50 points; one in a thousand is the lowest of its bar, and all is with nearly all."""
+def test_windows_and_selectivities_are_aggregated(spark: SparkSession) -> None:
+    """200 windows become 50 points; powers of ten belong to their own bar, 1.0 to the last bar."""
     sums = ("1L documents", "1L matched", "2L matches", "0L refused", "5L bytes")
     windows = spark.range(200).selectExpr("id - 100 window", "timestamp_micros(id) start", *sums)
     points = content_of._traffic(windows, 4)
     assert len(points) == 50
-    assert {(one.documents, one.matches, one.bytes) for one in points} == {(4, 8, 20)}
+    assert {(point.documents, point.matches, point.bytes) for point in points} == {(4, 8, 20)}
     assert (points[0].window, points[0].start) == (-100, EPOCH)
     shares = [(0.001,), (0.00099,), (1.0,), (0.9,), (1e-30,), (0.0,), (None,)]
     sizes = content_of._selectivity_histogram(spark.createDataFrame(shares, "selectivity double"))

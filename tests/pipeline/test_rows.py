@@ -1,4 +1,4 @@
-"""Rows of CSV and JSON as documents, and documents through style sheets."""
+"""Rows of CSV and JSON as documents, and documents transformed by style sheets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from pathcast.pipeline.sources.unpacking import (
 )
 from pathcast.pipeline.sources.xslt import XsltTransform, transform_batches, transform_documents
 
-MOST = 1_000_000
+MAX_BYTES = 1_000_000
 XSL = "http://www.w3.org/1999/XSL/Transform"
 NAMES = st.text(string.ascii_letters + "éЖ東", min_size=1, max_size=4)
 CHARACTERS = st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\ufffe\uffff")
@@ -45,7 +45,7 @@ CELLS = st.text(CHARACTERS | st.sampled_from('"",;\t\r\n <&>'), max_size=8)
 
 
 def read(
-    name: str, text: str | bytes, mapping: RecordMapping | None = None, max_bytes: int = MOST
+    name: str, text: str | bytes, mapping: RecordMapping | None = None, max_bytes: int = MAX_BYTES
 ) -> list[UnpackedDocument]:
     content = text.encode() if isinstance(text, str) else text
     return list(read_rows(name, content, max_bytes, mapping or RowsToXml()))
@@ -60,8 +60,8 @@ def attributes(document: UnpackedDocument) -> list[dict[str, str]]:
     return [{str(name): str(value) for name, value in row.attrib.items()} for row in root]
 
 
-def faults(found: list[UnpackedDocument]) -> list[tuple[str, str, str]]:
-    return [(one.id, *one.fault) for one in found if one.fault is not None]
+def faults(documents: list[UnpackedDocument]) -> list[tuple[str, str, str]]:
+    return [(document.id, *document.fault) for document in documents if document.fault is not None]
 
 
 @given(
@@ -70,14 +70,12 @@ def faults(found: list[UnpackedDocument]) -> list[tuple[str, str, str]]:
     end=st.sampled_from(["\r\n", "\n"]),
     mark=st.booleans(),
 )
-def test_csv_reads_back_as_it_was_written(
-    header: list[str], data: st.DataObject, end: str, mark: bool
-) -> None:
+def test_csv_roundtrip(header: list[str], data: st.DataObject, end: str, mark: bool) -> None:
     table = data.draw(
         st.lists(st.lists(CELLS, min_size=len(header), max_size=len(header)), max_size=5)
     )
     out = io.StringIO(newline="")
-    if end == "\n":  # then Python 3.11 does not see that a carriage return needs quotes
+    if end == "\n":  # Python 3.11 would not quote a carriage return
         writer = csv.writer(out, lineterminator=end, quoting=csv.QUOTE_ALL)
     else:
         writer = csv.writer(out)
@@ -87,8 +85,8 @@ def test_csv_reads_back_as_it_was_written(
         line = out.getvalue().count("\n") + 1
         writer.writerow(row)
         expected.append((f"f.csv:{line}", [dict(zip(header, row, strict=True))]))
-    found = read("f.csv", out.getvalue().encode("utf-8-sig" if mark else "utf-8"))
-    assert [(one.id, attributes(one)) for one in found] == expected
+    documents = read("f.csv", out.getvalue().encode("utf-8-sig" if mark else "utf-8"))
+    assert [(document.id, attributes(document)) for document in documents] == expected
 
 
 VALUES = (
@@ -102,7 +100,7 @@ OBJECTS = st.lists(st.dictionaries(NAMES, VALUES, max_size=4), max_size=6)
 
 
 def as_text(values: dict[str, Any]) -> dict[str, str]:
-    """What the attributes of an object are: dumb, and slow."""
+    """Return the attributes of an object: the slow reference."""
     return {
         name: value if isinstance(value, str) else json.dumps(value)
         for name, value in values.items()
@@ -111,31 +109,35 @@ def as_text(values: dict[str, Any]) -> dict[str, str]:
 
 
 @given(OBJECTS, st.booleans())
-def test_lines_of_json(objects: list[dict[str, Any]], ascii_only: bool) -> None:
-    text = "".join(json.dumps(one, ensure_ascii=ascii_only) + "\n" for one in objects)
-    found = read("f.jsonl", text)
-    assert [attributes(one) for one in found] == [[as_text(one)] for one in objects]
-    assert [one.id for one in found] == [f"f.jsonl:{line + 1}" for line in range(len(objects))]
+def test_json_lines(objects: list[dict[str, Any]], ascii_only: bool) -> None:
+    text = "".join(json.dumps(item, ensure_ascii=ascii_only) + "\n" for item in objects)
+    documents = read("f.jsonl", text)
+    assert [attributes(item) for item in documents] == [[as_text(item)] for item in objects]
+    assert [item.id for item in documents] == [
+        f"f.jsonl:{line + 1}" for line in range(len(objects))
+    ]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(OBJECTS, st.sampled_from([None, 0, 2]), st.sampled_from([1, 2, 3, 7, 50]))
-def test_arrays_of_json_whatever_the_pieces(
+def test_json_arrays_under_any_chunking(
     objects: list[dict[str, Any]], indent: int | None, piece: int
 ) -> None:
     text = json.dumps(objects, ensure_ascii=False, indent=indent)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_records, "_READ_SIZE", piece)
-        found = read("f.json", text)
-    assert [attributes(one) for one in found] == [[as_text(one)] for one in objects]
-    assert [one.id for one in found] == [f"f.json:{place + 1}" for place in range(len(objects))]
+        documents = read("f.json", text)
+    assert [attributes(item) for item in documents] == [[as_text(item)] for item in objects]
+    assert [item.id for item in documents] == [
+        f"f.json:{place + 1}" for place in range(len(objects))
+    ]
 
 
 @given(
     st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 9)), max_size=12),
     st.sampled_from(["csv", "jsonl", "json"]),
 )
-def test_groups_are_those_of_groupby(table: list[tuple[str, int]], kind: str) -> None:
+def test_groups_equal_those_of_groupby(table: list[tuple[str, int]], kind: str) -> None:
     objects = [{"k": key, "v": value} for key, value in table]
     text = {
         "csv": "k,v\n" + "".join(f"{key},{value}\n" for key, value in table),
@@ -144,12 +146,12 @@ def test_groups_are_those_of_groupby(table: list[tuple[str, int]], kind: str) ->
     }[kind]
     before = 2 if kind == "csv" else 1
     expected = []
-    for _, group in itertools.groupby(enumerate(table), key=lambda one: one[1][0]):
+    for _, group in itertools.groupby(enumerate(table), key=lambda entry: entry[1][0]):
         places, members = zip(*group, strict=True)
         id = f"f.{kind}:{places[0] + before}-{places[-1] + before}"
         expected.append((id, [{"k": key, "v": str(value)} for key, value in members]))
-    found = read(f"f.{kind}", text, RowsToXml(group="k"))
-    assert [(one.id, attributes(one)) for one in found] == expected
+    documents = read(f"f.{kind}", text, RowsToXml(group="k"))
+    assert [(entry.id, attributes(entry)) for entry in documents] == expected
 
 
 @settings(max_examples=300)
@@ -163,14 +165,18 @@ def test_groups_are_those_of_groupby(table: list[tuple[str, int]], kind: str) ->
 )
 @example(b'[{"body": "\\ud800"}, {"body": "x", "id": "\\ud800"}]', "json", BodyField())
 @example(b'[{"\\ud800": 1}, {"a": "\\ud800"}, {"a": {"b": 1}}]', "json", RowsToXml())
-def test_any_bytes_are_documents_or_faults(octets: bytes, ending: str, form: RecordMapping) -> None:
-    for packed in (octets, gzip.compress(octets), b"a,b\n" + octets):
-        found = read(f"f.{ending}", packed, form)
-        assert all((one.body is None) == (one.fault is not None) for one in found)
-        pa.array([one.id for one in found], pa.string())
-        pa.array([one.fault and one.fault[1] for one in found], pa.string())
-        if form != BodyField():  # bodies may have the ids that they say they have
-            assert len({one.id for one in found}) == len(found)
+def test_any_bytes_are_documents_or_faults(
+    content: bytes, ending: str, form: RecordMapping
+) -> None:
+    for packed in (content, gzip.compress(content), b"a,b\n" + content):
+        documents = read(f"f.{ending}", packed, form)
+        assert all(
+            (document.body is None) == (document.fault is not None) for document in documents
+        )
+        pa.array([document.id for document in documents], pa.string())
+        pa.array([document.fault and document.fault[1] for document in documents], pa.string())
+        if form != BodyField():  # bodies bring their own ids
+            assert len({document.id for document in documents}) == len(documents)
 
 
 @pytest.mark.parametrize(
@@ -183,23 +189,23 @@ def test_any_bytes_are_documents_or_faults(octets: bytes, ending: str, form: Rec
         ("a\n\x00\n3\n", [("f.csv:2", "row", "line 2: a row cannot be XML: ")]),
     ],
 )
-def test_a_bad_row_of_csv_is_one_row_only(text: str, expected: list[tuple[str, str, str]]) -> None:
-    found = read("f.csv", text)
-    assert len(found) == 2
-    ((id, kind, message),) = faults(found)
+def test_invalid_csv_row_costs_one_row(text: str, expected: list[tuple[str, str, str]]) -> None:
+    documents = read("f.csv", text)
+    assert len(documents) == 2
+    ((id, kind, message),) = faults(documents)
     assert (id, kind) == expected[0][:2]
     assert message.startswith(expected[0][2])
-    assert attributes(found[1])[0]["a"] == text.splitlines()[-1].split(",")[0]
+    assert attributes(documents[1])[0]["a"] == text.splitlines()[-1].split(",")[0]
 
 
-def test_bytes_that_are_not_utf_8_spoil_their_line_only() -> None:
-    found = read("f.csv", b"a\nx\n\xe9t\xe9\ny\n")
-    assert faults(found) == [("f.csv:3", "row", "line 3: byte 1 of line 3 is not UTF-8")]
-    assert [one.id for one in found if one.body] == ["f.csv:2", "f.csv:4"]
+def test_invalid_utf_8_costs_one_line() -> None:
+    documents = read("f.csv", b"a\nx\n\xe9t\xe9\ny\n")
+    assert faults(documents) == [("f.csv:3", "row", "line 3: byte 1 of line 3 is not UTF-8")]
+    assert [document.id for document in documents if document.body] == ["f.csv:2", "f.csv:4"]
 
 
 @pytest.mark.parametrize(
-    ("header", "said"),
+    ("header", "expected_message"),
     [
         ("a,a b", "the column 'a b' needs a name that XML allows"),
         ("a,", "the column '' needs a name"),
@@ -212,20 +218,20 @@ def test_bytes_that_are_not_utf_8_spoil_their_line_only() -> None:
         (",".join(f"a{number}" for number in range(1001)), "1,001 columns, and 1,000 are allowed"),
     ],
 )
-def test_without_a_header_nothing_is_read(header: str, said: str) -> None:
-    ((id, kind, message),) = faults(found := read("f.csv", f"{header}\n1,2\n3,4\n"))
-    assert len(found) == 1
+def test_invalid_header_ends_reading(header: str, expected_message: str) -> None:
+    ((id, kind, message),) = faults(documents := read("f.csv", f"{header}\n1,2\n3,4\n"))
+    assert len(documents) == 1
     assert (id, kind) == ("f.csv:1", "row")
-    assert said in message
+    assert expected_message in message
     assert message.endswith("; from here on nothing is read")
 
 
-def test_odd_headers_that_are_none_the_less_fine() -> None:
-    (found,) = read("f.csv", 'été,_x,a-b.c,"東"\n1,2,3,4\n')
-    assert attributes(found) == [{"été": "1", "_x": "2", "a-b.c": "3", "東": "4"}]
+def test_unusual_valid_headers() -> None:
+    (documents,) = read("f.csv", 'été,_x,a-b.c,"東"\n1,2,3,4\n')
+    assert attributes(documents) == [{"été": "1", "_x": "2", "a-b.c": "3", "東": "4"}]
 
 
-def test_files_with_no_rows() -> None:
+def test_files_without_rows() -> None:
     for text in ("", "a,b\n", "\n\n", "\ufeffa\n"):
         assert read("f.csv", text) == []
     for text in ("", "\n \r\n", "\ufeff"):
@@ -234,49 +240,49 @@ def test_files_with_no_rows() -> None:
         assert read("f.json", text) == []
 
 
-def test_an_open_quote_costs_what_it_swallows() -> None:
+def test_open_quote_costs_the_quoted_lines() -> None:
     text = 'a,b\n1,2\n3,"4\n5,6\n7,"8"\n9,0\n'
-    found = read("f.csv", text)
-    assert faults(found) == [
+    documents = read("f.csv", text)
+    assert faults(documents) == [
         ("f.csv:3", "row", "lines 3-5: no CSV: ',' expected after '\"'"),
     ]
-    assert [one.id for one in found if one.body] == ["f.csv:2", "f.csv:6"]
+    assert [document.id for document in documents if document.body] == ["f.csv:2", "f.csv:6"]
     assert faults(read("f.csv", 'a\n"1\n2\n')) == [
         ("f.csv:2", "row", "lines 2-3: no CSV: unexpected end of data")
     ]
 
 
-def test_lines_in_a_cell_that_is_too_long_do_not_pass_for_rows() -> None:
+def test_lines_of_an_oversized_cell_are_no_rows() -> None:
     inside = "x" * 70_000
-    found = read("f.csv", f'a\n1\n"{inside}\n{inside}\nno row\n"\n2\n')
-    assert [one.id for one in found if one.body] == ["f.csv:2"]
-    ((id, kind, message),) = faults(found)
+    documents = read("f.csv", f'a\n1\n"{inside}\n{inside}\nno row\n"\n2\n')
+    assert [document.id for document in documents if document.body] == ["f.csv:2"]
+    ((id, kind, message),) = faults(documents)
     assert (id, kind) == ("f.csv:3", "row")
     assert "field larger than field limit" in message
     assert "from here on nothing is read" in message
-    found = read("f.csv", f'a\n1\n"{inside}{inside}"\n2\n')  # but here the cell ends with its line
-    assert [one.id for one in found if one.body] == ["f.csv:2", "f.csv:4"]
+    documents = read("f.csv", f'a\n1\n"{inside}{inside}"\n2\n')  # here the cell ends with its line
+    assert [document.id for document in documents if document.body] == ["f.csv:2", "f.csv:4"]
 
 
-def test_a_row_has_a_longest_length() -> None:
+def test_row_length_is_limited() -> None:
     long = "x" * 70_000
     for name, text in (
         ("f.csv", f"a\n1\n{long},{long}\n2\n"),
         ("f.csv", 'a\n1\n"' + '\n"",""'.join(["x" * 100] * 1000) + '"\n2\n'),
         ("f.jsonl", f'{{"a":1}}\n\n{{"a":"{long}"}}\n{{"a":2}}\n'),
     ):
-        found = read(name, text, max_bytes=1000)
-        assert [one.id.partition(":")[2] for one in found][:2] == [
+        documents = read(name, text, max_bytes=1000)
+        assert [document.id.partition(":")[2] for document in documents][:2] == [
             "2" if name == "f.csv" else "1",
             "3",
         ]
-        ((_, kind, message),) = faults(found)
+        ((_, kind, message),) = faults(documents)
         assert (kind, "longer than 67,536 bytes" in message) == ("size", True)
-    found = read("f.json", json.dumps([{"a": 1}, {"a": long * 3}, {"a": 2}]), max_bytes=1000)
-    assert [one.fault and one.fault[0] for one in found] == [None, "size"]
+    documents = read("f.json", json.dumps([{"a": 1}, {"a": long * 3}, {"a": 2}]), max_bytes=1000)
+    assert [document.fault and document.fault[0] for document in documents] == [None, "size"]
 
 
-def test_a_document_has_a_largest_size() -> None:
+def test_document_size_is_limited() -> None:
     body = read("f.csv", "a\nx\n")[0].body
     assert body is not None
     assert read("f.csv", "a\nx\n", max_bytes=len(body))[0].fault is None
@@ -287,37 +293,51 @@ def test_a_document_has_a_largest_size() -> None:
     pair = read("f.csv", "a\nx\nx\n", group)[0].body
     assert pair is not None
     text = "a\nx\nx\ny\n"
-    assert [one.fault for one in read("f.csv", text, group, max_bytes=len(pair))] == [None, None]
-    assert [one.fault for one in read("f.csv", text, group, max_bytes=len(pair) - 1)] == [
+    assert [document.fault for document in read("f.csv", text, group, max_bytes=len(pair))] == [
+        None,
+        None,
+    ]
+    assert [document.fault for document in read("f.csv", text, group, max_bytes=len(pair) - 1)] == [
         ("size", f"{len(pair)} bytes, more than {len(pair) - 1}"),
         None,
     ]
 
 
-def test_a_group_has_a_largest_number_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_group_rows_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "MAX_GROUP_ROWS", 3)
-    found = read("f.csv", "a,b\n" + "x,1\n" * 3 + "y,1\n" * 4 + "z,1\n", RowsToXml(group="a"))
-    assert [one.id for one in found] == ["f.csv:2-4", "f.csv:5-8", "f.csv:9-9"]
-    assert [one.fault for one in found] == [None, ("size", "4 rows, more than 3"), None]
-
-
-def test_bad_rows_do_not_end_a_group() -> None:
-    found = read("f.csv", "a,b\nx,1\nx\nx,2\ny,3\n", RowsToXml(group="a"))
-    assert [one.id for one in found] == ["f.csv:3", "f.csv:2-4", "f.csv:5-5"]
-    assert attributes(found[1]) == [{"a": "x", "b": "1"}, {"a": "x", "b": "2"}]
-
-
-def test_rows_that_have_nothing_to_be_grouped_by() -> None:
-    said = "no 'a', by which rows are to be grouped"
-    assert faults(read("f.csv", "b\n1\n", RowsToXml(group="a"))) == [
-        ("f.csv:2", "row", f"line 2: {said}")
+    documents = read("f.csv", "a,b\n" + "x,1\n" * 3 + "y,1\n" * 4 + "z,1\n", RowsToXml(group="a"))
+    assert [document.id for document in documents] == ["f.csv:2-4", "f.csv:5-8", "f.csv:9-9"]
+    assert [document.fault for document in documents] == [
+        None,
+        ("size", "4 rows, more than 3"),
+        None,
     ]
-    found = read("f.jsonl", '{"a": 1}\n{"a": null}\n{"b": 1}\n{"a": true}', RowsToXml(group="a"))
-    assert [one.id for one in found] == ["f.jsonl:2", "f.jsonl:3", "f.jsonl:1-1", "f.jsonl:4-4"]
+
+
+def test_invalid_rows_do_not_split_a_group() -> None:
+    documents = read("f.csv", "a,b\nx,1\nx\nx,2\ny,3\n", RowsToXml(group="a"))
+    assert [document.id for document in documents] == ["f.csv:3", "f.csv:2-4", "f.csv:5-5"]
+    assert attributes(documents[1]) == [{"a": "x", "b": "1"}, {"a": "x", "b": "2"}]
+
+
+def test_rows_without_the_group_column() -> None:
+    expected_message = "no 'a', by which rows are to be grouped"
+    assert faults(read("f.csv", "b\n1\n", RowsToXml(group="a"))) == [
+        ("f.csv:2", "row", f"line 2: {expected_message}")
+    ]
+    documents = read(
+        "f.jsonl", '{"a": 1}\n{"a": null}\n{"b": 1}\n{"a": true}', RowsToXml(group="a")
+    )
+    assert [document.id for document in documents] == [
+        "f.jsonl:2",
+        "f.jsonl:3",
+        "f.jsonl:1-1",
+        "f.jsonl:4-4",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected_message"),
     [
         ("nope", "no JSON: Expecting value at character 1"),
         ('{"a": 1', "no JSON: Expecting ',' delimiter at character 8"),
@@ -336,24 +356,24 @@ def test_rows_that_have_nothing_to_be_grouped_by() -> None:
         ("[" * 100_000, "too many brackets inside one another"),
     ],
 )
-def test_a_bad_line_of_json_is_one_line_only(text: str, said: str) -> None:
-    found = read("f.jsonl", f'{{"a": 1}}\n{text}\n{{"a": 2}}\n')
-    assert [one.id for one in found] == ["f.jsonl:1", "f.jsonl:2", "f.jsonl:3"]
-    ((_, kind, message),) = faults(found)
+def test_invalid_json_line_costs_one_line(text: str, expected_message: str) -> None:
+    documents = read("f.jsonl", f'{{"a": 1}}\n{text}\n{{"a": 2}}\n')
+    assert [document.id for document in documents] == ["f.jsonl:1", "f.jsonl:2", "f.jsonl:3"]
+    ((_, kind, message),) = faults(documents)
     assert kind == "row"
-    assert message.startswith(f"line 2: {said}")
+    assert message.startswith(f"line 2: {expected_message}")
 
 
-def test_numbers_stay_as_they_are_written() -> None:
+def test_numbers_keep_their_spelling() -> None:
     many = "9" * 5000
-    (found,) = read(
+    (documents,) = read(
         "f.jsonl", f'{{"a": 1.50, "b": -0, "c": 1E5, "d": {many}, "e": true, "f": null}}'
     )
-    assert attributes(found) == [{"a": "1.50", "b": "-0", "c": "1E5", "d": many, "e": "true"}]
+    assert attributes(documents) == [{"a": "1.50", "b": "-0", "c": "1E5", "d": many, "e": "true"}]
 
 
 @pytest.mark.parametrize(
-    ("text", "ids", "said"),
+    ("text", "ids", "expected_message"),
     [
         ("", [1], "object 1, line 1: an array of objects is expected"),
         ('{"a": 1}', [1], "object 1, line 1: an array of objects is expected"),
@@ -366,20 +386,22 @@ def test_numbers_stay_as_they_are_written() -> None:
         (b'[{"a": "\xff"}]', [1], "object 1, line 1: not UTF-8"),
     ],
 )
-def test_behind_a_mistake_in_an_array_nothing_is_read(
-    text: str | bytes, ids: list[int], said: str
+def test_syntax_error_in_an_array_ends_reading(
+    text: str | bytes, ids: list[int], expected_message: str
 ) -> None:
-    found = read("f.json", text)
-    assert [one.id for one in found] == [f"f.json:{number}" for number in ids]
-    ((_, kind, message),) = faults(found)
+    documents = read("f.json", text)
+    assert [document.id for document in documents] == [f"f.json:{number}" for number in ids]
+    ((_, kind, message),) = faults(documents)
     assert kind == "row"
-    assert message.startswith(said)
+    assert message.startswith(expected_message)
     assert message.endswith("; from here on nothing is read")
 
 
-def test_a_bad_object_in_an_array_is_one_object_only() -> None:
-    found = read("f.json", '[{"a": 1}, 7,\n {"a": [1]}, {"a": NaN}, {"a": 2, "a": 2}, {"a": 5}]')
-    assert [one.fault and one.fault[1][:16] for one in found] == [
+def test_invalid_element_of_an_array_costs_one_element() -> None:
+    documents = read(
+        "f.json", '[{"a": 1}, 7,\n {"a": [1]}, {"a": NaN}, {"a": 2, "a": 2}, {"a": 5}]'
+    )
+    assert [document.fault and document.fault[1][:16] for document in documents] == [
         None,
         "object 2, line 1",
         "object 3, line 2",
@@ -392,25 +414,25 @@ def test_a_bad_object_in_an_array_is_one_object_only() -> None:
 @pytest.mark.parametrize(
     ("name", "text"), [("f.CSV", "a\n1\n"), ("f.Ndjson", '{"a": 1}'), ("d.x/f.json", '[{"a": 1}]')]
 )
-def test_packed_or_not(name: str, text: str) -> None:
-    for full, octets in ((name, text.encode()), (f"{name}.gz", gzip.compress(text.encode()))):
-        (found,) = read(full, octets)
-        assert found.id in (f"{full}:1", f"{full}:2")
-        assert attributes(found) == [{"a": "1"}]
+def test_compressed_row_files(name: str, text: str) -> None:
+    for full, content in ((name, text.encode()), (f"{name}.gz", gzip.compress(text.encode()))):
+        (documents,) = read(full, content)
+        assert documents.id in (f"{full}:1", f"{full}:2")
+        assert attributes(documents) == [{"a": "1"}]
 
 
-def test_a_damaged_packing_keeps_what_came_before() -> None:
+def test_damaged_gzip_keeps_earlier_rows() -> None:
     text = "a\n" + "".join(f"{number}\n" for number in range(50_000))
     packed = gzip.compress(text.encode())
-    found = read("f.csv.gz", packed[: len(packed) // 2])
-    assert len(found) > 1000
-    assert attributes(found[0]) == [{"a": "0"}]
-    assert [one[:2] for one in faults(found)] == [("f.csv.gz", "archive")]
-    assert found[-1].id == "f.csv.gz"
+    documents = read("f.csv.gz", packed[: len(packed) // 2])
+    assert len(documents) > 1000
+    assert attributes(documents[0]) == [{"a": "0"}]
+    assert [document[:2] for document in faults(documents)] == [("f.csv.gz", "archive")]
+    assert documents[-1].id == "f.csv.gz"
     assert faults(read("f.csv.gz", b"no gzip"))[0][:2] == ("f.csv.gz", "archive")
 
 
-def test_rows_are_read_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_read_lazily(monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[str] = []
     take = records.RecordLines.__next__
 
@@ -419,9 +441,9 @@ def test_rows_are_read_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) 
         return line
 
     monkeypatch.setattr(records.RecordLines, "__next__", count)
-    found = read_rows("f.csv", b"a\n" + b"1\n" * 1000, MOST, RowsToXml())
+    documents = read_rows("f.csv", b"a\n" + b"1\n" * 1000, MAX_BYTES, RowsToXml())
     assert lines == []
-    next(found)
+    next(documents)
     assert lines == ["a\n", "1\n"]
 
 
@@ -433,14 +455,14 @@ def test_bodies() -> None:
         {"body": "<d/>", "time": "2011-08-03 09:30:00"},
     ]
     text = "\n\n".join(json.dumps(line) for line in lines)
-    found = read("f.jsonl", text, BodyField())
-    assert [(one.id, one.body) for one in found] == [
+    documents = read("f.jsonl", text, BodyField())
+    assert [(document.id, document.body) for document in documents] == [
         ("f.jsonl:1", "<a>é</a>".encode()),
         ("seven", b"<b/>"),
         ("7", b"<c/>"),
         ("f.jsonl:7", b"<d/>"),
     ]
-    assert [getattr(one, "time", None) for one in found] == [
+    assert [getattr(document, "time", None) for document in documents] == [
         None,
         datetime(2011, 8, 3, 7, 30, tzinfo=UTC),
         None,
@@ -449,15 +471,15 @@ def test_bodies() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["UTF-8", "iso-8859-1", "utf-16", "windows-1252"])
-def test_a_body_is_written_as_it_says(encoding: str) -> None:
+def test_body_is_encoded_as_declared(encoding: str) -> None:
     text = f"<?xml version='1.0' encoding='{encoding}'?><a>é</a>"
-    (found,) = read("f.jsonl", json.dumps({"body": text}), BodyField())
-    assert found.body is not None
-    assert parse(found.body).tree.getroot().text == "é"
+    (documents,) = read("f.jsonl", json.dumps({"body": text}), BodyField())
+    assert documents.body is not None
+    assert parse(documents.body).tree.getroot().text == "é"
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "expected_message"),
     [
         ("<a/>", "no JSON"),
         ("[]", "an object is expected"),
@@ -479,46 +501,46 @@ def test_a_body_is_written_as_it_says(encoding: str) -> None:
         ('{"body": "<a/>", "time": "0001-01-01T00:00:00+10:00"}', "the 'time' is a text like"),
     ],
 )
-def test_lines_that_are_no_bodies(line: str, said: str) -> None:
-    found = read("f.jsonl", f'{{"body": "<x/>"}}\n{line}\n{{"body": "<y/>"}}\n', BodyField())
-    assert [one.id for one in found] == ["f.jsonl:1", "f.jsonl:2", "f.jsonl:3"]
-    ((_, kind, message),) = faults(found)
+def test_invalid_body_lines(line: str, expected_message: str) -> None:
+    documents = read("f.jsonl", f'{{"body": "<x/>"}}\n{line}\n{{"body": "<y/>"}}\n', BodyField())
+    assert [document.id for document in documents] == ["f.jsonl:1", "f.jsonl:2", "f.jsonl:3"]
+    ((_, kind, message),) = faults(documents)
     assert kind == "row"
-    assert message.startswith(f"line 2: {said}")
+    assert message.startswith(f"line 2: {expected_message}")
 
 
-def test_a_body_that_is_too_large() -> None:
-    found = read("f.jsonl", '{"body": "<aaaaaa/>"}\n{"body": "<a/>"}', BodyField(), max_bytes=8)
-    assert [one.fault and one.fault[0] for one in found] == ["size", None]
+def test_oversized_body() -> None:
+    documents = read("f.jsonl", '{"body": "<aaaaaa/>"}\n{"body": "<a/>"}', BodyField(), max_bytes=8)
+    assert [document.fault and document.fault[0] for document in documents] == ["size", None]
 
 
 # --- style sheets ---------------------------------------------------------------------------------
 
 
-def sheet(inside: str) -> bytes:
+def stylesheet(inside: str) -> bytes:
     return (
         f'<xsl:stylesheet version="1.0" xmlns:xsl="{XSL}"><xsl:param name="p"/>\n'
         f'<xsl:template match="/">{inside}</xsl:template></xsl:stylesheet>'
     ).encode()
 
 
-def bundled(name: str, **options: Any) -> XsltTransform:
+def bundled_transform(name: str, **options: Any) -> XsltTransform:
     text = (resources.files("pathcast.generators") / "stylesheets" / f"{name}.xsl").read_bytes()
-    return XsltTransform(text, f"{name}.xsl", MOST, 60.0, **options)
+    return XsltTransform(text, f"{name}.xsl", MAX_BYTES, 60.0, **options)
 
 
 def batch(*documents: UnpackedDocument) -> pa.RecordBatch:
     moment = datetime(2011, 8, 3, tzinfo=UTC)
     return pa.RecordBatch.from_arrays(
         [
-            pa.array([one.id for one in documents], pa.string()),
-            pa.array([one.body for one in documents], pa.binary()),
+            pa.array([document.id for document in documents], pa.string()),
+            pa.array([document.body for document in documents], pa.binary()),
             pa.array(["here"] * len(documents), pa.string()),
             pa.array([moment] * len(documents), pa.timestamp("us", tz="UTC")),
             pa.array(
                 [
-                    one.fault and {"kind": one.fault[0], "message": one.fault[1]}
-                    for one in documents
+                    document.fault and {"kind": document.fault[0], "message": document.fault[1]}
+                    for document in documents
                 ],
                 FAULT_TYPE,
             ),
@@ -527,16 +549,16 @@ def batch(*documents: UnpackedDocument) -> pa.RecordBatch:
     )
 
 
-def apply(style: XsltTransform, *documents: UnpackedDocument) -> list[dict[str, Any]]:
+def transform_all(transform: XsltTransform, *documents: UnpackedDocument) -> list[dict[str, Any]]:
     return [
         row
-        for made in transform_batches(iter([batch(*documents)]), style)
-        for row in made.to_pylist()
+        for rows in transform_batches(iter([batch(*documents)]), transform)
+        for row in rows.to_pylist()
     ]
 
 
 def weather_csv() -> tuple[bytes, list[bytes]]:
-    """Rows of weather, and the messages that they are in process."""
+    """Return weather rows as CSV, and the messages that the generator makes of them."""
     table = list(weather.rows(WeatherOptions(until=3000), 1))
     out = io.StringIO()
     write_csv(out, weather.FIELDS, table)
@@ -547,7 +569,7 @@ def weather_csv() -> tuple[bytes, list[bytes]]:
 
 
 def stock_csv() -> tuple[bytes, list[bytes]]:
-    """Rows of stock, and the message of each moment."""
+    """Return stock rows as CSV, and the generator's message for each point in time."""
     table = list(stock.rows(StockOptions(symbols=20, period=5000), 1))
     out = io.StringIO()
     write_csv(out, stock.FIELDS, table)
@@ -562,26 +584,30 @@ def stock_csv() -> tuple[bytes, list[bytes]]:
 
 def test_weather_rows_become_the_messages_of_the_feed() -> None:
     text, messages = weather_csv()
-    made = apply(bundled("weather"), *read("w.csv", text))
-    assert [row["body"] for row in made] == messages
-    assert [row["id"] for row in made] == [f"w.csv:{line + 2}" for line in range(len(messages))]
-    assert {row["source"] for row in made} == {"here"}
-    assert {row["time"] for row in made} == {datetime(2011, 8, 3, tzinfo=UTC)}
+    rows = transform_all(bundled_transform("weather"), *read("w.csv", text))
+    assert [row["body"] for row in rows] == messages
+    assert [row["id"] for row in rows] == [f"w.csv:{line + 2}" for line in range(len(messages))]
+    assert {row["source"] for row in rows} == {"here"}
+    assert {row["time"] for row in rows} == {datetime(2011, 8, 3, tzinfo=UTC)}
 
 
 def test_stock_groups_become_the_messages_of_the_feed() -> None:
     text, messages = stock_csv()
-    style = bundled("stock", parameters=(("timed", "yes"),))
-    made = apply(style, *read("s.csv", text, RowsToXml(group="time")))
-    assert [row["body"] for row in made] == messages
+    transform = bundled_transform("stock", parameters=(("timed", "yes"),))
+    rows = transform_all(transform, *read("s.csv", text, RowsToXml(group="time")))
+    assert [row["body"] for row in rows] == messages
 
 
-def test_faults_pass_and_are_made() -> None:
-    style = XsltTransform(
-        sheet('<xsl:if test="/a"><m p="{$p}"/></xsl:if>'), "a.xsl", MOST, 60.0, (("p", "1"),)
+def test_transform_passes_and_adds_faults() -> None:
+    transform = XsltTransform(
+        stylesheet('<xsl:if test="/a"><m p="{$p}"/></xsl:if>'),
+        "a.xsl",
+        MAX_BYTES,
+        60.0,
+        (("p", "1"),),
     )
-    made = apply(
-        style,
+    rows = transform_all(
+        transform,
         UnpackedDocument("1", b"<a/>"),
         UnpackedDocument("2", None, ("size", "too large")),
         UnpackedDocument("3", b"<b/>"),
@@ -589,8 +615,8 @@ def test_faults_pass_and_are_made() -> None:
         UnpackedDocument("5", None),
         UnpackedDocument("6", b"<a/>"),
     )
-    assert [row["id"] for row in made] == list("123456")
-    assert [row["fault"] and row["fault"]["kind"] for row in made] == [
+    assert [row["id"] for row in rows] == list("123456")
+    assert [row["fault"] and row["fault"]["kind"] for row in rows] == [
         None,
         "size",
         "sheet",
@@ -598,63 +624,70 @@ def test_faults_pass_and_are_made() -> None:
         "empty",
         None,
     ]
-    assert [row["body"] is None for row in made] == [False, True, True, True, True, False]
-    assert made[1]["fault"]["message"] == "too large"
-    assert "a.xsl makes no XML document" in made[2]["fault"]["message"]
-    assert made[5]["body"] == b'<?xml version="1.0"?>\n<m p="1"/>\n'
+    assert [row["body"] is None for row in rows] == [False, True, True, True, True, False]
+    assert rows[1]["fault"]["message"] == "too large"
+    assert "a.xsl makes no XML document" in rows[2]["fault"]["message"]
+    assert rows[5]["body"] == b'<?xml version="1.0"?>\n<m p="1"/>\n'
 
 
-def test_only_faults_and_nothing_at_all() -> None:
-    style = XsltTransform(sheet("<m/>"), "m.xsl", MOST, 60.0)
-    assert [row["id"] for row in apply(style, UnpackedDocument("1", None, ("size", "x")))] == ["1"]
-    assert apply(style) == []
+def test_transform_of_faults_and_of_nothing() -> None:
+    transform = XsltTransform(stylesheet("<m/>"), "m.xsl", MAX_BYTES, 60.0)
+    assert [
+        row["id"] for row in transform_all(transform, UnpackedDocument("1", None, ("size", "x")))
+    ] == ["1"]
+    assert transform_all(transform) == []
 
 
-def test_batches_do_not_grow_with_what_a_sheet_makes() -> None:
-    style = XsltTransform(sheet("<m>" + "x" * 700_000 + "</m>"), "large.xsl", MOST, 60.0)
+def test_transformed_batches_have_bounded_size() -> None:
+    transform = XsltTransform(
+        stylesheet("<m>" + "x" * 700_000 + "</m>"), "large.xsl", MAX_BYTES, 60.0
+    )
     documents = [UnpackedDocument(str(number), b"<a/>") for number in range(10)]
-    made = list(transform_batches(iter([batch(*documents)]), style))
-    assert [len(one) for one in made] == [3, 3, 3, 1]
-    assert [row["id"] for one in made for row in one.to_pylist()] == [one.id for one in documents]
-    assert all(row["body"] for one in made for row in one.to_pylist())
+    rows = list(transform_batches(iter([batch(*documents)]), transform))
+    assert [len(item) for item in rows] == [3, 3, 3, 1]
+    assert [row["id"] for item in rows for row in item.to_pylist()] == [
+        item.id for item in documents
+    ]
+    assert all(row["body"] for item in rows for row in item.to_pylist())
 
 
-def test_a_style_is_checked_before_anything_runs(tmp_path: Path) -> None:
+def test_transform_is_validated_first(tmp_path: Path) -> None:
     path = tmp_path / "bad.xsl"
     with pytest.raises(PipelineError, match=r"bad\.xsl: No such file"):
-        XsltTransform.load(path, MOST)
+        XsltTransform.load(path, MAX_BYTES)
     path.write_bytes(b"<a")
     with pytest.raises(PipelineError, match=r"bad\.xsl, line 1") as caught:
-        XsltTransform.load(path, MOST)
+        XsltTransform.load(path, MAX_BYTES)
     assert caught.value.kind == "sheet"
     with pytest.raises(PipelineError, match="deadline"):
-        XsltTransform(sheet("<m/>"), "m.xsl", MOST, -1.0)
+        XsltTransform(stylesheet("<m/>"), "m.xsl", MAX_BYTES, -1.0)
     for parameters in ((("a b", "1"),), (("p", "\0"),)):
         with pytest.raises(PipelineError, match="cannot be XML"):
-            XsltTransform(sheet("<m/>"), "m.xsl", MOST, 1.0, parameters)
-    path.write_bytes(sheet("<m/>"))
-    assert XsltTransform.load(path, MOST).name == "bad.xsl"
+            XsltTransform(stylesheet("<m/>"), "m.xsl", MAX_BYTES, 1.0, parameters)
+    path.write_bytes(stylesheet("<m/>"))
+    assert XsltTransform.load(path, MAX_BYTES).name == "bad.xsl"
 
 
-def test_a_worker_keeps_its_helper(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_caches_runners(monkeypatch: pytest.MonkeyPatch) -> None:
     from pathcast.pipeline.sources import xslt as sheets
 
     styles = [
-        XsltTransform(sheet(f"<m{number}/>"), f"{number}.xsl", MOST, 60.0) for number in range(5)
+        XsltTransform(stylesheet(f"<m{number}/>"), f"{number}.xsl", MAX_BYTES, 60.0)
+        for number in range(5)
     ]
     first = sheets._runner(styles[0])
-    assert sheets._runner(XsltTransform(sheet("<m0/>"), "0.xsl", MOST, 60.0)) is first
-    for style in styles[1:]:
-        sheets._runner(style)
+    assert sheets._runner(XsltTransform(stylesheet("<m0/>"), "0.xsl", MAX_BYTES, 60.0)) is first
+    for transform in styles[1:]:
+        sheets._runner(transform)
     assert len(sheets._runners) == sheets._MAX_RUNNERS
     assert sheets._runner(styles[0]) is not first
 
 
-def test_no_helper_is_a_failed_task_and_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    style = XsltTransform(sheet("<lonely/>"), "lonely.xsl", MOST, 60.0)
+def test_unavailable_sandbox_fails_the_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    transform = XsltTransform(stylesheet("<lonely/>"), "lonely.xsl", MAX_BYTES, 60.0)
     monkeypatch.setattr("sys.executable", "/nowhere/to/be/found")
     with pytest.raises(PipelineError, match="cannot be started") as caught:
-        apply(style, UnpackedDocument("1", b"<a/>"))
+        transform_all(transform, UnpackedDocument("1", b"<a/>"))
     assert caught.value.kind == "helper"
 
 
@@ -662,42 +695,49 @@ def test_no_helper_is_a_failed_task_and_no_fault(monkeypatch: pytest.MonkeyPatch
 
 
 def documents_of(
-    spark: SparkSession, files: dict[str, bytes], form: RecordMapping, style: XsltTransform
+    spark: SparkSession, files: dict[str, bytes], form: RecordMapping, transform: XsltTransform
 ) -> list[Any]:
     packed = spark.createDataFrame(
         [
-            (name, octets, "here", datetime(2011, 8, 3, tzinfo=UTC))
-            for name, octets in files.items()
+            (name, content, "here", datetime(2011, 8, 3, tzinfo=UTC))
+            for name, content in files.items()
         ],
         "id string, body binary, source string, time timestamp",
     )
-    unpack = partial(unpack_batches, unpack=partial(read_rows, mapping=form), max_bytes=MOST)
-    found = packed.mapInArrow(unpack, DOCUMENTS_DDL)
-    return sorted(transform_documents(found, style).collect(), key=lambda row: str(row.id))
+    unpack = partial(unpack_batches, unpack=partial(read_rows, mapping=form), max_bytes=MAX_BYTES)
+    documents = packed.mapInArrow(unpack, DOCUMENTS_DDL)
+    return sorted(transform_documents(documents, transform).collect(), key=lambda row: str(row.id))
 
 
 def test_rows_on_spark(spark: SparkSession) -> None:
     text, messages = weather_csv()
     files = {"w.csv": text, "x.csv.gz": gzip.compress(text), "y.csv": b"time,time\n"}
-    found = {row.id: row for row in documents_of(spark, files, RowsToXml(), bundled("weather"))}
-    expected = {f"{name}:{line + 2}": body for name in ("w.csv", "x.csv.gz") for line, body in enumerate(messages)}  # fmt: skip
-    assert {id: bytes(row.body) for id, row in found.items() if row.body} == expected
-    assert {id: row.fault.kind for id, row in found.items() if row.fault} == {"y.csv:1": "row"}
+    documents = {
+        row.id: row for row in documents_of(spark, files, RowsToXml(), bundled_transform("weather"))
+    }
+    expected = {
+        f"{name}:{line + 2}": body
+        for name in ("w.csv", "x.csv.gz")
+        for line, body in enumerate(messages)
+    }
+    assert {id: bytes(row.body) for id, row in documents.items() if row.body} == expected
+    assert {id: row.fault.kind for id, row in documents.items() if row.fault} == {"y.csv:1": "row"}
 
 
-def test_a_sheet_that_does_not_end_on_some_documents_on_spark(spark: SparkSession) -> None:
+def test_endless_stylesheet_on_spark(spark: SparkSession) -> None:
     again = (
         '<xsl:call-template name="d"><xsl:with-param name="n" select="$n - 1"/></xsl:call-template>'
     )
     text = f"""<xsl:stylesheet version="1.0" xmlns:xsl="{XSL}">
-        <xsl:template name="d"><xsl:param name="n"/><xsl:if test="$n &gt; 0">{again}{again}</xsl:if></xsl:template>
+        <xsl:template name="d"><xsl:param name="n"/>
+          <xsl:if test="$n &gt; 0">{again}{again}</xsl:if></xsl:template>
         <xsl:template match="/"><m><xsl:call-template name="d">
           <xsl:with-param name="n" select="//@n"/></xsl:call-template></m></xsl:template>
         </xsl:stylesheet>"""
     lines = [{"n": 1}, {"n": 60}, {"n": [1]}, {"n": 2}]
     files = {"f.jsonl": "\n".join(map(json.dumps, lines)).encode()}
-    style = XsltTransform(text.encode(), "slow.xsl", MOST, 1.0)
-    found = documents_of(spark, files, RowsToXml(), style)
-    assert [row.id for row in found] == [f"f.jsonl:{line}" for line in (1, 2, 3, 4)]
-    assert [row.fault and row.fault.kind for row in found] == [None, "deadline", "row", None]
-    assert etree.fromstring(bytes(found[0].body)).tag == "m"
+    transform = XsltTransform(text.encode(), "slow.xsl", MAX_BYTES, 1.0)
+    documents = documents_of(spark, files, RowsToXml(), transform)
+    assert [row.id for row in documents] == [f"f.jsonl:{line}" for line in (1, 2, 3, 4)]
+    assert [row.fault and row.fault.kind for row in documents] == [None, "deadline", "row", None]
+    assert etree.fromstring(bytes(documents[0].body)).tag == "m"

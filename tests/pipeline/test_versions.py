@@ -1,4 +1,4 @@
-"""Versions: named by their subscriptions, compiled from what the one before had, kept as they were."""
+"""Versions: named by content, compiled incrementally, immutable once stored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pathcast.pipeline.storage import LocalStorage
 from pathcast.pipeline.versions import VersionCompiler, VersionStore, compile_version
 from tests import generate
 from tests.generate import NAMESPACES
-from tests.pipeline.sets import admitted
+from tests.pipeline.sets import without_expensive
 
 FIRST = [
     Subscription("a", "//a[b]"),
@@ -27,7 +27,7 @@ FIRST = [
 ]
 
 
-def test_only_what_is_new_is_compiled(tmp_path: Path) -> None:
+def test_only_new_expressions_are_compiled(tmp_path: Path) -> None:
     compiler = VersionCompiler(tmp_path)
     first = compiler.compile(FIRST)
     assert compiler.expressions_compiled == 3
@@ -36,7 +36,7 @@ def test_only_what_is_new_is_compiled(tmp_path: Path) -> None:
     moved = compiler.compile([*FIRST[:1], Subscription("b", "//b", subscriber="y"), FIRST[2]])
     assert (
         compiler.expressions_compiled == 5
-    )  # 7 had gone; the subscriber is no part of what is compiled
+    )  # 7 had been removed; a change of subscriber compiles nothing
     assert compiler.compile(FIRST) == first
     changed = compiler.compile([Subscription("a", "//a[c]"), *FIRST[1:]])
     assert compiler.expressions_compiled == 6
@@ -56,39 +56,39 @@ def test_only_what_is_new_is_compiled(tmp_path: Path) -> None:
         [*FIRST[:2], Subscription(7, "//c", subscriber="7 ")],
     ],
 )
-def test_other_subscriptions_have_another_name(tmp_path: Path, other: list[Subscription]) -> None:
+def test_name_depends_on_the_subscriptions(tmp_path: Path, other: list[Subscription]) -> None:
     name = compile_version(FIRST, tmp_path).name
     assert compile_version(FIRST, tmp_path).name == name
     assert compile_version(other, tmp_path).name != name
     assert compile_version(FIRST, tmp_path, allow_expensive=True).name != name
 
 
-def test_after_an_error_nothing_is_mixed_up(tmp_path: Path) -> None:
+def test_compiler_recovers_from_errors(tmp_path: Path) -> None:
     compiler = VersionCompiler(tmp_path)
     first = compiler.compile(FIRST)
     with pytest.raises(SubscriptionError):
         compiler.compile([Subscription("a", "//z"), Subscription("c", "//c[")])
     assert compiler.compile(FIRST[:1]).subscriptions == 1
 
-    def stopped() -> Iterator[Subscription]:
+    def interrupted_rows() -> Iterator[Subscription]:
         yield Subscription("b", "//q")
         raise PipelineError("subscriptions", "unreadable")
 
     with pytest.raises(PipelineError):
-        compiler.compile(stopped())
+        compiler.compile(interrupted_rows())
     assert compiler.compile(FIRST) == first
     refused: list[object] = []
-    some = compiler.compile(
+    subset = compiler.compile(
         [Subscription("a", "//a["), *FIRST[1:], Subscription("7", "//d"), FIRST[1]],
-        lambda one, error: refused.append((one.id, error.kind)),
+        lambda subscription, error: refused.append((subscription.id, error.kind)),
     )
     assert refused == [("a", "syntax"), ("7", "duplicate"), ("b", "duplicate")]
-    assert some == compile_version(FIRST[1:], tmp_path)
-    assert set(Matcher.load(some.path).match(b"<a><b/><z/><c/></a>")) == {"b", 7}
+    assert subset == compile_version(FIRST[1:], tmp_path)
+    assert set(Matcher.load(subset.path).match(b"<a><b/><z/><c/></a>")) == {"b", 7}
 
 
-def test_a_version_stays_as_it_was_kept(tmp_path: Path) -> None:
-    """A run later numbers the same subscriptions otherwise; what it uses is the file of the first."""
+def test_stored_version_is_immutable(tmp_path: Path) -> None:
+    """A later run numbers the same subscriptions differently, but uses the stored file."""
     storage = LocalStorage(tmp_path)
     kept = VersionStore(storage, VersionCompiler(tmp_path / "one")).add(FIRST)
     before = kept.path.read_bytes()
@@ -100,24 +100,26 @@ def test_a_version_stays_as_it_was_kept(tmp_path: Path) -> None:
     assert compile_version(FIRST[::-1], tmp_path / "two").path.read_bytes() != before
 
 
-POOL = admitted(
+POOL = without_expensive(
     Subscription(number % 12, generate.expression(Random(number), knobs), NAMESPACES)
     for number, knobs in enumerate([generate.WHOLE, generate.NATIVE] * 30)
 )
 
 
 @given(
-    st.lists(st.lists(st.sampled_from(POOL), max_size=8, unique_by=lambda one: one.id), max_size=6)
+    st.lists(
+        st.lists(st.sampled_from(POOL), max_size=8, unique_by=lambda entry: entry.id), max_size=6
+    )
 )
-def test_any_change_is_as_if_compiled_alone(sets: list[list[Subscription]]) -> None:
+def test_incremental_compilation_equals_a_fresh_one(sets: list[list[Subscription]]) -> None:
     bodies = [generate.document(Random(number)) for number in range(6)]
     with TemporaryDirectory() as name:
         compiler = VersionCompiler(Path(name, "changed"))
-        for some in sets:
-            changed = compiler.compile(some)
-            alone = compile_version(some, Path(name, "alone"))
+        for subset in sets:
+            changed = compiler.compile(subset)
+            alone = compile_version(subset, Path(name, "alone"))
             assert changed.name == alone.name
             assert changed.routes.read_bytes() == alone.routes.read_bytes()
-            ours, theirs = (Matcher.load(one.path) for one in (changed, alone))
+            ours, theirs = (Matcher.load(version.path) for version in (changed, alone))
             for body in bodies:
                 assert set(ours.match(body)) == set(theirs.match(body))

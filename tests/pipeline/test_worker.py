@@ -27,36 +27,39 @@ def test_every_document_has_one_first_row(spark: SparkSession, tmp_path: Path) -
         ("3", b"<c>", "here", None, None),
         ("4", None, "here", None, ("size", "too large")),
     ]
-    found = matching.match_documents(
+    results = matching.match_documents(
         spark.createDataFrame(rows, COLUMNS),
         MatchTask(version.name, version.file, structure_share=1.0),
     ).collect()
-    assert sorted(row.document for row in found if row.first) == ["1", "2", "3", "4"]
-    assert {row.document: row.subscriptions for row in found if row.kind is None} == {
+    assert sorted(row.document for row in results if row.first) == ["1", "2", "3", "4"]
+    assert {row.document: row.subscriptions for row in results if row.kind is None} == {
         "1": ["a", "7"],
         "2": [],
     }
-    assert {row.document: row.kind for row in found if row.kind} == {"3": "malformed", "4": "size"}
-    assert [row.bytes for row in sorted(found, key=lambda row: row.document)] == [11, 4, 3, None]
+    assert {row.document: row.kind for row in results if row.kind} == {
+        "3": "malformed",
+        "4": "size",
+    }
+    assert [row.bytes for row in sorted(results, key=lambda row: row.document)] == [11, 4, 3, None]
 
 
-def test_one_engine_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one before is gone when the next is loaded: a worker needs the memory of one."""
+def test_worker_holds_one_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The previous version is freed before the next is loaded."""
     versions = [compile_version([Subscription("a", text)], tmp_path) for text in ("//a", "//b")]
     monkeypatch.setattr(SparkFiles, "get", lambda name: str(tmp_path / name))
     monkeypatch.setattr(worker, "_version_cache", {})
     first = worker.cached_version(versions[0].file)
     assert worker.cached_version(versions[0].file) is first
-    gone = weakref.ref(first.matcher)
+    previous = weakref.ref(first.matcher)
     del first
-    load, there = worker.load_version, []
+    load, still_loaded = worker.load_version, []
 
-    def watched(*arguments: Any) -> worker.LoadedVersion:
-        there.append(gone() is not None)
+    def observe_load(*arguments: Any) -> worker.LoadedVersion:
+        still_loaded.append(previous() is not None)
         return load(*arguments)
 
-    monkeypatch.setattr(worker, "load_version", watched)
+    monkeypatch.setattr(worker, "load_version", observe_load)
     second = worker.cached_version(versions[1].file)
-    assert there == [False]
+    assert still_loaded == [False]
     assert [*second.matcher.match(b"<b/>")] == ["a"]
     assert worker.cached_version(versions[1].file, Limits(depth=3)) is not second

@@ -35,14 +35,14 @@ from pathcast.xpath import parse
 from tests import generate
 from tests.generate import NAMESPACES
 from tests.oracle import oracle
-from tests.pipeline.sets import admitted
+from tests.pipeline.sets import without_expensive
 from tests.routing.test_inspect import BODIES, OFFERS, PATTERNS, backend_for, random_network
 
 LOCAL_HOP = "our own"
 NEIGHBOURS = ("x", "y", "z")
 POOL = [
     subscription.xpath
-    for subscription in admitted(
+    for subscription in without_expensive(
         Subscription(number, generate.expression(Random(number), knobs), NAMESPACES)
         for number, knobs in enumerate([generate.WHOLE, generate.NATIVE] * 40)
     )

@@ -69,9 +69,9 @@ RESULT_SCHEMA: Final = pa.schema(
 
 
 class _MatchRow(NamedTuple):
-    """A row of matches: the ids from `start` to `end` belong to the document at `place`."""
+    """A row of matches: the ids from `start` to `end` belong to this `document`."""
 
-    place: int
+    document: int
     part: int
     start: int
     end: int
@@ -87,7 +87,7 @@ def match_rows(
         offsets = pa.array([row.start - start for row in chunk] + [end - start], pa.int32())
         part = pa.array([row.part for row in chunk], pa.int32())
         yield _result_batch(
-            columns.take(pa.array([row.place for row in chunk], pa.int32())),
+            columns.take(pa.array([row.document for row in chunk], pa.int32())),
             version,
             is_leading=pc.equal(part, 0),
             part=pc.add(part, pa.scalar(first_part, pa.int32())),
@@ -125,9 +125,9 @@ def _split_into_rows(matches: Batch, is_first: Sequence[bool]) -> Iterator[_Matc
 
 
 class _ErrorRow(NamedTuple):
-    """An error of the document at `place`, or of one subscription on it."""
+    """An error of a document, or of one subscription on it."""
 
-    place: int
+    document: int
     subscription: str | None
     error: DocumentError | EvaluationError
 
@@ -137,7 +137,7 @@ def error_rows(matches: Batch, columns: pa.RecordBatch, version: str) -> Iterato
     failures = list(_document_errors(matches))
     if failures:
         yield _result_batch(
-            columns.take(pa.array([failure.place for failure in failures], pa.int32())),
+            columns.take(pa.array([failure.document for failure in failures], pa.int32())),
             version,
             is_leading=pa.array([failure.subscription is None for failure in failures], pa.bool_()),
             subscriptions=pa.array(

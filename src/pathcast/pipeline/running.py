@@ -231,23 +231,23 @@ class _SubscriptionWatcher:
         self._source = source
         self._versions = versions
         self._on_event = on_event
-        self._seen: FilesState | None = None
+        self._last_state: FilesState | None = None
         self._current = ""
 
     def begin(self) -> None:
         """Compile the current subscriptions, or raise PipelineError."""
-        self._seen = self._source.read_state()
+        self._last_state = self._source.read_state()
         self._load()
 
     def version(self) -> str:
         """Return the name of the version for a batch that starts now."""
         try:
             state = self._source.read_state()
-            if state != self._seen:
+            if state != self._last_state:
                 self._load()
-                self._seen = state if self._source.read_state() == state else None
+                self._last_state = state if self._source.read_state() == state else None
         except PathcastError as error:
-            self._seen = None  # retry at the next batch
+            self._last_state = None  # retry at the next batch
             self._on_event(SubscriptionsRejected(error))
         return self._current
 

@@ -209,7 +209,7 @@ class HadoopStorage:
     def path(self, name: str) -> str:
         return f"{self._root}/{name}"
 
-    def _place(self, name: str) -> Any:
+    def _hadoop_path(self, name: str) -> Any:
         return hadoop_path(self._session, self.path(name))
 
     def read(self, name: str) -> bytes | None:
@@ -226,8 +226,8 @@ class HadoopStorage:
             draft.unlink()
 
     def put_file(self, file: Path, name: str) -> None:
-        target = self._place(name)
-        draft = self._place(f"{name}._draft")
+        target = self._hadoop_path(name)
+        draft = self._hadoop_path(f"{name}._draft")
         self._system.mkdirs(target.getParent())
         self._system.copyFromLocalFile(
             False, True, hadoop_path(self._session, f"file:{file}"), draft
@@ -237,13 +237,13 @@ class HadoopStorage:
             raise PipelineError("output", f"cannot write {self.path(name)}")
 
     def names(self, folder: str) -> list[str]:
-        target = self._place(folder)
+        target = self._hadoop_path(folder)
         if not self._system.exists(target):
             return []
         return sorted(str(status.getPath().getName()) for status in self._system.listStatus(target))
 
     def move(self, old: str, new: str) -> None:
-        source, target = self._place(old), self._place(new)
+        source, target = self._hadoop_path(old), self._hadoop_path(new)
         if self._system.exists(source):
             self._system.mkdirs(target.getParent())
             if self._system.exists(target) or not self._system.rename(source, target):
@@ -252,10 +252,10 @@ class HadoopStorage:
             raise PipelineError("output", f"{self.path(old)} is gone")
 
     def remove(self, name: str) -> None:
-        self._system.delete(self._place(name), True)
+        self._system.delete(self._hadoop_path(name), True)
 
     def get_file(self, name: str) -> Path | None:
-        remote = self._place(name)
+        remote = self._hadoop_path(name)
         if not self._system.exists(remote):
             return None
         local = self._cache / f"read-{secrets.token_hex(4)}" / Path(name).name

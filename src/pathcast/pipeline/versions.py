@@ -217,11 +217,13 @@ class VersionStore:
     ) -> Version:
         """Compile and store a version; when this returns, later runs can load it."""
         version = self._compiler.compile(subscriptions, on_error)
-        if self._storage.read(self._place(version.name, _RECORD)) is None:
-            self._storage.put_file(version.path, self._place(version.name, _SNAPSHOT))
-            self._storage.put_file(version.routes, self._place(version.name, _ROUTES))
+        if self._storage.read(self._storage_name(version.name, _RECORD)) is None:
+            self._storage.put_file(version.path, self._storage_name(version.name, _SNAPSHOT))
+            self._storage.put_file(version.routes, self._storage_name(version.name, _ROUTES))
             record = {"subscriptions": version.subscriptions, "hops": version.hops}
-            self._storage.write(self._place(version.name, _RECORD), json.dumps(record).encode())
+            self._storage.write(
+                self._storage_name(version.name, _RECORD), json.dumps(record).encode()
+            )
         # Return the stored files: another file of the same subscriptions may number them
         # differently, and matches are numbers.
         return self.get(version.name)
@@ -235,9 +237,9 @@ class VersionStore:
         gone.
         """
         if name not in self._entries:
-            record = self._storage.read(self._place(name, _RECORD))
-            snapshot = self._storage.get_file(self._place(name, _SNAPSHOT))
-            routes = self._storage.get_file(self._place(name, _ROUTES))
+            record = self._storage.read(self._storage_name(name, _RECORD))
+            snapshot = self._storage.get_file(self._storage_name(name, _SNAPSHOT))
+            routes = self._storage.get_file(self._storage_name(name, _ROUTES))
             if record is None or snapshot is None or routes is None:
                 raise PipelineError(
                     "version",
@@ -257,7 +259,7 @@ class VersionStore:
 
     def routes(self, version: Version) -> str:
         """Return the path of a version's routes, for Spark."""
-        return self._storage.path(self._place(version.name, _ROUTES))
+        return self._storage.path(self._storage_name(version.name, _ROUTES))
 
-    def _place(self, name: str, ending: str) -> str:
+    def _storage_name(self, name: str, ending: str) -> str:
         return f"{_FOLDER}/{name}{ending}"

@@ -162,11 +162,11 @@ def plot_overlap(matrix: OverlapMatrix) -> str | None:
         for i, row in enumerate(matrix.shares):
             for j, share in enumerate(row):
                 alpha = 0.0 if share is None else share
-                place = (j + 0.04, i + 0.04)
+                corner = (j + 0.04, i + 0.04)
                 colour = MUTED if i == j else ACCENT
                 alpha = 0.25 if i == j else alpha
-                axes.add_patch(Rectangle(place, 0.92, 0.92, facecolor=GRID, alpha=0.35))
-                axes.add_patch(Rectangle(place, 0.92, 0.92, facecolor=colour, alpha=alpha))
+                axes.add_patch(Rectangle(corner, 0.92, 0.92, facecolor=GRID, alpha=0.35))
+                axes.add_patch(Rectangle(corner, 0.92, 0.92, facecolor=colour, alpha=alpha))
         axes.set_xlim(0, count)
         axes.set_ylim(count, 0)
         axes.set_aspect("equal")
@@ -202,12 +202,12 @@ def _plot_ranking(
 
     def draw(axes: Axes) -> None:
         values = [row[value] for row in rows]
-        places = range(len(rows))
-        bars = axes.barh(places, values, height=0.68, color=colour)
+        positions = range(len(rows))
+        bars = axes.barh(positions, values, height=0.68, color=colour)
         axes.bar_label(
             bars, [format_count(value_shown) for value_shown in values], padding=4, color=INK
         )
-        axes.set_yticks(places, [shorten(row[label], 22) for row in rows], color=INK)
+        axes.set_yticks(positions, [shorten(row[label], 22) for row in rows], color=INK)
         axes.invert_yaxis()
         axes.grid(visible=False)
         axes.set_xlim(0, max(values) * 1.18)
@@ -242,11 +242,11 @@ def _unmatched_count(point: TrafficPoint) -> int:
 
 
 def _x_limits(content: ReportContent) -> tuple[float, float]:
-    places, step = _positions(content.traffic, content), content.windows_per_point
+    positions, step = _positions(content.traffic, content), content.windows_per_point
     padding_bars = max(
-        0, 6 - (places[-1] - places[0]) // step
+        0, 6 - (positions[-1] - positions[0]) // step
     )  # pad short runs so that bars stay narrow
-    return places[0] - padding_bars * step / 2, places[-1] + step + padding_bars * step / 2
+    return positions[0] - padding_bars * step / 2, positions[-1] + step + padding_bars * step / 2
 
 
 def _time_axis(axes: Axes, content: ReportContent) -> None:

@@ -87,12 +87,12 @@ class NatsOutbox:
             return self._count_messages(session, storage.path(_REPORT_FOLDER))
 
     def undeliverable(self, session: SparkSession, staging: str) -> DataFrame:
-        """Return (document, subscribers, kind, message, version) of deliveries that were too large."""
+        """Return (document, subscribers, kind, message, version) of too large deliveries."""
         report = session.read.schema(REPORT_DDL).parquet(escape_glob(f"{staging}/{_REPORT_FOLDER}"))
         return report.where("kind is not null").drop("sent")
 
     def _begin(self, storage: Storage) -> PublishTask:
-        """Prepare the stream and the workers' task; on the first attempt, record the stream's end."""
+        """Prepare the stream and the workers' task; at first, record the stream's end."""
         with RetryingClient(self.address.server, self.retry_seconds) as client:
             target = client.call(partial(_prepare_stream, address=self.address, window=self.window))
         record = storage.read(_STREAM_END_RECORD)

@@ -163,8 +163,12 @@ class Source:
 
 def _real_path(session: SparkSession, path: str) -> str:
     """Resolve a path, and its symbolic links if it is local."""
-    place = qualify(session, path).rstrip("/")
-    return os.path.realpath(place.removeprefix("file:")) if place.startswith("file:") else place
+    qualified = qualify(session, path).rstrip("/")
+    return (
+        os.path.realpath(qualified.removeprefix("file:"))
+        if qualified.startswith("file:")
+        else qualified
+    )
 
 
 def kind_of(path: str) -> SourceKind:

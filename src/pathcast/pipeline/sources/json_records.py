@@ -174,11 +174,11 @@ def array_records(stream: IO[bytes], max_length: int) -> Iterator[Record]:
 
 
 def _element_record(number: int, line: int, decoded: object) -> Record:
-    place = f"object {number}, line {line}"
+    position = f"object {number}, line {line}"
     try:
-        return Record(number, place, _parse_object(decoded))
+        return Record(number, position, _parse_object(decoded))
     except RecordError as error:
-        return Record(number, place, error)
+        return Record(number, position, error)
 
 
 def _final_record(number: int, line: int, error: RecordError) -> Record:

@@ -86,8 +86,8 @@ def kafka_documents(
     options = {"startingOffsets": "earliest"}
     if batch_size is not None:
         options["maxOffsetsPerTrigger"] = str(batch_size)
-    given = {key.lower() for key, _ in address.options}  # Spark's options are case-insensitive
-    options = {key: value for key, value in options.items() if key.lower() not in given}
+    given_keys = {key.lower() for key, _ in address.options}  # Spark's options are case-insensitive
+    options = {key: value for key, value in options.items() if key.lower() not in given_keys}
     options |= {"kafka.bootstrap.servers": address.servers, "subscribe": address.topics}
     reader = session.read if batch_size is None else session.readStream
     try:

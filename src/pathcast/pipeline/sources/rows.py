@@ -103,11 +103,7 @@ def read_rows(
                 yield from _group_documents(name, records, max_bytes, group)
             case BodyField():
                 yield from _body_documents(name, records, max_bytes)
-    except (
-        OSError,
-        EOFError,
-        zlib.error,
-    ) as error:  # from gzip; the records before it are complete
+    except (OSError, EOFError, zlib.error) as error:  # gzip; earlier records are complete
         yield UnpackedDocument(name, None, ("archive", str(error) or type(error).__name__))
 
 

@@ -79,10 +79,10 @@ class WindowAxis:
 
     def window(self, at: Column, batch: Column) -> Column:
         """Return the window number of a document."""
-        place = F.unix_micros(at) if self.by == "time" else batch.cast("bigint")
+        position = F.unix_micros(at) if self.by == "time" else batch.cast("bigint")
         length = F.lit(self.length).cast("bigint")
         # Integer arithmetic: a double could round across a window's boundary.
-        return ((place - F.pmod(place, length)) / length).cast("bigint")
+        return ((position - F.pmod(position, length)) / length).cast("bigint")
 
     def weight(self, window: Column) -> Column:
         """Return the weight of a document in that window."""
