@@ -125,12 +125,12 @@ class SparkCluster:
 @contextmanager
 def cluster(folder: Path, workers: int = 2) -> Iterator[SparkCluster]:
     """Run a cluster whose files are in a folder."""
-    made = SparkCluster(folder)
+    spark_cluster = SparkCluster(folder)
     try:
-        made.start(workers)
-        yield made
+        spark_cluster.start(workers)
+        yield spark_cluster
     finally:
-        made.stop()
+        spark_cluster.stop()
 
 
 def _wait_for(look: Callable[[], T | None]) -> T:

@@ -95,9 +95,9 @@ class SampleRun:
                     rows.setdefault(("matches", doc.batch), []).append(
                         (doc.id, number, list(ids[at : at + part]), doc.version)
                     )
-                for subscriber, those in self.deliveries(doc).items() if deliveries else ():
+                for subscriber, subscriptions in self.deliveries(doc).items() if deliveries else ():
                     rows.setdefault(("deliveries", doc.batch), []).append(
-                        (doc.id, subscriber, those, len(those), doc.version)
+                        (doc.id, subscriber, subscriptions, len(subscriptions), doc.version)
                     )
         for (table, batch), values in rows.items():
             schema = _SCHEMAS[table]

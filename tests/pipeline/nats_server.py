@@ -37,9 +37,9 @@ class NatsServer:
         if self._process is not None and self._process.poll() is None:
             return
         program = Path(sys.executable).with_name("nats-server")
-        place = ["-a", "127.0.0.1", "-p", str(self.port), "-sd", str(self._folder)]
+        options = ["-a", "127.0.0.1", "-p", str(self.port), "-sd", str(self._folder)]
         with (self._folder.parent / f"{self._folder.name}.log").open("ab") as log:
-            self._process = subprocess.Popen([program, "-js", *place], stderr=log)
+            self._process = subprocess.Popen([program, "-js", *options], stderr=log)
         wait_for(self._listens)
 
     def stop(self) -> None:

@@ -130,7 +130,7 @@ def assert_agrees_with_local(spark: SparkSession, folder: Path, summary: str) ->
         BatchSettings(LIMITS, structures=0.1),
         make_outbox=lambda out: FileOutboxes(Path(out, "outboxes")),
     )
-    here = PipelineRun(spark, order, lambda _: None).run_once()
+    local_outcome = PipelineRun(spark, order, lambda _: None).run_once()
     for table in TABLES:
         assert rows(spark, folder / "out" / table) == rows(spark, folder / "local" / table), table
     assert read_outboxes(folder / "out") == read_outboxes(folder / "local")
@@ -139,9 +139,9 @@ def assert_agrees_with_local(spark: SparkSession, folder: Path, summary: str) ->
     assert read_outboxes(folder / "out") == {pair: DOCUMENTS[pair[0]] for pair in expected}
     summary_fields = json.loads(summary)
     for name in ("documents", "matched", "unmatched", "refused", "matches", "deliveries"):
-        assert summary_fields[name] == getattr(here, name), name
+        assert summary_fields[name] == getattr(local_outcome, name), name
     assert (summary_fields["documents"], summary_fields["refused"]) == (len(DOCUMENTS), 1)
-    assert summary_fields["versions"] == [here.version]
+    assert summary_fields["versions"] == [local_outcome.version]
 
 
 def rows(spark: SparkSession, table: Path) -> list[str]:
@@ -160,7 +160,7 @@ def wait_for_exit(folder: Path) -> None:
 
 def _belongs(process: Path, folder: str) -> bool:
     try:
-        place, command = os.readlink(process / "cwd"), (process / "cmdline").read_text()
+        working_folder, command = os.readlink(process / "cwd"), (process / "cmdline").read_text()
     except OSError:
         return False  # it has ended
-    return place.startswith(folder) or folder in command
+    return working_folder.startswith(folder) or folder in command

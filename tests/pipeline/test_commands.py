@@ -38,7 +38,7 @@ def test_invalid_options(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "sheet.xsl").write_text("<a>")
     base = ("run", "-s", tmp_path / "s.txt", "-d", tmp_path / "in", "-o", tmp_path / "out")
-    for more, said in (
+    for options, expected_message in (
         (("--once",), "needs --stream"),
         (("--deadline", "3"), "needs --allow-expensive"),
         (("--deliver", "post"), "neither files, none nor an address"),
@@ -49,9 +49,9 @@ def test_invalid_options(tmp_path: Path) -> None:
         (("--xslt", tmp_path / "none.xsl"), "No such file"),
         (("--group-by", "x", "--read", "files"), "only rows can be grouped"),
     ):
-        result = run(*base, *more)
-        assert (result.code, result.stdout) == (2, ""), more
-        assert said in result.stderr, more
+        result = run(*base, *options)
+        assert (result.code, result.stdout) == (2, ""), options
+        assert expected_message in result.stderr, options
     assert not (tmp_path / "out").exists()
 
 
@@ -88,14 +88,14 @@ def test_all_invalid_lines_are_counted(tmp_path: Path) -> None:
     assert "none.jsonl" in run(*base, tmp_path / "none.jsonl").stderr
 
 
-@pytest.mark.parametrize("more", [(), ("--stream", "--once")], ids=["batch", "stream"])
+@pytest.mark.parametrize("options", [(), ("--stream", "--once")], ids=["batch", "stream"])
 def test_failed_run_does_not_claim_the_folder(
-    spark: SparkSession, tmp_path: Path, more: tuple[str, ...]
+    spark: SparkSession, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     (tmp_path / "s.txt").write_text("//a\n")
     write_documents(tmp_path / "in", {"1.xml": b"<a/>"})
     files = ("-s", str(tmp_path / "s.txt"), "-o", str(tmp_path / "out"))
-    base = ("run", *MASTER, *files, *more, "-d")
+    base = ("run", *MASTER, *files, *options, "-d")
     result = run(*base, tmp_path / "im")
     assert result.code == 2
     assert "im" in result.stderr
@@ -104,8 +104,10 @@ def test_failed_run_does_not_claim_the_folder(
     result = run(*base, tmp_path / "im")
     assert result.code == 2
     assert "belongs to another run (documents: " in result.stderr
-    again = run(*base, f"{tmp_path}/./in/")  # the same folder
-    assert (again.code, "earlier run" in again.stderr) == ((0, False) if more else (2, True))
+    repeated = run(*base, f"{tmp_path}/./in/")  # the same folder
+    assert (repeated.code, "earlier run" in repeated.stderr) == (
+        (0, False) if options else (2, True)
+    )
 
 
 @pytest.mark.usefixtures("spark")

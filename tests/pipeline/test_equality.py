@@ -62,8 +62,8 @@ def matching_set() -> MatchingSet:
     answers = by_matcher(subscriptions, bodies | random)
     for name, case in cases.items():
         own = {id for id in answers[f"{name}.xml"] if id.startswith(f"{name}: ")}
-        given = {subscription.id for subscription in subscriptions}
-        assert own == {f"{name}: {text}" for text in case["match"]} & given
+        accepted = {subscription.id for subscription in subscriptions}
+        assert own == {f"{name}: {text}" for text in case["match"]} & accepted
     for name, body in random.items():
         for subscription in subscriptions:
             if str(subscription.id).startswith("random "):

@@ -105,12 +105,12 @@ def test_files_of_a_batch_in_the_checkpoint(tmp_path: Path) -> None:
     storage.write("checkpoint/sources/0/10", lines(("3.xml", 10)))
     for batch, end in enumerate(["-", '{"logOffset":8}', '{"logOffset":8}', '{"logOffset":10}']):
         storage.write(f"checkpoint/offsets/{batch}", f"v1\n{{}}\n{end}\n-".encode())
-    place = f"file:{tmp_path}"
+    base = f"file:{tmp_path}"
     assert [empty_paths_in_batch(storage, batch) for batch in range(4)] == [
         [],
-        [f"{place}/a b.xml"],
+        [f"{base}/a b.xml"],
         [],
-        [f"{place}/2.xml", f"{place}/3.xml"],
+        [f"{base}/2.xml", f"{base}/3.xml"],
     ]
 
 

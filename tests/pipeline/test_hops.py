@@ -96,12 +96,12 @@ def test_incremental_hop_versions(tmp_path: Path) -> None:
         alone = compile_version(entries, tmp_path / "alone", hops=True)
         assert (changed.name, changed.hops) == (alone.name, alone.hops)
         for body in (b"<a/>", b"<b><c/></b>", b"<c/>", b"<d/>"):
-            wanted = {
+            expected = {
                 str(entry.subscriber)
                 for entry in entries
                 if oracle(entry.xpath, entry.namespaces, body)
             }
-            assert hops(changed, body) == hops(alone, body) == wanted
+            assert hops(changed, body) == hops(alone, body) == expected
 
 
 def test_invalid_entry_gets_no_hop(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_worker_matches_hops_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def overlay() -> Simulation:
     """Five brokers on two cycles, with publishers at the edge broker and beyond it."""
     settings = Settings(Strategy())
-    links = [Link(broker, other) for broker, other in LINKS]
+    links = [Link(broker, neighbour) for broker, neighbour in LINKS]
     run = Simulation(Topology.of("cycles", links), settings, MatcherBackend(settings.strategy))
     offers = parse_advertisement("/a(/b)+/c"), parse_advertisement("/a/b/d")
     run.announce(EDGE, "p", offers[0])
@@ -201,9 +201,9 @@ def broker_deliveries(
     deliveries: dict[tuple[str, str], list[str]] = {}
     for id, body in bodies.items():
         decision = broker.router.decide(Publication(id, EDGE, "p", body))
-        wanted = any(oracle(text, None, body) for text in own)
-        assert wanted == bool(decision.deliveries)
-        for hop in (*decision.neighbours, *([LOCAL] if wanted else [])):
+        is_local = any(oracle(text, None, body) for text in own)
+        assert is_local == bool(decision.deliveries)
+        for hop in (*decision.neighbours, *([LOCAL] if is_local else [])):
             deliveries[id, hop] = [hop]
     return deliveries
 
@@ -313,14 +313,14 @@ def test_invalid_options(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text('{"id": 1, "xpath": "//a", "subscriber": "x"}\n')
     (tmp_path / "in").mkdir()
     base = ("run", "-d", tmp_path / "in", "-o", tmp_path / "out")
-    given = ("--hops", str(tmp_path / "t.jsonl"))
-    for more, said in (
+    table_option = ("--hops", str(tmp_path / "t.jsonl"))
+    for options, expected_message in (
         ((), "nothing to match"),
-        ((*given, "-s", str(tmp_path / "t.jsonl")), "one of them"),
-        ((*given, "--partition", "subscriptions"), "a table of hops cannot be spread"),
+        ((*table_option, "-s", str(tmp_path / "t.jsonl")), "one of them"),
+        ((*table_option, "--partition", "subscriptions"), "a table of hops cannot be spread"),
         (("--hops", str(tmp_path / "none.jsonl")), "none.jsonl"),
     ):
-        result = command(*base, *more)
-        assert (result.code, result.stdout) == (2, ""), more
-        assert said in result.stderr, more
+        result = command(*base, *options)
+        assert (result.code, result.stdout) == (2, ""), options
+        assert expected_message in result.stderr, options
     assert not (tmp_path / "out").exists()

@@ -39,7 +39,7 @@ def test_address(
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "reason"),
     [
         ("kafka://a/t", "a port for each host"),
         ("kafka://u:secret@a:1/t", "a port for each host"),
@@ -51,8 +51,8 @@ def test_address(
         ("nats://a:1/t", "no address of Kafka"),
     ],
 )
-def test_bad_address(text: str, why: str) -> None:
-    with pytest.raises(PipelineError, match=why) as caught:
+def test_bad_address(text: str, reason: str) -> None:
+    with pytest.raises(PipelineError, match=reason) as caught:
         KafkaAddress.parse(text)
     assert caught.value.kind == "source"
     assert "secret" not in str(caught.value)

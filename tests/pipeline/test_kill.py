@@ -57,11 +57,11 @@ class Driver:
             *("--out", str(self.out)),
         ]
 
-    def start(self, *more: str) -> Iterator[subprocess.Popen[bytes]]:
+    def start(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
         """Start the process and yield it repeatedly; kill it when the iteration stops early."""
         with self._stderr.open("wb") as stderr, self._stdout.open("wb") as stdout:
             process = subprocess.Popen(
-                [*self._command, *more], stdout=stdout, stderr=stderr, start_new_session=True
+                [*self._command, *options], stdout=stdout, stderr=stderr, start_new_session=True
             )
         until = time.monotonic() + WATCHDOG
         try:

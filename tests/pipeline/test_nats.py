@@ -156,15 +156,15 @@ class TestReading:
             await connection.jetstream.purge_stream("HOLES", seq=6)
 
         server.call(dig)
-        left = [
+        present = [
             (sequence_left, b"<a n='%d'/>" % sequence_left)
             for sequence_left in range(6, 20)
             if sequence_left not in (9, 14, 15)
         ]
         with RetryingClient(server.address) as client:
             address = stream_address(server, "HOLES")
-            assert read_all(RangeReader(address, 1, 20), client) == (left, [LostRange(1, 5, 5)])
-            assert read_all(RangeReader(address, 6, 20), client) == (left, [])
+            assert read_all(RangeReader(address, 1, 20), client) == (present, [LostRange(1, 5, 5)])
+            assert read_all(RangeReader(address, 6, 20), client) == (present, [])
             assert read_all(RangeReader(address, 2, 4), client) == ([], [LostRange(2, 4, 3)])
             assert read_all(RangeReader(address, 14, 15), client) == ([], [])
 
@@ -194,9 +194,9 @@ class TestReading:
                 reader = RangeReader(stream_address(server, "BACK"), 1, 200)
                 first = client.call(reader.next_chunk).messages
                 server.kill()
-                rest, lost = read_all(reader, client)
+                remaining, lost = read_all(reader, client)
             before = [(received.metadata.sequence.stream, received.data) for received in first]
-            assert before + rest == list(enumerate(sample_bodies(200), 1))
+            assert before + remaining == list(enumerate(sample_bodies(200), 1))
             assert 0 < len(before) < 200
             assert lost == []
             assert log
@@ -230,9 +230,9 @@ class TestBatch:
         assert by_id.keys() == twin.keys()
         for id, row in by_id.items():
             assert row.source == str(address)
-            taken = twin[id].time
-            assert isinstance(taken, datetime)  # to the microsecond: the client rounds
-            assert abs(row.time - round(taken.timestamp() * 1e6)) <= 2
+            stored_at = twin[id].time
+            assert isinstance(stored_at, datetime)  # to the microsecond: the client rounds
+            assert abs(row.time - round(stored_at.timestamp() * 1e6)) <= 2
             if id == "ALL:6":
                 assert row.body is None
                 assert row.fault.asDict() == {
@@ -291,22 +291,24 @@ class TestStreaming:
         address = stream_address(server, "LIMIT")
         frame = nats_documents(spark, address, max_bytes=MAX_BYTES, streaming=True, batch_size=7)
 
-        def more(number: int) -> None:  # messages that arrive during the run are for the next one
+        def publish_more(
+            number: int,
+        ) -> None:  # messages that arrive during the run are for the next one
             server.publish("LIMIT", sample_bodies(2, first=100 + 2 * number))
 
-        batches = run(frame, tmp_path / "checkpoint", more)
+        batches = run(frame, tmp_path / "checkpoint", publish_more)
         assert [len(batch) for batch in batches] == [7, 7, 2]
         assert {row.id for batch in batches for row in batch} == {
             f"LIMIT:{sequence}" for sequence in range(1, 17)
         }
-        again = run(
+        next_batches = run(
             nats_documents(spark, address, max_bytes=MAX_BYTES, streaming=True, batch_size=100),
             tmp_path / "checkpoint",
         )
-        assert [[row.id for row in batch] for batch in again] == [
+        assert [[row.id for row in batch] for batch in next_batches] == [
             [f"LIMIT:{sequence}" for sequence in range(17, 23)]
         ]
-        assert [bytes(row.body) for row in again[0]] == sample_bodies(6, first=100)
+        assert [bytes(row.body) for row in next_batches[0]] == sample_bodies(6, first=100)
 
     def test_failed_batch_is_repeated(
         self, spark: SparkSession, server: NatsServer, tmp_path: Path
@@ -320,10 +322,10 @@ class TestStreaming:
             streaming=True,
             batch_size=5,
         )
-        seen: list[list[str]] = []
+        attempts: list[list[str]] = []
 
         def fail(batch: DataFrame, number: int) -> None:
-            seen.append(sorted(row.id for row in batch.collect()))
+            attempts.append(sorted(row.id for row in batch.collect()))
             if number == 1:
                 raise RuntimeError("out of order")
 
@@ -334,7 +336,7 @@ class TestStreaming:
         batches = run(frame, tmp_path / "checkpoint")
         assert (
             [row.id for row in batches[0]]
-            == seen[1]
+            == attempts[1]
             == [f"AGAIN:{sequence}" for sequence in range(6, 10)]
         )
         assert [row.id for batch in batches[1:] for row in batch] == [
@@ -375,10 +377,10 @@ class TestStreaming:
                 streaming=True,
                 batch_size=10,
             )
-            taken: list[str] = []
+            ids: list[str] = []
 
             def take(batch: DataFrame, number: int) -> None:
-                taken.extend(row.id for row in batch.collect())
+                ids.extend(row.id for row in batch.collect())
                 if number == 0:
                     server.kill()
 
@@ -391,11 +393,11 @@ class TestStreaming:
                 wait_for(lambda: server._process is not None and server._process.poll() is not None)
                 server.start()
                 server.publish("KILLED", sample_bodies(5, first=31))
-                wait_for(lambda: len(taken) >= 35 or not query.isActive)
+                wait_for(lambda: len(ids) >= 35 or not query.isActive)
                 assert query.exception() is None
             finally:
                 query.stop()
-            assert sorted(taken) == sorted(f"KILLED:{sequence}" for sequence in range(1, 36))
+            assert sorted(ids) == sorted(f"KILLED:{sequence}" for sequence in range(1, 36))
 
 
 class TestPlanning:
@@ -413,10 +415,10 @@ class TestPlanning:
             assert start["sequence"] == 0
             assert planner.getDefaultReadLimit() == ReadMaxRows(5)
             assert planner.latestOffset(start, ReadMaxRows(5))["sequence"] == 5
-            everything = planner.latestOffset(start, ReadAllAvailable())
-            assert everything["sequence"] == 12
-            assert planner.latestOffset(everything, ReadMaxRows(5)) == everything
-            assert planner.partitions(everything, everything) == []
+            end = planner.latestOffset(start, ReadAllAvailable())
+            assert end["sequence"] == 12
+            assert planner.latestOffset(end, ReadMaxRows(5)) == end
+            assert planner.partitions(end, end) == []
             assert planner.reportLatestOffset() == {"sequence": 12}
             planner.prepareForTriggerAvailableNow()
             server.publish("PLAN", sample_bodies(3))
@@ -535,7 +537,7 @@ class TestOutbox:
         outbox.stage(outbox_rows(spark, rows), str(tmp_path))
         task = outbox._begin(LocalStorage(tmp_path))
 
-        def some() -> Iterator[pa.RecordBatch]:
+        def interrupted_rows() -> Iterator[pa.RecordBatch]:
             for document, body, names in rows[:25]:
                 yield pa.RecordBatch.from_pylist(
                     [{"document": document, "body": body, "version": "v1", "subscribers": names}]
@@ -543,7 +545,7 @@ class TestOutbox:
             raise RuntimeError("killed")
 
         with pytest.raises(RuntimeError, match="killed"):
-            list(publish_batches(some(), task))
+            list(publish_batches(interrupted_rows(), task))
         assert sum(read_messages(server, "CRASH").values()) == 50
 
         async def taken_twice(connection: NatsConnection) -> bool:
@@ -564,7 +566,7 @@ class TestOutbox:
             outbox = NatsOutbox(OutboxAddress(server.address, "broken"))
             task = outbox._begin(LocalStorage(tmp_path))
 
-            def some() -> Iterator[pa.RecordBatch]:
+            def rows_with_kills() -> Iterator[pa.RecordBatch]:
                 for number, (document, body, names) in enumerate(rows):
                     if number in (5, 6, 12):
                         server.kill()
@@ -580,7 +582,7 @@ class TestOutbox:
                         ]
                     )
 
-            report = pa.Table.from_batches(publish_batches(some(), task)).to_pylist()
+            report = pa.Table.from_batches(publish_batches(rows_with_kills(), task)).to_pylist()
             assert sum(row["sent"] for row in report) == 40
             assert read_messages(server, "broken") == expected_messages(rows)
 
@@ -634,8 +636,8 @@ class TestOutbox:
         task = outbox._begin(LocalStorage(tmp_path))
         sizes = range(1_500, 2_001)
         row = {"version": "v", "subscribers": ["ann"]}
-        some = [{"document": f"{size}", "body": b"x" * size, **row} for size in sizes]
-        batch = pa.RecordBatch.from_pylist(some)
+        message_rows = [{"document": f"{size}", "body": b"x" * size, **row} for size in sizes]
+        batch = pa.RecordBatch.from_pylist(message_rows)
         report = pa.Table.from_batches(publish_batches(iter([batch]), task)).to_pylist()
         sent = sum(item["sent"] or 0 for item in report)
         stored = [len(item.data or b"") for item in server.messages("EDGE")]
@@ -644,7 +646,7 @@ class TestOutbox:
         assert 0 < sent < len(sizes)
 
     @pytest.mark.parametrize(
-        ("settings", "why"),
+        ("settings", "reason"),
         [
             ({"subjects": ["w1.ann"]}, "not all"),
             ({"subjects": ["w2.>"], "retention": "workqueue"}, "when they were read"),
@@ -652,11 +654,11 @@ class TestOutbox:
         ],
     )
     def test_unsuitable_streams(
-        self, server: NatsServer, tmp_path: Path, settings: dict[str, Any], why: str
+        self, server: NatsServer, tmp_path: Path, settings: dict[str, Any], reason: str
     ) -> None:
         prefix = settings["subjects"][0][:2]
         server.create_stream(f"WRONG_{prefix}", **settings)
-        with pytest.raises(PipelineError, match=why):
+        with pytest.raises(PipelineError, match=reason):
             NatsOutbox(OutboxAddress(server.address, prefix))._begin(LocalStorage(tmp_path))
 
     @given(st.text())

@@ -124,9 +124,9 @@ def test_tables_agree_with_the_statistics(report: str) -> None:
     docs = untrusted_run().docs
     read = [doc for doc in docs if doc.matches is not None]
     counts = {id: sum(id in (doc.matches or ()) for doc in read) for id in HOSTILE}
-    most = [(row[0], row[2], row[3]) for row in rows_by_table["Most matching"]]
+    shown = [(row[0], row[2], row[3]) for row in rows_by_table["Most matching"]]
     order = sorted((id for id in HOSTILE if counts[id]), key=lambda id: (-counts[id], id))
-    assert most == [(shorten(id, 160), str(counts[id]), str(len(read))) for id in order]
+    assert shown == [(shorten(id, 160), str(counts[id]), str(len(read))) for id in order]
     assert [row[0] for row in rows_by_table["Never matched"]] == [shorten(HOSTILE[5], 160)]
     assert [row[1] for row in rows_by_table["Errors by kind"]] == [str(len(docs) - len(read))]
     assert sum(int(row[1]) for row in rows_by_table["Sources"]) == len(docs)

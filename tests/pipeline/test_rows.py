@@ -129,7 +129,7 @@ def test_json_arrays_under_any_chunking(
         documents = read("f.json", text)
     assert [attributes(item) for item in documents] == [[as_text(item)] for item in objects]
     assert [item.id for item in documents] == [
-        f"f.json:{place + 1}" for place in range(len(objects))
+        f"f.json:{position + 1}" for position in range(len(objects))
     ]
 
 
@@ -147,8 +147,8 @@ def test_groups_equal_those_of_groupby(table: list[tuple[str, int]], kind: str) 
     before = 2 if kind == "csv" else 1
     expected = []
     for _, group in itertools.groupby(enumerate(table), key=lambda entry: entry[1][0]):
-        places, members = zip(*group, strict=True)
-        id = f"f.{kind}:{places[0] + before}-{places[-1] + before}"
+        positions, members = zip(*group, strict=True)
+        id = f"f.{kind}:{positions[0] + before}-{positions[-1] + before}"
         expected.append((id, [{"k": key, "v": str(value)} for key, value in members]))
     documents = read(f"f.{kind}", text, RowsToXml(group="k"))
     assert [(entry.id, attributes(entry)) for entry in documents] == expected
@@ -365,11 +365,11 @@ def test_invalid_json_line_costs_one_line(text: str, expected_message: str) -> N
 
 
 def test_numbers_keep_their_spelling() -> None:
-    many = "9" * 5000
+    digits = "9" * 5000
     (documents,) = read(
-        "f.jsonl", f'{{"a": 1.50, "b": -0, "c": 1E5, "d": {many}, "e": true, "f": null}}'
+        "f.jsonl", f'{{"a": 1.50, "b": -0, "c": 1E5, "d": {digits}, "e": true, "f": null}}'
     )
-    assert attributes(documents) == [{"a": "1.50", "b": "-0", "c": "1E5", "d": many, "e": "true"}]
+    assert attributes(documents) == [{"a": "1.50", "b": "-0", "c": "1E5", "d": digits, "e": "true"}]
 
 
 @pytest.mark.parametrize(
@@ -725,12 +725,12 @@ def test_rows_on_spark(spark: SparkSession) -> None:
 
 
 def test_endless_stylesheet_on_spark(spark: SparkSession) -> None:
-    again = (
+    recursion = (
         '<xsl:call-template name="d"><xsl:with-param name="n" select="$n - 1"/></xsl:call-template>'
     )
     text = f"""<xsl:stylesheet version="1.0" xmlns:xsl="{XSL}">
         <xsl:template name="d"><xsl:param name="n"/>
-          <xsl:if test="$n &gt; 0">{again}{again}</xsl:if></xsl:template>
+          <xsl:if test="$n &gt; 0">{recursion}{recursion}</xsl:if></xsl:template>
         <xsl:template match="/"><m><xsl:call-template name="d">
           <xsl:with-param name="n" select="//@n"/></xsl:call-template></m></xsl:template>
         </xsl:stylesheet>"""

@@ -160,10 +160,12 @@ def test_stream_with_change_of_subscriptions(spark: SparkSession, tmp_path: Path
     assert len([event for event in events if isinstance(event, BatchDone)]) == 2
 
     file = write_subscriptions(tmp_path / "s.jsonl", [{"id": "c", "xpath": "//c"}])
-    more = {"4.xml": b"<c/>", "5.xml": b"<a><b/></a>"}
-    write_documents(tmp_path / "in", more)
+    new_documents = {"4.xml": b"<c/>", "5.xml": b"<a><b/></a>"}
+    write_documents(tmp_path / "in", new_documents)
     run()
-    assert read_deliveries(spark, tmp_path / "out") == first | expected_deliveries(file, more)
+    assert read_deliveries(spark, tmp_path / "out") == first | expected_deliveries(
+        file, new_documents
+    )
     assert read_outboxes(tmp_path / "out").keys() == read_deliveries(spark, tmp_path / "out").keys()
     versions = [event.version for event in events if isinstance(event, SubscriptionsLoaded)]
     rows = spark.read.parquet(str(tmp_path / "out/matches")).collect()
@@ -205,7 +207,7 @@ class Crash(Exception):
 
 
 @pytest.mark.parametrize(
-    ("place", "after"),
+    ("method", "after"),
     [
         ("write_plan", False),
         ("start_attempt", False),
@@ -216,7 +218,7 @@ class Crash(Exception):
     ],
 )
 def test_batch_resumes_after_a_crash(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, after: bool
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, after: bool
 ) -> None:
     """It crashes at `place`, subscriptions change and a subscriber removes its files; then it
     resumes.
@@ -226,7 +228,7 @@ def test_batch_resumes_after_a_crash(
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
     expected = expected_deliveries(file, DOCUMENTS)
-    real = getattr(Store, place)
+    real = getattr(Store, method)
 
     def crash(self: Store, *arguments: object) -> object:
         if after:
@@ -235,22 +237,22 @@ def test_batch_resumes_after_a_crash(
 
     spec = replace(run_spec(tmp_path), batch_size=10)
     with monkeypatch.context() as patch:
-        patch.setattr(Store, place, crash)
+        patch.setattr(Store, method, crash)
         with pytest.raises(PathcastError):
             PipelineRun(spark, spec, lambda _: None).run_stream(
                 threading.Event(), until_caught_up=True
             )
-    taken = read_outboxes(tmp_path / "out") if (tmp_path / "out/outboxes").exists() else {}
-    for document, subscriber in taken:
+    removed = read_outboxes(tmp_path / "out") if (tmp_path / "out/outboxes").exists() else {}
+    for document, subscriber in removed:
         (tmp_path / "out/outboxes" / subscriber / document.replace("/", "%2F")).unlink()
     write_subscriptions(tmp_path / "s.jsonl", [{"id": "c", "xpath": "//c"}])
     PipelineRun(spark, spec, lambda _: None).run_stream(threading.Event(), until_caught_up=True)
-    if place == "write_plan":  # without a plan, the new subscriptions apply
+    if method == "write_plan":  # without a plan, the new subscriptions apply
         expected = expected_deliveries(file, DOCUMENTS)
     assert read_deliveries(spark, tmp_path / "out") == expected
-    again = read_outboxes(tmp_path / "out")
-    assert not taken.keys() & again.keys()
-    assert taken.keys() | again.keys() == expected.keys()
+    present = read_outboxes(tmp_path / "out")
+    assert not removed.keys() & present.keys()
+    assert removed.keys() | present.keys() == expected.keys()
     assert not list((tmp_path / "out/_staging").iterdir())
 
 

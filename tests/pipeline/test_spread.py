@@ -195,9 +195,9 @@ def test_undecided_subscriptions_are_reported_once(spark: SparkSession, tmp_path
 
 def test_long_results_have_several_rows(spark: SparkSession, tmp_path: Path) -> None:
     """Equal subscriptions, more than a row holds, all with the same key."""
-    many = MAX_SUBSCRIPTIONS_PER_ROW + 5_000
+    count = MAX_SUBSCRIPTIONS_PER_ROW + 5_000
     version = compile_version(
-        (Subscription(number, "//a" if number % 2 else "/a") for number in range(2 * many)),
+        (Subscription(number, "//a" if number % 2 else "/a") for number in range(2 * count)),
         tmp_path,
     )
     fragments = split_version(version, 2)
@@ -300,13 +300,13 @@ def test_fragments_are_reused(tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == {
         path: time for path, (time, _) in before.items()
     }
-    for lost in (
+    for missing in (
         fragments.router,
         fragments.paths[1],
     ):  # a missing file is built again, identically
-        lost.unlink()
+        missing.unlink()
         assert split_version(version, 3) == fragments
-        assert lost.read_bytes() == before[lost][1]
+        assert missing.read_bytes() == before[missing][1]
 
 
 @pytest.mark.parametrize("count", [0, 4097])

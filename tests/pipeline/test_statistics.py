@@ -89,16 +89,16 @@ class LoopStatistics:
         ids |= {subscription for routes in self.run.routes.values() for subscription in routes}
         rows = {}
         for subscription in ids:
-            asked = [doc for doc in self.read if self.has_subscription(subscription, doc)]
-            hits = [doc for doc in asked if subscription in (doc.matches or ())]
-            mass = sum(self.weight[doc.id] for doc in asked)
+            matched_against = [doc for doc in self.read if self.has_subscription(subscription, doc)]
+            hits = [doc for doc in matched_against if subscription in (doc.matches or ())]
+            mass = sum(self.weight[doc.id] for doc in matched_against)
             rows[subscription] = {
                 "matched": len(hits),
-                "documents": len(asked),
-                "share": len(hits) / len(asked) if asked else None,
+                "documents": len(matched_against),
+                "share": len(hits) / len(matched_against) if matched_against else None,
                 "selectivity": sum(self.weight[doc.id] for doc in hits) / mass if mass else None,
                 "windows": len(self.recent() & {self.window[doc.id] for doc in hits}),
-                "since": self._edge(min, asked),
+                "since": self._edge(min, matched_against),
                 "first": self._edge(min, hits),
                 "last": self._edge(max, hits),
             }
@@ -117,13 +117,13 @@ class LoopStatistics:
             for b in sorted(subscriptions):
                 if a >= b:
                     continue
-                asked = [
+                matched_against = [
                     doc
                     for doc in self.read
                     if self.has_subscription(a, doc) and self.has_subscription(b, doc)
                 ]
-                of_a = {doc.id for doc in asked if a in (doc.matches or ())}
-                of_b = {doc.id for doc in asked if b in (doc.matches or ())}
+                of_a = {doc.id for doc in matched_against if a in (doc.matches or ())}
+                of_b = {doc.id for doc in matched_against if b in (doc.matches or ())}
                 if of_a & of_b:
                     rows[a, b] = {
                         "both": len(of_a & of_b),
@@ -141,8 +141,8 @@ class LoopStatistics:
 
     def rates(self, groups: dict[str, set[SampleDocument]]) -> dict[str, dict[str, Any]]:
         rows = {}
-        each = float(self.length)
-        fading = each * sum(self.weight_of(self.newest - age) for age in range(self.windows))
+        length = float(self.length)
+        fading = length * sum(self.weight_of(self.newest - age) for age in range(self.windows))
         for group, docs in groups.items():
             per = Counter(self.window[doc.id] for doc in docs)
             peak = min(per, key=lambda k: (-per[k], k))
@@ -151,14 +151,16 @@ class LoopStatistics:
                 "documents": len(docs),
                 "bytes": total,
                 "windows": len(per),
-                "documents_rate": len(docs) / (self.windows * each),
-                "bytes_rate": total / (self.windows * each),
+                "documents_rate": len(docs) / (self.windows * length),
+                "bytes_rate": total / (self.windows * length),
                 "recent_documents_rate": sum(self.weight[doc.id] for doc in docs) / fading,
                 "recent_bytes_rate": sum(self.weight[d.id] * (d.bytes or 0) for d in docs) / fading,
                 "peak_window": peak,
-                "peak_start": EPOCH + timedelta(seconds=peak * each) if self.by == "time" else None,
+                "peak_start": EPOCH + timedelta(seconds=peak * length)
+                if self.by == "time"
+                else None,
                 "peak_documents": per[peak],
-                "peak_documents_rate": per[peak] / each,
+                "peak_documents_rate": per[peak] / length,
             }
         return rows
 
@@ -204,13 +206,13 @@ def assert_rows(table: DataFrame, keys: str, expected: dict[Any, dict[str, Any]]
 Groups = list[tuple[str, str]]
 
 
-def groups_of(run: SampleRun, given: Groups | None = None) -> dict[str, set[SampleDocument]]:
+def groups_of(run: SampleRun, group_rows: Groups | None = None) -> dict[str, set[SampleDocument]]:
     groups: dict[str, set[SampleDocument]] = {}
     for doc in run.docs:
-        those = {
-            group for subscription, group in given or () if subscription in (doc.matches or ())
+        matching_groups = {
+            group for subscription, group in group_rows or () if subscription in (doc.matches or ())
         }
-        for group in run.deliveries(doc) if given is None else those:
+        for group in run.deliveries(doc) if group_rows is None else matching_groups:
             groups.setdefault(group, set()).add(doc)
     return groups
 
@@ -244,14 +246,14 @@ class Case:
 def case(
     request: pytest.FixtureRequest, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> Case:
-    run, settings, by, given = CASES[request.param]
+    run, settings, by, group_rows = CASES[request.param]
     settings = replace(settings, top=6, entries=(1, 2, 1_000))
     out = run.write(tmp_path_factory.mktemp(request.param))
     groups = None
-    if given is not None:
-        groups = spark.createDataFrame(given, "subscription string, group string")
+    if group_rows is not None:
+        groups = spark.createDataFrame(group_rows, "subscription string, group string")
     statistics = compute(spark, out, settings=settings, groups=groups)
-    return Case(statistics, LoopStatistics(run, settings, by), groups_of(run, given), spark)
+    return Case(statistics, LoopStatistics(run, settings, by), groups_of(run, group_rows), spark)
 
 
 def test_selectivity_against_loops(case: Case) -> None:
@@ -347,8 +349,8 @@ def test_structures_and_caches_against_loops(case: Case) -> None:
     assert_rows(case.table("structures"), "structure", expected)
     caches = {}
     for n in (1, 2, len(order)):
-        held = [counts[structure] for structure in order[:n]]
-        caches[n] = {"warm": sum(held) / total, "cold": sum(c - 1 for c in held) / total}
+        cached = [counts[structure] for structure in order[:n]]
+        caches[n] = {"warm": sum(cached) / total, "cold": sum(c - 1 for c in cached) / total}
     assert_rows(case.table("cache"), "entries", caches)
     for row in case.table("structures").collect():
         having = [doc for doc in loops.run.docs if doc.structure == row.structure]
@@ -400,8 +402,8 @@ class StatisticsInput:
     ) -> None:
         self.tables = read_tables(spark, LocalStorage(Path(run.write(out))))
         self.axis = window_axis(self.tables.documents, settings)
-        places = assign_windows(self.tables.documents, self.axis)
-        self.documents = outcomes(places, self.tables.matches, self.tables.errors)
+        windowed = assign_windows(self.tables.documents, self.axis)
+        self.documents = outcomes(windowed, self.tables.matches, self.tables.errors)
         self.read = self.documents.where("matches is not null")
         self.matches = join_windows(self.tables.matches, self.documents)
 
@@ -438,8 +440,8 @@ def test_overlap_of_a_contained_subscription_is_one(spark: SparkSession, tmp_pat
         SampleDocument(0, f"d{n}", matches=("P3", "P4") if n < 6 else ("P4",)) for n in range(10)
     ]
     inputs = StatisticsInput(spark, SampleRun(docs), StatisticsSettings(), tmp_path)
-    met = select_subscriptions(inputs.matches, ["P4", "P3"])
-    [row] = overlap(met, count_single(met)).collect()
+    selected = select_subscriptions(inputs.matches, ["P4", "P3"])
+    [row] = overlap(selected, count_single(selected)).collect()
     assert (row.a, row.b, row.both, row.documents_a, row.documents_b) == ("P3", "P4", 6, 6, 10)
     assert (row.given_a, row.given_b, row.jaccard) == pytest.approx((1.0, 0.6, 0.6))
 

@@ -74,8 +74,8 @@ def test_number_of_fragments_is_minimal(needed: int, room: int) -> None:
     if strategy.name == "documents":
         assert needed <= room
         return
-    each = MEMO_BYTES + (needed - MEMO_BYTES) / strategy.fragments
-    assert each <= room * 0.8 + 1
+    fragment_bytes = MEMO_BYTES + (needed - MEMO_BYTES) / strategy.fragments
+    assert fragment_bytes <= room * 0.8 + 1
     if strategy.fragments > 2:
         assert MEMO_BYTES + (needed - MEMO_BYTES) / (strategy.fragments - 1) > room * 0.8
 

@@ -90,13 +90,13 @@ def test_compiler_recovers_from_errors(tmp_path: Path) -> None:
 def test_stored_version_is_immutable(tmp_path: Path) -> None:
     """A later run numbers the same subscriptions differently, but uses the stored file."""
     storage = LocalStorage(tmp_path)
-    kept = VersionStore(storage, VersionCompiler(tmp_path / "one")).add(FIRST)
-    before = kept.path.read_bytes()
+    stored = VersionStore(storage, VersionCompiler(tmp_path / "one")).add(FIRST)
+    before = stored.path.read_bytes()
     later = VersionStore(storage, VersionCompiler(tmp_path / "two"))
     later.add(FIRST[::-1])
-    again = later.add(FIRST)
-    assert again == kept
-    assert again.path.read_bytes() == before
+    stored_again = later.add(FIRST)
+    assert stored_again == stored
+    assert stored_again.path.read_bytes() == before
     assert compile_version(FIRST[::-1], tmp_path / "two").path.read_bytes() != before
 
 
@@ -120,6 +120,6 @@ def test_incremental_compilation_equals_a_fresh_one(sets: list[list[Subscription
             alone = compile_version(subset, Path(name, "alone"))
             assert changed.name == alone.name
             assert changed.routes.read_bytes() == alone.routes.read_bytes()
-            ours, theirs = (Matcher.load(version.path) for version in (changed, alone))
+            incremental, fresh = (Matcher.load(version.path) for version in (changed, alone))
             for body in bodies:
-                assert set(ours.match(body)) == set(theirs.match(body))
+                assert set(incremental.match(body)) == set(fresh.match(body))
