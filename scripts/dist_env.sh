@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# An environment for executors that have no pathcast, as an archive for Spark's `--archives`.
+# Packs an environment for executors without pathcast, as an archive for Spark's `--archives`.
 #
 # usage: scripts/dist_env.sh PYTHON ARCHIVE      PYTHON: an interpreter that has `build` and `venv-pack`
 #
-# It holds pathcast, compiled core included, and what its extra `spark` needs, but for two: pyspark, which every executor has from
-# its own Spark, and matplotlib, with which the driver alone draws. The archive holds no Python either, only a link to PYTHON's: the
-# machines that unpack it need the same Python at the same place. The wheel is built from a copy of the tree, so that
-# no build leaves anything behind, or finds anything.
+# The archive holds pathcast with its compiled core and the packages of the extra `spark`, except
+# pyspark, which every executor has from its own Spark, and matplotlib, which only the driver uses. It
+# links to PYTHON instead of containing an interpreter: the machines that unpack it need the same
+# Python at the same path. The wheel is built from a copy of the tree, without files of earlier builds.
 set -eu -o pipefail
 
 python=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -16,7 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 unset PYTHONPATH
 
-quietly() {  # the output of a step is of interest only when the step fails
+quietly() {  # show the output of a step only if the step fails
     if ! "$@" >"$work/log" 2>&1; then
         cat "$work/log" >&2
         echo "dist_env: failed: $*" >&2
