@@ -8,7 +8,7 @@ import sys
 from hashlib import blake2b
 from pathlib import Path
 
-from pathcast.sim.scenario import Changes, read_scenario, run_scenario
+from pathcast.sim.scenario import Overrides, read_scenario, run_scenario
 from tests.sim.delivery_model import add_expectations
 from tests.sim.random_scenarios import random_scenario
 
@@ -51,6 +51,8 @@ def test_another_seed_is_another_trace() -> None:
         "topology line 3\nlose 50% everywhere\npublisher P at b1 advertises anything\n"
         "subscribe s1 at b3 /a\nuntil idle\n"
     )
-    first, same, other = (run_scenario(scenario, changes=Changes(seed=seed)) for seed in (1, 1, 2))
+    first, same, other = (
+        run_scenario(scenario, overrides=Overrides(seed=seed)) for seed in (1, 1, 2)
+    )
     assert first.trace == same.trace
     assert first.trace != other.trace

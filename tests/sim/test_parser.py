@@ -220,8 +220,8 @@ MERGING = HEAD + "strategy with-Adv-with-CovPM\n"
         (HEAD + "subscribe s1 at b9 /a", 2, "no broker b9"),
         ("topology line 99999999999\nuntil idle", 1, "at most 10,000 brokers"),
         (HEAD + "schema x <!ELEMENT a (b\nuntil idle", 2, "unexpected|expected"),
-        (HEAD + "mergers by path /a/b 5\nmergers by dtd book\nuntil idle", 3, "an earlier line has this setting"),
-        (HEAD + "mergers by dtd book\nmergers by path /a/b 5\nuntil idle", 3, "an earlier line has this setting"),
+        (HEAD + "mergers by path /a/b 5\nmergers by dtd book\nuntil idle", 3, "an earlier line"),
+        (HEAD + "mergers by dtd book\nmergers by path /a/b 5\nuntil idle", 3, "an earlier line"),
         (HEAD + "publisher P at b1 advertises dtd boook", 2, "nor a schema of that name"),
         (HEAD + "publisher P at b1\npublish d1..d99999999999 by P <a/>", 3, "at most 1,000,000"),
         (

@@ -112,12 +112,12 @@ def simulate(
 
     Example: `printf 'topology line 2\\nsubscribe s at b2 /a\\nuntil idle\\n' | pathcast simulate -`
     """
-    from pathcast.sim.scenario import Changes, run_scenario
+    from pathcast.sim.scenario import Overrides, run_scenario
 
     _check_arguments(scenario, trace, draw, strategy, costs)
     text, folder = _read(scenario)
     try:
-        outcome = run_scenario(text, folder, changes=Changes(seed, strategy, costs))
+        outcome = run_scenario(text, folder, overrides=Overrides(seed, strategy, costs))
     except PathcastError as error:
         fail(f"{scenario}: {error}")
     details: dict[str, Any] = {}

@@ -17,8 +17,9 @@ the host for that many seconds, and its effects happen at the end. Timers do not
 again; the factory reads the state that `on_effect` persisted.
 
 **Idle.** The network is idle when no frame, queued input, foreground timer or scheduled action is
-pending, and no host is *unsettled*. These events unsettle every host with a pending background
-timer:
+pending, and no host is *unsettled*. A foreground timer that an earlier time replaced, or whose node
+crashed, has no effect but counts as pending until its time. These events unsettle every host with a
+pending background timer:
 
 - a node returns `Changed`, for any input;
 - a node starts, crashes or restarts; a link is cut, healed, or gets other faults.

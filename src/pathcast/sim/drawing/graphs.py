@@ -1,4 +1,4 @@
-"""Layout of graphs with cycles: distances in the picture approximate hops in the overlay.
+"""OverlayLayout of graphs with cycles: distances in the picture approximate hops in the overlay.
 
 The stress of a layout is the sum over all pairs of ((distance - hops) / hops) squared. Majorization
 moves each broker in turn to the optimum that the others imply, which never increases the stress

@@ -1,4 +1,4 @@
-"""Layout: the positions and the size of the brokers in a picture.
+"""OverlayLayout: the positions and the size of the brokers in a picture.
 
 Up to `_MAX_BOXES` brokers are boxes with the sizes of their tables, up to `_MAX_CIRCLES` they are
 circles with a name, beyond that dots. A tree is drawn in layers, from left to right or downwards as
@@ -22,7 +22,7 @@ from pathcast.sim.drawing.trees import (
 )
 from pathcast.sim.topology import Topology
 
-__all__ = ["BOX", "CIRCLE", "DOT", "BrokerStyle", "Layout", "lay_out"]
+__all__ = ["BOX", "CIRCLE", "DOT", "BrokerStyle", "OverlayLayout", "lay_out"]
 
 _MAX_BOXES, _MAX_CIRCLES = 40, 160  # brokers
 _MAX_LAYERED_LEAVES = 12  # of a tree that is drawn in layers
@@ -66,7 +66,7 @@ DOT = BrokerStyle(4, 4, 36, 4, 7, 6, 2)
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class OverlayLayout:
     """The centre of each broker; the picture lies between (0, 0) and (width, height)."""
 
     positions: Mapping[str, Point]
@@ -75,7 +75,7 @@ class Layout:
     height: float
 
 
-def lay_out(topology: Topology) -> Layout:
+def lay_out(topology: Topology) -> OverlayLayout:
     """Choose a style and positions for the brokers of an overlay."""
     count = len(topology.brokers)
     style = BOX if count <= _MAX_BOXES else CIRCLE if count <= _MAX_CIRCLES else DOT
@@ -126,7 +126,7 @@ def _misfit(ratio: float) -> float:
     return max(ratio / 2, 2 / ratio)
 
 
-def _normalize(raw: Mapping[str, Point], style: BrokerStyle) -> Layout:
+def _normalize(raw: Mapping[str, Point], style: BrokerStyle) -> OverlayLayout:
     """Move the picture to the origin, and round to tenths of pixels."""
     margin = 3.5 * style.mark_size
     left = min(x for x, _ in raw.values()) - style.half_width - margin
@@ -134,4 +134,4 @@ def _normalize(raw: Mapping[str, Point], style: BrokerStyle) -> Layout:
     positions = {name: (round(x - left, 1), round(y - top, 1)) for name, (x, y) in raw.items()}
     width = max(x for x, _ in positions.values()) + style.half_width + margin
     height = max(y for _, y in positions.values()) + style.half_height + margin
-    return Layout(positions, style, round(width, 1), round(height, 1))
+    return OverlayLayout(positions, style, round(width, 1), round(height, 1))

@@ -7,7 +7,7 @@ from html import escape
 from pathcast.schema.drawing.dot import escape_unprintable
 from pathcast.sim.drawing.facts import BrokerFacts, LinkFacts, format_bytes
 from pathcast.sim.drawing.labels import Rectangle, width_of
-from pathcast.sim.drawing.layout import BOX, DOT, BrokerStyle, Layout
+from pathcast.sim.drawing.layout import BOX, DOT, BrokerStyle, OverlayLayout
 from pathcast.sim.drawing.legend import shade
 from pathcast.sim.drawing.trees import Point
 
@@ -26,7 +26,7 @@ def escape_text(text: str) -> str:
     return escape("\n".join(map(escape_unprintable, text.split("\n"))))
 
 
-def draw_link(edge: LinkFacts, layout: Layout, busiest: int) -> str:
+def draw_link(edge: LinkFacts, layout: OverlayLayout, busiest: int) -> str:
     """Return the SVG of a link; its width is its share of the busiest link's bytes."""
     (x1, y1), (x2, y2) = layout.positions[edge.left], layout.positions[edge.right]
     width = layout.style.max_link_width * edge.bytes / busiest if busiest else 0.0
@@ -38,7 +38,7 @@ def draw_link(edge: LinkFacts, layout: Layout, busiest: int) -> str:
     )
 
 
-def draw_link_label(edge: LinkFacts, layout: Layout) -> str:
+def draw_link_label(edge: LinkFacts, layout: OverlayLayout) -> str:
     """Return the SVG of a link's label, its bytes."""
     (x1, y1), (x2, y2) = layout.positions[edge.left], layout.positions[edge.right]
     text, size = format_bytes(edge.bytes), layout.style.label_size
@@ -63,7 +63,9 @@ def caption(node: BrokerFacts, style: BrokerStyle) -> str | None:
     return f"{node.srt}/{node.prt}" if style is not BOX and node.up else None
 
 
-def draw_broker(node: BrokerFacts, layout: Layout, largest: int, captioned: bool) -> list[str]:
+def draw_broker(
+    node: BrokerFacts, layout: OverlayLayout, largest: int, captioned: bool
+) -> list[str]:
     """Return the SVG of a broker; `largest` is the size of the largest PRT."""
     x, y = layout.positions[node.name]
     style = layout.style

@@ -23,7 +23,7 @@ from pathcast.sim.drawing.facts import (
     link_facts,
 )
 from pathcast.sim.drawing.labels import OccupiedArea, width_of
-from pathcast.sim.drawing.layout import DOT, Layout, lay_out
+from pathcast.sim.drawing.layout import DOT, OverlayLayout, lay_out
 from pathcast.sim.drawing.legend import legend
 from pathcast.sim.drawing.parts import (
     caption,
@@ -97,7 +97,11 @@ def draw(run: Simulation) -> str:
 
 
 def _draw_overlay(
-    layout: Layout, nodes: list[BrokerFacts], edges: list[LinkFacts], busiest: int, largest: int
+    layout: OverlayLayout,
+    nodes: list[BrokerFacts],
+    edges: list[LinkFacts],
+    busiest: int,
+    largest: int,
 ) -> list[str]:
     """Draw links, their labels over them, and brokers on top."""
     below, beside = _choose_labels(layout, nodes, edges)
@@ -109,7 +113,7 @@ def _draw_overlay(
 
 
 def _choose_labels(
-    layout: Layout, nodes: list[BrokerFacts], edges: list[LinkFacts]
+    layout: OverlayLayout, nodes: list[BrokerFacts], edges: list[LinkFacts]
 ) -> tuple[set[str], set[str]]:
     """Return the brokers and the links that have room for a label; the busiest links go first."""
     style = layout.style

@@ -16,13 +16,13 @@ docs/reference/scenario-language.md describes the language.
 
 from pathcast.sim.scenario.check import Failure
 from pathcast.sim.scenario.parser import read_scenario
-from pathcast.sim.scenario.runner import Changes, Outcome, run_scenario
+from pathcast.sim.scenario.runner import Outcome, Overrides, run_scenario
 from pathcast.sim.scenario.scenario import Scenario, Statement
 
 __all__ = [
-    "Changes",
     "Failure",
     "Outcome",
+    "Overrides",
     "Scenario",
     "Statement",
     "read_scenario",

@@ -51,7 +51,7 @@ from pathcast.sim.topology import DEFAULT_LATENCY, Link, Topology, topology
 from pathcast.sim.wires import Faults
 from pathcast.transport import RetryPolicy
 
-__all__ = ["Changes", "Outcome", "run_scenario"]
+__all__ = ["Outcome", "Overrides", "run_scenario"]
 
 T = TypeVar("T")
 _HINTS = {  # instead of hints that name options of a command
@@ -63,7 +63,7 @@ _IDLE_LIMIT = 3600.0  # virtual seconds within which `until idle` must hold
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class Overrides:
     """Settings that override those of the text."""
 
     seed: int | None = None
@@ -98,7 +98,7 @@ def run_scenario(
     scenario: str | Scenario,
     folder: Path | None = None,
     *,
-    changes: Changes | None = None,
+    overrides: Overrides | None = None,
     traced: bool = True,
 ) -> Outcome:
     """Run a scenario, or its text; files are relative to the folder. Raise ScenarioError.
@@ -107,7 +107,7 @@ def run_scenario(
     """
     if isinstance(scenario, str):
         scenario = read_scenario(scenario)
-    run = _ScenarioRun(scenario, folder or Path(), changes or Changes(), traced)
+    run = _ScenarioRun(scenario, folder or Path(), overrides or Overrides(), traced)
     for statement in scenario.body:
         run.perform(statement)
     summary = RunSummary.of(run.simulation)
@@ -119,7 +119,9 @@ def run_scenario(
 class _ScenarioRun:
     """A simulation with the state that a scenario needs: publishers, documents, faults."""
 
-    def __init__(self, scenario: Scenario, folder: Path, changes: Changes, traced: bool) -> None:
+    def __init__(
+        self, scenario: Scenario, folder: Path, overrides: Overrides, traced: bool
+    ) -> None:
         self.trace: list[str] = []
         self.failures: list[Failure] = []
         self._scenario = scenario
@@ -131,27 +133,28 @@ class _ScenarioRun:
         if repeated is not None:
             raise _with_line(repeated, RoutingError("scenario", "an earlier line has this setting"))
         seed = scenario.setting(header.SeedSetting)
-        self.seed = seed.number if seed is not None and changes.seed is None else changes.seed or 0
+        stated = 0 if seed is None else seed.number
+        self.seed = stated if overrides.seed is None else overrides.seed
         self._resources = Resources(scenario, folder, self.seed)
         for schema in scenario.settings(header.SchemaSetting):
             _errors_with_line(schema, partial(self._resources.schema, schema.name))
-        self.simulation = self._make_simulation(changes)
+        self.simulation = self._make_simulation(overrides)
         self.simulation.metrics.links_by_document = {}
 
     # --- settings -----------------------------------------------------------------------------
 
-    def _make_simulation(self, changes: Changes) -> Simulation:
+    def _make_simulation(self, overrides: Overrides) -> Simulation:
         scenario = self._scenario
         setting = scenario.setting(header.StrategySetting)
         name = "with-Adv-with-Cov" if setting is None else setting.name
         bandwidth = scenario.setting(header.BandwidthSetting)
-        chosen = strategy(name if changes.strategy is None else changes.strategy)
+        chosen = strategy(name if overrides.strategy is None else overrides.strategy)
         return Simulation(
             self._topology(),
             self._settings(chosen),
-            MatcherBackend(chosen, self._distribution(chosen, changes)),
+            MatcherBackend(chosen, self._distribution(chosen, overrides)),
             seed=self.seed,
-            costs=self._costs(changes.costs),
+            costs=self._costs(overrides.costs),
             bandwidth=None if bandwidth is None else float(bandwidth.rate),
             trace=self.trace.append if self._traced else None,
         )
@@ -206,7 +209,7 @@ class _ScenarioRun:
             reliable=scenario.setting(header.PerfectLinks) is None,
         )
 
-    def _distribution(self, chosen: Strategy, changes: Changes) -> PathDistribution | None:
+    def _distribution(self, chosen: Strategy, overrides: Overrides) -> PathDistribution | None:
         if chosen.limit is None:
             return None
         cause = self._scenario.setting(header.StrategySetting) or self._scenario.head[0]
@@ -218,7 +221,7 @@ class _ScenarioRun:
             )
             hint = "a line in the scenario: mergers by dtd NAME, or mergers by path /a/b RATE"
             error = RoutingError("merging", message, hint=hint)
-            raise error if changes.strategy is not None else _with_line(cause, error)
+            raise error if overrides.strategy is not None else _with_line(cause, error)
         return distribution
 
     def _costs(self, name: str | None) -> Costs | None:
