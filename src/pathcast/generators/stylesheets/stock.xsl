@@ -1,8 +1,8 @@
 <?xml version="1.0" encoding="UTF-8"?>
 <!-- All rows of one moment of the stock feed -> a message valid under stock.dtd.
 
-     Elements whose value a company does not have (earnings, say) are left out. The time is left out as well,
-     unless the parameter timed is 'yes': a market that stands still repeats itself. -->
+     Elements without a value for a company (earnings, say) are omitted. So is the time, unless the
+     parameter timed is 'yes': without trades, messages repeat. -->
 <xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">
   <xsl:output method="xml" encoding="UTF-8" indent="yes"/>
   <xsl:param name="timed"/>

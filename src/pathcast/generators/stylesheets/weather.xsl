@@ -1,8 +1,8 @@
 <?xml version="1.0" encoding="UTF-8"?>
 <!-- One row of the weather feed -> a message valid under weather.dtd.
 
-     A message says nothing that changes while the weather does not, so that equal weather makes equal bytes;
-     with the parameter timed = 'yes' it tells when it was observed, and then no two are alike. -->
+     Equal weather gives equal bytes. With the parameter timed = 'yes' a message contains its time of
+     observation, so no two are equal. -->
 <xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">
   <xsl:output method="xml" encoding="UTF-8" indent="yes"/>
   <xsl:param name="timed"/>
