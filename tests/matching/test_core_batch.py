@@ -1,4 +1,4 @@
-"""Batches: one document after the other, laid out as Arrow has it; and ids that are looked up when asked for."""
+"""Batches equal single matches, have Arrow's list layout, and resolve ids lazily."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ bodies_of = st.lists(
 
 
 @given(st.lists(strategies.expressions(), max_size=6), bodies_of)
-def test_a_batch_is_one_after_the_other(texts: list[str], bodies: list[bytes]) -> None:
+def test_batch_equals_single_matches(texts: list[str], bodies: list[bytes]) -> None:
     for engine in ENGINES:
         matcher = Matcher(runner=InlineRunner(), engine=engine)
         for number, text in enumerate(texts):
@@ -45,11 +45,11 @@ def test_a_batch_is_one_after_the_other(texts: list[str], bodies: list[bytes]) -
             assert batch[place].numbers == expected.numbers
             assert batch.ids(batch[place].numbers) == list(expected)
         if not batch.errors:
-            assert [list(one) for one in batch] == [list(one) for one in batch[:]]
+            assert [list(matches) for matches in batch] == [list(matches) for matches in batch[:]]
 
 
 @each_engine
-def test_arrow_takes_a_batch_as_it_is(engine: EngineName) -> None:
+def test_arrow_wraps_a_batch_without_copying(engine: EngineName) -> None:
     import pyarrow
 
     matcher = Matcher(engine=engine)
@@ -75,7 +75,7 @@ def test_arrow_takes_a_batch_as_it_is(engine: EngineName) -> None:
 
 
 @each_engine
-def test_an_empty_batch(engine: EngineName) -> None:
+def test_empty_batch(engine: EngineName) -> None:
     matcher = Matcher(engine=engine)
     for id in range(2):
         batch = matcher.match_batch([])
@@ -88,31 +88,31 @@ def test_an_empty_batch(engine: EngineName) -> None:
 
 
 @each_engine
-def test_places_count_from_both_ends(engine: EngineName) -> None:
+def test_negative_indexes_and_slices(engine: EngineName) -> None:
     matcher = Matcher(engine=engine)
     matcher.add("a", "//a")
     batch = matcher.match_batch(body for body in (b"<a/>", b"<b/>", b"<x><a/></x>"))
     assert [list(batch[place]) for place in (-1, -2, -3)] == [["a"], [], ["a"]]
-    assert [len(one) for one in batch[1:]] == [0, 1]
+    assert [len(matches) for matches in batch[1:]] == [0, 1]
     with pytest.raises(IndexError):
         batch[3]
 
 
 @each_engine
-def test_what_could_not_be_decided_is_told_by_place(engine: EngineName) -> None:
+def test_undecided_subscriptions_are_listed_by_document(engine: EngineName) -> None:
     matcher = Matcher(engine=engine)
     matcher.add("sorting", "normalize-space(//comment()) = '5'")
     long = b"<r>" + b"<!--5-->" * 5000 + b"</r>"
     batch = matcher.match_batch([b"<r><!--5--></r>", long, b"<r/>"])
-    assert [list(one) for one in batch] == [["sorting"], [], []]
+    assert [list(matches) for matches in batch] == [["sorting"], [], []]
     assert set(batch.undecided) == {1}
     assert set(batch[1].errors) == {"sorting"}
     assert batch.errors == {}
 
 
 @each_engine
-def test_a_generator_that_subscribes(engine: EngineName) -> None:
-    """Whoever feeds a batch may use the matcher meanwhile; the answers name those they were for."""
+def test_input_generator_may_subscribe(engine: EngineName) -> None:
+    """The generator of the bodies adds subscriptions; matches name only those of their view."""
     matcher = Matcher(engine=engine)
     matcher.add("first", "//a")
 
@@ -122,15 +122,15 @@ def test_a_generator_that_subscribes(engine: EngineName) -> None:
             matcher.add(number, "//a")
 
     batch = matcher.match_batch(feed())
-    for place, one in enumerate(batch):
-        found = list(one)
-        assert found[0] == "first"
-        assert set(found) <= {"first", *range(place)}
+    for place, matches in enumerate(batch):
+        ids = list(matches)
+        assert ids[0] == "first"
+        assert set(ids) <= {"first", *range(place)}
     assert list(matcher.match(b"<a/>")) == ["first", 0, 1, 2, 3, 4]
 
 
 @each_engine
-def test_wrong_types(engine: EngineName) -> None:
+def test_wrong_types_are_rejected(engine: EngineName) -> None:
     matcher = Matcher(engine=engine)
     matcher.add(1, "//a")
     for wrong in ("<a/>", None, 5):
@@ -146,28 +146,28 @@ def test_wrong_types(engine: EngineName) -> None:
 
 
 @each_engine
-def test_old_answers_keep_their_ids(engine: EngineName) -> None:
-    """All that matched is removed, numbers are given anew, and the answer still names whom it named."""
+def test_old_matches_keep_their_ids(engine: EngineName) -> None:
+    """Matches resolve to the same ids after removal and renumbering of all subscriptions."""
     matcher = Matcher(engine=engine)
     matcher.add_many((f"old {number}", "//a") for number in range(300))
     matcher.add("twig", "//a[b][c]")
     body = b"<a><b/><c/></a>"
-    found, batch = matcher.match(body), matcher.match_batch([body])
+    matches, batch = matcher.match(body), matcher.match_batch([body])
     expected = [*(f"old {number}" for number in range(300)), "twig"]
     for id in expected:
         matcher.remove(id)
     matcher.settle()
     assert list(matcher.match(body)) == []
     matcher.add_many((f"new {number}", "//a") for number in range(400))
-    assert list(found) == list(batch[0]) == expected
-    assert "old 7" in found
-    assert "new 7" not in found
+    assert list(matches) == list(batch[0]) == expected
+    assert "old 7" in matches
+    assert "new 7" not in matches
     assert list(matcher.match(body)) == [f"new {number}" for number in range(400)]
 
 
 @each_engine
-def test_numbers_are_compacted_when_most_are_gone(engine: EngineName) -> None:
-    """Ten thousand come and go behind one that stays: the numbers stay small, the order stays."""
+def test_numbers_are_compacted_after_removals(engine: EngineName) -> None:
+    """Ten thousand short-lived subscriptions: numbers stay small, the order stays the same."""
     matcher = Matcher(engine=engine)
     matcher.add("first", "//a", hop=1)
     largest = 0

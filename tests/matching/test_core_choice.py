@@ -1,4 +1,4 @@
-"""Which engine runs: the compiled one where it can, the plain one with a warning, or an error for who insists."""
+"""Choice of the engine: compiled if possible, else plain with a warning; an error if required."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.matching.engines import ENGINES
 
 
 def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run code in an interpreter of its own where the core is missing."""
+    """Run code in a new interpreter in which the core cannot be imported."""
     blocked = (
         "import sys\n"
         "for name in ('node_table', 'match_context', 'labels', 'nfa'):\n"
@@ -38,39 +38,39 @@ def test_auto_is_the_compiled_engine() -> None:
         assert Matcher(engine=engine).stats().engine == engine
 
 
-def test_an_unknown_engine() -> None:
+def test_unknown_engine_is_rejected() -> None:
     with pytest.raises(ValueError, match="'auto', 'core' or 'plain', not 'fast'"):
         Matcher(engine="fast")  # type: ignore[arg-type]
 
 
-def test_without_the_core_plain_python_runs_with_a_warning() -> None:
-    found = run(f"m = Matcher(); {MATCH}")
-    assert found.returncode == 0, found.stderr
-    assert found.stdout == "plain ['id']\n"
-    assert "RuntimeWarning: matching in plain Python" in found.stderr
-    assert "not built" in found.stderr
+def test_missing_core_falls_back_to_plain_with_a_warning() -> None:
+    completed = run(f"m = Matcher(); {MATCH}")
+    assert completed.returncode == 0, completed.stderr
+    assert completed.stdout == "plain ['id']\n"
+    assert "RuntimeWarning: matching in plain Python" in completed.stderr
+    assert "not built" in completed.stderr
 
 
-def test_plain_is_plain_without_a_warning() -> None:
-    found = run(f"m = Matcher(engine='plain'); {MATCH}")
-    assert (found.stdout, found.stderr) == ("plain ['id']\n", "")
+def test_plain_engine_on_request_does_not_warn() -> None:
+    completed = run(f"m = Matcher(engine='plain'); {MATCH}")
+    assert (completed.stdout, completed.stderr) == ("plain ['id']\n", "")
 
 
-def test_who_asks_for_the_core_gets_it_or_an_error() -> None:
-    found = run("Matcher(engine='core')")
-    assert found.returncode == 1
-    assert "RuntimeError: the compiled core cannot be used: it is not built" in found.stderr
+def test_core_on_request_raises_if_missing() -> None:
+    completed = run("Matcher(engine='core')")
+    assert completed.returncode == 1
+    assert "RuntimeError: the compiled core cannot be used: it is not built" in completed.stderr
 
 
-def test_the_core_may_be_required_of_everybody() -> None:
-    found = run("Matcher()", PATHCAST_REQUIRE_CORE="1")
-    assert found.returncode == 1
-    assert "RuntimeError: the compiled core cannot be used" in found.stderr
+def test_environment_variable_requires_the_core() -> None:
+    completed = run("Matcher()", PATHCAST_REQUIRE_CORE="1")
+    assert completed.returncode == 1
+    assert "RuntimeError: the compiled core cannot be used" in completed.stderr
     assert run(f"m = Matcher(engine='plain'); {MATCH}", PATHCAST_REQUIRE_CORE="1").returncode == 0
 
 
-def test_a_core_for_another_libxml2_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first two numbers must agree: structs may change between minor versions, not between patches."""
+def test_core_built_for_another_libxml2_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Major and minor version must agree: patch releases do not change structs."""
     major, minor, *_ = built = node_table.BUILT_FOR
     monkeypatch.delenv("PATHCAST_REQUIRE_CORE", raising=False)
     for other in ((major, minor + 1, 0), (major + 1, minor, 0), (2, 9, 14)):
@@ -85,7 +85,7 @@ def test_a_core_for_another_libxml2_is_not_used(monkeypatch: pytest.MonkeyPatch)
     assert Matcher().stats().engine == "core"
 
 
-def test_the_warning_points_at_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_warning_points_at_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PATHCAST_REQUIRE_CORE", raising=False)
     monkeypatch.setattr(node_table, "BUILT_FOR", (1, 0, 0))
     with pytest.warns(RuntimeWarning) as caught:

@@ -1,8 +1,8 @@
-"""ConditionProgram conditions against the plain evaluator and libxml2, on the same trees.
+"""The compiled evaluator against the plain evaluator and libxml2, on the same trees.
 
-Two sources of conditions: subscriptions, for which libxml2 knows the answer, and random values of
-`pathcast.xpath.tree`, which reach combinations that no subscription is lowered to; for those the plain
-evaluator is the twin.
+Two sources of conditions: subscriptions, for which libxml2 is the oracle, and random values of
+`pathcast.xpath.tree` with combinations that no subscription is lowered to. For those the plain
+evaluator is the oracle.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def answers(handles: list[int], conditions: ConditionProgram, document: Document
     return [evaluation.holds(handle) for handle in handles]
 
 
-def one(text: str, body: bytes, namespaces: dict[str, str] | None = None) -> bool:
+def holds_in(text: str, body: bytes, namespaces: dict[str, str] | None = None) -> bool:
     conditions = ConditionProgram()
     handle = conditions.add(parse(text, namespaces).condition)
     return Evaluation(conditions, etree.fromstring(body)).holds(handle)
@@ -82,7 +82,7 @@ def one(text: str, body: bytes, namespaces: dict[str, str] | None = None) -> boo
 
 @pytest.mark.parametrize("seed", range(8))
 def test_subscriptions(seed: int, deep: bool) -> None:
-    """Against both twins; libxml2's answer counts where a pattern needs no further check."""
+    """Against both oracles; libxml2's answer counts if a pattern has no residual."""
     hits = pairs = plain_work = work = 0
     for round_ in range(20 if deep else 2):
         rng = Random(f"{seed} {round_}")
@@ -99,11 +99,11 @@ def test_subscriptions(seed: int, deep: bool) -> None:
             for text, pattern, handle, question in zip(
                 texts, patterns, handles, questions, strict=True
             ):
-                found = evaluation.holds(handle)
-                assert found == plain.holds(pattern.condition), (text, body)
+                answer = evaluation.holds(handle)
+                assert answer == plain.holds(pattern.condition), (text, body)
                 if pattern.check is None:
-                    assert found == holds(question, oracle_document(body)), (text, body)
-                hits += found
+                    assert answer == holds(question, oracle_document(body)), (text, body)
+                hits += answer
                 pairs += 1
             plain_work += plain.work
             work += evaluation.work
@@ -114,7 +114,7 @@ def test_subscriptions(seed: int, deep: bool) -> None:
 @given(strategies.native_expressions(), strategies.documents())
 def test_one_subscription(text: str, body: bytes) -> None:
     if parse(text, NAMESPACES).check is None:
-        assert one(text, body, NAMESPACES) == oracle(text, NAMESPACES, body)
+        assert holds_in(text, body, NAMESPACES) == oracle(text, NAMESPACES, body)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -127,17 +127,17 @@ def test_conformance(name: str) -> None:
         for text in texts:
             pattern = parse(text, namespaces)
             handle = conditions.add(pattern.condition)
-            found = Evaluation(conditions, document.tree.getroot()).holds(handle)
-            assert found == Evaluator(document).holds(pattern.condition), text
+            answer = Evaluation(conditions, document.tree.getroot()).holds(handle)
+            assert answer == Evaluator(document).holds(pattern.condition), text
             if pattern.check is None and pattern.cost is not Cost.EXPENSIVE:
-                assert found == expected, text
+                assert answer == expected, text
 
 
 # any conditions
 
 
 class Maker:
-    """Random conditions of every kind, in every combination that evaluation has a meaning for."""
+    """Random conditions of every kind, in every combination that the evaluator defines."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
@@ -194,7 +194,7 @@ def test_any_condition(seed: int, deep: bool) -> None:
         rng = Random(f"any {seed} {round_}")
         maker = Maker(rng)
         made = [maker.condition(rng.choice((1, 2, 3))) for _ in range(200)]
-        # Most random conditions speak of the document node: these of nodes anywhere.
+        # Most random conditions test the document node; these test nodes anywhere.
         made += [Exists(maker.path(rng.choice((1, 2, 3)))) for _ in range(200)]
         met.update(type(condition) for condition in made)
         conditions = ConditionProgram()
@@ -244,7 +244,10 @@ def test_nodes(body: bytes) -> None:
         "<a>x<![CDATA[y]]>z<b>1</b><![CDATA[2]]>3</a>",
         "<!--1--><?t 2?><a/><!--3--><?t?>\n<!---->",
         "<!DOCTYPE a [<!--in--><?in side?><!ENTITY e 'E<b/>F'>]><a>1&e;2</a>",
-        "<!DOCTYPE a [<!ENTITY e 'x'><!ATTLIST a y CDATA 'd' xmlns:n CDATA 'urn:n'>]><a x='1&e;2'/>",
+        (
+            "<!DOCTYPE a [<!ENTITY e 'x'><!ATTLIST a y CDATA 'd' xmlns:n CDATA 'urn:n'>]>"
+            "<a x='1&e;2'/>"
+        ),
         "<a xmlns='urn:a' xmlns:b='urn:b' b:x='1' x='2'><b:c xmlns:b='urn:c' b:y=''/></a>",
         "<a>é<b>\N{GRINNING FACE}</b>\u2028<c x='ü'/></a>",
         "<a>" * 250 + "x" + "</a>" * 250,
@@ -254,20 +257,20 @@ def test_nodes(body: bytes) -> None:
 def test_odd_documents(body: str) -> None:
     document = parse_document(body.encode())
     assert number_document(document.tree.getroot()) == nodes_of(document)
-    # The document type declaration is no node, there or not; so it may stay.
+    # The document type declaration is no node, so it may stay.
     kept = etree.fromstring(body.encode(), etree.XMLParser(resolve_entities="internal"))
     assert number_document(kept) == nodes_of(document)
     assert number_document(list(kept.iter())[-1]) == nodes_of(document)
 
 
 @pytest.mark.parametrize("inside", ["1&e;2", "&e;", "&e;&e;", "1&e;2<b>3&e;</b>&e;4<![CDATA[5]]>"])
-def test_references_to_entities_end_a_text(inside: str) -> None:
+def test_entity_references_end_a_text(inside: str) -> None:
     parser = etree.XMLParser(resolve_entities=False)
     root = etree.fromstring(f"<!DOCTYPE a [<!ENTITY e 'E<c/>'>]><a>{inside}</a>", parser)
     assert number_document(root) == nodes_of(number_nodes(root.getroottree(), Limits()))
 
 
-def test_trees_that_no_parser_makes() -> None:
+def test_trees_built_by_hand() -> None:
     root = etree.XML("<a/>")
     root.text = "one"
     etree.SubElement(root, "b").tail = "two"
@@ -287,8 +290,8 @@ def assert_holds(root: etree._Element, text: str, namespaces: dict[str, str] | N
     assert Evaluation(conditions, root).holds(handle)
 
 
-def test_strings_beyond_what_is_remembered() -> None:
-    """Every level has the whole text: more than may be kept, and asked for twice."""
+def test_string_values_beyond_the_memo_budget() -> None:
+    """Every level repeats the text of the document: more than the memo holds, read twice."""
     levels, text = 60, "0123456789" * 10_000
     body = f"<a>{text}" * levels + "</a>" * levels
     document = parse_document(body.encode())
@@ -316,8 +319,8 @@ def test_strings_beyond_what_is_remembered() -> None:
         ("/é", False),
     ],
 )
-def test_characters_are_not_bytes(text: str, expected: bool) -> None:
-    assert one(text, "<a>aé\N{GRINNING FACE}</a>".encode()) is expected
+def test_string_length_counts_characters(text: str, expected: bool) -> None:
+    assert holds_in(text, "<a>aé\N{GRINNING FACE}</a>".encode()) is expected
 
 
 # namespaces
@@ -349,7 +352,7 @@ def test_namespaces_are_compared_by_text() -> None:
 # handles
 
 
-def test_equal_conditions_are_one() -> None:
+def test_equal_conditions_share_a_number() -> None:
     conditions = ConditionProgram()
     first = conditions.add(parse("/a[b = 1][c]/d").condition)
     count, memory = len(conditions), conditions.memory
@@ -360,7 +363,7 @@ def test_equal_conditions_are_one() -> None:
     assert ConditionProgram is ConditionProgram
 
 
-def test_numbers_that_are_no_handles() -> None:
+def test_invalid_handles_are_rejected() -> None:
     conditions = ConditionProgram()
     handle = conditions.add(parse("/a").condition)
     evaluation = Evaluation(conditions, etree.XML("<a/>"))
@@ -375,18 +378,18 @@ def test_numbers_that_are_no_handles() -> None:
         Evaluation(conditions, None)  # type: ignore[arg-type]
 
 
-def test_conditions_may_come_between_documents() -> None:
+def test_conditions_added_between_documents() -> None:
     conditions = ConditionProgram()
     rng = Random(3)
     document = parse_document(b"<a><b>5</b><c x='1'/></a>")
     for _ in range(300):
         condition = parse(generate.expression(rng, generate.NATIVE), NAMESPACES).condition
         handle = conditions.add(condition)
-        found = Evaluation(conditions, document.tree.getroot()).holds(handle)
-        assert found == Evaluator(document).holds(condition)
+        answer = Evaluation(conditions, document.tree.getroot()).holds(handle)
+        assert answer == Evaluator(document).holds(condition)
 
 
-def test_a_tree_outlives_its_element() -> None:
+def test_evaluation_keeps_the_tree_alive() -> None:
     conditions = ConditionProgram()
     handle = conditions.add(parse("//b[. = 'x']").condition)
     evaluations = [
@@ -425,7 +428,7 @@ def test_nested_brackets(before: str, inside: str, behind: str, depth: int) -> N
 
 @pytest.mark.parametrize("depth", [200, 1500])
 def test_deeper_than_any_subscription(depth: int) -> None:
-    """Steps inside steps, each in two places, and conditions inside conditions."""
+    """Nested steps, each used twice, and nested conditions."""
     steps: Condition = Is(Test(TestKind.NODE))
     for _ in range(depth):
         step = Step(Axis.CHILD, Test(TestKind.NAME, "a"), (steps, Not(Not(steps))))
@@ -434,7 +437,7 @@ def test_deeper_than_any_subscription(depth: int) -> None:
     for _ in range(depth):
         negations = And((Not(negations), Always(True)))
     conditions = ConditionProgram()
-    # No deeper than this is a document; the answer is known without asking anybody.
+    # Documents are no deeper than this, so the expected answer is certain.
     document = parse_document(b"<a>" * 200 + b"</a>" * 200)
     handle = conditions.add(negations)
     assert answers([handle], conditions, document) == [depth % 2 == 0]
@@ -442,7 +445,7 @@ def test_deeper_than_any_subscription(depth: int) -> None:
     assert answers([handle], conditions, document) == [depth == 200]
 
 
-def test_too_deep_is_refused() -> None:
+def test_too_deep_conditions_are_rejected() -> None:
     condition: Condition = Always(True)
     for _ in range(10_001):
         condition = Not(condition)
@@ -452,8 +455,8 @@ def test_too_deep_is_refused() -> None:
     assert len(conditions) == 0
 
 
-def test_what_is_shared_is_done_once() -> None:
-    """A thousand conditions with one predicate look at its nodes once; so do ends of paths."""
+def test_shared_parts_are_evaluated_once() -> None:
+    """A thousand conditions with one predicate visit its nodes once; so do shared suffixes."""
     body = b"<a>" + b"<b><c><d>5</d></c></b>" * 500 + b"</a>"
     document = parse_document(body)
     work = []
@@ -480,7 +483,7 @@ def test_what_is_shared_is_done_once() -> None:
         "//b[not(.//c)][last()]",
     ],
 )
-def test_work_grows_as_the_plain_one_does(text: str) -> None:
+def test_work_grows_like_the_plain_evaluator(text: str) -> None:
     condition = parse(text).condition
     conditions = ConditionProgram()
     handle = conditions.add(condition)
@@ -495,7 +498,7 @@ def test_work_grows_as_the_plain_one_does(text: str) -> None:
 
 @pytest.mark.parametrize("module", [program, evaluate, nodes, numbers])
 def test_docstrings(module: ModuleType) -> None:
-    """What the compiled modules show; pytest looks for examples in Python's files only."""
+    """Run the doctests of the compiled modules: pytest collects them from Python files only."""
     failed, tried = doctest.testmod(module)
     assert tried
     assert not failed

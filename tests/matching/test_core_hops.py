@@ -1,4 +1,4 @@
-"""Hops: the union over the subscriptions that match, on both engines, whatever kind they are."""
+"""Next hops: the union over all matching subscriptions, on both engines."""
 
 from __future__ import annotations
 
@@ -30,38 +30,38 @@ def test_hops_are_those_of_the_matches(
     subscriptions: list[tuple[str, int | None]], bodies: list[bytes], data: st.DataObject
 ) -> None:
     matchers = [Matcher(runner=InlineRunner(), engine=engine) for engine in ENGINES]
-    known: dict[int, int | None] = {}
+    hop_by_id: dict[int, int | None] = {}
     for id, (text, hop) in enumerate(subscriptions):
         for matcher in matchers:
             matcher.add(id, text, NAMESPACES, hop=hop, allow_expensive=True)
-        known[id] = hop
+        hop_by_id[id] = hop
         if data.draw(st.booleans()):
-            check(matchers, known, data.draw(st.sampled_from(bodies)))
+            check(matchers, hop_by_id, data.draw(st.sampled_from(bodies)))
         if data.draw(st.integers(0, 3)) == 0:
-            gone = data.draw(st.sampled_from(sorted(known)))
-            del known[gone]
+            removed = data.draw(st.sampled_from(sorted(hop_by_id)))
+            del hop_by_id[removed]
             for matcher in matchers:
-                matcher.remove(gone)
-            if not known:
+                matcher.remove(removed)
+            if not hop_by_id:
                 break
         if data.draw(st.integers(0, 5)) == 0:
             matchers[0].settle()
     for body in bodies:
-        check(matchers, known, body)
+        check(matchers, hop_by_id, body)
 
 
-def check(matchers: list[Matcher], known: dict[int, int | None], body: bytes) -> None:
+def check(matchers: list[Matcher], hop_by_id: dict[int, int | None], body: bytes) -> None:
     for matcher in matchers:
-        matched = [known[int(id)] for id in matcher.match(body)]
-        found = matcher.match_hops(body)
-        assert list(found) == sorted({hop for hop in matched if hop is not None})
-        assert len(found) == len(list(found))
-        assert all(hop in found for hop in found)
-        assert not found.errors
+        match_hops = [hop_by_id[int(id)] for id in matcher.match(body)]
+        hops = matcher.match_hops(body)
+        assert list(hops) == sorted({hop for hop in match_hops if hop is not None})
+        assert len(hops) == len(list(hops))
+        assert all(hop in hops for hop in hops)
+        assert not hops.errors
 
 
 @each_engine
-def test_removing_the_last_of_a_hop_takes_the_hop(engine: EngineName) -> None:
+def test_removing_the_last_subscription_of_a_hop(engine: EngineName) -> None:
     matcher = Matcher(engine=engine)
     matcher.add("one", "//a", hop=7)
     matcher.add("two", "/a", hop=7)
@@ -90,7 +90,7 @@ def test_all_hops(engine: EngineName) -> None:
 
 @each_engine
 @pytest.mark.parametrize("hop", [-1, 4096, True, False, 1.0, "1", 2**70])
-def test_what_is_no_hop_is_refused(hop: object, engine: EngineName) -> None:
+def test_invalid_hops_are_rejected(hop: object, engine: EngineName) -> None:
     matcher = Matcher(engine=engine)
     with pytest.raises(SubscriptionError) as caught:
         matcher.add(1, "//a", hop=hop)  # type: ignore[arg-type]
@@ -102,7 +102,7 @@ def test_what_is_no_hop_is_refused(hop: object, engine: EngineName) -> None:
 
 
 @each_engine
-def test_what_is_no_document_is_refused(engine: EngineName) -> None:
+def test_malformed_documents_are_rejected(engine: EngineName) -> None:
     matcher = Matcher(engine=engine)
     matcher.add(1, "//a", hop=5)
     with pytest.raises(DocumentError):
@@ -112,16 +112,16 @@ def test_what_is_no_document_is_refused(engine: EngineName) -> None:
 
 @each_engine
 def test_hops_with_errors(engine: EngineName) -> None:
-    """A subscription that cannot be decided is named, and the others still have their hops."""
+    """An undecided subscription is listed in `errors`; the others yield their hops."""
     matcher = Matcher(engine=engine)
     matcher.add("plain", "//a", hop=1)
     matcher.add("sorting", "normalize-space(//comment()) = 'x'", hop=2)
-    found = matcher.match_hops(b"<r><a/>" + b"<!--5-->" * 5000 + b"</r>")
-    assert list(found) == [1]
-    assert set(found.errors) == {"sorting"}
+    hops = matcher.match_hops(b"<r><a/>" + b"<!--5-->" * 5000 + b"</r>")
+    assert list(hops) == [1]
+    assert set(hops.errors) == {"sorting"}
 
 
-def test_hops_where_nobody_has_one_leave_nothing_behind() -> None:
+def test_subscriptions_without_hops_yield_none() -> None:
     matcher = Matcher(engine="core")
     matcher.add(1, "//a")
     assert list(matcher.match_hops(b"<a/>")) == []

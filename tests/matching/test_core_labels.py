@@ -1,4 +1,4 @@
-"""Plain paths are read in one pass: what is accepted means what the language's own parser says, or it is refused."""
+"""`LinearPaths.read` accepts a text only if the XPath parser yields the same path."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ texts = (
 @example("a\u00e9")
 @example("and")
 @example("*//*")
-def test_reads_what_the_parser_reads_or_refuses(text: str) -> None:
+def test_read_agrees_with_the_parser_or_declines(text: str) -> None:
     vocabulary = Vocabulary()
     paths = LinearPaths(vocabulary)
     if not paths.read(text, 3):
@@ -62,8 +62,8 @@ def test_reads_what_the_parser_reads_or_refuses(text: str) -> None:
 
 
 @given(st.lists(texts, max_size=8))
-def test_what_is_refused_leaves_nothing_behind(given: list[str]) -> None:
-    """The paths that were read are those of a reader that met them alone."""
+def test_declined_texts_leave_no_labels(given: list[str]) -> None:
+    """The accepted paths equal those of a table that read each alone."""
     paths = LinearPaths(Vocabulary())
     accepted = [text for text in given if paths.read(text)]
     assert len(paths) == len(accepted)
@@ -79,30 +79,31 @@ def test_plain_paths_are_accepted(text: str) -> None:
 
 
 @given(st.lists(st.builds(str.__add__, plain, attributes), max_size=12), st.data())
-def test_paths_are_kept_counted_and_dumped(given: list[str], data: st.DataObject) -> None:
+def test_subset_count_dump_and_load(given: list[str], data: st.DataObject) -> None:
     paths = LinearPaths(Vocabulary())
     for number, text in enumerate(given):
         paths.read(text, number)
     numbers = data.draw(st.permutations(range(len(given))))[: len(given) // 2]
     assert paths.count_distinct(numbers) == len({paths.path(number) for number in numbers})
-    kept = paths.subset(numbers, Vocabulary())
-    assert [kept.path(at) for at in range(len(kept))] == [paths.path(one) for one in numbers]
-    assert [kept.hop(at) for at in range(len(kept))] == numbers
-    again = LinearPaths(paths.vocabulary)
-    again.load(*(memoryview(part).cast("i") for part in paths.dump()))
-    assert again.dump() == paths.dump()
+    subset = paths.subset(numbers, Vocabulary())
+    expected = [paths.path(number) for number in numbers]
+    assert [subset.path(at) for at in range(len(subset))] == expected
+    assert [subset.hop(at) for at in range(len(subset))] == numbers
+    loaded = LinearPaths(paths.vocabulary)
+    loaded.load(*(memoryview(part).cast("i") for part in paths.dump()))
+    assert loaded.dump() == paths.dump()
     alive = bytearray(8)
     for number in numbers:
         alive[number >> 3] |= 1 << (number & 7)
     assert list(paths.select_alive(range(len(given)), alive)) == sorted(numbers)
 
 
-def test_long_texts_are_left_to_the_parser_which_knows_the_limits() -> None:
+def test_long_texts_are_left_to_the_parser() -> None:
     assert LinearPaths(Vocabulary()).read("/a" * 500)
     assert not LinearPaths(Vocabulary()).read("/a" * 501)
 
 
-def test_numbers_that_are_not_there() -> None:
+def test_unknown_numbers_are_rejected() -> None:
     paths = LinearPaths(Vocabulary())
     assert paths.read("/a")
     for number in (-1, 1):
@@ -114,7 +115,7 @@ def test_numbers_that_are_not_there() -> None:
             paths.subset([number], Vocabulary())
 
 
-def test_vocabulary_gives_a_number_once() -> None:
+def test_vocabulary_interns_keys() -> None:
     vocabulary = Vocabulary()
     first = [vocabulary.code(key) for key in ("a", "{u}a", "{u}*", "?a", "a")]
     assert len(set(first)) == 4

@@ -1,4 +1,4 @@
-"""The compiled reading of numbers against the plain one: the same bits, whatever the text."""
+"""The compiled number parser yields the same bits as the plain one, for any text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def bits(value: float) -> bytes:
     return b"nan" if value != value else struct.pack("<d", value)
 
 
-def same(text: str) -> None:
+def check_same_bits(text: str) -> None:
     assert bits(core.number(text)) == bits(number(text)), text
 
 
@@ -36,7 +36,7 @@ def same(text: str) -> None:
 def test_corners(text: str) -> None:
     for before in ("", " ", "\n\t", "\xa0", "\x00"):
         for behind in ("", " ", "\r\n", "\u2003", "\x00", "x"):
-            same(before + text + behind)
+            check_same_bits(before + text + behind)
 
 
 @pytest.mark.parametrize("length", [15, 16, 17, 19, 20, 21, 22, 40, 307, 308, 309, 310, 400, 2000])
@@ -52,15 +52,15 @@ def test_long(length: int) -> None:
             f"{run}e-{length}",
             f".{run}e{length}",
         ):
-            same(text)
-        same("0" * length + run)
-        same("." + "0" * length + run)
-        same("1." + "0" * length + run + f"e{length}")
+            check_same_bits(text)
+        check_same_bits("0" * length + run)
+        check_same_bits("." + "0" * length + run)
+        check_same_bits("1." + "0" * length + run + f"e{length}")
 
 
 @given(SPACES | ODD_SPACES, st.sampled_from(["", "-", "+"]), DIGITS, st.none() | DIGITS, SPACES)
-def test_decimals(before: str, sign: str, whole: str, fraction: str | None, behind: str) -> None:
-    same(before + sign + whole + ("" if fraction is None else f".{fraction}") + behind)
+def test_decimals(before: str, sign: str, integer: str, fraction: str | None, behind: str) -> None:
+    check_same_bits(before + sign + integer + ("" if fraction is None else f".{fraction}") + behind)
 
 
 @given(
@@ -68,23 +68,23 @@ def test_decimals(before: str, sign: str, whole: str, fraction: str | None, behi
     st.from_regex(r"[eE][-+]?[0-9]{0,9}", fullmatch=True),
 )
 def test_exponents(mantissa: str, exponent: str) -> None:
-    same(mantissa + exponent)
+    check_same_bits(mantissa + exponent)
 
 
 @given(st.floats())
 def test_every_double(value: float) -> None:
-    same(repr(value))
-    same(f"{value:.25f}")
-    same(f"{value:.17e}")
+    check_same_bits(repr(value))
+    check_same_bits(f"{value:.25f}")
+    check_same_bits(f"{value:.17e}")
 
 
 @given(st.text("-+.eE0123456789 \t\n\x00٣²Ⅷ١𝟗", max_size=12))
 def test_near_numbers(text: str) -> None:
-    same(text)
+    check_same_bits(text)
 
 
 @given(st.text(st.characters()))
 @example("\ud800")
 @example("1\udfff")
 def test_any_text(text: str) -> None:
-    same(text)
+    check_same_bits(text)

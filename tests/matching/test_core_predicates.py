@@ -1,4 +1,4 @@
-"""Value tests: the class of a value against brute force, and all operators through a Matcher against libxml2."""
+"""Value predicates: value classes against brute force, all operators against libxml2."""
 
 from __future__ import annotations
 
@@ -35,31 +35,31 @@ labels = range(4, 4000, 8)
     st.lists(constants, max_size=8), st.lists(strings, max_size=8), st.lists(strings, max_size=8)
 )
 def test_classes_equal_brute_force(
-    numbers: list[float], known: list[str], asked: list[str]
+    numbers: list[float], operands: list[str], values: list[str]
 ) -> None:
-    """(the value among the strings, its place among the constants): the same for whom no test can tell apart."""
-    tests = [("number", "<", (one + 0.0).hex()) for one in numbers]
-    tests += [("string", "!=", one) for one in known if _is_text(one)]
-    values = ValueIndex(tests, list(labels)[: len(tests)])
-    distinct = sorted({one + 0.0 for one in numbers})
-    texts = list(dict.fromkeys(one for one in known if _is_text(one)))
-    for text in [*filter(_is_text, asked), *texts, *SPELLINGS, *map(str, numbers)]:
-        string, place = values.value_class(text)
+    """A class is (the value's number among the strings, its rank among the constants)."""
+    tests = [("number", "<", (constant + 0.0).hex()) for constant in numbers]
+    tests += [("string", "!=", operand) for operand in operands if _is_text(operand)]
+    index = ValueIndex(tests, list(labels)[: len(tests)])
+    distinct = sorted({constant + 0.0 for constant in numbers})
+    texts = list(dict.fromkeys(filter(_is_text, operands)))
+    for text in [*filter(_is_text, values), *texts, *SPELLINGS, *map(str, numbers)]:
+        string, rank = index.value_class(text)
         assert string == (texts.index(text) if text in texts else -1)
         value = number(text)
         if math.isnan(value) or not distinct:
-            assert place == -1
+            assert rank == -1
             continue
-        below = sum(one < value for one in distinct)
-        assert place == 2 * below + (value in distinct)
+        below = sum(constant < value for constant in distinct)
+        assert rank == 2 * below + (value in distinct)
 
 
 def _is_text(text: str) -> bool:
     return not any(0xD800 <= ord(character) < 0xE000 for character in text)
 
 
-def written(value: float) -> str:
-    """A number as an expression may have it."""
+def to_literal(value: float) -> str:
+    """Return a number as an XPath literal."""
     return format(value, "f") if math.isfinite(value) else "1e400" if value > 0 else "-1e400"
 
 
@@ -71,15 +71,15 @@ def written(value: float) -> str:
     ),
     st.lists(st.sampled_from([*SPELLINGS, "1", "1.5", "2", "3.5", "-1", "-0.5"]), max_size=6),
 )
-def test_numeric_tests_equal_brute_force(tests: list[tuple[str, float]], found: list[str]) -> None:
+def test_numeric_tests_equal_brute_force(tests: list[tuple[str, float]], values: list[str]) -> None:
     matcher = Matcher(engine="core")
     for place, (op, constant) in enumerate(tests):
-        matcher.add(place, f"/r/a[. {op} {written(constant)}]")
-    body = "<r>" + "".join(f"<a>{text}</a>" for text in found) + "</r>"
+        matcher.add(place, f"/r/a[. {op} {to_literal(constant)}]")
+    body = "<r>" + "".join(f"<a>{text}</a>" for text in values) + "</r>"
     expected = [
         place
         for place, (op, constant) in enumerate(tests)
-        if any(OPS[op](number(text), constant) for text in found)
+        if any(OPS[op](number(text), constant) for text in values)
     ]
     assert list(matcher.match(body.encode())) == expected
 
@@ -131,12 +131,12 @@ def test_all_operators_against_libxml2(deep: bool) -> None:
 
 
 def test_many_tests_on_one_node(deep: bool) -> None:
-    """Hundreds of tests on the same few nodes, so that classes and orders are those of many."""
+    """Hundreds of tests on the same few nodes: many operands per label path."""
     values_against_libxml2(Random(77), 2500, 60 if deep else 12)
 
 
 @pytest.mark.parametrize("order", ["rising", "falling", "shuffled"])
-def test_ranges_in_any_order(order: str) -> None:
+def test_range_tests_in_any_order(order: str) -> None:
     constants = list(range(-50, 50))
     if order == "falling":
         constants.reverse()
@@ -146,8 +146,7 @@ def test_ranges_in_any_order(order: str) -> None:
     for constant, op in product(constants, OPS):
         matcher.add(f"{op} {constant}", f"/r[. {op} {constant}]")
     for value in ("-51", "-50", "-0.5", "-0", "0", "17", "17.0", "49", "50", "x", "", "1e400"):
-        found = set(matcher.match(f"<r>{value}</r>".encode()))
-        assert found == {
+        assert set(matcher.match(f"<r>{value}</r>".encode())) == {
             f"{op} {constant}"
             for constant, op in product(constants, OPS)
             if OPS[op](number(value), float(constant))
@@ -155,23 +154,23 @@ def test_ranges_in_any_order(order: str) -> None:
 
 
 @pytest.mark.deep
-def test_classes_of_many_strings_and_many_constants_are_not_confused() -> None:
-    """Twenty thousand strings that are numbers, too, and nine thousand constants, at one node."""
+def test_string_and_number_classes_do_not_collide() -> None:
+    """Twenty thousand numeric strings and nine thousand constants at one label path."""
     matcher = Matcher(engine="core")
-    matcher.add_many((f"s{one}", f"/r[. = '-{one}']") for one in range(1, 20_002))
-    matcher.add_many((one, f"/r[. >= {one}]") for one in range(9000))
-    for one in range(11_300, 11_500):
-        assert list(matcher.match(f"<r>-{one}</r>".encode())) == [f"s{one}"]
-    for one in range(6650, 6800):
-        assert len(matcher.match(f"<r>{one}</r>".encode())) == one + 1
+    matcher.add_many((f"s{value}", f"/r[. = '-{value}']") for value in range(1, 20_002))
+    matcher.add_many((value, f"/r[. >= {value}]") for value in range(9000))
+    for value in range(11_300, 11_500):
+        assert list(matcher.match(f"<r>-{value}</r>".encode())) == [f"s{value}"]
+    for value in range(6650, 6800):
+        assert len(matcher.match(f"<r>{value}</r>".encode())) == value + 1
 
 
-def test_values_that_no_test_can_tell_apart_are_one() -> None:
-    """A thousand values in three classes of one test: no more label paths than that."""
+def test_values_of_one_class_share_a_label_path() -> None:
+    """A thousand values in three classes of one test add three label paths."""
     matcher = Matcher(engine="core")
     matcher.add(1, "/r/a[. > 500]")
-    for one in range(1000):
-        assert len(matcher.match(f"<r><a>{one}</a></r>".encode())) == (one > 500)
+    for value in range(1000):
+        assert len(matcher.match(f"<r><a>{value}</a></r>".encode())) == (value > 500)
     assert sum(len(memo) for memo in memos(matcher)) < 10
 
 

@@ -1,4 +1,4 @@
-"""Saving and tidying up while others go on: nothing is lost, nothing that is known is thrown away."""
+"""Saving and settling beside concurrent changes: no subscription and no memo is lost."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ TEXTS = ["//a/b", "//a[b][c = '{}']", "/a/b{}", "//a[not(b{})]", "count(//b) > {
 BODY = b"<a><b/><c>7</c></a>"
 
 
-def made(count: int, engine: EngineName = "core") -> Matcher:
+def make_matcher(count: int, engine: EngineName = "core") -> Matcher:
     matcher = Matcher(engine=engine)
     matcher.add_many((id, TEXTS[id % len(TEXTS)].format(id)) for id in range(count))
     return matcher
 
 
 @each_engine
-def test_saved_while_others_add_and_remove(engine: EngineName, tmp_path: Path) -> None:
-    """Every file has all that stays, and loads."""
-    matcher = made(200, engine)
+def test_save_during_concurrent_changes(engine: EngineName, tmp_path: Path) -> None:
+    """Every file loads, and contains all permanent subscriptions."""
+    matcher = make_matcher(200, engine)
     expected = list(matcher.match(BODY))
     stop = Event()
 
@@ -55,8 +55,8 @@ def test_saved_while_others_add_and_remove(engine: EngineName, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("idle", [Matcher.settle, lambda matcher: matcher.save("/dev/null")])
-def test_nothing_to_do_keeps_what_is_known(idle: Callable[[Matcher], None]) -> None:
-    matcher = made(50)
+def test_idle_settle_and_save_keep_the_memo(idle: Callable[[Matcher], None]) -> None:
+    matcher = make_matcher(50)
     for _ in range(2):
         matcher.match(BODY)
     matcher.settle()
@@ -69,8 +69,8 @@ def test_nothing_to_do_keeps_what_is_known(idle: Callable[[Matcher], None]) -> N
     assert after.memo_hits > before.memo_hits
 
 
-def test_settling_builds_at_once() -> None:
-    matcher = made(50)
+def test_settle_builds_immediately() -> None:
+    matcher = make_matcher(50)
     matcher.settle()
     states = matcher.stats().states
     matcher.remove(0)
@@ -81,7 +81,7 @@ def test_settling_builds_at_once() -> None:
 
 
 @pytest.mark.parametrize("text", [text.format(3) for text in TEXTS])
-def test_what_is_saved_of_a_pattern_is_what_parsing_tells(text: str) -> None:
+def test_saved_pattern_equals_the_parsed_one(text: str) -> None:
     pattern = parse(text, None)
     check = None if pattern.check is None else Check(pattern, text)
     saved = to_saved_pattern(pattern.text, pattern.namespaces, check, ())
@@ -91,16 +91,16 @@ def test_what_is_saved_of_a_pattern_is_what_parsing_tells(text: str) -> None:
 
 
 @pytest.mark.parametrize("row", ["//a", ("x",), ("x", "//a", None, 1, 2), 7])
-def test_rows_that_are_none(row: object) -> None:
+def test_malformed_rows_are_rejected(row: object) -> None:
     with pytest.raises(TypeError, match="a subscription is"):
         Matcher().add_many([row])  # type: ignore[list-item]
 
 
-def test_one_document_is_no_batch() -> None:
+def test_a_single_document_is_no_batch() -> None:
     with pytest.raises(TypeError, match="into a list"):
         Matcher().match_batch(b"<a/>")  # type: ignore[arg-type]
 
 
-def test_namespaces_that_are_none() -> None:
+def test_invalid_namespaces_are_rejected() -> None:
     with pytest.raises(TypeError, match="namespaces map prefixes"):
         Matcher().add_many([("q", "//b", "x")])  # type: ignore[list-item]

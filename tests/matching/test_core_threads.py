@@ -1,8 +1,10 @@
-"""One thread writes, others match: an answer has all that were there throughout, and none that was not.
+"""One thread writes, others match: a match sees every subscription that existed throughout.
 
-No clocks and no sleeps: fixed numbers of operations, barriers, and an interpreter that is told to switch threads as
-often as it can. libxml2 keeps names in one dictionary for each thread, so an address means another name in
-another thread, and after a thread has died anything: the compiled engine must never confuse them.
+It sees none that did not exist at any time of the match. No clocks and no sleeps: fixed numbers of
+operations, barriers, and the shortest switch interval of the interpreter.
+
+libxml2 interns names in one dictionary per thread. So an address is another name in another thread,
+or any name after a thread has ended: the name caches must never mix them up.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ TEXTS = (
 
 
 @pytest.fixture(autouse=True)
-def restless() -> Iterator[None]:
+def short_switch_interval() -> Iterator[None]:
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -43,15 +45,15 @@ def restless() -> Iterator[None]:
 
 
 def run_all(*works: Callable[[], None]) -> None:
-    """Run each in a thread of its own; the first thing that was raised is raised here."""
+    """Run each function in a thread of its own; raise the first exception."""
     with ThreadPoolExecutor(len(works)) as threads:
         for running in [threads.submit(work) for work in works]:
             running.result()
 
 
 @dataclass
-class Life:
-    """What the writer says of itself: sets that only ever grow, each changed before or after the fact."""
+class WriterLog:
+    """The writer's changes: sets that only grow, updated before or after each change."""
 
     matcher: Matcher
     adding: set[int] = field(default_factory=set)  # before
@@ -70,16 +72,16 @@ class Life:
         self.removed.append(id)
 
     def check(self, hops: bool) -> None:
-        """Match once, and compare with what was certain before and possible after."""
-        there, gone = self.added[: len(self.added)], set(self.removed[: len(self.removed)])
+        """Match once; compare with the subscriptions that must and that may be seen."""
+        added, removed = self.added[: len(self.added)], set(self.removed[: len(self.removed)])
         if hops:
-            found = {int(hop) for hop in self.matcher.match_hops(BODY)}
+            seen = {int(hop) for hop in self.matcher.match_hops(BODY)}
         else:
-            found = {int(id) for id in self.matcher.match(BODY)}
-        throughout = set(there) - set(self.removing.copy())
-        assert throughout <= found, f"missing: {sorted(throughout - found)[:5]}"
-        assert not found & gone, f"gone before it began: {sorted(found & gone)[:5]}"
-        assert found <= set(self.adding.copy()), "never there"
+            seen = {int(id) for id in self.matcher.match(BODY)}
+        throughout = set(added) - set(self.removing.copy())
+        assert throughout <= seen, f"missing: {sorted(throughout - seen)[:5]}"
+        assert not seen & removed, f"removed before: {sorted(seen & removed)[:5]}"
+        assert seen <= set(self.adding.copy()), "never added"
 
 
 @pytest.mark.parametrize("settling", [0, 50, 7])
@@ -92,61 +94,61 @@ def test_one_writer_and_many_readers(
     texts = TEXTS[:2] if kind == "paths" else TEXTS
     monkeypatch.setattr(tiers, "MIN_MAIN_SIZE", 50)
     monkeypatch.setattr(tiers, "MAX_RECENT", 150)
-    life = Life(Matcher(engine="core"))
+    log = WriterLog(Matcher(engine="core"))
     for id in range(100):
-        life.add(id, texts[id % len(texts)].format(id))
-    life.check(hops=False)  # so that there is a main automaton, and what comes now is fresh
+        log.add(id, texts[id % len(texts)].format(id))
+    log.check(hops=False)  # builds the main automaton; later paths are recent
     together = Barrier(READERS + 1)
 
     def write() -> None:
         together.wait()
         for id in range(100, 100 + count):
-            life.add(id, texts[id % len(texts)].format(id))
+            log.add(id, texts[id % len(texts)].format(id))
             if id % 3 == 0:
-                life.remove(id - 30)
+                log.remove(id - 30)
             if settling and id % settling == 0:
-                life.matcher.settle()
+                log.matcher.settle()
 
     def read() -> None:
         together.wait()
         for number in range(count):
-            life.check(hops=number % 3 == 2)
+            log.check(hops=number % 3 == 2)
 
     run_all(write, *[read] * READERS)
-    life.check(hops=False)
-    expected = set(life.added) - set(life.removed)
-    assert set(life.matcher.match(BODY)) == expected
-    assert len(life.matcher) == len(expected)
-    life.matcher.settle()
-    assert set(life.matcher.match(BODY)) == expected
+    log.check(hops=False)
+    expected = set(log.added) - set(log.removed)
+    assert set(log.matcher.match(BODY)) == expected
+    assert len(log.matcher) == len(expected)
+    log.matcher.settle()
+    assert set(log.matcher.match(BODY)) == expected
 
 
-@pytest.mark.parametrize("slow", [1, 2])
-def test_a_reader_that_was_overtaken_leaves_nothing_to_others(slow: int) -> None:
-    """What it finds with bits that have moved is not taken for what is there now, nor for what others like it find."""
+@pytest.mark.parametrize("old_view_count", [1, 2])
+def test_hop_masks_of_an_old_view_are_not_shared(old_view_count: int) -> None:
+    """Views before a growth of the `alive` bits use versions of their own for hop masks."""
     matcher = Matcher(engine="core")
     engine = matcher._engine
     assert isinstance(engine, CompiledEngine)
     for id in range(8):
         matcher.add(id, "//a", hop=id)
     assert [*matcher.match_hops(b"<a/>")] == [*range(8)]
-    overtaken, there = [], set(range(8))
-    for gone in range(slow):
-        generation = engine._current_view()
-        overtaken.append((generation, sorted(there)))
-        for more in range(8 * len(generation.alive)):
-            matcher.add(f"{gone} {more}", "//b", hop=9)
-        assert generation.alive is not engine._alive
-        matcher.remove(gone)
-        there.remove(gone)
-    for generation, before in overtaken:
-        _, found, _ = engine._run(generation, b"<a/>", hops=True)
-        assert found == before
-        assert [*matcher.match_hops(b"<a/>")] == sorted(there)
+    old_views, live = [], set(range(8))
+    for removed in range(old_view_count):
+        view = engine._current_view()
+        old_views.append((view, sorted(live)))
+        for number in range(8 * len(view.alive)):
+            matcher.add(f"{removed} {number}", "//b", hop=9)
+        assert view.alive is not engine._alive
+        matcher.remove(removed)
+        live.remove(removed)
+    for view, expected in old_views:
+        _, hops, _ = engine._run(view, b"<a/>", hops=True)
+        assert hops == expected
+        assert [*matcher.match_hops(b"<a/>")] == sorted(live)
 
 
 def test_numbers_are_compacted_under_readers() -> None:
-    """Thousands come and go, so that those that stay get new numbers while others match."""
+    """Thousands of short-lived subscriptions: the others are renumbered during matches."""
     matcher = Matcher(engine="core")
     stays = [f"stays {number}" for number in range(20)]
     for id in stays:
@@ -169,12 +171,12 @@ def test_numbers_are_compacted_under_readers() -> None:
 
 
 def names(thread: int) -> bytes:
-    """Names that only this thread has, in an order of its own."""
-    mine = [f"t{thread}-{number}" for number in range(40)]
-    return ("<r>" + "".join(f"<{name} {name}=''/>" for name in mine) + "</r>").encode()
+    """Return a document with names that only this thread uses."""
+    own_names = [f"t{thread}-{number}" for number in range(40)]
+    return ("<r>" + "".join(f"<{name} {name}=''/>" for name in own_names) + "</r>").encode()
 
 
-def of_names(threads: int) -> Matcher:
+def matcher_of_names(threads: int) -> Matcher:
     matcher = Matcher(engine="core")
     for thread in range(threads):
         for number in range(0, 40, 2):
@@ -192,10 +194,10 @@ def expected_of(thread: int) -> list[str]:
     ]
 
 
-def test_a_run_goes_from_thread_to_thread() -> None:
-    """In turns, so that each takes the run that another one just left behind, with its names."""
+def test_a_context_passes_from_thread_to_thread() -> None:
+    """Threads take turns, so each reuses the context that another one just returned."""
     threads, rounds = 4, 40
-    matcher = of_names(threads)
+    matcher = matcher_of_names(threads)
     together = Barrier(threads)
 
     def work(thread: int) -> None:
@@ -205,15 +207,15 @@ def test_a_run_goes_from_thread_to_thread() -> None:
                 if turn % threads == thread:
                     assert list(matcher.match(names(thread))) == expected_of(thread)
         except BaseException:
-            together.abort()  # nobody waits for one who failed
+            together.abort()  # releases the other threads
             raise
 
     run_all(*[partial(work, thread) for thread in range(threads)])
 
 
-def test_different_names_at_the_same_time() -> None:
+def test_threads_with_different_names_in_parallel() -> None:
     threads = 6
-    matcher = of_names(threads)
+    matcher = matcher_of_names(threads)
     together = Barrier(threads)
 
     def work(thread: int) -> None:
@@ -228,10 +230,10 @@ def test_different_names_at_the_same_time() -> None:
     run_all(*[partial(work, thread) for thread in range(threads)])
 
 
-def test_threads_that_die_leave_nothing_behind() -> None:
-    """A dictionary dies with its thread, and the next one may lie at the same place with other names."""
+def test_name_dictionaries_of_ended_threads() -> None:
+    """A dictionary is freed with its thread; the next may have other names at its addresses."""
     threads = 60
-    matcher = of_names(threads)
+    matcher = matcher_of_names(threads)
 
     def work(thread: int) -> None:
         for _ in range(2):
@@ -243,8 +245,8 @@ def test_threads_that_die_leave_nothing_behind() -> None:
     work(0)
 
 
-def test_figures_may_be_asked_for_meanwhile() -> None:
-    """`stats` and `draw` run beside matches and changes, and count every document in the end."""
+def test_stats_and_draw_during_matches() -> None:
+    """`stats` and `draw` run beside matches and changes; no document is lost in the counts."""
     matcher = Matcher(engine="core")
     together = Barrier(READERS + 1)
 

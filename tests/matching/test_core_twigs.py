@@ -1,8 +1,8 @@
-"""Twigs against libxml2: branches that must hang together, on documents that repeat themselves at all depths.
+"""Twig joins against libxml2, on documents that repeat a few names at all depths.
 
-Random twigs of two to four branches, nested, full of `//` and `*`, with attributes and values in branches, on
-documents of few names nested in one another. Beyond 60 levels the compiled engine evaluates conditions instead of
-joining; there libxml2 is too slow for some of these, and the plain engine is the oracle.
+Random twigs of two to four branches, nested, full of `//` and `*`, with attributes and values in
+branches. On deep documents libxml2 is too slow for some of them; there the plain engine is the
+oracle.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ VALUES = ("5", "3", "0", "1.5", "'5'", "'abc'", "''", "10")
 ENDS = ("@x", "@*", "@p:x", "text()", "comment()", "processing-instruction('i')", "node()")
 
 
-class Maker:
+class TwigGenerator:
     """Random twigs over a few names."""
 
     def __init__(self, rng: Random, names: str) -> None:
@@ -81,13 +81,13 @@ class Maker:
 
 
 def tree(rng: Random, names: str, size: int, levels: int) -> bytes:
-    """Elements of few names in one another, with some attributes, texts, comments and instructions."""
+    """Return nested elements of few names, with attributes, texts, comments and instructions."""
     parts: list[str] = []
-    left = size
+    remaining = size
 
     def element(level: int) -> None:
-        nonlocal left
-        left -= 1
+        nonlocal remaining
+        remaining -= 1
         name = ("p:" if rng.random() < 0.1 else "") + rng.choice(names)
         parts.append(f"<{name}" if parts else f"<{name} xmlns:p='urn:p'")
         if rng.random() < 0.3:
@@ -96,7 +96,7 @@ def tree(rng: Random, names: str, size: int, levels: int) -> bytes:
         if rng.random() < 0.3:
             parts.append(rng.choice(("5", "3", "abc", "0", "<!--5-->", "<?i 5?>", "1.5")))
         for _ in range(rng.choice((1, 1, 2, 3)) if level else 0):
-            if left > 0:
+            if remaining > 0:
                 element(level - 1)
         parts.append(f"</{name}>")
 
@@ -104,12 +104,12 @@ def tree(rng: Random, names: str, size: int, levels: int) -> bytes:
     return "".join(parts).encode()
 
 
-def nested(rng: Random, names: str, depth: int) -> bytes:
-    """One in another, `depth` deep, with a leaf here and there."""
-    way = [rng.choice(names) for _ in range(depth)]
+def deep_chain(rng: Random, names: str, depth: int) -> bytes:
+    """Return a chain of `depth` nested elements with random leaves."""
+    chain = [rng.choice(names) for _ in range(depth)]
     leaves = ("", "", "", "<a/>", "<b x='5'/>", "<c>5</c>", "5", "<b><c/></b>")
-    opened = "".join(f"<{name} x='{rng.choice('135')}'>{rng.choice(leaves)}" for name in way[:-1])
-    return (f"{opened}<{way[-1]}>5" + "".join(f"</{name}>" for name in reversed(way))).encode()
+    opened = "".join(f"<{name} x='{rng.choice('135')}'>{rng.choice(leaves)}" for name in chain[:-1])
+    return (f"{opened}<{chain[-1]}>5" + "".join(f"</{name}>" for name in reversed(chain))).encode()
 
 
 def matcher_of(texts: list[str], engine: EngineName = "core") -> Matcher:
@@ -124,17 +124,17 @@ def test_twigs_against_libxml2(names: str, count: int, deep: bool) -> None:
     hits = pairs = 0
     for seed in range(60 if deep else 6):
         rng = Random(f"{names} {count} {seed}")
-        maker = Maker(rng, names)
-        texts = [maker.twig() for _ in range(count)]
+        generator = TwigGenerator(rng, names)
+        texts = [generator.twig() for _ in range(count)]
         matcher = matcher_of(texts)
         questions = [expression(text, NAMESPACES) for text in texts]
         for _ in range(25):
             body = tree(rng, names, rng.choice((4, 12, 30)), rng.choice((3, 6, 10)))
             where = document(body)
-            expected = [place for place, one in enumerate(questions) if holds(one, where)]
-            found = list(matcher.match(body))
-            assert found == expected, (
-                [texts[int(one)] for one in set(found).symmetric_difference(expected)][:3],
+            expected = [place for place, query in enumerate(questions) if holds(query, where)]
+            matches = list(matcher.match(body))
+            assert matches == expected, (
+                [texts[int(id)] for id in set(matches).symmetric_difference(expected)][:3],
                 body,
             )
             hits += len(expected)
@@ -143,21 +143,21 @@ def test_twigs_against_libxml2(names: str, count: int, deep: bool) -> None:
 
 
 @pytest.mark.parametrize("depth", [58, 59, 60, 61, 62, 64, 65, 100, 250])
-def test_deep_documents_have_the_same_answers(depth: int) -> None:
-    """At 60 levels masks have no more bits, and conditions are evaluated: nobody can tell from the answers."""
+def test_deep_documents_equal_the_plain_engine(depth: int) -> None:
+    """Depths around 64 and far beyond: the joins do not depend on the width of a word."""
     rng = Random(depth)
-    texts = [Maker(rng, rng.choice(("a", "ab", "abc"))).twig(1) for _ in range(60)]
+    texts = [TwigGenerator(rng, rng.choice(("a", "ab", "abc"))).twig(1) for _ in range(60)]
     core, plain = matcher_of(texts), matcher_of(texts, "plain")
     for _ in range(8):
-        body = nested(rng, rng.choice(("a", "ab", "abc")), depth)
+        body = deep_chain(rng, rng.choice(("a", "ab", "abc")), depth)
         assert list(core.match(body)) == list(plain.match(body)), body
         shallow = tree(rng, "abc", 12, 5)
         assert list(core.match(shallow)) == list(plain.match(shallow)), shallow
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from(["a", "ab", "abc"]))
-def test_one_twig_alone(rng: Random, names: str) -> None:
-    text = Maker(rng, names).twig()
+def test_a_single_twig(rng: Random, names: str) -> None:
+    text = TwigGenerator(rng, names).twig()
     body = tree(rng, names, 10, 5)
     assert (len(matcher_of([text]).match(body)) == 1) is oracle(text, NAMESPACES, body)
 
@@ -165,7 +165,7 @@ def test_one_twig_alone(rng: Random, names: str) -> None:
 @pytest.mark.parametrize(
     ("text", "body"),
     [
-        # both branches are there, but not at one node
+        # both branches occur, but not at one node
         ("//a[b][c]", "<r><a><b/></a><a><c/></a></r>"),
         ("//a[b][c]", "<r><a><b/><a><c/></a></a></r>"),
         ("//a[b]//c", "<a><b/><x><c/></x></a>"),
@@ -191,13 +191,13 @@ def test_one_twig_alone(rng: Random, names: str) -> None:
         ("//p:*[@p:x]/p:b", "<q:a xmlns:q='urn:p' x='1'><q:b/></q:a>"),
     ],
 )
-def test_by_hand(text: str, body: str) -> None:
-    alone = len(matcher_of([text]).match(body.encode())) == 1
-    assert alone is oracle(text, NAMESPACES, body.encode())
+def test_hand_written_cases(text: str, body: str) -> None:
+    matches = len(matcher_of([text]).match(body.encode())) == 1
+    assert matches is oracle(text, NAMESPACES, body.encode())
 
 
-def test_equal_parts_of_twigs_are_shared() -> None:
-    """A hundred twigs with one costly branch: it is joined once."""
+def test_twigs_share_equal_branches() -> None:
+    """A hundred twigs with one expensive branch join it once."""
     work = []
     for count in (1, 100):
         matcher = matcher_of([f"//a[.//b][.//c]/n{number}" for number in range(count)])

@@ -1,7 +1,7 @@
-"""Hostile subscriptions and documents, by the work that the compiled engine counts; never by a clock.
+"""Adversarial subscriptions and documents: bounds on the counted work, never on time.
 
-`memo.work` are the edges asked for, `join_work` the nodes that joins and evaluations looked at, `memo.memory`
-bytes. Every test says its bound: S states, D levels, N nodes of the document.
+`memo.work` counts NFA edges that were looked up, `join_work` the nodes that joins and the evaluator
+visited, `memo.memory` bytes. Every test states its bound: S states, D levels, N document nodes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tests.matching.engines import memos
 from tests.matching.test_work import nested_elements
 
 
-def built(texts: list[str]) -> Matcher:
+def settled_matcher(texts: list[str]) -> Matcher:
     matcher = Matcher(engine="core")
     matcher.add_many(enumerate(texts))
     matcher.settle()
@@ -36,12 +36,12 @@ def distinct(depth: int, prefix: str = "n") -> bytes:
 
 @pytest.mark.parametrize("depth", [60, 120, 250])
 @pytest.mark.parametrize("names", ["equal", "distinct", "known"])
-def test_stars_at_any_depth(depth: int, names: str) -> None:
-    """`//*//*//*...` of all lengths up to 40: at most S edges for each level, S x D together."""
+def test_descendant_wildcards(depth: int, names: str) -> None:
+    """`//*//*//*...` of all lengths up to 40: at most S edges per level, S x D in total."""
     texts = ["//*" * length for length in range(1, 41)]
     if names == "known":
         texts += [f"/n{level}/none" for level in range(depth)]
-    matcher = built(texts)
+    matcher = settled_matcher(texts)
     body = nested_elements("a", depth) if names == "equal" else distinct(depth)
     assert len(matcher.match(body)) == 40
     states = matcher.stats().states
@@ -50,52 +50,52 @@ def test_stars_at_any_depth(depth: int, names: str) -> None:
 
 
 @pytest.mark.parametrize("depth", [60, 120, 250])
-def test_one_name_at_any_depth(depth: int) -> None:
-    """`//a//a//a...` of all lengths up to 40 on nested a: each state waits once on a path, S x D edges."""
-    matcher = built(["//a" * length for length in range(1, 41)])
+def test_repeated_descendant_name(depth: int) -> None:
+    """`//a//a//a...` up to length 40 on nested a: each state loops once per path, S x D edges."""
+    matcher = settled_matcher(["//a" * length for length in range(1, 41)])
     assert len(matcher.match(nested_elements("a", depth))) == 40
     assert work(matcher) <= 2 * 41 * depth
     assert memory(matcher) < 100 * 41 * depth + 100_000
 
 
 @pytest.mark.parametrize("depth", [60, 250])
-def test_names_and_stars_in_turn(depth: int) -> None:
+def test_alternating_names_and_wildcards(depth: int) -> None:
     """`//a//*//a//*...`: the same bound."""
     texts = [("//a//*" * 20)[: 3 * length].rstrip("/") for length in range(1, 41)]
     texts = sorted({text for text in texts if text[-1] in "a*"}, key=len)
-    matcher = built(texts)
+    matcher = settled_matcher(texts)
     states = matcher.stats().states
     assert len(matcher.match(nested_elements("a", depth))) == len(texts)
     assert work(matcher) <= 3 * states * depth
 
 
-def test_many_label_paths_share_what_waits() -> None:
-    """A thousand `//nI/x` on a thousand label paths: each N asks what its own name leads to, not S."""
+def test_label_paths_share_loop_sets() -> None:
+    """A thousand `//nI/x` on a thousand label paths: a node follows its own name, not S edges."""
     count = 1000
-    matcher = built([f"//n{number}/x" for number in range(count)])
+    matcher = settled_matcher([f"//n{number}/x" for number in range(count)])
     body = "<r>" + "".join(f"<n{n}><x/></n{n}>" for n in range(count)) + "</r>"
     assert len(matcher.match(body.encode())) == count
     assert work(matcher) < 10 * count
 
 
 def test_ten_thousand_predicates_on_one_node() -> None:
-    """An equality costs one look-up, a range its matches: 20 edges for a value beside those that hold."""
+    """An equality costs one look-up, a range its matches: 20 edges per value besides these."""
     texts = [f"/r/a[. = {number}]" for number in range(3000)]
     texts += [f"/r/a[. = 'v{number}']" for number in range(3000)]
     texts += [f"/r/a[. > {number}]" for number in range(2000)]
     texts += [f"/r/a[. <= {number}]" for number in range(2000)]
-    matcher = built(texts)
+    matcher = settled_matcher(texts)
     for value in ("-1", "1000", "1000.5", "v77", "none", "1e400", "2999"):
         before = work(matcher)
-        found = len(matcher.match(f"<r><a>{value}</a></r>".encode()))
-        assert work(matcher) - before <= found + 20
+        matches = len(matcher.match(f"<r><a>{value}</a></r>".encode()))
+        assert work(matcher) - before <= matches + 20
     assert matcher.stats().join_work == 0
     assert memory(matcher) < 5_000_000
 
 
-def test_values_that_never_repeat() -> None:
-    """Twenty thousand values, two tests: their classes are remembered, not the values."""
-    matcher = built(["//a[. > 100]", "//a[. = 'x']"])
+def test_distinct_values() -> None:
+    """Twenty thousand values, two tests: the memo holds value classes, not values."""
+    matcher = settled_matcher(["//a[. > 100]", "//a[. = 'x']"])
     for start in range(0, 20_000, 1000):
         values = "".join(f"<a>{value}</a>" for value in range(start, start + 1000))
         matcher.match(f"<r>{values}</r>".encode())
@@ -103,9 +103,9 @@ def test_values_that_never_repeat() -> None:
     assert memory(matcher) < 50_000
 
 
-def test_names_that_never_repeat() -> None:
-    """Unknown names are one name: neither label paths nor memory grow with them."""
-    matcher = built(["//z", "/r/*/y", "//q/@v"])
+def test_unknown_names() -> None:
+    """All unknown names share one code: neither label paths nor memory grow with them."""
+    matcher = settled_matcher(["//z", "/r/*/y", "//q/@v"])
     sizes = set()
     for number in range(60):
         body = "".join(
@@ -117,18 +117,18 @@ def test_names_that_never_repeat() -> None:
 
 
 def test_a_thousand_twigs_on_one_wide_node() -> None:
-    """Each branch is found among N children once: twigs + N nodes are looked at, not twigs x N."""
+    """Each branch is searched among N children once: twigs + N visited nodes, not twigs x N."""
     count = 1000
-    matcher = built([f"/r[n{number}][m{number}]/x" for number in range(count)])
+    matcher = settled_matcher([f"/r[n{number}][m{number}]/x" for number in range(count)])
     kids = "".join(f"<n{number}/><m{number}/>" for number in range(count)) + "<x/>"
     assert len(matcher.match(f"<r>{kids}</r>".encode())) == count
     assert matcher.stats().join_work < 10 * count
 
 
 @pytest.mark.parametrize("count", [100, 1000])
-def test_twigs_with_branches_that_are_everywhere(count: int) -> None:
+def test_twigs_with_frequent_branches(count: int) -> None:
     """`//a[.//b][.//c]` with N of each below one another: N x D nodes at most, not N x N."""
-    matcher = built(["//a[.//b][.//c]", "//*[.//b][.//c]", "//a[a[.//b]]//c"])
+    matcher = settled_matcher(["//a[.//b][.//c]", "//*[.//b][.//c]", "//a[a[.//b]]//c"])
     inner = "<b/>" * count + "<c/>" * count
     body = nested_elements("a", 50, inner)
     assert len(matcher.match(body)) == 3
@@ -136,28 +136,28 @@ def test_twigs_with_branches_that_are_everywhere(count: int) -> None:
 
 
 def test_nested_twigs_on_nested_elements() -> None:
-    """`//a[.//a[.//a[...]]]`: polynomial, D x D for each of its levels; on the join and, deeper, by evaluation."""
+    """`//a[.//a[.//a[...]]]`: polynomial, D x D per level of the twig."""
     text = "//a[x]"
     for _ in range(8):
         text = f"//a[.{text}][b]"
     for depth in (15, 30, 58, 100, 200):
-        matcher = built([text])
+        matcher = settled_matcher([text])
         matcher.match(nested_elements("a", depth, "<b/><x/>"))
         assert matcher.stats().join_work <= 10 * 9 * depth * depth
 
 
 def test_paths_of_nine_hundred_steps() -> None:
-    """Longer than documents are deep: 256 levels of states are ever active, whatever the length."""
-    matcher = built(["/a" * 900, "/*" * 900, "/a" * 900 + "/b", "//a" * 450])
+    """Longer than documents are deep: at most 256 levels of states are active."""
+    matcher = settled_matcher(["/a" * 900, "/*" * 900, "/a" * 900 + "/b", "//a" * 450])
     body = nested_elements("a", 256)
     assert len(matcher.match(body)) == 0
     assert work(matcher) <= 8 * 4 * 256
     assert matcher.stats().states == 1 + 900 + 900 + 1 + 450
 
 
-def test_attributes_that_nobody_asks_for() -> None:
-    """A thousand attributes on an element: not looked at where no state wants attributes."""
-    matcher = built(["/r/a/b", "/r/x/@y"])
+def test_untested_attributes() -> None:
+    """A thousand attributes on an element, none visited if no state tests attributes."""
+    matcher = settled_matcher(["/r/a/b", "/r/x/@y"])
     attributes = " ".join(f"n{number}=''" for number in range(1000))
     matcher.match(f"<r><a {attributes}><b/></a></r>".encode())
     assert work(matcher) < 20

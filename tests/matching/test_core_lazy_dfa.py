@@ -1,7 +1,7 @@
-"""The memo is bounded, and only a memo: with room for next to nothing the answers are the same.
+"""The lazy DFA respects its memo bound, and the bound does not change the matches.
 
-A small limit makes it forget between documents, and stop keeping within one; both happen here all the time,
-for paths, values and twigs. Memory is counted in bytes that the memo says it holds.
+A small bound flushes the memo between documents, and stops caching within one. Both happen here all
+the time, for paths, values and twigs. Memory is in bytes, as `LazyDfa.memory` reports it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathcast.xpath import Cost, parse
 from tests import generate
 from tests.generate import NAMESPACES
 from tests.matching.engines import memos, with_limit
-from tests.matching.test_core_twigs import Maker, tree
+from tests.matching.test_core_twigs import TwigGenerator, tree
 from tests.oracle import document, expression, holds
 
 LIMITS = (0, 60, 200, 500, 2000)
@@ -32,10 +32,10 @@ def value(rng: Random) -> str:
 
 
 def twig(rng: Random) -> str:
-    return Maker(rng, "abc").twig()
+    return TwigGenerator(rng, "abc").twig()
 
 
-def mixed(rng: Random) -> str:
+def any_kind(rng: Random) -> str:
     return rng.choice((path, value, twig, native))(rng)
 
 
@@ -46,12 +46,12 @@ def native(rng: Random) -> str:
             return text
 
 
-SETS = {"paths": path, "values": value, "twigs": twig, "mixed": mixed}
+SETS = {"paths": path, "values": value, "twigs": twig, "mixed": any_kind}
 
 
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("kind", SETS)
-def test_answers_do_not_depend_on_the_limit(kind: str, limit: int, deep: bool) -> None:
+def test_matches_do_not_depend_on_the_bound(kind: str, limit: int, deep: bool) -> None:
     rng = Random(f"{kind} {limit}")
     for _ in range(10 if deep else 1):
         texts = [SETS[kind](rng) for _ in range(80)]
@@ -62,7 +62,7 @@ def test_answers_do_not_depend_on_the_limit(kind: str, limit: int, deep: bool) -
         for round in range(30):
             body = tree(rng, "abc", rng.choice((3, 12, 40)), rng.choice((2, 5, 9)))
             where = document(body)
-            expected = [number for number, one in enumerate(questions) if holds(one, where)]
+            expected = [number for number, query in enumerate(questions) if holds(query, where)]
             assert list(matcher.match(body)) == expected, body
             assert list(matcher.match_hops(body)) == expected, body
             if round == 20:
@@ -74,9 +74,9 @@ def test_answers_do_not_depend_on_the_limit(kind: str, limit: int, deep: bool) -
 @pytest.mark.parametrize("hops", [False, True])
 @pytest.mark.parametrize("kind", SETS)
 def test_memory_is_bounded(kind: str, hops: bool) -> None:
-    """At most 16 bytes for each int of the limit, and what the open elements of a document need.
+    """At most 16 bytes per int of the bound, plus the paths of open elements.
 
-    The documents have thousands of different label paths, each document more than fit.
+    The documents have thousands of distinct label paths, each document more than fit.
     """
     rng = Random(5)
     limit = 20_000
@@ -94,8 +94,8 @@ def test_memory_is_bounded(kind: str, hops: bool) -> None:
     assert matcher.stats().memo_flushes > 1
 
 
-def test_what_a_long_document_needs_does_not_grow_with_it() -> None:
-    """Past the limit, room is for open elements: four times the label paths, no more memory."""
+def test_memory_beyond_the_bound_does_not_grow_with_the_document() -> None:
+    """Beyond the bound only open elements need memory: four times the paths, no more bytes."""
     used = []
     for count in (2000, 8000):
         matcher = with_limit(Matcher(engine="core"), 1000)
@@ -110,10 +110,10 @@ def test_what_a_long_document_needs_does_not_grow_with_it() -> None:
     assert used[1] < 2 * used[0]
 
 
-def test_a_known_document_costs_nothing_new() -> None:
+def test_a_repeated_document_misses_nothing() -> None:
     rng = Random(3)
     matcher = Matcher(engine="core")
-    matcher.add_many((number, mixed(rng), NAMESPACES) for number in range(100))
+    matcher.add_many((number, any_kind(rng), NAMESPACES) for number in range(100))
     matcher.settle()
     body = tree(rng, "abc", 50, 8)
     first = list(matcher.match(body))

@@ -1,4 +1,4 @@
-"""A fork that was reached at one node needs no join; one that was reached at several is joined node by node."""
+"""A branch point that one node reached needs no join; with several nodes, the join decides."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import pytest
 from pathcast import Matcher
 from tests.oracle import oracle
 
-# Documents whose label paths say more than their nodes: the branches are there, but not below one node.
+# Documents that contain all label paths of the twig, at one node or at different ones.
 CASES = {
-    "one below each of two": ("//a[b][c]", "<r><a><b/></a><a><c/></a></r>", False),
-    "both below one of two": ("//a[b][c]", "<r><a><b/></a><a><b/><c/></a></r>", True),
-    "the only one": ("//a[b][c]", "<r><a><b/><c/></a></r>", True),
-    "below the inner one": ("//a[.//b][c]", "<r><a><a><c/><x><b/></x></a></a></r>", True),
-    "one below each of nested ones": ("//a[.//b][c]", "<r><a><c/><d/><a><d/></a></a></r>", False),
-    "the outer one has all": ("//a[.//b][.//c]", "<r><a><a><b/></a><a><c/></a></a></r>", True),
-    "at the document": ("//a/b[//c]", "<r><a><b/></a><c/></r>", True),
-    "values of one": ("//a[@x = 1][@y = 2]", "<r><a x='1' y='2'/></r>", True),
-    "values of two": ("//a[@x = 1][@y = 2]", "<r><a x='1'/><a y='2'/></r>", False),
+    "branches below two siblings": ("//a[b][c]", "<r><a><b/></a><a><c/></a></r>", False),
+    "both branches below the second": ("//a[b][c]", "<r><a><b/></a><a><b/><c/></a></r>", True),
+    "single branch point": ("//a[b][c]", "<r><a><b/><c/></a></r>", True),
+    "below the inner of two": ("//a[.//b][c]", "<r><a><a><c/><x><b/></x></a></a></r>", True),
+    "branches below nested elements": ("//a[.//b][c]", "<r><a><c/><d/><a><d/></a></a></r>", False),
+    "all below the outer of two": ("//a[.//b][.//c]", "<r><a><a><b/></a><a><c/></a></a></r>", True),
+    "absolute branch": ("//a/b[//c]", "<r><a><b/></a><c/></r>", True),
+    "values of one node": ("//a[@x = 1][@y = 2]", "<r><a x='1' y='2'/></r>", True),
+    "values of two nodes": ("//a[@x = 1][@y = 2]", "<r><a x='1'/><a y='2'/></r>", False),
     "value and child": ("//a[. = 'v'][b]", "<r><a>v<b/></a><a><b/></a></r>", True),
     "value elsewhere": ("//a[. = 'v'][b]", "<r><a>v</a><a>w<b/></a></r>", False),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_label_paths_tell(name: str) -> None:
+def test_label_paths_do_not_decide(name: str) -> None:
     text, document, expected = CASES[name]
     matcher = Matcher(engine="core")
     matcher.add(name, text)
@@ -35,7 +35,7 @@ def test_what_label_paths_tell(name: str) -> None:
 
 
 def test_random_twigs_on_narrow_alphabets(deep: bool) -> None:
-    """Few names and deep recursion: label paths that occur once, and often, side by side."""
+    """Few names and deep nesting: label paths with one instance beside paths with many."""
     rng = Random(11)
     matcher = Matcher(engine="core")
     texts = {number: _twig(rng) for number in range(400)}

@@ -1,4 +1,4 @@
-"""The automaton in flat arrays has the states of the plain one, and leads where its labels say."""
+"""The compiled NFA has the states of the plain one, and its paths are those of its labels."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ def check(texts: list[str]) -> None:
     outline = nfa.outline()
     assert [state for state, _, _ in outline] == list(range(nfa.size))
     ends: Counter[object] = Counter()
-    ways = []
+    paths_of_states = []
     for state, parent, count in outline:
-        way = nfa.path(state)
-        ways.append(way)
-        assert parent == -1 if state == 0 else way[:-1] == nfa.path(parent)
-        ends[way] += count
-    assert len(set(ways)) == nfa.size, "two states have one path"
+        path = nfa.path(state)
+        paths_of_states.append(path)
+        assert parent == -1 if state == 0 else path[:-1] == nfa.path(parent)
+        ends[path] += count
+    assert len(set(paths_of_states)) == nfa.size, "two states have one path"
     assert +ends == Counter(paths.path(number) for number in range(len(texts)))
 
 
 @given(st.lists(paths_of, max_size=30))
-def test_every_path_is_there_and_nothing_else(texts: list[str]) -> None:
+def test_states_are_the_prefixes_of_all_paths(texts: list[str]) -> None:
     check(texts)
 
 
 def test_states_with_many_edges() -> None:
-    """More than any small array holds, in any order."""
+    """Thousands of successors, inserted in random order."""
     texts = [f"/r/n{number}" for number in range(3000)]
     texts += [f"/r//n{number}/@x" for number in range(300)]
     Random(2).shuffle(texts)
@@ -73,7 +73,7 @@ def test_states_with_many_edges() -> None:
 
 
 def test_long_paths() -> None:
-    """As long as the language allows, sharing all but the last step; deeper than documents can be."""
+    """Maximum length, common prefixes, deeper than any document."""
     texts = ["/a" * length for length in range(1, 260)] + ["//a" * 300, "//*" * 256]
     check(texts)
     matcher = Matcher(engine="core")
@@ -86,7 +86,7 @@ def test_long_paths() -> None:
 
 
 def test_figure_1() -> None:
-    """Miliaraki et al., section 2.2: the states 0-13; the one behind ε is an edge here, not a state."""
+    """Miliaraki et al., section 2.2: the states 0-13; the state behind ε is an edge here."""
     check(list(FIGURE_1.values()))
     matcher = Matcher(engine="core")
     matcher.add_many(FIGURE_1.items())
@@ -113,7 +113,7 @@ def test_keys_do_not_collide() -> None:
     check(["/a/bc", "/ab/c", "/a//bc", "/abc", "//a/bc"])
 
 
-def test_removing_and_settling_takes_states_back() -> None:
+def test_settling_drops_the_states_of_removed_paths() -> None:
     matcher = Matcher(engine="core")
     matcher.add_many(FIGURE_1.items())
     for name in list(FIGURE_1)[1:]:
