@@ -68,13 +68,6 @@ class SeededRandom:
                 return integer_part + first
             integer_part += 1
 
-    def normal(self) -> float:
-        """Draw from an approximation of the standard normal distribution (Irwin-Hall, n = 12).
-
-        The result lies within -6 and 6.
-        """
-        return sum(self.random() for _ in range(12)) - 6.0
-
 
 class Zipf:
     """Zipf distribution of ranks 0 to n - 1: weight 1 / (rank + 1) ** theta; theta 0 is uniform."""

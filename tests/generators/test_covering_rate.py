@@ -14,7 +14,7 @@ from lxml import etree
 
 from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.subscriptions import SubscriptionOptions, subscriptions
-from pathcast.generators.subscriptions.covering_rate import (
+from tests.generators.covering_rate import (
     covering_rate,
     linear_steps,
     uncovered_count,

@@ -8,8 +8,8 @@ from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema
 from pathcast.generators.documents import Documents
 from pathcast.generators.presets import PRESETS
 from pathcast.generators.statistics import SubscriptionStatistics
-from pathcast.generators.subscriptions.covering_rate import covering_rate
 from pathcast.matching import Matcher
+from tests.generators.covering_rate import covering_rate
 
 
 def figures(name: str, count: int) -> SubscriptionStatistics:

@@ -114,6 +114,7 @@ def test_notebook_runs(notebook: Path, tmp_path: Path) -> None:
 # The pages whose examples need neither Spark nor a file of the repository.
 EXAMPLES = [
     "guide/advertisements.md",
+    "guide/covering.md",
     "guide/library.md",
     "guide/schemas.md",
     "guide/workloads.md",

@@ -26,7 +26,7 @@ the latter would lose. Indexes compare all twigs in one form, so they relax trai
 (`relax_trailing_wildcards`), which loses no homomorphism on either side.
 
 The compiled test (`core.twigs`), the paths of `merging.linear` and the covering rate of
-`pathcast.generators.subscriptions.covering_rate` apply the same rule to their own representations.
+`tests.generators.covering_rate` apply the same rule to their own representations.
 """
 
 from __future__ import annotations

@@ -80,7 +80,10 @@ def tag_tree(document: Document) -> TagTree:
 
 
 def label_paths(document: Document) -> tuple[tuple[str, ...], ...]:
-    """Return the distinct label paths of all elements, in order of first occurrence."""
+    """Return the distinct label paths of all elements, in order of first occurrence.
+
+    `matching.sharding.ownership` needs them to find the owners of a document.
+    """
     paths: list[tuple[str, ...]] = []
     path_ids: dict[tuple[int, str], int] = {}  # (path of the parent, label) -> path
     path_of = {0: -1}

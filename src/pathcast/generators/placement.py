@@ -4,7 +4,8 @@ Clients are placed independently, so the node of a client does not depend on the
 With `theta` 0 the nodes are equally likely. A higher `theta` makes a few nodes popular by Zipf's
 law, and the seed determines which. `ROUND_ROBIN` assigns clients to the nodes in turn.
 
-To place clients at the edge only, pass the `leaves` of the network as the nodes.
+To place clients at the edge only, pass the `leaves` of the network as the nodes. The policies and
+`leaves` are meant for the published overlay experiments; the benchmark uses the default policy.
 
 >>> place_clients(5, range(3), seed=1, policy=PlacementPolicy.ROUND_ROBIN)
 (0, 1, 2, 0, 1)

@@ -9,7 +9,6 @@
 - `stream`: `subscriptions`, the entry point: a seeded stream, distinct or not.
 - `profiles`: disjoint subscriptions.
 - `match_ratio`: selection of subscriptions for a match ratio.
-- `covering_rate`: the share of a set of subscriptions that others cover.
 """
 
 from pathcast.generators.subscriptions.options import PredicateKinds, SubscriptionOptions

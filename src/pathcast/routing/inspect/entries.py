@@ -2,7 +2,7 @@
 
 A reason is an entry of this broker, of local subscribers or of another neighbour, that the
 neighbour must know and that the sent entry covers. An entry exists as long as one of its reasons
-does.
+does. No command prints these reasons yet; the inspection of brokers on sockets will.
 """
 
 from __future__ import annotations
