@@ -317,7 +317,7 @@ def test_invalid_options(tmp_path: Path) -> None:
     for options, expected_message in (
         ((), "nothing to match"),
         ((*table_option, "-s", str(tmp_path / "t.jsonl")), "one of them"),
-        ((*table_option, "--partition", "subscriptions"), "a table of hops cannot be spread"),
+        ((*table_option, "--partition", "subscriptions"), "a table of hops cannot be partitioned"),
         (("--hops", str(tmp_path / "none.jsonl")), "none.jsonl"),
     ):
         result = command(*base, *options)
