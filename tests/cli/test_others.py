@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pathcast import Matcher, __version__
-from pathcast.cli.demo_feed import feed, subscriptions
+from pathcast.cli.demo_feed import generate_feed, generate_subscriptions
 from pathcast.errors import DocumentError
 from tests.cli.running import run, write
 
@@ -51,8 +51,8 @@ def test_draw(tmp_path: Path) -> None:
 
 def test_the_feed_follows_from_its_seed() -> None:
     def digest(seed: int) -> str:
-        parts = [body for _, body in feed(50, seed)]
-        parts += [repr(one).encode() for one in subscriptions(50, 7, seed)]
+        parts = [body for _, body in generate_feed(50, seed)]
+        parts += [repr(one).encode() for one in generate_subscriptions(50, 7, seed)]
         return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
     assert digest(1) == digest(1)
@@ -62,7 +62,7 @@ def test_the_feed_follows_from_its_seed() -> None:
 def test_what_is_broken_on_purpose_is_broken_and_nothing_else() -> None:
     matcher = Matcher()
     failed = []
-    for name, body in feed(600, seed=3):
+    for name, body in generate_feed(600, seed=3):
         try:
             matcher.match(body)
         except DocumentError:
@@ -72,13 +72,13 @@ def test_what_is_broken_on_purpose_is_broken_and_nothing_else() -> None:
 
 def test_subscriptions_written_by_hand_do_as_they_say() -> None:
     matcher = Matcher()
-    for one in subscriptions(12, 7, seed=1):
+    for one in generate_subscriptions(12, 7, seed=1):
         matcher.add(one.id, one.xpath, one.namespaces)
     seen: set[str | int] = set()
-    for _, body in feed(300, seed=1):
+    for _, body in generate_feed(300, seed=1):
         try:
             seen.update(matcher.match(body))
         except DocumentError:
             continue
-    everybody = {one.id for one in subscriptions(12, 7, seed=1)}
+    everybody = {one.id for one in generate_subscriptions(12, 7, seed=1)}
     assert everybody - seen == {"misspelt"}

@@ -1,7 +1,7 @@
-"""`pathcast advertise`: what a publisher will send, from its DTD or from what it has sent.
+"""`pathcast advertise`: the advertisements of a publisher, from its DTD or from sample documents.
 
-Expressions in the paper's notation are for people, so there is a limit to how many are shown and how long they are; what counts for
-brokers is the automaton, which `--json` writes in the form that travels in messages.
+The expressions are in the notation of Li 2008, for people: at most `--limit` are shown, and long
+ones are abbreviated. Brokers use the automaton, which `--json` writes in the form of messages.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pathcast.cli.console import BAD_CALL, FAILED, Output, fail, plural, progress, say
+from pathcast.cli.dtd_options import DtdOptions, OptionalDtdArgument
+from pathcast.cli.option_groups import with_option_groups
 from pathcast.cli.options import NamespaceOption, parse_namespaces
-from pathcast.cli.schema import CatalogOption, RootOption, load_schema
 from pathcast.documents import Limits
 from pathcast.errors import AdvertisementError, DocumentError, FormatError, SubscriptionError
 
@@ -22,34 +23,30 @@ if TYPE_CHECKING:
 
 __all__ = ["advertise"]
 
-_WRITTEN = 10_000  # names of an expression that JSON has in full
-_DEPTH = 10
+_MAX_JSON_NAMES = 10_000  # an expression with more names has no text in JSON
+DEFAULT_PATH_DEPTH = 10
 
 
+@with_option_groups
 def advertise(
-    dtd: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[DTD]",
-            help="The file of a DTD, or the name of a bundled schema (./news is a file).",
-        ),
-    ] = None,
+    dtd: OptionalDtdArgument = None,
+    *,
     samples: Annotated[
         list[str] | None,
         typer.Option(
             "--samples",
             metavar="DOCUMENT",
-            help="In place of a DTD, a document or a folder of them to infer from; may be given several times.",
+            help="Instead of a DTD: a document, or a folder of documents, to infer the"
+            " advertisement from; repeatable.",
         ),
     ] = None,
-    root: RootOption = None,
-    catalog: CatalogOption = None,
-    overlap: Annotated[
+    dtd_options: DtdOptions,
+    xpaths: Annotated[
         list[str] | None,
         typer.Option(
             "--overlaps",
             metavar="XPATH",
-            help="Say whether a document within the advertisement may match; may be given several times.",
+            help="Say whether a document within the advertisement can match; repeatable.",
         ),
     ] = None,
     namespace: NamespaceOption = None,
@@ -63,26 +60,30 @@ def advertise(
             metavar="N",
             min=1,
             max=1000,
-            help=f"Only expressions of at most N names; with --paths, paths of at most N elements, {_DEPTH} if not given.",
+            help="Only expressions of at most N names; with --paths, paths of at most N elements,"
+            f" default {DEFAULT_PATH_DEPTH}.",
         ),
     ] = None,
     limit: Annotated[
         int,
-        typer.Option("--limit", metavar="N", min=1, max=1_000_000, help="Write at most so many."),
+        typer.Option("--limit", metavar="N", min=1, max=1_000_000, help="Write at most N."),
     ] = 1000,
     as_json: Annotated[
         bool,
         typer.Option(
-            "--json", help="Write a JSON object, with the automaton; a line each for --overlaps."
+            "--json",
+            help="Write a JSON object, with the automaton; with --overlaps, an object per line.",
         ),
     ] = False,
 ) -> None:
-    """Say what a publisher with this DTD will send: the paths to the leaves of its documents.
+    """List the advertisements of a publisher: the paths to the leaves of its documents.
 
-    Each line is the class of an advertisement and the advertisement, in the notation of Li, Hou and Jacobsen: `/a(/b)+/c` has b once or more
-    often. `(/b|/c)` has one of both, and what is too long to be read is `(... names ...)`.
+    Each line has the class of an advertisement and its expression, in the notation of Li, Hou and
+    Jacobsen (2008). `/a(/b)+/c` has one or more b, `(/b|/c)` one of both. Long parts are
+    abbreviated as `(... names ...)`.
 
-    Exit code: 0; 1 if one of --overlaps does not, or a sample is no document; 2 for a bad call, a bad DTD or a bad XPath.
+    Exit code: 0; 1 if an XPath of --overlaps does not overlap, or a sample is malformed; 2 for a
+    bad call, a bad DTD or a bad XPath.
 
     Example: `pathcast advertise book`
 
@@ -92,62 +93,64 @@ def advertise(
     """
     if (dtd is None) == (not samples):
         fail("give a DTD, or --samples DOCUMENT for a publisher without one")
-    if samples and (root is not None or catalog is not None):
+    if samples and dtd_options.has_values():
         fail("--root and --catalog are for a DTD")
-    if overlap and (paths or depth):
+    if xpaths and (paths or depth):
         fail("--overlaps and --paths or --depth cannot be written at once")
     from pathcast.routing.advertisement import Advertisement
 
     if dtd is not None:
-        schema = load_schema(dtd, root, catalog)
-        name, found, bad = schema.name, Advertisement.of(schema), 0
+        schema = dtd_options.load(dtd)
+        name, advertisement, failed = schema.name, Advertisement.of(schema), 0
     else:
         name = ", ".join(samples or ())
-        found, bad = _inferred(samples or [])
+        advertisement, failed = _infer(samples or [])
     with Output() as output:
-        if overlap:
-            bad += _overlaps(output, found, overlap, parse_namespaces(namespace), as_json)
+        if xpaths:
+            prefixes = parse_namespaces(namespace)
+            failed += _write_overlaps(output, advertisement, xpaths, prefixes, as_json)
         elif paths:
-            _paths(output, name, found, depth or _DEPTH, limit, as_json)
+            _write_paths(output, name, advertisement, depth or DEFAULT_PATH_DEPTH, limit, as_json)
         else:
-            _expressions(output, name, found, depth, limit, as_json)
-    if bad:
+            _write_expressions(output, name, advertisement, depth, limit, as_json)
+    if failed:
         raise typer.Exit(FAILED)
 
 
-def _inferred(arguments: list[str]) -> tuple[Advertisement, int]:
-    """From all samples that are documents, and how many are not."""
+def _infer(arguments: list[str]) -> tuple[Advertisement, int]:
+    """Return the advertisement of all well-formed samples, and the number of malformed ones."""
     from pathcast.files import iter_documents
     from pathcast.routing.advertisement import infer, widen
 
-    found = infer([])
-    taken = bad = 0
+    advertisement = infer([])
+    accepted = malformed = 0
     try:
         with progress("reading samples", None, with_data=False) as bar:
-            for one in iter_documents(arguments, limit=Limits().size):
+            for document in iter_documents(arguments, limit=Limits().size):
                 try:
-                    found = widen(found, one.read())
-                    taken += 1
+                    advertisement = widen(advertisement, document.read())
+                    accepted += 1
                 except DocumentError as error:
-                    bad += 1
-                    say(f"{one.name}: {error}", "red", bar.console)
+                    malformed += 1
+                    say(f"{document.name}: {error}", "red", bar.console)
                 bar.advance(bar.task_ids[0])
     except FormatError as error:
         fail(str(error))
-    if not taken:
+    if not accepted:
         fail("there is no document among the samples")
-    say(f"{plural(taken, 'sample')} read, {plural(len(found.labels), 'element')} seen")
-    return found, bad
+    elements = plural(len(advertisement.labels), "element")
+    say(f"{plural(accepted, 'sample')} read, {elements} seen")
+    return advertisement, malformed
 
 
-def _overlaps(
+def _write_overlaps(
     output: Output,
-    found: Advertisement,
+    advertisement: Advertisement,
     xpaths: list[str],
     namespaces: dict[str, str] | None,
     as_json: bool,
 ) -> int:
-    """Answer each; how many do not overlap."""
+    """Write for each XPath whether it overlaps; return the number of those that do not."""
     from pathcast.routing.advertisement import overlaps
     from pathcast.xpath import parse
 
@@ -156,74 +159,87 @@ def _overlaps(
     except SubscriptionError as error:
         say(f"pathcast: {error}", "red")
         raise typer.Exit(BAD_CALL) from None
-    apart = 0
+    disjoint = 0
     for text, pattern in zip(xpaths, patterns, strict=True):
-        answer = overlaps(found, pattern)
-        apart += not answer
+        answer = overlaps(advertisement, pattern)
+        disjoint += not answer
         if as_json:
             output.json({"xpath": text, "overlaps": answer})
         else:
             output.text(f"{'yes' if answer else 'no':<4}{text}")
-    return apart
+    return disjoint
 
 
-def _paths(
-    output: Output, name: str, found: Advertisement, depth: int, limit: int, as_json: bool
+def _write_paths(
+    output: Output,
+    name: str,
+    advertisement: Advertisement,
+    depth: int,
+    limit: int,
+    as_json: bool,
 ) -> None:
     from pathcast.routing.advertisement import count_paths, leaf_paths
 
-    counts = count_paths(found, depth)
-    listed = ("/" + "/".join(path) for path in islice(leaf_paths(found, depth), limit))
+    counts = count_paths(advertisement, depth)
+    paths = ("/" + "/".join(path) for path in islice(leaf_paths(advertisement, depth), limit))
     if as_json:
-        output.json({"name": name, "counts": counts, "paths": list(listed)})
+        output.json({"name": name, "counts": counts, "paths": list(paths)})
         return
-    for path in listed:
+    for path in paths:
         output.text(path)
     total = sum(counts)
-    shown = f", the first {limit:,} of them shown (--limit)" if total > limit else ""
-    say(f"{name}: {plural(total, 'leaf path')} up to depth {depth}{shown}")
+    limited = f", the first {limit:,} of them shown (--limit)" if total > limit else ""
+    say(f"{name}: {plural(total, 'leaf path')} up to depth {depth}{limited}")
 
 
-def _expressions(
-    output: Output, name: str, found: Advertisement, depth: int | None, limit: int, as_json: bool
+def _write_expressions(
+    output: Output,
+    name: str,
+    advertisement: Advertisement,
+    depth: int | None,
+    limit: int,
+    as_json: bool,
 ) -> None:
     from pathcast.routing.advertisement import RecursionClass, expressions, tally
 
     try:
-        kinds = tally(found, depth)
-        shown = list(islice(expressions(found, depth), limit))
+        class_counts = tally(advertisement, depth)
+        first_expressions = list(islice(expressions(advertisement, depth), limit))
     except AdvertisementError as error:
         say(f"pathcast: {name}: {error.message}", "red")
-        say("  hint: --paths --depth N lists the paths up to a depth; --overlaps works as ever")
+        say("  hint: --paths --depth N lists the paths up to a depth; --overlaps still works")
         raise typer.Exit(BAD_CALL) from None
-    total = kinds.total()
+    total = class_counts.total()
     if as_json:
-        told = [
+        rows = [
             {
-                "class": one.kind.value,
-                "text": str(one) if one.size <= _WRITTEN else None,
-                "names": one.size,
+                "class": expression.kind.value,
+                "text": str(expression) if expression.size <= _MAX_JSON_NAMES else None,
+                "names": expression.size,
             }
-            for one in shown
+            for expression in first_expressions
         ]
         output.json(
             {
                 "name": name,
                 "count": total,
-                "classes": {kind.value: kinds[kind] for kind in RecursionClass},
-                "advertisements": told,
-                "automaton": found.to_json(),
+                "classes": {kind.value: class_counts[kind] for kind in RecursionClass},
+                "advertisements": rows,
+                "automaton": advertisement.to_json(),
             }
         )
         return
-    for one in shown:
-        output.text(f"{one.kind.value:<20}{one.abbreviate()}")
-    listed = ", ".join(f"{kinds[kind]:,} {kind.value}" for kind in RecursionClass if kinds[kind])
-    cut = f"; the first {limit:,} are shown (--limit)" if total > limit else ""
-    edges = sum(states.bit_count() for states in found.below)
+    for expression in first_expressions:
+        output.text(f"{expression.kind.value:<20}{expression.abbreviate()}")
+    classes = ", ".join(
+        f"{class_counts[kind]:,} {kind.value}" for kind in RecursionClass if class_counts[kind]
+    )
+    limited = f"; the first {limit:,} are shown (--limit)" if total > limit else ""
+    edges = sum(states.bit_count() for states in advertisement.below)
     say(
-        f"{name}: {plural(total, 'advertisement')}{f' ({listed})' if listed else ''}{cut};"
-        f" as one automaton: {plural(len(found.labels), 'element')}, {plural(edges, 'edge')}"
+        f"{name}: {plural(total, 'advertisement')}{f' ({classes})' if classes else ''}{limited};"
+        f" as one automaton: {plural(len(advertisement.labels), 'element')},"
+        f" {plural(edges, 'edge')}"
     )
     if not total and depth is None:
-        say("  no document of it would ever end: every element asks for another one in it")
+        say("  there is no finite document: every element requires a child")

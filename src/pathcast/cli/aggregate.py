@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pathcast.cli.console import Output, fail, plural, progress, say
+from pathcast.cli.dtd_options import DtdOption, DtdOptions
 from pathcast.cli.option_groups import with_option_groups
 from pathcast.cli.options import SubscriptionFileOptions, SubscriptionsArgument
 from pathcast.cli.read_subscriptions import load_subscriptions
-from pathcast.cli.schema import CatalogOption, RootOption, load_schema, with_dtd
 from pathcast.errors import SubscriptionError
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ Id = str | int
 @with_option_groups
 def aggregate(
     subscriptions: SubscriptionsArgument,
+    *,
     file_options: SubscriptionFileOptions,
     tree: Annotated[
         bool, typer.Option("--tree", help="Draw below each root the subscriptions it stands for.")
@@ -53,25 +54,17 @@ def aggregate(
             "that a merger matches is wasted; 0 for perfect mergers only. Needs --dtd.",
         ),
     ] = None,
-    dtd: Annotated[
-        str | None,
-        typer.Option(
-            "--dtd",
-            metavar="DTD",
-            help="What publishers send, for --merge: a file, or a bundled schema's name.",
-        ),
-    ] = None,
-    root: RootOption = None,
-    catalog: CatalogOption = None,
+    dtd: DtdOption = None,
+    dtd_options: DtdOptions,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write a JSON object for each root, a line each.")
     ] = False,
 ) -> None:
-    """Find the subscriptions that no other covers.
+    """Reduce a file of subscriptions to its covering roots: those that no other covers.
 
-    A document that matches any subscription matches one of these roots. Each is written as a
-    line: id, how many subscriptions it stands for (itself included), XPath. Of equivalent
-    subscriptions the first stands for the others. A merger has no id; its D follows it.
+    A document that matches any subscription matches one of the roots. Each is written as a line:
+    id, how many subscriptions it stands for (itself included), XPath. Of equivalent subscriptions
+    the first stands for the others. A merger has no id; its D follows it.
 
     Exit code: 0; 2 for a bad call or bad subscriptions.
 
@@ -83,18 +76,12 @@ def aggregate(
     """
     if (merge is None) != (dtd is None):
         fail("--merge and --dtd go together: D is the share of the DTD's paths")
-    if dtd is None:
-        with_dtd(root, catalog)
-    schema = None if dtd is None else load_schema(dtd, root, catalog)
-    from pathcast.covering import Aggregate
-    from pathcast.covering.indexes import INDEXES
     from pathcast.xpath import parse
 
-    if index not in INDEXES:
-        fail(f"--index: {index!r} is not one of {', '.join(INDEXES)}")
-    table: Aggregate[Id] = Aggregate.of(INDEXES[index])
+    schema = dtd_options.load_optional(dtd)
+    table = _empty_table(index)
     texts: dict[Id, str] = {}
-    patterns: dict[Id, Pattern] = {}
+    patterns: dict[Id, Pattern] = {}  # only if they are merged
 
     def add(row: Subscription) -> None:
         pattern = parse(row.xpath, row.namespaces)
@@ -106,38 +93,41 @@ def aggregate(
             patterns[row.id] = pattern
 
     load_subscriptions(add, subscriptions, file_options)
-    children = _children(table, texts)
     roots = list(table.roots())
     mergers: list[_MergedRoots] = []
     if merge is not None and schema is not None:
         mergers = _merge_roots({id: patterns[id] for id in roots}, schema, merge)
     unmerged = set(roots).difference(*(merger.roots for merger in mergers))
     with Output() as output:
+        writer = _EntryWriter(output, _children(table, texts), texts, tree, as_json)
         for merger in mergers:
-            _write(
-                output,
-                None,
-                merger.xpath,
-                merger.roots,
-                children,
-                texts,
-                tree,
-                as_json,
-                merger.degree,
-            )
+            writer.write(None, merger.xpath, merger.roots, merger.degree)
         for id in roots:
             if id in unmerged:
-                _write(output, id, texts[id], [id], children, texts, tree, as_json)
-    stats = table.stats()
-    total = stats["subscriptions"]
-    share = f" ({len(roots) / total:.1%})" if total else ""
-    summary = (
-        f"{plural(total, 'subscription')}, {stats['patterns']:,} of them different: "
-        f"{plural(len(roots), 'root')}{share}"
-    )
+                writer.write(id, texts[id], [id])
+    summary = _summarize(table, len(roots))
     if merge is not None:
         summary += f"; merged: {len(unmerged) + len(mergers):,} entries"
     say(summary)
+
+
+def _empty_table(index: str) -> Aggregate[Id]:
+    from pathcast.covering import Aggregate
+    from pathcast.covering.indexes import INDEXES
+
+    if index not in INDEXES:
+        fail(f"--index: {index!r} is not one of {', '.join(INDEXES)}")
+    return Aggregate.of(INDEXES[index])
+
+
+def _summarize(table: Aggregate[Id], root_count: int) -> str:
+    stats = table.stats()
+    total = stats["subscriptions"]
+    share = f" ({root_count / total:.1%})" if total else ""
+    return (
+        f"{plural(total, 'subscription')}, {stats['patterns']:,} of them different: "
+        f"{plural(root_count, 'root')}{share}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,34 +160,35 @@ def _merge_roots(roots: dict[Id, Pattern], schema: Schema, limit: float) -> list
         ]
 
 
-def _write(
-    output: Output,
-    id: Id | None,
-    xpath: str,
-    roots: list[Id],
-    children: dict[Id, list[Id]],
-    texts: dict[Id, str],
-    tree: bool,
-    as_json: bool,
-    degree: float | None = None,
-) -> None:
-    """Write an entry of the table: a root, or a merger of roots."""
-    suffix = "" if degree is None else f"\tD = {degree:.3f}"
-    if as_json:
-        ids = sorted((below for root in roots for _, below in _preorder(root, children)), key=str)
-        entry = {"id": id, "xpath": xpath, "stands_for": ids}
-        output.json(entry if degree is None else {**entry, "degree": degree})
-    elif tree:
-        indent = 0
-        if degree is not None:
-            output.text(f"-\t{xpath}{suffix}")
-            indent = 1
-        for root in roots:
-            for depth, below in _preorder(root, children):
-                output.text(f"{'  ' * (indent + depth)}{below}\t{texts[below]}")
-    else:
-        count = sum(1 for root in roots for _ in _preorder(root, children))
-        output.text(f"{'-' if id is None else id}\t{count}\t{xpath}{suffix}")
+@dataclass(frozen=True, slots=True)
+class _EntryWriter:
+    """Writes entries of the reduced table: roots, or mergers of roots."""
+
+    output: Output
+    children: Mapping[Id, list[Id]]
+    texts: Mapping[Id, str]
+    tree: bool
+    as_json: bool
+
+    def write(
+        self, id: Id | None, xpath: str, roots: Sequence[Id], degree: float | None = None
+    ) -> None:
+        """Write an entry; a merger has no id, but a degree."""
+        members = [row for root in roots for row in _preorder(root, self.children)]
+        suffix = "" if degree is None else f"\tD = {degree:.3f}"
+        if self.as_json:
+            ids = sorted((member for _, member in members), key=str)
+            entry = {"id": id, "xpath": xpath, "stands_for": ids}
+            self.output.json(entry if degree is None else {**entry, "degree": degree})
+        elif self.tree:
+            indent = 0
+            if degree is not None:
+                self.output.text(f"-\t{xpath}{suffix}")
+                indent = 1
+            for depth, member in members:
+                self.output.text(f"{'  ' * (indent + depth)}{member}\t{self.texts[member]}")
+        else:
+            self.output.text(f"{'-' if id is None else id}\t{len(members)}\t{xpath}{suffix}")
 
 
 def _children(table: Aggregate[Id], texts: dict[Id, str]) -> dict[Id, list[Id]]:
@@ -210,7 +201,7 @@ def _children(table: Aggregate[Id], texts: dict[Id, str]) -> dict[Id, list[Id]]:
     return children
 
 
-def _preorder(root: Id, children: dict[Id, list[Id]]) -> Iterator[tuple[int, Id]]:
+def _preorder(root: Id, children: Mapping[Id, list[Id]]) -> Iterator[tuple[int, Id]]:
     """Yield the depth and the id of each subscription below a root, itself first."""
     waiting = [(0, root)]
     while waiting:

@@ -1,7 +1,6 @@
 """The list of commands, and `main`.
 
-Typer's tracebacks are off: an unexpected error is a bug, and Python's traceback is what a bug report
-needs.
+Typer's tracebacks are off: an unexpected error is a bug, and a bug report needs Python's traceback.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pathcast.cli.console import FAILED, Output, fail, progress, say
-from pathcast.cli.schema import load_schema
+from pathcast.cli.dtd_options import load_schema
 from pathcast.errors import FormatError, WorkloadError
 from pathcast.files.atomic_write import atomic_file
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pathcast.cli.console import BAD_CALL, FAILED, Output, say
+from pathcast.cli.dtd_options import DtdOption, DtdOptions
+from pathcast.cli.option_groups import with_option_groups
 from pathcast.cli.options import NamespaceOption, parse_namespaces
-from pathcast.cli.schema import CatalogOption, RootOption, load_schema, with_dtd
 from pathcast.errors import SubscriptionError
 
 if TYPE_CHECKING:
@@ -28,20 +29,14 @@ _RELATIONS = {
 }
 
 
+@with_option_groups
 def covers(
     a: Annotated[str, typer.Argument(metavar="A", help="An XPath.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="Another.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another XPath.")],
+    *,
     namespace: NamespaceOption = None,
-    dtd: Annotated[
-        str | None,
-        typer.Option(
-            "--dtd",
-            metavar="DTD",
-            help="Consider only documents valid under this DTD: a file or a bundled schema.",
-        ),
-    ] = None,
-    root: RootOption = None,
-    catalog: CatalogOption = None,
+    dtd: DtdOption = None,
+    dtd_options: DtdOptions,
     witness: Annotated[
         bool, typer.Option("--witness", help="Show a document for every no.")
     ] = False,
@@ -51,7 +46,7 @@ def covers(
 
     The answer is `covers`; `equivalent` if B also covers A; `covered` if only B covers A;
     `incomparable` if neither does; `unknown` if one of the two is undecided. --witness shows a
-    minimal document for every no.
+    minimal document for every no. With --dtd, only documents that are valid under it count.
 
     Exit code: 0 if A covers B; 1 if not, or if unknown; 2 for a bad call or a bad XPath.
 
@@ -61,9 +56,7 @@ def covers(
     """
     from pathcast.covering import covers as decide
 
-    if dtd is None:
-        with_dtd(root, catalog)
-    schema = None if dtd is None else load_schema(dtd, root, catalog)
+    schema = dtd_options.load_optional(dtd)
     prefixes = parse_namespaces(namespace)
     try:
         forward = decide(a, b, prefixes, dtd=schema)

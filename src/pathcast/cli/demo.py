@@ -1,7 +1,8 @@
-"""`pathcast demo`: the main job on a feed of our own, from nothing to outboxes and a report.
+"""`pathcast demo`: streams a generated feed through the pipeline, from subscriptions to a report.
 
-The feed is written to a folder, half of it at first. The pipeline streams it; when that half is done, some readers leave and others come, and
-the other half follows. At the end a sample of the deliveries is compared with what lxml says.
+The first half of the feed is written to a folder, and the pipeline streams it. When that half is
+processed, some readers are replaced by new ones, and the second half is written. At the end an
+audit compares a sample of the deliveries with the results of lxml.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pathcast.cli.console import FAILED, Output, fail, say
-from pathcast.cli.demo_feed import feed, subscriptions
+from pathcast.cli.demo_feed import generate_feed, generate_subscriptions
+from pathcast.cli.option_groups import option_group, with_option_groups
 from pathcast.cli.report import write_statistics
 from pathcast.cli.run import require_spark
 from pathcast.cli.run_output import RunDisplay
@@ -29,122 +31,149 @@ if TYPE_CHECKING:
 
 __all__ = ["demo"]
 
-_MARK = ".pathcast-demo"
-_BATCHES = 2
-"""Batches for each half of the feed."""
-_CHANGED = 20
-"""One reader in so many leaves, and as many come."""
-_AUDITED = 12
+_MARKER = ".pathcast-demo"  # marks a folder that a later demo may replace
+_BATCHES_PER_PHASE = 2
+_REPLACEMENT_INTERVAL = 20  # one subscription in 20 gets a new reader in the second phase
+_AUDITED_DOCUMENTS = 12
 
 
-def demo(
+@option_group
+class DemoOptions:
+    """The size of the demonstration, its seed and its folder."""
+
     documents: Annotated[
         int, typer.Option("--documents", min=0, help="How many documents to generate.")
-    ] = 400,
-    wanted: Annotated[
+    ] = 400
+    subscriptions: Annotated[
         int, typer.Option("--subscriptions", min=0, help="How many subscriptions to generate.")
-    ] = 10_000,
-    readers: Annotated[int, typer.Option("--readers", min=1, help="Whose they are.")] = 500,
-    seed: Annotated[int, typer.Option("--seed", help="Another seed, another feed.")] = 1,
+    ] = 10_000
+    readers: Annotated[
+        int, typer.Option("--readers", min=1, help="How many subscribers own them.")
+    ] = 500
+    seed: Annotated[
+        int, typer.Option("--seed", help="The random seed; the same seed gives the same feed.")
+    ] = 1
     folder: Annotated[
         Path,
         typer.Option(
-            "--out", metavar="FOLDER", help="Where all of it goes; an earlier demo's is replaced."
+            "--out",
+            metavar="FOLDER",
+            help="The folder for everything; that of an earlier demo is replaced.",
         ),
-    ] = Path("pathcast-demo"),
+    ] = Path("pathcast-demo")
+
+    @property
+    def results(self) -> Path:
+        return self.folder / "results"
+
+
+@with_option_groups
+def demo(
+    options: DemoOptions,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write the summary as a JSON object.")
     ] = False,
 ) -> None:
     """Stream a generated feed through the pipeline, deliver it, and check a sample.
 
-    The feed has news, weather, stock quotes and alerts; a few of its documents are broken on purpose. On the way some
-    readers leave and others come.
+    The feed has news, weather, stock quotes and alerts; a few of its documents are malformed on
+    purpose. Half way through, some readers are replaced by new ones.
 
-    Exit code: 0; 1 if the run failed, or a delivery was not as lxml says; 2 for a bad call.
+    Exit code: 0; 1 if the run failed, or a delivery differs from the result of lxml; 2 for a bad
+    call.
 
     Example: `pathcast demo --documents 2000 --seed 7`
     """
     require_spark()
-    _prepare(folder)
+    _prepare(options.folder)
     with Output() as output, RunDisplay() as display:
         try:
             display.show_step("writing the feed")
-            show = _Show(folder, documents, wanted, readers, seed, display)
-            found = show.run()
+            audit_result = _Demonstration(options, display).run()
         except PathcastError as error:
             display.close()
             say(f"pathcast: {error}", "red")
             raise typer.Exit(FAILED) from None
-        totals = display.totals
-        results = folder / "results"
-        places = {"outboxes": results / "outboxes", "report": results / "report.html"}
         if as_json:
-            told = {
-                "documents": found.documents,
-                "deliveries": found.deliveries,
-                "wrong": found.mismatches,
-            }
-            files = {name: str(path) for name, path in places.items()}
-            output.json({"seed": seed, **totals.as_dict(), "audit": told, **files})
+            output.json(_as_dict(options, display, audit_result))
         else:
-            output.text(totals.table())
-            verdict = f"{len(found.mismatches):,} WRONG" if found.mismatches else "all as lxml says"
-            text = f"{found.deliveries:,} deliveries of {found.documents:,} documents: {verdict}"
-            output.text(f"{'checked':<15} {text}")
-            for name, path in places.items():
-                output.text(f"{name:<15} {path}")
-    for one in found.mismatches:
-        say(f"pathcast: {one}", "red")
-    if found.mismatches:
+            for line in _summary_lines(options, display, audit_result):
+                output.text(line)
+    for mismatch in audit_result.mismatches:
+        say(f"pathcast: {mismatch}", "red")
+    if audit_result.mismatches:
         raise typer.Exit(FAILED)
 
 
+def _as_dict(
+    options: DemoOptions, display: RunDisplay, audit_result: AuditResult
+) -> dict[str, object]:
+    audit = {
+        "documents": audit_result.documents,
+        "deliveries": audit_result.deliveries,
+        "wrong": audit_result.mismatches,
+    }
+    paths = {name: str(path) for name, path in _result_paths(options).items()}
+    return {"seed": options.seed, **display.totals.as_dict(), "audit": audit, **paths}
+
+
+def _summary_lines(
+    options: DemoOptions, display: RunDisplay, audit_result: AuditResult
+) -> list[str]:
+    wrong = len(audit_result.mismatches)
+    verdict = f"{wrong:,} WRONG" if wrong else "all agree with lxml"
+    checked = f"{audit_result.deliveries:,} deliveries of {audit_result.documents:,} documents"
+    return [
+        display.totals.table(),
+        f"{'checked':<15} {checked}: {verdict}",
+        *(f"{name:<15} {path}" for name, path in _result_paths(options).items()),
+    ]
+
+
+def _result_paths(options: DemoOptions) -> dict[str, Path]:
+    return {"outboxes": options.results / "outboxes", "report": options.results / "report.html"}
+
+
 def _prepare(folder: Path) -> None:
-    """An empty folder, in place of one that an earlier demo made."""
+    """Create the folder anew; end the command if it exists and no demo created it."""
     if folder.exists():
-        if not (folder / _MARK).exists() and (not folder.is_dir() or any(folder.iterdir())):
+        if not (folder / _MARKER).exists() and (not folder.is_dir() or any(folder.iterdir())):
             fail(f"{folder} is there already, and no demo made it; choose another with --out")
         shutil.rmtree(folder)
     try:
         (folder / "feed").mkdir(parents=True)
-        (folder / _MARK).touch()
+        (folder / _MARKER).touch()
     except OSError as error:
         fail(f"cannot make {folder}: {error.strerror or error}")
 
 
 @dataclass(slots=True)
-class _Half:
-    """A part of the feed, and who reads it."""
+class _Phase:
+    """One half of the feed, and the subscriptions in force."""
 
     documents: list[tuple[str, bytes]]
-    readers: list[Subscription]
+    subscriptions: list[Subscription]
 
 
-class _Show:
-    """What happens, one thing after the other."""
+class _Demonstration:
+    """Runs the pipeline over two phases: writes the next when the last is processed."""
 
-    def __init__(
-        self,
-        folder: Path,
-        documents: int,
-        wanted: int,
-        readers: int,
-        seed: int,
-        display: RunDisplay,
-    ) -> None:
-        everything = list(feed(documents, seed))
-        middle = len(everything) // 2
-        first = list(subscriptions(wanted, readers, seed))
-        self._halves = [
-            _Half(everything[:middle], first),
-            _Half(everything[middle:], _changed(first)),
+    def __init__(self, options: DemoOptions, display: RunDisplay) -> None:
+        documents = list(generate_feed(options.documents, options.seed))
+        middle = len(documents) // 2
+        subscriptions = list(
+            generate_subscriptions(options.subscriptions, options.readers, options.seed)
+        )
+        self._phases = [
+            _Phase(documents[:middle], subscriptions),
+            _Phase(documents[middle:], _replace_readers(subscriptions)),
         ]
-        self._folder = folder
+        self._folder = options.folder
+        self._results = options.results.resolve()
         self._display = display
-        self._batch = max(1, -(-documents // (2 * _BATCHES)))
+        self._batch_size = max(1, -(-options.documents // (2 * _BATCHES_PER_PHASE)))
         self._stopping = threading.Event()
-        self._shown = 0
+        self._written_phases = 0
         self._versions: dict[str, list[Subscription]] = {}
 
     def run(self) -> AuditResult:
@@ -156,65 +185,66 @@ class _Show:
         from pathcast.pipeline.sources import Source
         from pathcast.pipeline.subscriptions import SubscriptionSource
 
-        self._show()
-        results = (self._folder / "results").resolve()
-        order = RunSpec(
+        self._write_next_phase()
+        results = self._results
+        spec = RunSpec(
             SubscriptionSource(self._folder / "subscriptions.jsonl"),
             Source(str((self._folder / "feed").resolve()), "files", Limits().size),
             str(results),
             BatchSettings(Limits(), structures=1.0),
             lambda _: FileOutboxes(results / "outboxes"),
-            self._batch,
+            self._batch_size,
         )
         self._display.show_step("starting Spark")
         with session_for(brief=True) as session:
-            if any(half.documents for half in self._halves):
-                PipelineRun(session, order, self._hear).run_stream(self._stopping)
+            if any(phase.documents for phase in self._phases):
+                PipelineRun(session, spec, self._on_event).run_stream(self._stopping)
                 self._display.show_step("computing statistics")
                 write_statistics(session, str(results))
-            self._display.show_step("asking lxml")
-            return self._audit(session, results)
+            self._display.show_step("auditing with lxml")
+            return self._audit(session)
 
-    def _show(self) -> None:
-        """The next half."""
-        half = self._halves[self._shown]
-        write_subscriptions(self._folder / "subscriptions.jsonl", half.readers)
-        for name, body in half.documents:
-            draft = self._folder / "feed" / f".{name}"
-            draft.write_bytes(body)
-            draft.rename(self._folder / "feed" / name)
-        self._shown += 1
-        if not half.documents and self._shown < len(self._halves):
-            self._show()
+    def _write_next_phase(self) -> None:
+        """Write the subscriptions and documents of the next phase; skip one without documents."""
+        phase = self._phases[self._written_phases]
+        write_subscriptions(self._folder / "subscriptions.jsonl", phase.subscriptions)
+        for name, body in phase.documents:
+            hidden_file = self._folder / "feed" / f".{name}"  # the source ignores hidden files
+            hidden_file.write_bytes(body)
+            hidden_file.rename(self._folder / "feed" / name)
+        self._written_phases += 1
+        if not phase.documents and self._written_phases < len(self._phases):
+            self._write_next_phase()
 
-    def _hear(self, event: RunEvent) -> None:
+    def _on_event(self, event: RunEvent) -> None:
         from pathcast.pipeline.running import SubscriptionsLoaded
 
         self._display.on_event(event)
         if isinstance(event, SubscriptionsLoaded):
-            self._versions[event.version] = self._halves[self._shown - 1].readers
-        awaited = sum(len(half.documents) for half in self._halves[: self._shown])
-        if self._display.totals.documents >= awaited:
-            if self._shown < len(self._halves):
-                self._show()
+            self._versions[event.version] = self._phases[self._written_phases - 1].subscriptions
+        expected = sum(len(phase.documents) for phase in self._phases[: self._written_phases])
+        if self._display.totals.documents >= expected:
+            if self._written_phases < len(self._phases):
+                self._write_next_phase()
             else:
                 self._stopping.set()
 
-    def _audit(self, session: SparkSession, results: Path) -> AuditResult:
+    def _audit(self, session: SparkSession) -> AuditResult:
         from pathcast.pipeline.audit import AuditResult, audit
 
-        everything = [one for half in self._halves for one in half.documents]
-        if not everything:
+        documents = [document for phase in self._phases for document in phase.documents]
+        if not documents:
             return AuditResult(0, 0, ())
-        step = max(1, len(everything) // _AUDITED)
-        return audit(session, results, dict(everything[::step][:_AUDITED]), self._versions)
+        step = max(1, len(documents) // _AUDITED_DOCUMENTS)
+        sample = dict(documents[::step][:_AUDITED_DOCUMENTS])
+        return audit(session, self._results, sample, self._versions)
 
 
-def _changed(before: list[Subscription]) -> list[Subscription]:
-    """Some leave, and others come, who want the same."""
+def _replace_readers(subscriptions: list[Subscription]) -> list[Subscription]:
+    """Return the subscriptions, some with a new id and a new reader."""
     return [
-        Subscription(f"{one.id}-new", one.xpath, one.namespaces, f"{one.subscriber}-new")
-        if number % _CHANGED == 0
-        else one
-        for number, one in enumerate(before)
+        Subscription(f"{row.id}-new", row.xpath, row.namespaces, f"{row.subscriber}-new")
+        if number % _REPLACEMENT_INTERVAL == 0
+        else row
+        for number, row in enumerate(subscriptions)
     ]

@@ -1,7 +1,8 @@
-"""`pathcast generate feed`: weather or stock reports, as rows or as the messages that a style sheet makes of them.
+"""`pathcast generate feed`: weather or stock reports, as rows or as XML messages.
 
-A message's id is its number and its time: the moment of the report or, with `--arrivals`, the seconds from the start
-at which that process lets it come. So ids sort as messages come, in every format.
+A style sheet turns rows into messages. A message's id is its number and its time: that of the
+report or, with `--arrivals`, the seconds from the start at which the message arrives. Thus ids sort
+in the order of arrival, in every format.
 """
 
 from __future__ import annotations
@@ -16,36 +17,36 @@ import typer
 
 from pathcast.cli.console import Output, fail
 from pathcast.cli.document_output import (
-    arriving,
+    arrival_times,
+    choose_document_format,
     document_figures,
-    document_format,
     document_table,
-    write_out,
+    write_output,
 )
 from pathcast.cli.generate_common import (
-    JsonOption,
-    OutOption,
-    SeedOption,
-    counted,
-    part_of,
-    reported,
-    told,
+    GenerateOptions,
+    fail_on_error,
+    percentage,
+    show_progress,
 )
-from pathcast.cli.generate_feed_options import sheet_of, table_of
+from pathcast.cli.generate_feed_options import FeedOptions, MessageOptions
+from pathcast.cli.option_groups import with_option_groups
 from pathcast.errors import FormatError
-from pathcast.files import DOCUMENT_FORMATS
+from pathcast.files import DOCUMENT_FORMATS, DocumentFormat
 from pathcast.files.atomic_write import atomic_file
 
 if TYPE_CHECKING:
     from pathcast.generators.feeds import Message
-    from pathcast.generators.feeds.rows import FeedRow
+    from pathcast.generators.feeds.rows import FeedRow, FeedTable
     from pathcast.generators.statistics import DocumentStatistics
 
 __all__ = ["generate_feed"]
 
 _FORMATS = ("csv", *DOCUMENT_FORMATS)
+Statistics = tuple[dict[str, Any], dict[str, str]]  # JSON values, and the rows of a table
 
 
+@with_option_groups
 def generate_feed(
     feed: Annotated[
         str,
@@ -53,136 +54,64 @@ def generate_feed(
             metavar="FEED", help="weather, stock, or a .csv file of such rows to make messages of."
         ),
     ],
-    day: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--day",
-            metavar="KIND",
-            help="Weather: calm, mixed, changeable or a variability from 0 to 1; one for each day. mixed.",
-        ),
-    ] = None,
-    days: Annotated[
-        int | None, typer.Option("--days", min=1, help="How many days; kinds of days take turns.")
-    ] = None,
-    period: Annotated[
-        int | None,
-        typer.Option("--period", metavar="SECONDS", help="Between reports; weather 30, stock 300."),
-    ] = None,
-    cities: Annotated[
-        str | None,
-        typer.Option("--cities", metavar="N|NAME,...", help="Weather: how many, or which; 3."),
-    ] = None,
-    together: Annotated[
-        bool, typer.Option("--together", help="Weather: all cities every time, not in turns.")
-    ] = False,
-    symbols: Annotated[
-        int | None, typer.Option("--symbols", help="Stock: how many companies; 100.")
-    ] = None,
-    trades: Annotated[
-        int | None, typer.Option("--trades", help="Stock: mean trades of a company a day; 200.")
-    ] = None,
-    start: Annotated[
-        str | None, typer.Option("--start", metavar="DATE", help="The first day; 2011-08-03.")
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option("--from", metavar="TIME", help="Of each day, such as 9:30.")
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option("--until", metavar="TIME", help="Of each day, such as 16:00.")
-    ] = None,
-    seed: SeedOption = 1,
-    out: OutOption = None,
+    *,
+    feed_options: FeedOptions,
+    message_options: MessageOptions,
     file_format: Annotated[
         str | None,
         typer.Option(
-            "--format", metavar="|".join(_FORMATS), help="Where the name of --out does not say it."
+            "--format",
+            metavar="|".join(_FORMATS),
+            help="The format of --out; by default its name tells.",
         ),
     ] = None,
-    sheet: Annotated[
-        str | None,
-        typer.Option(
-            "--sheet", metavar="FILE", help="An XSLT sheet, or weather or stock; the feed's own."
-        ),
-    ] = None,
-    timed: Annotated[
-        bool, typer.Option("--timed", help="Messages tell their time, so that no two are alike.")
-    ] = False,
-    arrivals: Annotated[
-        str | None,
-        typer.Option(
-            "--arrivals",
-            metavar="PROCESS",
-            help="Messages come by poisson:RATE, fixed:SECONDS or bursts:RATE,size=N; ids tell when.",
-        ),
-    ] = None,
-    as_json: JsonOption = False,
+    common: GenerateOptions,
 ) -> None:
     """Generate a weather or stock feed.
 
-    To a .csv file or stdout go the rows; to a folder, a .jsonl or a .parquet file go the XML messages that a
-    style sheet makes of them. Then statistics are shown, such as the share of repeated messages. The same seed
-    gives the same bytes.
+    A .csv file or stdout gets the rows; a folder, a .jsonl or a .parquet file gets the XML messages
+    that a style sheet makes of them. Statistics follow, such as the share of repeated messages.
 
-    Exit code: 0; 2 for a bad call or parameters that cannot be met.
+    Exit code: 0; 2 for a bad call or parameters that cannot be satisfied.
 
     Example: `pathcast generate feed weather --day calm --period 30 -o calm.csv`
 
     Example: `pathcast generate feed stock --days 5 --arrivals poisson:0.85 -o messages.jsonl`
     """
-    out = None if out == "-" else out
-    as_rows = _as_rows(out, file_format)
-    kind = "jsonl" if as_rows else document_format(out, file_format)
-    if as_rows and (sheet or timed or arrivals):
+    as_rows = _is_csv(common.path, file_format)
+    document_format = None if as_rows else choose_document_format(common.path, file_format)
+    if as_rows and message_options.has_values():
         hint = "write a folder, .jsonl or .parquet (or give --format jsonl)"
         fail(
             f"--sheet, --timed and --arrivals are for messages, and these are rows\n  hint: {hint}"
         )
-    given: dict[str, Any] = {
-        "day": day,
-        "cities": cities,
-        "together": together or None,
-        "symbols": symbols,
-        "trades": trades,
-        "days": days,
-        "period": period,
-        "start": start,
-        "since": since,
-        "until": until,
-    }
-    given = {name: value for name, value in given.items() if value is not None}
-    with Output() as output, told(), _placed(feed):
-        table, grouped = table_of(feed, given, seed)
-        figures: dict[str, Any] = {"feed": feed, "seed": seed}
-        watched = _Watched()
-        if as_rows:
-            with counted(watched.rows(table.rows), None, with_data=out is None) as rows:
-                _write_rows(output, out, table.fields, rows)
-            figures |= watched.figures()
-            shown = watched.table()
+    with Output() as output, fail_on_error(), _report_csv_line(feed):
+        table, grouped = feed_options.load_table(feed, common.seed)
+        if document_format is None:
+            figures, summary = _write_rows(output, common.path, table)
         else:
             from pathcast.generators.feeds import messages
-            from pathcast.generators.statistics import DocumentStatistics
 
-            made = messages(table, sheet_of(sheet, feed), feed=feed, grouped=grouped, timed=timed)
-            found = DocumentStatistics()
-            with counted(made, None, with_data=out is None) as passing:
-                write_out(output, out, kind, _named(passing, found, arrivals, seed))
-            figures |= document_figures(found)
-            shown = document_table(found, figures)
-        reported(output, figures, shown, as_json=as_json, aside=out is None)
+            stylesheet = message_options.load_stylesheet(feed)
+            timed = message_options.timed
+            feed_messages = messages(table, stylesheet, feed=feed, grouped=grouped, timed=timed)
+            figures, summary = _write_messages(
+                output, common, document_format, feed_messages, message_options.arrivals
+            )
+        common.report(output, {"feed": feed, "seed": common.seed} | figures, summary)
 
 
-def _as_rows(out: str | None, given: str | None) -> bool:
-    if given is not None and given not in _FORMATS:
-        fail(f"--format: {given!r} is not one of {', '.join(_FORMATS)}")
-    if given is not None or out is None:
-        return given in (None, "csv")
-    return out.lower().removesuffix(".gz").endswith(".csv")
+def _is_csv(path: str | None, option: str | None) -> bool:
+    if option is not None and option not in _FORMATS:
+        fail(f"--format: {option!r} is not one of {', '.join(_FORMATS)}")
+    if option is not None or path is None:
+        return option in (None, "csv")
+    return path.lower().removesuffix(".gz").endswith(".csv")
 
 
 @contextlib.contextmanager
-def _placed(feed: str) -> Iterator[None]:
-    """What is wrong with the rows of a file is said with its place."""
+def _report_csv_line(feed: str) -> Iterator[None]:
+    """Report an error in a file of rows with the file and the line, and end the command."""
     try:
         yield
     except FormatError as error:
@@ -191,75 +120,94 @@ def _placed(feed: str) -> Iterator[None]:
         raise
 
 
-def _named(
-    messages: Iterable[Message], found: DocumentStatistics, arrivals: str | None, seed: int
+def _write_messages(
+    output: Output,
+    common: GenerateOptions,
+    document_format: DocumentFormat,
+    messages: Iterable[Message],
+    arrivals: str | None,
+) -> Statistics:
+    from pathcast.generators.statistics import DocumentStatistics
+
+    statistics = DocumentStatistics()
+    with show_progress(messages, None, with_data=common.path is None) as counted_messages:
+        documents = _add_ids(counted_messages, statistics, arrivals, common.seed)
+        write_output(output, common.path, document_format, documents)
+    figures = document_figures(statistics)
+    return figures, document_table(statistics, figures)
+
+
+def _add_ids(
+    messages: Iterable[Message], statistics: DocumentStatistics, arrivals: str | None, seed: int
 ) -> Iterator[tuple[str, bytes]]:
+    """Yield the body of each message with its id."""
     from pathcast.generators.arrivals import parse_arrivals
     from pathcast.generators.feeds.rows import format_time
 
-    times = arriving(None if arrivals is None else parse_arrivals(arrivals), seed)
+    times = arrival_times(None if arrivals is None else parse_arrivals(arrivals), seed)
     for number, message in enumerate(messages, 1):
-        found.add(message.body)
+        statistics.add(message.body)
         time = format_time(message.at) if times is None else next(times)
         yield f"{number:07}-{time}", message.body
 
 
-class _Watched:
-    """Counts rows that pass, and those whose values (but for the time) came before."""
+def _write_rows(output: Output, path: str | None, table: FeedTable) -> Statistics:
+    from pathcast.generators.feeds.rows import write_csv
+
+    statistics = _RowStatistics()
+    with show_progress(statistics.count(table.rows), None, with_data=path is None) as rows:
+        if path is None:
+            write_csv(cast(TextIO, _LineWriter(output)), table.fields, rows)
+        else:
+            with atomic_file(Path(path)) as stream:
+                text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+                write_csv(text, table.fields, rows)
+                text.detach()  # flushes; `atomic_file` closes the stream
+    return statistics.figures(), statistics.table()
+
+
+class _RowStatistics:
+    """Counts rows, and rows that repeat the values (except the time) of an earlier row."""
 
     def __init__(self) -> None:
         from pathcast.generators.statistics import DistinctCounter
 
-        self._distinct = DistinctCounter()
-        self._first = self._last = ""
-        self._different: int | None = None
+        self._counter = DistinctCounter()
+        self._first_time = self._last_time = ""
 
-    def rows(self, rows: Iterable[FeedRow]) -> Iterator[FeedRow]:
+    def count(self, rows: Iterable[FeedRow]) -> Iterator[FeedRow]:
+        """Yield the rows, and count them."""
         for row in rows:
             time, *values = row.values
-            self._first = self._first or time
-            self._last = time
-            self._distinct.add("\0".join(values).encode())
+            self._first_time = self._first_time or time
+            self._last_time = time
+            self._counter.add("\0".join(values).encode())
             yield row
 
     def figures(self) -> dict[str, Any]:
-        count = len(self._distinct)
+        count = len(self._counter)
         return {
             "rows": count,
-            "first": self._first,
-            "last": self._last,
-            "repeated": count - self._distinct.distinct,
+            "first": self._first_time,
+            "last": self._last_time,
+            "repeated": count - self._counter.distinct,
         }
 
     def table(self) -> dict[str, str]:
-        found = self.figures()
-        again = f"{found['repeated']:,} ({part_of(found['repeated'], found['rows'])}), time aside"
+        figures = self.figures()
+        count, repeated = figures["rows"], figures["repeated"]
         return {
-            "rows": f"{found['rows']:,}",
-            "times": f"{found['first']} to {found['last']}",
-            "repeated": again,
+            "rows": f"{count:,}",
+            "times": f"{figures['first']} to {figures['last']}",
+            "repeated": f"{repeated:,} ({percentage(repeated, count)}), ignoring the time",
         }
 
 
-class _Lines:
-    """What csv takes for a file: every write is a line of the output."""
+class _LineWriter:
+    """A file for `csv` that writes to the output of the command, a line per call."""
 
     def __init__(self, output: Output) -> None:
         self._output = output
 
     def write(self, line: str) -> None:
         self._output.text(line.removesuffix("\n"))
-
-
-def _write_rows(
-    output: Output, out: str | None, fields: tuple[str, ...], rows: Iterable[FeedRow]
-) -> None:
-    from pathcast.generators.feeds.rows import write_csv
-
-    if out is None:
-        write_csv(cast(TextIO, _Lines(output)), fields, rows)
-        return
-    with atomic_file(Path(out)) as stream:
-        text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-        write_csv(text, fields, rows)
-        text.detach()  # flushes; the stream is the draft's to close

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,189 +9,102 @@ import typer
 
 from pathcast.cli.console import Output, fail
 from pathcast.cli.generate_common import (
-    CatalogOption,
-    JsonOption,
-    OptionalDtdArgument,
-    OutOption,
-    PresetOption,
-    RootOption,
-    SeedOption,
-    counted,
-    part_of,
-    preset_of,
-    reported,
-    schemas_of,
-    shares,
-    told,
+    GenerateOptions,
+    WorkloadOptions,
+    fail_on_error,
+    format_distribution,
+    load_preset,
+    percentage,
+    show_progress,
 )
-from pathcast.cli.generate_values import ValuesOption, values_of
+from pathcast.cli.generate_subscription_options import (
+    PathShapeOptions,
+    PredicateOptions,
+    SelectionOptions,
+    change_options,
+)
+from pathcast.cli.option_groups import with_option_groups
 from pathcast.cli.options import format_name
 from pathcast.files import FORMATS, Format, Subscription, format_of, line_of, write_subscriptions
 
 if TYPE_CHECKING:
     from pathcast.generators.statistics import SubscriptionStatistics
-    from pathcast.generators.subscriptions import PredicateKinds
 
 __all__ = ["generate_subscriptions"]
 
-_COUNT = 1000
-_KINDS = ("attribute", "value", "position", "existence")
+DEFAULT_COUNT = 1000
 
 
+@with_option_groups
 def generate_subscriptions(
-    dtd: OptionalDtdArgument = None,
-    preset: PresetOption = None,
+    *,
+    workload: WorkloadOptions,
     count: Annotated[
         str | None,
         typer.Option(
-            "--count", "-n", metavar="N|all", help=f"How many; {_COUNT} if nothing says it."
+            "--count",
+            "-n",
+            metavar="N|all",
+            help=f"How many subscriptions; default {DEFAULT_COUNT}, or the preset's number.",
         ),
     ] = None,
-    seed: SeedOption = 1,
-    out: OutOption = None,
+    shape: PathShapeOptions,
+    predicate_options: PredicateOptions,
+    selection: SelectionOptions,
     file_format: Annotated[
         Format | None,
         typer.Option(
             "--format",
             metavar="|".join(FORMATS),
             parser=format_name,
-            help="What to write, where the name of --out does not say it.",
+            help="The format of --out; by default its name tells.",
         ),
     ] = None,
-    max_depth: Annotated[
-        int | None, typer.Option("--max-depth", help="Most steps of a path; 6.")
-    ] = None,
-    min_depth: Annotated[
-        int | None, typer.Option("--min-depth", help="Fewest steps of its longest path; 1.")
-    ] = None,
-    full: Annotated[
-        bool | None,
-        typer.Option("--full/--any-depth", help="Walk as deep as the DTD goes, up to --max-depth."),
-    ] = None,
-    wildcard: Annotated[
-        float | None, typer.Option("--wildcard", help="Probability of * at a step; 0.2.")
-    ] = None,
-    descendant: Annotated[
-        float | None, typer.Option("--descendant", help="Probability of // at a step; 0.2.")
-    ] = None,
-    relative: Annotated[
-        float | None, typer.Option("--relative", help="Share that starts at any depth; 0.")
-    ] = None,
-    branch: Annotated[
-        float | None,
-        typer.Option("--branch", help="Probability of branches at a node (or query); 0."),
-    ] = None,
-    branches: Annotated[
-        int | None, typer.Option("--branches", help="Most root-to-leaf paths of a query; 2.")
-    ] = None,
-    branching: Annotated[
-        str | None,
-        typer.Option(
-            "--branching", metavar="node|query", help="Whose probability --branch is; node."
-        ),
-    ] = None,
-    predicate: Annotated[
-        float | None,
-        typer.Option("--predicate", help="Probability that a query has predicates; 0."),
-    ] = None,
-    predicates: Annotated[
-        int | None, typer.Option("--predicates", help="How many it has then; 1.")
-    ] = None,
-    kinds: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--kind",
-            metavar="KIND[=WEIGHT]",
-            help="Kinds of predicates, and how often each is drawn: attribute, value, position, existence.",
-        ),
-    ] = None,
-    values: ValuesOption = None,
-    operators: Annotated[
-        list[str] | None,
-        typer.Option("--operator", metavar="OP", help="Of comparisons; several times; all but !=."),
-    ] = None,
-    theta: Annotated[
-        float | None, typer.Option("--theta", help="Skew of the choice of names (Zipf); 0.")
-    ] = None,
-    distinct: Annotated[
-        bool | None,
-        typer.Option("--distinct/--duplicates", help="No text twice, or as they come; distinct."),
-    ] = None,
-    match_ratio: Annotated[
-        float | None,
-        typer.Option("--match-ratio", help="Mean share of them that a document should match."),
-    ] = None,
-    disjoint: Annotated[
-        int | None,
-        typer.Option("--disjoint", help="Instead of paths, N value profiles that never overlap."),
-    ] = None,
-    root: RootOption = None,
-    catalog: CatalogOption = None,
-    as_json: JsonOption = False,
+    common: GenerateOptions,
 ) -> None:
     """Generate subscriptions that documents of a DTD can match.
 
-    Written to a .txt, .tsv, .jsonl or .parquet file (perhaps with .gz), or to stdout as lines of text. Then
-    statistics of what came out are shown. The same seed gives the same bytes.
+    They are written to a .txt, .tsv, .jsonl or .parquet file (optionally .gz), or to stdout as
+    lines of text. Statistics of the subscriptions follow.
 
-    Exit code: 0; 2 for a bad call, a bad DTD or parameters that cannot be met.
+    Exit code: 0; 2 for a bad call, a bad DTD or parameters that cannot be satisfied.
 
     Example: `pathcast generate subscriptions news -n 100000 --wildcard 0.1 -o subscriptions.txt`
 
     Example: `pathcast generate subscriptions --preset miliaraki2008-nitf -o subscriptions.parquet`
     """
-    out = None if out == "-" else out
-    wanted = _wanted(count)
-    kind = _format(out, file_format)
-    given: dict[str, Any] = {
-        "max_depth": max_depth,
-        "min_depth": min_depth,
-        "full": full,
-        "wildcard": wildcard,
-        "descendant": descendant,
-        "relative": relative,
-        "branch": branch,
-        "branches": branches,
-        "branching": branching,
-        "predicate": predicate,
-        "predicates": predicates,
-        "theta": theta,
-        "distinct": distinct,
-        "match_ratio": match_ratio,
-        "disjoint": disjoint,
-    }
-    with Output() as output, told():
+    number = _parse_count(count)
+    output_format = _choose_format(common.path, file_format)
+    with Output() as output, fail_on_error():
         from pathcast.generators.statistics import SubscriptionStatistics
         from pathcast.generators.subscriptions import SubscriptionOptions, subscriptions
 
-        known = preset_of(preset)
-        schemas = schemas_of(dtd, known, root, catalog)
-        options = known.subscriptions if known else SubscriptionOptions()
-        given["kinds"] = _kinds(options.kinds, kinds, values, operators)
-        options = dataclasses.replace(options, **_those(given))
+        preset = load_preset(workload.preset)
+        schemas = workload.load_schemas(preset)
+        defaults = preset.subscriptions if preset else SubscriptionOptions()
+        options = change_options(defaults, shape, predicate_options, selection)
         if count is None:
-            wanted = known.subscription_count if known else _COUNT
-        if wanted is None and not options.distinct:
+            number = preset.subscription_count if preset else DEFAULT_COUNT
+        if number is None and not options.distinct:
             fail("--count all needs --distinct: duplicates have no end")
-        found = SubscriptionStatistics()
-        made_for = known.documents if known else None
-        texts = subscriptions(schemas, options, seed, wanted, documents=made_for)
-        with counted(texts, wanted, with_data=out is None) as passing:
-            rows = _rows(passing, found)
-            if out is not None:
-                write_subscriptions(out, rows, file_format=kind)
-            else:
-                _write_stdout(output, kind, rows)
-        figures = _figures(found)
+        statistics = SubscriptionStatistics()
+        sample_options = preset.documents if preset else None
+        texts = subscriptions(schemas, options, common.seed, number, documents=sample_options)
+        with show_progress(texts, number, with_data=common.path is None) as counted_texts:
+            _write(output, common.path, output_format, _add_ids(counted_texts, statistics))
+        figures = _figures(statistics)
         if texts.achieved_ratio is not None:
             figures["match_ratio"] = round(texts.achieved_ratio, 4)
-        about = {"schemas": [one.name for one in schemas], "preset": preset, "seed": seed}
-        reported(
-            output, about | figures, _table(found, figures), as_json=as_json, aside=out is None
-        )
+        parameters = {
+            "schemas": [schema.name for schema in schemas],
+            "preset": workload.preset,
+            "seed": common.seed,
+        }
+        common.report(output, parameters | figures, _table(statistics, figures))
 
 
-def _wanted(count: str | None) -> int | None:
+def _parse_count(count: str | None) -> int | None:
+    """Return the number of `--count`, None if it is `all` or not given."""
     if count is None or count == "all":
         return None
     if not (count.isascii() and count.isdigit()):
@@ -200,92 +112,70 @@ def _wanted(count: str | None) -> int | None:
     return int(count)
 
 
-def _format(out: str | None, given: Format | None) -> Format:
-    """The format to write; what cannot be written ends the command before anything is generated."""
-    if out is None:
-        if given == "parquet":
+def _choose_format(path: str | None, option: Format | None) -> Format:
+    """Return the format by `--format` or by the path; end the command if neither is usable."""
+    if path is None:
+        if option == "parquet":
             fail("parquet is not for standard output\n  hint: give --out FILE")
-        return given or "txt"
-    kind = given or format_of(out)
-    if kind is None:
-        hint = "name it .txt, .tsv, .jsonl or .parquet (and perhaps .gz), or give --format"
-        fail(f"the format of {out!r} is not known\n  hint: {hint}")
-    return kind
+        return option or "txt"
+    file_format = option or format_of(path)
+    if file_format is None:
+        hint = "name it .txt, .tsv, .jsonl or .parquet (optionally .gz), or give --format"
+        fail(f"the format of {path!r} is not known\n  hint: {hint}")
+    return file_format
 
 
-def _those(given: dict[str, Any]) -> dict[str, Any]:
-    """What was given; the options check it when they are made."""
-    return {name: value for name, value in given.items() if value is not None}
-
-
-def _kinds(
-    base: PredicateKinds,
-    weights: list[str] | None,
-    values: str | None,
-    operators: list[str] | None,
-) -> PredicateKinds:
-    changes: dict[str, Any] = {"values": values_of(base.values, values)}
-    if weights:
-        changes |= dict.fromkeys(_KINDS, 0.0) | dict(_weight(pair) for pair in weights)
-    if operators:
-        changes["operators"] = tuple(operators)
-    return dataclasses.replace(base, **changes)
-
-
-def _weight(pair: str) -> tuple[str, float]:
-    name, _, number = pair.partition("=")
-    try:
-        weight = float(number or 1)
-    except ValueError:
-        raise typer.BadParameter(f"{number!r} is no number", param_hint="--kind") from None
-    if name not in _KINDS:
-        problem = f"{name!r} is not one of {', '.join(_KINDS)}"
-        raise typer.BadParameter(problem, param_hint="--kind")
-    return name, weight
-
-
-def _rows(texts: Iterable[str], found: SubscriptionStatistics) -> Iterator[Subscription]:
+def _add_ids(texts: Iterable[str], statistics: SubscriptionStatistics) -> Iterator[Subscription]:
     for number, text in enumerate(texts, 1):
-        found.add(text)
+        statistics.add(text)
         yield Subscription(number, text)
 
 
-def _write_stdout(output: Output, kind: Format, rows: Iterable[Subscription]) -> None:
-    assert kind != "parquet"
+def _write(
+    output: Output, path: str | None, file_format: Format, rows: Iterable[Subscription]
+) -> None:
+    """Write subscriptions to the path, or to stdout as lines."""
+    if path is not None:
+        write_subscriptions(path, rows, file_format=file_format)
+        return
+    assert file_format != "parquet"
     for number, row in enumerate(rows):
-        output.text(line_of(kind, row, number).removesuffix("\n"))
+        output.text(line_of(file_format, row, number).removesuffix("\n"))
 
 
-def _figures(found: SubscriptionStatistics) -> dict[str, object]:
+def _figures(statistics: SubscriptionStatistics) -> dict[str, object]:
+    """Return the statistics as JSON values."""
     return {
-        "subscriptions": found.count,
-        "distinct": found.distinct,
-        "steps": found.steps,
-        "wildcards": found.wildcards,
-        "descendants": found.descendants,
-        "relative": found.relative,
-        "branched": found.branched,
-        "with_predicates": found.predicated,
-        "predicates": found.predicates,
-        "depths": dict(sorted(found.depths.items())),
-        "characters": found.lengths.as_dict(),
+        "subscriptions": statistics.count,
+        "distinct": statistics.distinct,
+        "steps": statistics.steps,
+        "wildcards": statistics.wildcards,
+        "descendants": statistics.descendants,
+        "relative": statistics.relative,
+        "branched": statistics.branched,
+        "with_predicates": statistics.predicated,
+        "predicates": statistics.predicates,
+        "depths": dict(sorted(statistics.depths.items())),
+        "characters": statistics.lengths.as_dict(),
     }
 
 
-def _table(found: SubscriptionStatistics, figures: Mapping[str, Any]) -> dict[str, str]:
-    count = found.count
+def _table(statistics: SubscriptionStatistics, figures: Mapping[str, Any]) -> dict[str, str]:
+    """Return the statistics as the rows of a table."""
+    count, steps = statistics.count, statistics.steps
     duplicates = count - figures["distinct"]
+    predicated = percentage(statistics.predicated, count)
     table = {
         "subscriptions": f"{count:,}",
-        "duplicates": f"{duplicates:,} ({part_of(duplicates, count)})",
-        "depths": shares(found.depths),
-        "steps": f"{found.steps:,}",
-        "  with *": part_of(found.wildcards, found.steps),
-        "  with //": part_of(found.descendants, found.steps),
-        "relative": part_of(found.relative, count),
-        "branched": part_of(found.branched, count),
-        "with predicates": f"{part_of(found.predicated, count)} ({found.predicates:,} predicates)",
-        "characters": str(found.lengths),
+        "duplicates": f"{duplicates:,} ({percentage(duplicates, count)})",
+        "depths": format_distribution(statistics.depths),
+        "steps": f"{steps:,}",
+        "  with *": percentage(statistics.wildcards, steps),
+        "  with //": percentage(statistics.descendants, steps),
+        "relative": percentage(statistics.relative, count),
+        "branched": percentage(statistics.branched, count),
+        "with predicates": f"{predicated} ({statistics.predicates:,} predicates)",
+        "characters": str(statistics.lengths),
     }
     if "match_ratio" in figures:
         table["match ratio"] = f"{figures['match_ratio']} (of sample documents)"

@@ -1,8 +1,8 @@
 """Option groups: a dataclass whose fields are options that belong together.
 
-Typer reads the options of a command from its signature. `with_option_groups` replaces each parameter
-whose type is an option group by the fields of the group, and passes the group to the command. A
-group thus declares its options, their help and their checks in one place.
+Typer reads the options of a command from its signature. `with_option_groups` replaces each
+parameter whose type is an option group by the fields of the group, and passes the group to the
+command. A group thus declares its options, their help and their checks in one place.
 
 >>> @option_group
 ... class Greeting:
@@ -24,7 +24,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, dataclass_transform, get_type_hints
 
-__all__ = ["option_group", "with_option_groups"]
+__all__ = ["given_options", "option_group", "with_option_groups"]
 
 Group = TypeVar("Group")
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -33,9 +33,9 @@ Command = TypeVar("Command", bound=Callable[..., object])
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def option_group(group: type[Group]) -> type[Group]:
     """Make a class an option group: a frozen dataclass that `with_option_groups` expands."""
-    made = dataclasses.dataclass(frozen=True, kw_only=True)(group)
-    made.__option_group__ = True  # type: ignore[attr-defined]
-    return made
+    options = dataclasses.dataclass(frozen=True, kw_only=True)(group)
+    options.__option_group__ = True  # type: ignore[attr-defined]
+    return options
 
 
 def with_option_groups(command: Command) -> Command:
@@ -54,7 +54,7 @@ def with_option_groups(command: Command) -> Command:
             )
 
     @functools.wraps(command)
-    def expanded(**values: Any) -> object:
+    def wrapper(**values: Any) -> object:
         for name, group in groups.items():
             fields = [field.name for field in dataclasses.fields(group)]
             values[name] = group(
@@ -62,9 +62,14 @@ def with_option_groups(command: Command) -> Command:
             )
         return command(**values)
 
-    expanded.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    expanded.__annotations__ = {each.name: each.annotation for each in parameters}
-    return expanded  # type: ignore[return-value]
+    wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {each.name: each.annotation for each in parameters}
+    return wrapper  # type: ignore[return-value]
+
+
+def given_options(group: object) -> dict[str, Any]:
+    """Return the options of a group that have a value, by field; None means not given."""
+    return {name: value for name, value in vars(group).items() if value is not None}
 
 
 def _parameters(group: type) -> list[inspect.Parameter]:

@@ -1,8 +1,8 @@
 """Reads a subscription file for a command, and reports every bad row on stderr.
 
 A row is bad if the file's format says so (`FormatError`) or its XPath does (`SubscriptionError`).
-Each is reported as `file:line: ...` with its kind, caret and hint. Without `--skip-bad`, bad rows end
-the command before it reads any document.
+Each is reported as `file:line: ...` with its kind, caret and hint. Without `--skip-bad`, bad rows
+end the command before it reads any document.
 """
 
 from __future__ import annotations

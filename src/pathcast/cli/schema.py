@@ -1,11 +1,4 @@
-"""`pathcast schema show`: what a DTD says, as tables, as JSON, or drawn.
-
-A schema is named by the file of its DTD, or by the name of a bundled one; `load_schema` is the way from that word to
-a `Schema` for every command. What a DTD lacks (files that the catalog does not have, elements that nobody declares) is
-said on stderr and is no error: the rest of it may well be what somebody needs.
-
-The packages behind it are imported by the functions that need them: `pathcast match` should not wait for them.
-"""
+"""`pathcast schema show`: the contents of a DTD as tables, as JSON, or as a drawing."""
 
 from __future__ import annotations
 
@@ -15,16 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pathcast.cli.console import BAD_CALL, Output, fail, say
+from pathcast.cli.dtd_options import DtdArgument, DtdOptions
+from pathcast.cli.option_groups import with_option_groups
 from pathcast.errors import SchemaError
 
 if TYPE_CHECKING:
     from pathcast.schema import Schema
 
-__all__ = ["CatalogOption", "DtdArgument", "RootOption", "load_schema", "schema_app", "with_dtd"]
+__all__ = ["schema_app"]
 
-_MOST_PATHS = 1_000_000  # a level of root paths is held in memory while it is written
-_LEVELS = 10
-_NAMED = 10  # how many names a warning lists
+_MAX_PATHS = 1_000_000  # the root paths of a depth are in memory while they are written
+_SUMMARY_DEPTHS = 10  # rows of the table of depths
 
 schema_app = typer.Typer(
     name="schema",
@@ -32,44 +26,21 @@ schema_app = typer.Typer(
     add_completion=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Look at DTDs: elements, attributes, recursion, depths, drawings.",
+    help="Inspect a DTD, and check subscriptions against it.",
 )
-
-DtdArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="DTD",
-        help="The file of a DTD, or a bundled schema: news, protein, book, bib, auction, bibliography,"
-        " alert, weather, stock or invoice (./news is a file).",
-    ),
-]
-RootOption = Annotated[
-    str | None,
-    typer.Option(
-        "--root",
-        metavar="NAME",
-        help="The root element; if not given, what no other element leads to.",
-    ),
-]
-CatalogOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--catalog",
-        metavar="PATH",
-        help="Where files that the DTD asks for may be: an OASIS catalog or a folder; its own folder if not given.",
-    ),
-]
 
 
 @schema_app.command()
+@with_option_groups
 def show(
     dtd: DtdArgument,
-    root: RootOption = None,
-    catalog: CatalogOption = None,
+    dtd_options: DtdOptions,
     element: Annotated[
         str | None,
         typer.Option(
-            "--element", metavar="NAME", help="Show one element: content, attributes, neighbours."
+            "--element",
+            metavar="NAME",
+            help="Show one element: content model, attributes, parents and children.",
         ),
     ] = None,
     paths: Annotated[
@@ -79,98 +50,49 @@ def show(
         ),
     ] = None,
     dot: Annotated[
-        bool, typer.Option("--dot", help="Draw the element graph in DOT, for Graphviz.")
+        bool, typer.Option("--dot", help="Write the element graph in DOT, for Graphviz.")
     ] = False,
     svg: Annotated[
         str | None,
         typer.Option(
             "--svg",
             metavar="FILE",
-            help="Draw the element graph into an SVG file as well; - writes it to standard output.",
+            help="Also draw the element graph into an SVG file; - writes only the drawing, to"
+            " standard output.",
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Write what is shown as a JSON object.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write a JSON object.")] = False,
 ) -> None:
-    """Show the elements of a DTD, its attributes, its recursion and how deep documents may be.
+    """Show the elements of a DTD, their attributes, the recursion and the depths of documents.
 
     Exit code: 0; 2 for a bad call or a DTD that cannot be used.
 
     Example: `pathcast schema show news --svg news.svg`
     """
     views = {"--element": element, "--paths": paths, "--dot": dot, "--svg -": svg == "-"}
-    chosen = [name for name, value in views.items() if value not in (None, False)]
-    if len(chosen) > 1:
-        fail(f"{' and '.join(chosen)} cannot be written at once")
+    given = [name for name, value in views.items() if value not in (None, False)]
+    if len(given) > 1:
+        fail(f"{' and '.join(given)} cannot be written at once")
     if as_json and (dot or svg == "-"):
-        fail(f"{chosen[0]} and --json cannot be written at once")
-    schema = load_schema(dtd, root, catalog)
+        fail(f"{given[0]} and --json cannot be written at once")
+    schema = dtd_options.load(dtd)
     if svg is not None and svg != "-":
         _draw(schema, svg)
     with Output() as output:
         if dot:
-            from pathcast.schema.drawing.dot import dot as drawn
+            from pathcast.schema.drawing.dot import dot as draw_dot
 
-            output.text(drawn(schema).rstrip("\n"))
+            output.text(draw_dot(schema).rstrip("\n"))
         elif svg == "-":
-            from pathcast.schema.drawing.svg import svg as drawn
+            from pathcast.schema.drawing.svg import svg as draw_svg
 
-            output.text(drawn(schema).rstrip("\n"))
+            output.text(draw_svg(schema).rstrip("\n"))
         elif element is not None:
             _show_element(output, schema, element, as_json)
         elif paths is not None:
             _show_paths(output, schema, paths, as_json)
         else:
             _show_all(output, schema, dtd, as_json)
-
-
-def with_dtd(root: str | None, catalog: Path | None) -> None:
-    """Without a DTD nobody would look at these."""
-    for option, value in (("--root", root), ("--catalog", catalog)):
-        if value is not None:
-            fail(f"{option} goes with a DTD (--dtd)")
-
-
-def load_schema(dtd: str, root: str | None = None, catalog: Path | None = None) -> Schema:
-    """The schema of a DTD file or of a bundled name; says what is wrong with it and ends the command."""
-    from pathcast.generators.bundled import SCHEMA_NAMES, bundled_schema
-    from pathcast.schema import Catalog, Schema, load_dtd
-    from pathcast.schema.similar_names import similar_names
-
-    try:
-        if dtd in SCHEMA_NAMES:
-            if catalog is not None:
-                fail(f"--catalog: the bundled schema {dtd} asks for no files (./{dtd} is a file)")
-            schema = bundled_schema(dtd)
-            return schema if root is None else Schema.of(dtd, schema.elements, root)
-        opened = None if catalog is None else Catalog.open(catalog)
-        schema = load_dtd(dtd, opened, root)
-    except SchemaError as error:
-        say(f"pathcast: {error}", "red")
-        if error.kind == "unreadable" and dtd.isidentifier() and not Path(dtd).exists():
-            close = similar_names(dtd, SCHEMA_NAMES)
-            known = (
-                f"did you mean {' or '.join(close)}?"
-                if close
-                else f"bundled schemas are {', '.join(SCHEMA_NAMES)}"
-            )
-            say(f"  hint: {known}")
-        raise typer.Exit(BAD_CALL) from None
-    _warn(schema)
-    return schema
-
-
-def _warn(schema: Schema) -> None:
-    for names, problem in (
-        (schema.missing, "files that it asks for and the catalog does not have, taken as empty"),
-        (schema.undeclared_names, "undeclared elements in content models"),
-        (tuple(schema.ambiguous), "elements whose content model is not deterministic"),
-    ):
-        if names:
-            listed = ", ".join(names[:_NAMED])
-            more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-            say(f"{schema.name}: {problem}: {listed}{more}", "yellow")
 
 
 def _draw(schema: Schema, target: str) -> None:
@@ -187,45 +109,45 @@ def _show_paths(output: Output, schema: Schema, depth: int, as_json: bool) -> No
     from pathcast.schema import count_paths, root_paths
 
     counts = count_paths(schema, depth)
-    if sum(counts) > _MOST_PATHS:
-        fits = next(level for level in range(depth) if sum(counts[: level + 1]) > _MOST_PATHS)
+    if sum(counts) > _MAX_PATHS:
+        allowed = next(level for level in range(depth) if sum(counts[: level + 1]) > _MAX_PATHS)
         fail(
-            f"--paths: {schema.name} has more than {_MOST_PATHS:,} root paths up to depth {depth};"
-            f" --paths {fits} has {sum(counts[:fits]):,}"
+            f"--paths: {schema.name} has more than {_MAX_PATHS:,} root paths up to depth {depth};"
+            f" --paths {allowed} has {sum(counts[:allowed]):,}"
         )
-    found = ("/" + "/".join(path) for path in root_paths(schema, depth))
+    paths = ("/" + "/".join(path) for path in root_paths(schema, depth))
     if as_json:
-        output.json({"schema": schema.name, "counts": counts, "paths": list(found)})
+        output.json({"schema": schema.name, "counts": counts, "paths": list(paths)})
     else:
-        for path in found:
+        for path in paths:
             output.text(path)
 
 
 def _show_all(output: Output, schema: Schema, dtd: str, as_json: bool) -> None:
-    from pathcast.cli.schema_tables import element_table, summary_tables, written
+    from pathcast.cli.schema_tables import element_table, render, summary_tables
     from pathcast.generators.bundled import SCHEMA_NAMES, describe_schema
     from pathcast.schema.summary import describe_element, summarize
 
-    summary = summarize(schema, _LEVELS)
-    line = describe_schema(dtd) if dtd in SCHEMA_NAMES else None
+    summary = summarize(schema, _SUMMARY_DEPTHS)
+    about = describe_schema(dtd) if dtd in SCHEMA_NAMES else None
     if as_json:
-        found = {"about": line} if line else {}
+        description = {"about": about} if about else {}
         elements = [describe_element(schema, name).as_dict() for name in schema.elements]
-        output.json({**found, "summary": summary.as_dict(), "elements": elements})
+        output.json({**description, "summary": summary.as_dict(), "elements": elements})
     else:
-        output.text(written(*summary_tables(summary, line), element_table(schema)))
+        output.text(render(*summary_tables(summary, about), element_table(schema)))
 
 
 def _show_element(output: Output, schema: Schema, name: str, as_json: bool) -> None:
-    from pathcast.cli.schema_tables import detail_tables, written
+    from pathcast.cli.schema_tables import element_details_tables, render
     from pathcast.schema.summary import describe_element
 
     try:
-        found = describe_element(schema, name)
+        details = describe_element(schema, name)
     except SchemaError as error:
         say(f"pathcast: {error}", "red")
         raise typer.Exit(BAD_CALL) from None
     if as_json:
-        output.json({"schema": schema.name, **found.as_dict()})
+        output.json({"schema": schema.name, **details.as_dict()})
     else:
-        output.text(written(*detail_tables(found)))
+        output.text(render(*element_details_tables(details)))

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pathcast.cli.console import BAD_CALL, FAILED, Output, fail, say
+from pathcast.cli.dtd_options import DtdArgument, DtdOptions
+from pathcast.cli.option_groups import with_option_groups
 from pathcast.cli.options import FormatOption, NamespaceOption, parse_namespaces
-from pathcast.cli.schema import CatalogOption, DtdArgument, RootOption, load_schema
 from pathcast.errors import FormatError, SubscriptionError
 from pathcast.files import Format, Subscription, read_subscriptions
 
@@ -26,11 +27,13 @@ _ANSWERS = {True: "yes", False: "no", None: "?"}
 _MAX_EXAMPLE_CHARACTERS = 400
 
 
+@with_option_groups
 def check(
     dtd: DtdArgument,
     xpaths: Annotated[
         list[str] | None, typer.Argument(metavar="[XPATH]...", help="Expressions to check.")
     ] = None,
+    *,
     file: Annotated[
         str | None,
         typer.Option(
@@ -38,8 +41,7 @@ def check(
         ),
     ] = None,
     file_format: FormatOption = None,
-    root: RootOption = None,
-    catalog: CatalogOption = None,
+    dtd_options: DtdOptions,
     namespace: NamespaceOption = None,
     bad_only: Annotated[
         bool,
@@ -58,7 +60,7 @@ def check(
     """
     from pathcast.schema import satisfiable
 
-    schema = load_schema(dtd, root, catalog)
+    schema = dtd_options.load(dtd)
     impossible = bad = 0
     answers: Counter[bool | None] = Counter()
     with Output() as output:
