@@ -10,9 +10,10 @@ from pathcast.generators.bundled import bundled_schema
 from pathcast.routing.advertisement import Advertisement, infer
 from tests.cli.running import Result, run, write
 
-TANGLED = "\n".join(
-    f"<!ELEMENT e{at} ({' | '.join(f'e{one}' for one in range(24) if one != at)} | l{at})*><!ELEMENT l{at} EMPTY>"
-    for at in range(24)
+ENTANGLED_DTD = "\n".join(
+    f"<!ELEMENT e{i} ({' | '.join(f'e{j}' for j in range(24) if j != i)} | l{i})*>"
+    f"<!ELEMENT l{i} EMPTY>"
+    for i in range(24)
 )
 
 
@@ -22,8 +23,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(
         tmp_path,
         my__dtd="<!ELEMENT a (b*)><!ELEMENT b (c | b)><!ELEMENT c EMPTY><!ELEMENT d (c)>",
-        never__dtd="<!ELEMENT a (a)>",
-        tangled__dtd=TANGLED,
+        infinite__dtd="<!ELEMENT a (a)>",
+        entangled__dtd=ENTANGLED_DTD,
     )
     samples = tmp_path / "samples"
     samples.mkdir()
@@ -42,7 +43,7 @@ def test_help_has_examples_and_the_exit_codes() -> None:
     assert "advertise" in run("-h").stdout
 
 
-def test_expressions_and_their_classes() -> None:
+def test_expressions_are_listed_with_their_classes() -> None:
     result = advertise("book")
     assert result.code == 0
     assert result.stdout.splitlines() == [
@@ -54,11 +55,12 @@ def test_expressions_and_their_classes() -> None:
         "non-recursive       /book/title",
     ]
     assert result.stderr == (
-        "book: 6 advertisements (2 non-recursive, 4 simple-recursive); as one automaton: 7 elements, 9 edges\n"
+        "book: 6 advertisements (2 non-recursive, 4 simple-recursive);"
+        " as one automaton: 7 elements, 9 edges\n"
     )
 
 
-def test_a_file_and_its_root() -> None:
+def test_root_option_selects_the_expressions() -> None:
     assert advertise("my.dtd", "--root", "a").stdout.split() == [
         *("non-recursive", "/a"),
         *("simple-recursive", "/a(/b)+/c"),
@@ -68,7 +70,7 @@ def test_a_file_and_its_root() -> None:
     assert (bad.code, bad.stdout) == (2, "")
 
 
-def test_long_ones_are_cut_and_many_are_counted() -> None:
+def test_long_expressions_are_abbreviated_and_all_are_counted() -> None:
     result = advertise("news", "--limit", "300")
     lines = result.stdout.splitlines()
     assert len(lines) == 300
@@ -78,14 +80,14 @@ def test_long_ones_are_cut_and_many_are_counted() -> None:
     assert "the first 300 are shown (--limit)" in result.stderr
 
 
-def test_depth_leaves_out_longer_ones() -> None:
+def test_depth_omits_longer_expressions() -> None:
     assert advertise("book", "--depth", "2").stdout.split() == [
         *("non-recursive", "/book/author"),
         *("non-recursive", "/book/title"),
     ]
 
 
-def test_paths() -> None:
+def test_leaf_paths_are_listed_up_to_a_depth() -> None:
     result = advertise("book", "--paths", "--depth", "3")
     assert result.stdout.split() == [
         *("/book/author", "/book/title", "/book/section/p", "/book/section/title"),
@@ -94,34 +96,34 @@ def test_paths() -> None:
     cut = advertise("book", "--paths", "--limit", "1")
     assert cut.stdout == "/book/author\n"
     assert "the first 1 of them shown (--limit)" in cut.stderr
-    told = advertise("book", "--paths", "--depth", "3", "--json").rows[0]
-    assert (told["counts"], len(told["paths"])) == ([0, 2, 2], 4)
+    row = advertise("book", "--paths", "--depth", "3", "--json").rows[0]
+    assert (row["counts"], len(row["paths"])) == ([0, 2, 2], 4)
 
 
 def test_json_has_the_automaton() -> None:
-    (told,) = advertise("book", "--json", "--limit", "2").rows
-    assert told["count"] == sum(told["classes"].values()) == 6
-    assert told["advertisements"][1] == {
+    (row,) = advertise("book", "--json", "--limit", "2").rows
+    assert row["count"] == sum(row["classes"].values()) == 6
+    assert row["advertisements"][1] == {
         "class": "simple-recursive",
         "text": "/book(/section)+/figure/image",
         "names": 4,
     }
-    assert len(told["advertisements"]) == 2
-    assert Advertisement.from_json(told["automaton"]) == Advertisement.of(bundled_schema("book"))
+    assert len(row["advertisements"]) == 2
+    assert Advertisement.from_json(row["automaton"]) == Advertisement.of(bundled_schema("book"))
 
 
-def test_overlaps() -> None:
+def test_overlaps_answers_each_xpath() -> None:
     result = advertise("book", "--overlaps", "//section[p]", "--overlaps", "/book/p")
     assert (result.code, result.stdout) == (1, "yes //section[p]\nno  /book/p\n")
     assert advertise("book", "--overlaps", "//p").code == 0
-    told = advertise("book", "--overlaps", "//p", "--overlaps", "//q", "--json").rows
-    assert told == [{"xpath": "//p", "overlaps": True}, {"xpath": "//q", "overlaps": False}]
+    rows = advertise("book", "--overlaps", "//p", "--overlaps", "//q", "--json").rows
+    assert rows == [{"xpath": "//p", "overlaps": True}, {"xpath": "//q", "overlaps": False}]
     bad = advertise("book", "--overlaps", "//p[")
     assert (bad.code, bad.stdout) == (2, "")
     assert "//p[" in bad.stderr
 
 
-def test_samples() -> None:
+def test_advertisement_is_inferred_from_samples() -> None:
     result = advertise("--samples", "samples")
     assert result.code == 0
     assert result.stdout.split() == [
@@ -129,13 +131,13 @@ def test_samples() -> None:
         *("non-recursive", "/a/{urn:p}b/c"),
     ]
     assert "2 samples read, 4 elements seen" in result.stderr
-    asked = ("--samples", "samples/one.xml", "--samples", "samples/two.xml", "-n", "k=urn:p")
-    assert advertise(*asked, "--overlaps", "//k:b/c").stdout == "yes //k:b/c\n"
-    (told,) = advertise("--samples", "samples/one.xml", "--json").rows
-    assert Advertisement.from_json(told["automaton"]) == infer([b"<a><b/></a>"])
+    arguments = ("--samples", "samples/one.xml", "--samples", "samples/two.xml", "-n", "k=urn:p")
+    assert advertise(*arguments, "--overlaps", "//k:b/c").stdout == "yes //k:b/c\n"
+    (row,) = advertise("--samples", "samples/one.xml", "--json").rows
+    assert Advertisement.from_json(row["automaton"]) == infer([b"<a><b/></a>"])
 
 
-def test_bad_samples_are_told_and_left_out(tmp_path: Path) -> None:
+def test_malformed_samples_are_reported_and_ignored(tmp_path: Path) -> None:
     write(tmp_path / "samples", bad__xml="<a><x></a>")
     result = advertise("--samples", "samples")
     assert result.code == 1
@@ -156,21 +158,21 @@ def test_bad_samples_are_told_and_left_out(tmp_path: Path) -> None:
         ("book", "--depth", "0"),
     ],
 )
-def test_bad_calls(arguments: tuple[str, ...]) -> None:
+def test_bad_calls_are_rejected(arguments: tuple[str, ...]) -> None:
     result = advertise(*arguments)
     assert (result.code, result.stdout) == (2, "")
     assert result.stderr
 
 
-def test_nothing_to_advertise() -> None:
-    result = advertise("never.dtd")
+def test_dtd_without_finite_documents_has_no_advertisements() -> None:
+    result = advertise("infinite.dtd")
     assert (result.code, result.stdout) == (0, "")
     assert "0 advertisements; as one automaton: 0 elements, 0 edges" in result.stderr
 
 
-def test_too_entangled_to_be_written() -> None:
-    result = advertise("tangled.dtd", "--root", "e0")
+def test_entangled_dtd_is_rejected_except_for_overlaps() -> None:
+    result = advertise("entangled.dtd", "--root", "e0")
     assert (result.code, result.stdout) == (2, "")
     assert "too entangled" in result.stderr
     assert "hint: --paths" in result.stderr
-    assert advertise("tangled.dtd", "--root", "e0", "--overlaps", "//e3/l3").code == 0
+    assert advertise("entangled.dtd", "--root", "e0", "--overlaps", "//e3/l3").code == 0

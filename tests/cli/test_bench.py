@@ -75,7 +75,7 @@ def test_benchmarks_are_listed() -> None:
     assert row["toy"] == "a toy"
 
 
-def test_exit_code_tells_whether_targets_are_met() -> None:
+def test_exit_code_is_1_if_a_target_is_missed() -> None:
     met, missed = run("bench", "toy", "--quick"), run("bench", "toy")
     assert (met.code, missed.code) == (0, 1)
     assert "pass" in met.stdout
@@ -98,7 +98,7 @@ def test_figure_appears_when_it_is_complete() -> None:
     assert "nothing is left" in lines[2]
 
 
-def test_the_report_as_json_and_in_a_file(tmp_path: Path) -> None:
+def test_report_is_written_as_json_and_to_a_file(tmp_path: Path) -> None:
     result = run("bench", "toy", "--json", "--out", tmp_path / "report.json")
     (row,) = result.rows
     assert (result.code, row["passed"], row["quick"]) == (1, False, False)
@@ -114,7 +114,7 @@ def test_unknown_benchmark_is_rejected() -> None:
     assert "there are covering, filter, overlay, pipeline, workload, toy, train" in result.stderr
 
 
-def test_a_part_and_a_schema_may_be_chosen(tmp_path: Path) -> None:
+def test_part_and_schema_are_selected(tmp_path: Path) -> None:
     def label(*arguments: str | Path) -> object:
         (row,) = run("bench", "train", "--json", *arguments).rows
         return row["lines"][0]["what"]

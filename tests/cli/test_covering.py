@@ -27,7 +27,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("//a[lang('en')]", "//a[lang('fr')]", "unknown", 1),
     ],
 )
-def test_covers(a: str, b: str, relation: str, code: int) -> None:
+def test_covers_names_the_relation(a: str, b: str, relation: str, code: int) -> None:
     result = run("covers", a, b)
     assert (result.code, result.stdout.splitlines()[0], result.stderr) == (code, relation, "")
     row = run("covers", a, b, "--json").rows[0]
@@ -35,39 +35,39 @@ def test_covers(a: str, b: str, relation: str, code: int) -> None:
     assert row["covers"]["answer"] is {"unknown": None}.get(relation, code == 0)
 
 
-def test_witnesses() -> None:
+def test_witness_is_shown() -> None:
     result = run("covers", "/a/b", "//b", "--witness")
     assert result.stdout == "covered\n  matches B, not A: <b/>\n"
 
 
-def test_an_unknown_relation_is_explained() -> None:
+def test_unknown_relation_is_explained() -> None:
     assert "is unknown: " in run("covers", "//a[lang('en')]", "//a[lang('fr')]").stdout
 
 
-def test_namespaces() -> None:
+def test_namespace_prefixes_are_resolved() -> None:
     assert run("covers", "//p:*", "//p:a", "-n", "p=urn:p").code == 0
     assert run("covers", "//p:*", "//p:a").code == 2
 
 
-def test_bad_expressions() -> None:
+def test_bad_expression_is_rejected() -> None:
     result = run("covers", "//a[", "//a")
     assert (result.code, result.stdout) == (2, "")
     assert "//a[" in result.stderr
 
 
-def test_aggregate() -> None:
+def test_aggregate_lists_the_roots() -> None:
     result = run("aggregate", "s.txt")
     assert result.code == 0
     assert result.stdout == "2\t4\t//b\n5\t2\t//item[price>15]\n7\t1\t/x//y\n"
     assert "7 subscriptions, 6 of them different: 3 roots (42.9%)" in result.stderr
 
 
-def test_aggregate_as_a_tree() -> None:
+def test_aggregate_draws_trees() -> None:
     lines = run("aggregate", "s.txt", "--tree").stdout.splitlines()
     assert lines[:4] == ["2\t//b", "  1\t/a/b", "  3\t//b", "  4\t/a/b/c"]
 
 
-def test_aggregate_as_json() -> None:
+def test_aggregate_writes_json() -> None:
     rows = run("aggregate", "s.txt", "--json").rows
     assert rows[0] == {"id": 2, "xpath": "//b", "stands_for": [1, 2, 3, 4]}
     assert sorted(id for row in rows for id in row["stands_for"]) == [1, 2, 3, 4, 5, 6, 7]
@@ -85,7 +85,7 @@ def test_every_index_gives_the_same_output(index: str, form: list[str]) -> None:
     assert selected.stderr == default.stderr
 
 
-def test_an_unknown_index_is_an_error() -> None:
+def test_unknown_index_is_rejected() -> None:
     result = run("aggregate", "s.txt", "--index", "btree")
     assert (result.code, result.stdout) == (2, "")
     assert f"--index: 'btree' is not one of {', '.join(INDEXES)}" in result.stderr
@@ -106,7 +106,7 @@ def test_aggregate_of_an_empty_file(tmp_path: Path) -> None:
     assert "0 subscriptions" in result.stderr
 
 
-def test_mergers(tmp_path: Path) -> None:
+def test_roots_are_merged(tmp_path: Path) -> None:
     dtd = "<!ELEMENT a (b, c, d)> <!ELEMENT b EMPTY> <!ELEMENT c EMPTY> <!ELEMENT d EMPTY>"
     write(tmp_path, a__dtd=dtd, paths__txt="/a/b\n/a/c\n//a/c\n//z[@x]\n")
     perfect = run("aggregate", "paths.txt", "--merge", "0", "--dtd", "a.dtd")
@@ -120,6 +120,6 @@ def test_mergers(tmp_path: Path) -> None:
     assert forest.splitlines()[:2] == ["-\t//a/*\tD = 0.333", "  3\t//a/c"]
 
 
-def test_merging_needs_a_dtd() -> None:
+def test_merge_and_dtd_require_each_other() -> None:
     assert run("aggregate", "s.txt", "--merge", "0").code == 2
     assert run("aggregate", "s.txt", "--dtd", "news").code == 2

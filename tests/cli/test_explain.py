@@ -17,9 +17,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("xpath", "code"), [("//person[.='Ann']", 0), ("//persona", 1)])
-def test_the_explanation_is_written_and_the_code_says_whether_it_matched(
-    xpath: str, code: int
-) -> None:
+def test_explanation_is_written_and_exit_code_is_the_result(xpath: str, code: int) -> None:
     explanation = explain(xpath, BODY.encode())
     result = run("explain", xpath, "a.xml")
     assert (result.code, result.stdout, result.stderr) == (code, f"{explanation}\n", "")
@@ -29,18 +27,18 @@ def test_the_explanation_is_written_and_the_code_says_whether_it_matched(
     assert result.rows[0]["matched"] is (code == 0)
 
 
-def test_standard_input() -> None:
+def test_document_may_be_standard_input() -> None:
     assert run("explain", "//b", "-", stdin=b"<a><b/></a>").code == 0
 
 
-def test_namespaces() -> None:
+def test_namespace_prefixes_are_resolved() -> None:
     arguments = ("explain", "//p:b", "-")
     assert run(*arguments, "-n", "p=urn:p", stdin=b"<b xmlns='urn:p'/>").code == 0
     assert run(*arguments, "-n", "p=urn:q", stdin=b"<b xmlns='urn:p'/>").code == 1
     assert run(*arguments, stdin=b"<b xmlns='urn:p'/>").code == 2
 
 
-def test_a_bad_document_is_exit_code_1() -> None:
+def test_bad_document_is_exit_code_1() -> None:
     result = run("explain", "//p", "broken.xml")
     assert (result.code, result.stdout) == (1, "")
     assert result.stderr.startswith("broken.xml: ")
@@ -50,23 +48,23 @@ def test_a_bad_document_is_exit_code_1() -> None:
     assert (result.rows[0]["document"], result.rows[0]["error"]["line"]) == ("broken.xml", 2)
 
 
-def test_a_bad_xpath_is_exit_code_2_with_a_caret() -> None:
+def test_bad_xpath_is_exit_code_2_with_a_caret() -> None:
     result = run("explain", "//a[b==1]", "a.xml")
     assert (result.code, result.stdout) == (2, "")
     lines = result.stderr.splitlines()
     assert lines[lines.index("  //a[b==1]") + 1].strip() == "^"
 
 
-def test_an_expensive_xpath_has_to_be_allowed() -> None:
+def test_expensive_xpath_must_be_allowed() -> None:
     assert run("explain", "//*[//*=//*]", "a.xml").code == 2
     assert run("explain", "//*[//*=//*]", "a.xml", "--allow-expensive").code == 0
 
 
 @pytest.mark.parametrize(
-    ("document", "words"),
+    ("document", "message"),
     [("none.xml", "none.xml: No such file"), (".", "a folder"), ("a\0b", "null")],
 )
-def test_a_bad_call_is_exit_code_2(document: str, words: str) -> None:
+def test_bad_call_is_exit_code_2(document: str, message: str) -> None:
     result = run("explain", "//a", document)
     assert (result.code, result.stdout) == (2, "")
-    assert words in result.stderr
+    assert message in result.stderr

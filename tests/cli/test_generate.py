@@ -1,4 +1,4 @@
-"""`pathcast generate`: data where they belong, statistics beside them, nothing half-done."""
+"""`pathcast generate`: formats, options, statistics, and no partial files after errors."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def generate(*arguments: object) -> Result:
 
 
 def bodies(path: Path) -> list[bytes]:
-    """The documents that were written, by other means than ours."""
+    """Return the documents of an output, read without pathcast."""
     if path.is_dir():
-        return [one.read_bytes() for one in sorted(path.iterdir())]
+        return [file.read_bytes() for file in sorted(path.iterdir())]
     if path.suffix == ".parquet":
         return [row["body"] for row in pq.read_table(path).to_pylist()]
     return [json.loads(line)["body"].encode() for line in path.read_text().splitlines()]
@@ -46,18 +46,18 @@ def bodies(path: Path) -> list[bytes]:
 # documents
 
 
-def test_documents_go_everywhere_and_are_the_same(here: Path) -> None:
-    found = {}
+def test_every_document_format_has_the_same_documents(here: Path) -> None:
+    bodies_by_target = {}
     for name in ("folder", "a.jsonl", "a.parquet"):
         result = generate("documents", "book", "-n", 12, "--seed", 7, "-o", name)
         assert (result.code, result.stderr) == (0, "")
         assert result.stdout.splitlines()[0].split() == ["documents", "12"]
-        found[name] = bodies(here / name)
+        bodies_by_target[name] = bodies(here / name)
     result = generate("documents", "book", "-n", 12, "--seed", 7)
     assert result.code == 0
     assert result.stderr.startswith("documents ")
-    found["stdout"] = [row["body"].encode() for row in result.rows]
-    first, *others = found.values()
+    bodies_by_target["stdout"] = [row["body"].encode() for row in result.rows]
+    first, *others = bodies_by_target.values()
     assert all(other == first for other in others)
     assert [row["id"] for row in result.rows][:2] == ["0000001", "0000002"]
     for body in first:
@@ -65,46 +65,48 @@ def test_documents_go_everywhere_and_are_the_same(here: Path) -> None:
     assert sorted(os.listdir(here)) == ["a.jsonl", "a.parquet", "folder"]
 
 
-def test_a_seed_is_a_workload(here: Path) -> None:
-    one, same, other = (
+def test_seed_determines_the_documents(here: Path) -> None:
+    first, same, other = (
         generate("documents", "news", "-n", 5, "--size", 900, "--seed", seed).stdout
         for seed in (1, 1, 2)
     )
-    assert one == same != other
+    assert first == same != other
 
 
-def test_options_of_documents_arrive(here: Path) -> None:
+def test_document_options_are_applied(here: Path) -> None:
     arguments = ["--repeat", "book=40", "--max-depth", "9", "--values", "integers:5-6"]
     result = generate("documents", "bib", "-n", 9, *arguments, "-o", "a.jsonl", "--json")
     figures = json.loads(result.stdout)
     assert (figures["schemas"], figures["documents"], figures["seed"]) == (["bib"], 9, 1)
     trees = [etree.fromstring(body) for body in bodies(here / "a.jsonl")]
-    most = max(len(tree.findall(".//book")) for tree in trees)
-    assert most >= 40
-    texts = {one.text for tree in trees for one in tree.iter() if one.text}
+    max_books = max(len(tree.findall(".//book")) for tree in trees)
+    assert max_books >= 40
+    texts = {element.text for tree in trees for element in tree.iter() if element.text}
     assert texts == {"5", "6"}
     assert figures["elements"]["most"] == max(sum(1 for _ in tree.iter()) for tree in trees)
     assert figures["bytes"]["total"] == sum(map(len, bodies(here / "a.jsonl")))
 
 
 @pytest.mark.parametrize("size", ["3000", "4K"])
-def test_a_size_is_aimed_at(here: Path, size: str) -> None:
+def test_mean_size_is_near_the_target(here: Path, size: str) -> None:
     result = generate("documents", "news", "-n", 20, "--size", size, "-o", "a", "--json")
-    wanted = 4096 if size == "4K" else 3000
-    assert abs(json.loads(result.stdout)["bytes"]["mean"] - wanted) < wanted / 5
+    target = 4096 if size == "4K" else 3000
+    assert abs(json.loads(result.stdout)["bytes"]["mean"] - target) < target / 5
 
 
 @pytest.mark.parametrize("values", ["words", "words:2", "zipf:1.5"])
-def test_value_domains(here: Path, values: str) -> None:
+def test_value_domains_are_applied(here: Path, values: str) -> None:
     generate("documents", "book", "-n", 5, "--values", values, "--length", 4, "-o", "a")
-    texts = [one.text for body in bodies(here / "a") for one in etree.fromstring(body).iter()]
+    texts = [
+        element.text for body in bodies(here / "a") for element in etree.fromstring(body).iter()
+    ]
     words = [word for text in texts if text for word in text.split()]
     assert words
     assert all(word.isalpha() for word in words)
     assert values != "words:2" or len(set(words)) == 2
 
 
-def test_a_file_of_ones_own(here: Path) -> None:
+def test_dtd_file_and_root_are_accepted(here: Path) -> None:
     write(here, tiny__dtd=TINY)
     result = generate("documents", "tiny.dtd", "-n", 3, "-o", "a.jsonl")
     assert result.code == 0
@@ -116,23 +118,23 @@ def test_a_file_of_ones_own(here: Path) -> None:
 # subscriptions
 
 
-def test_subscriptions_go_everywhere_and_are_the_same(here: Path) -> None:
-    found = {}
+def test_every_subscription_format_has_the_same_subscriptions(here: Path) -> None:
+    texts_by_target = {}
     for name in ("a.txt", "a.tsv", "a.jsonl", "a.parquet", "a.txt.gz"):
         result = generate("subscriptions", "news", "-n", 50, "-o", name)
         assert (result.code, result.stderr) == (0, "")
-        found[name] = [row.xpath for row in read_subscriptions(name)]
+        texts_by_target[name] = [row.xpath for row in read_subscriptions(name)]
     result = generate("subscriptions", "news", "-n", 50)
     assert result.stderr.startswith("subscriptions ")
-    found["stdout"] = result.stdout.splitlines()
-    first, *others = found.values()
+    texts_by_target["stdout"] = result.stdout.splitlines()
+    first, *others = texts_by_target.values()
     assert all(other == first for other in others)
     assert len(set(first)) == 50
     lines = generate("subscriptions", "news", "-n", 2, "--format", "jsonl").rows
     assert lines == [{"id": number + 1, "xpath": first[number]} for number in range(2)]
 
 
-def test_options_of_subscriptions_arrive(here: Path) -> None:
+def test_subscription_options_are_applied(here: Path) -> None:
     arguments = ["--wildcard", 0, "--descendant", 1, "--max-depth", 3, "--duplicates"]
     result = generate("subscriptions", "news", "-n", 400, *arguments, "--json")
     figures = json.loads(result.stderr)
@@ -160,7 +162,7 @@ def test_options_of_subscriptions_arrive(here: Path) -> None:
     assert figures["branched"] == 30
 
 
-def test_as_many_as_there_are(here: Path) -> None:
+def test_count_all_writes_every_distinct_subscription(here: Path) -> None:
     write(here, tiny__dtd=TINY)
     arguments = ["tiny.dtd", "--wildcard", 0, "--descendant", 0]
     result = generate("subscriptions", *arguments, "-n", "all")
@@ -174,7 +176,7 @@ def test_as_many_as_there_are(here: Path) -> None:
 # feeds
 
 
-def test_rows_and_messages_of_the_weather(here: Path) -> None:
+def test_weather_rows_and_messages_agree(here: Path) -> None:
     arguments = ["--day", "calm", "--from", "9:00", "--until", "10:00", "--cities", "2"]
     result = generate("feed", "weather", *arguments, "-o", "a.csv", "--json")
     assert result.code == 0
@@ -183,8 +185,8 @@ def test_rows_and_messages_of_the_weather(here: Path) -> None:
         rows = list(csv.DictReader(stream))
     assert figures["rows"] == len(rows) == 120
     assert (figures["first"], figures["last"]) == (rows[0]["time"], rows[-1]["time"])
-    different = {tuple(value for name, value in row.items() if name != "time") for row in rows}
-    assert figures["repeated"] == len(rows) - len(different)
+    distinct = {tuple(value for name, value in row.items() if name != "time") for row in rows}
+    assert figures["repeated"] == len(rows) - len(distinct)
     assert generate("feed", "weather", *arguments).stdout == Path("a.csv").read_text()
     for name in ("folder", "a.jsonl", "a.parquet"):
         result = generate("feed", "weather", *arguments, "-o", name)
@@ -194,12 +196,12 @@ def test_rows_and_messages_of_the_weather(here: Path) -> None:
         assert f"duplicates  {figures['repeated']} " in result.stdout
     ids = [json.loads(line)["id"] for line in Path("a.jsonl").read_text().splitlines()]
     assert ids[:2] == ["0000001-2011-08-03T09:00:00", "0000002-2011-08-03T09:00:30"]
-    assert sorted(os.listdir("folder")) == [f"{one}.xml" for one in ids]
+    assert sorted(os.listdir("folder")) == [f"{message_id}.xml" for message_id in ids]
     result = generate("feed", "a.csv", "--sheet", "weather", "--format", "jsonl")
     assert [row["body"].encode() for row in result.rows] == bodies(here / "a.jsonl")
 
 
-def test_stocks_days_and_arrivals(here: Path) -> None:
+def test_stock_feed_skips_weekends_and_uses_arrival_times(here: Path) -> None:
     arguments = ["--days", 2, "--symbols", 3, "--period", 3600, "--start", "2024-03-08"]
     result = generate("feed", "stock", *arguments)
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
@@ -211,7 +213,7 @@ def test_stocks_days_and_arrivals(here: Path) -> None:
     assert all(bundled_schema("stock").faults(row["body"].encode()) == [] for row in result.rows)
 
 
-def test_kinds_of_days_take_turns(here: Path) -> None:
+def test_day_kinds_take_turns(here: Path) -> None:
     arguments = ["--day", "calm", "--day", "1.0", "--days", 3, "--period", 3600]
     result = generate("feed", "weather", *arguments, "--cities", "Oslo, Cork", "--together")
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
@@ -244,12 +246,12 @@ def test_every_preset_can_be_generated(here: Path, name: str) -> None:
     assert figures["schemas"] == list(PRESETS[name].schemas)
     result = generate("documents", "--preset", name, "-n", 10, "--json")
     assert result.code == 0, result.stderr
-    schemas = [bundled_schema(one) for one in PRESETS[name].schemas]
+    schemas = [bundled_schema(schema_name) for schema_name in PRESETS[name].schemas]
     for number, row in enumerate(result.rows):
         assert schemas[number % len(schemas)].faults(row["body"].encode()) == []
 
 
-def test_documents_arrive_as_the_preset_or_the_option_says(here: Path) -> None:
+def test_arrivals_come_from_the_preset_or_the_option(here: Path) -> None:
     rows = generate("documents", "--preset", "cao2012-peer", "-n", 200).rows
     times = [float(row["id"].partition("-")[2]) for row in rows]
     assert times == sorted(times)
@@ -264,11 +266,11 @@ def test_options_change_a_preset(here: Path) -> None:
     assert "*" not in result.stdout
 
 
-# what goes wrong
+# errors
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (["documents"], "there is no DTD"),
         (["documents", "nwes"], "news"),
@@ -324,20 +326,20 @@ def test_options_change_a_preset(here: Path) -> None:
         (["feed", "weather", "-o", "none/a.csv"], "No such file"),
     ],
 )
-def test_errors_are_said_and_leave_nothing_behind(
-    here: Path, arguments: list[str], words: str
+def test_errors_are_reported_and_leave_no_files(
+    here: Path, arguments: list[str], message: str
 ) -> None:
     write(here, bad__dtd="<!ELEMENT a (b,>", bad__csv="a,b\n", good__csv="time,b\n")
     (here / "full").mkdir()
     (here / "full" / "x").touch()
     result = generate(*arguments)
     assert (result.code, result.stdout) == (2, "")
-    assert words in result.stderr
+    assert message in result.stderr
     assert sorted(os.listdir(here)) == ["bad.csv", "bad.dtd", "full", "good.csv"]
     assert os.listdir(here / "full") == ["x"]
 
 
-def test_an_old_file_is_left_alone_when_generating_fails(here: Path) -> None:
+def test_existing_file_survives_a_failed_generation(here: Path) -> None:
     write(here, tiny__dtd=TINY, a__txt="//old\n")
     result = generate("subscriptions", "tiny.dtd", "-n", 1000, "-o", "a.txt")
     assert result.code == 2
@@ -345,16 +347,16 @@ def test_an_old_file_is_left_alone_when_generating_fails(here: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_closed_folder_is_said(here: Path) -> None:
+def test_unwritable_folder_is_reported(here: Path) -> None:
     (here / "closed").mkdir(mode=0o500)
     result = generate("documents", "bib", "-o", "closed/a.jsonl")
     assert result.code == 2
     assert "Permission denied" in result.stderr
 
 
-def test_an_interruption_ends_it_with_130_and_leaves_nothing_behind(here: Path) -> None:
-    """The data go to a pipe, so that it is known to be at work when the signal comes."""
-    start = (  # whoever runs the tests may have switched interruptions off
+def test_interruption_exits_with_130_and_leaves_no_files(here: Path) -> None:
+    """The data goes to a pipe, so that the command is at work when the signal arrives."""
+    start = (  # the test runner may ignore SIGINT, and its children inherit that
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
         "from pathcast.cli import main; main()"
     )
@@ -370,7 +372,7 @@ def test_an_interruption_ends_it_with_130_and_leaves_nothing_behind(here: Path) 
     assert os.listdir(here) == []
 
 
-def test_a_reader_that_goes_away_is_no_error(here: Path) -> None:
+def test_closed_stdout_exits_with_141_without_a_message(here: Path) -> None:
     command = [*COMMAND, "generate", "subscriptions", "news", "-n", "1000000"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None

@@ -16,7 +16,7 @@ from tests.cli.running import run, write
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to work in, with three documents (the last one broken) and subscriptions."""
+    """Enter a folder with three documents (the last is malformed) and subscriptions; return it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs").mkdir()
     write(tmp_path / "docs", a__xml="<a><b/></a>", b__xml="<b>\n<c/></b>", c__xml="<c>\n<d></c>")
@@ -24,7 +24,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_line_per_document_with_the_ids_that_match(here: Path) -> None:
+def test_each_document_is_a_line_with_its_matches(here: Path) -> None:
     result = run("match", "subs.txt", "docs/a.xml", "docs/b.xml")
     assert result.code == 0
     assert result.rows == [
@@ -34,7 +34,7 @@ def test_a_line_per_document_with_the_ids_that_match(here: Path) -> None:
     assert result.stderr == ""
 
 
-def test_a_document_that_fails_is_a_line_and_exit_code_1(here: Path) -> None:
+def test_failed_document_is_a_line_and_exit_code_1(here: Path) -> None:
     result = run("match", "subs.txt", "docs")
     assert result.code == 1
     assert [row["document"] for row in result.rows] == ["docs/a.xml", "docs/b.xml", "docs/c.xml"]
@@ -44,7 +44,7 @@ def test_a_document_that_fails_is_a_line_and_exit_code_1(here: Path) -> None:
     assert caught.value.line == 2
 
 
-def test_a_file_that_cannot_be_read_is_a_line_too(here: Path) -> None:
+def test_unreadable_file_is_a_line(here: Path) -> None:
     (here / "docs/aa.xml").symlink_to("nowhere")
     result = run("match", "subs.txt", "docs")
     assert result.code == 1
@@ -68,7 +68,7 @@ def test_bad_subscriptions_are_all_reported_and_nothing_is_matched(here: Path) -
     assert "2 bad subscriptions in bad.txt; nothing was done" in lines[-1]
 
 
-def test_skip_bad_reports_them_and_goes_on(here: Path) -> None:
+def test_skip_bad_reports_bad_subscriptions_and_continues(here: Path) -> None:
     result = run("match", "--skip-bad", "bad.txt", "docs/b.xml")
     assert result.code == 0
     assert result.rows == [{"document": "docs/b.xml", "matches": [1, 4]}]
@@ -76,7 +76,7 @@ def test_skip_bad_reports_them_and_goes_on(here: Path) -> None:
     assert "2 bad subscriptions in bad.txt skipped, 2 accepted" in result.stderr
 
 
-def test_bad_rows_of_the_format_are_reported_the_same_way(here: Path) -> None:
+def test_malformed_rows_are_reported_like_bad_xpaths(here: Path) -> None:
     write(here, mixed__jsonl='{"id": "x", "xpath": "//b["}\n{"id": 1}\n{"id": 7, "xpath": "//b"}\n')
     result = run("match", "mixed.jsonl", "docs/a.xml", "--skip-bad")
     assert result.rows == [{"document": "docs/a.xml", "matches": [7]}]
@@ -85,7 +85,7 @@ def test_bad_rows_of_the_format_are_reported_the_same_way(here: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["s.tsv", "s.jsonl", "s.parquet", "s.txt.gz", "s.jsonl.gz"])
-def test_all_formats(here: Path, name: str) -> None:
+def test_every_subscription_format_is_read(here: Path, name: str) -> None:
     key: str | int = 1 if ".txt" in name else "x"
     write_subscriptions(here / name, [Subscription(key, "//b")])
     result = run("match", name, "docs/a.xml")
@@ -100,13 +100,13 @@ def test_standard_input_as_document_or_as_subscriptions(here: Path) -> None:
     assert result.rows == [{"document": "docs/a.xml", "matches": ["x"]}]
 
 
-def test_namespaces_for_all(here: Path) -> None:
+def test_namespace_options_apply_to_all_subscriptions(here: Path) -> None:
     write(here, n__txt="//p:a\n//q:a\n", n__xml="<a xmlns='urn:p'/>")
     result = run("match", "-n", "p=urn:p", "--namespace", "q=urn:q?x=y", "n.txt", "n.xml")
     assert result.rows == [{"document": "n.xml", "matches": [1]}]
 
 
-def test_limits(here: Path) -> None:
+def test_every_limit_is_enforced(here: Path) -> None:
     write(here, n__xml="<a><a><a b='1' c='2'/></a></a>", x__txt="//a\n")
     for option, value in (
         ("--max-size", "20"),
@@ -126,7 +126,7 @@ def test_stats_are_json_on_stderr(here: Path) -> None:
     assert isinstance(json.loads(result.stderr), dict)
 
 
-def test_undecided_subscriptions_are_named_and_exit_code_1(
+def test_undecided_subscriptions_are_listed_with_exit_code_1(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Undecided(list[str]):
@@ -149,7 +149,7 @@ def test_expensive_subscriptions_are_refused_unless_allowed(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (["subs.txt", "none.xml"], "none.xml: No such file or directory"),
         (["none.txt", "docs"], "none.txt: file: No such file or directory"),
@@ -169,23 +169,23 @@ def test_expensive_subscriptions_are_refused_unless_allowed(here: Path) -> None:
         (["subs.txt", "docs", "--nonsense"], "--nonsense"),
     ],
 )
-def test_a_bad_call_is_exit_code_2_and_no_data(
-    here: Path, arguments: list[str], words: str
+def test_bad_call_is_exit_code_2_without_output(
+    here: Path, arguments: list[str], message: str
 ) -> None:
     result = run("match", *arguments)
     assert result.code == 2
     assert result.stdout == ""
-    assert words in result.stderr
+    assert message in result.stderr
 
 
-def test_names_that_are_not_utf_8_stay_json(here: Path) -> None:
+def test_document_names_outside_utf_8_are_valid_json(here: Path) -> None:
     name = os.fsdecode(b"docs/\xff\xc3\xa9.xml")
     Path(name).write_text("<b/>")
     result = run("match", "subs.txt", name, "docs/a.xml")
     assert [row["document"] for row in result.rows] == [name, "docs/a.xml"]
 
 
-def test_names_cannot_drive_the_terminal(here: Path) -> None:
+def test_control_characters_in_names_are_escaped(here: Path) -> None:
     result = run("match", "subs.txt", "\x1b[31mred")
     assert "\x1b" not in result.stderr
     assert "\\x1b[31mred" in result.stderr

@@ -11,7 +11,7 @@ from pathcast.errors import DocumentError
 from tests.cli.running import run, write
 
 
-def test_version() -> None:
+def test_version_is_printed() -> None:
     result = run("--version")
     assert (result.code, result.stdout) == (0, f"pathcast {__version__}\n")
 
@@ -25,13 +25,13 @@ def test_every_command_has_help_with_an_example_and_its_exit_codes(command: str)
         assert "Exit code: 0" in result.stdout
 
 
-def test_an_unknown_command_is_exit_code_2() -> None:
+def test_unknown_command_is_exit_code_2() -> None:
     result = run("mach")
     assert (result.code, result.stdout) == (2, "")
     assert "mach" in result.stderr
 
 
-def test_draw(tmp_path: Path) -> None:
+def test_draw_writes_the_automaton(tmp_path: Path) -> None:
     write(tmp_path, s__txt="/a/b\n/a//c[@d]\n", bad__txt="/a[\n/b\n")
     text = run("draw", tmp_path / "s.txt")
     dot = run("draw", tmp_path / "s.txt", "--dot")
@@ -49,17 +49,17 @@ def test_draw(tmp_path: Path) -> None:
     assert run("draw", tmp_path / "bad.txt", "--skip-bad").code == 0
 
 
-def test_the_feed_follows_from_its_seed() -> None:
+def test_demo_seed_determines_feed_and_subscriptions() -> None:
     def digest(seed: int) -> str:
         parts = [body for _, body in generate_feed(50, seed)]
-        parts += [repr(one).encode() for one in generate_subscriptions(50, 7, seed)]
+        parts += [repr(row).encode() for row in generate_subscriptions(50, 7, seed)]
         return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
     assert digest(1) == digest(1)
     assert digest(1) != digest(2)
 
 
-def test_what_is_broken_on_purpose_is_broken_and_nothing_else() -> None:
+def test_demo_feed_has_exactly_the_intended_malformed_documents() -> None:
     matcher = Matcher()
     failed = []
     for name, body in generate_feed(600, seed=3):
@@ -70,15 +70,15 @@ def test_what_is_broken_on_purpose_is_broken_and_nothing_else() -> None:
     assert len(failed) == 3
 
 
-def test_subscriptions_written_by_hand_do_as_they_say() -> None:
+def test_every_hand_written_subscription_but_the_misspelt_matches() -> None:
     matcher = Matcher()
-    for one in generate_subscriptions(12, 7, seed=1):
-        matcher.add(one.id, one.xpath, one.namespaces)
-    seen: set[str | int] = set()
+    for row in generate_subscriptions(12, 7, seed=1):
+        matcher.add(row.id, row.xpath, row.namespaces)
+    matched: set[str | int] = set()
     for _, body in generate_feed(300, seed=1):
         try:
-            seen.update(matcher.match(body))
+            matched.update(matcher.match(body))
         except DocumentError:
             continue
-    everybody = {one.id for one in generate_subscriptions(12, 7, seed=1)}
-    assert everybody - seen == {"misspelt"}
+    ids = {row.id for row in generate_subscriptions(12, 7, seed=1)}
+    assert ids - matched == {"misspelt"}

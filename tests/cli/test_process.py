@@ -1,4 +1,4 @@
-"""What only shows in a process of its own: exit codes, closed pipes, signals, terminals, many files."""
+"""Behaviour that needs a process: exit codes, closed pipes, signals, terminals, large folders."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import pytest
 from pathcast.files import Subscription, write_subscriptions
 from tests.cli.running import COMMAND, run_process, write
 
-MANY = 2000
+DOCUMENT_COUNT = 2000
 
 
 @pytest.fixture(scope="module")
-def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with 2,000 small documents, and subscriptions beside it."""
-    top = tmp_path_factory.mktemp("many")
-    for number in range(MANY):
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with 2,000 small documents in `docs`, and subscriptions in `subs.txt`."""
+    top = tmp_path_factory.mktemp("corpus")
+    for number in range(DOCUMENT_COUNT):
         folder = top / "docs" / f"{number % 10}"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{number:04}.xml").write_text(f"<a><b{number % 7} c='{number}'/></a>")
@@ -30,10 +30,10 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return top
 
 
-def test_many_files_in_one_run(many: Path) -> None:
-    result = run_process("match", many / "subs.txt", many / "docs")
+def test_thousands_of_files_are_matched_in_one_run(corpus: Path) -> None:
+    result = run_process("match", corpus / "subs.txt", corpus / "docs")
     assert (result.code, result.stderr) == (0, "")
-    assert len(result.rows) == MANY
+    assert len(result.rows) == DOCUMENT_COUNT
     assert [row["document"] for row in result.rows] == sorted(
         row["document"] for row in result.rows
     )
@@ -41,8 +41,8 @@ def test_many_files_in_one_run(many: Path) -> None:
         assert row["matches"] == [int(Path(row["document"]).stem) % 7 + 1]
 
 
-def test_a_reader_that_goes_away_is_no_error(many: Path) -> None:
-    command = [*COMMAND, "match", str(many / "subs.txt"), str(many / "docs")]
+def test_stdout_closed_while_writing_exits_with_141(corpus: Path) -> None:
+    command = [*COMMAND, "match", str(corpus / "subs.txt"), str(corpus / "docs")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -53,33 +53,37 @@ def test_a_reader_that_goes_away_is_no_error(many: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [["--version"], ["generate", "presets"]])
-def test_a_reader_that_is_gone_from_the_start(command: list[str]) -> None:
-    ours, theirs = os.pipe()
-    os.close(ours)
+def test_stdout_closed_before_writing_exits_with_141(command: list[str]) -> None:
+    read_end, write_end = os.pipe()
+    os.close(read_end)
     try:
-        found = subprocess.run(
-            [*COMMAND, *command], stdout=theirs, stderr=subprocess.PIPE, check=False, timeout=60
+        process = subprocess.run(
+            [*COMMAND, *command], stdout=write_end, stderr=subprocess.PIPE, check=False, timeout=60
         )
     finally:
-        os.close(theirs)
-    assert (found.returncode, found.stderr) == (141, b"")
+        os.close(write_end)
+    assert (process.returncode, process.stderr) == (141, b"")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_a_full_disk_is_said() -> None:
-    with Path("/dev/full").open("wb") as full:
-        found = subprocess.run(
-            [*COMMAND, "--version"], stdout=full, stderr=subprocess.PIPE, check=False, timeout=60
+def test_full_disk_is_reported() -> None:
+    with Path("/dev/full").open("wb") as full_device:
+        process = subprocess.run(
+            [*COMMAND, "--version"],
+            stdout=full_device,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=60,
         )
-    assert (found.returncode, found.stderr.count(b"\n")) == (2, 1)
-    assert b"No space left" in found.stderr
+    assert (process.returncode, process.stderr.count(b"\n")) == (2, 1)
+    assert b"No space left" in process.stderr
 
 
-def test_an_interruption_ends_it_with_130_and_whole_lines(tmp_path: Path) -> None:
+def test_interruption_exits_with_130_after_complete_lines(tmp_path: Path) -> None:
     write(tmp_path, s__txt="//a\n", a__xml="<a/>")
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    start = (  # whoever runs the tests may have switched interruptions off
+    start = (  # the test runner may ignore SIGINT, and its children inherit that
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
         "from pathcast.cli import main; main()"
     )
@@ -89,7 +93,7 @@ def test_an_interruption_ends_it_with_130_and_whole_lines(tmp_path: Path) -> Non
         subprocess.Popen(
             command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process,
-        pipe.open("wb"),  # opens when the command opens it: it is at the second document
+        pipe.open("wb"),  # blocks until the command opens the second document
     ):
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=60)
@@ -107,35 +111,33 @@ def test_an_interruption_ends_it_with_130_and_whole_lines(tmp_path: Path) -> Non
         (["explain", "//b", "a.xml"], 1),
     ],
 )
-def test_exit_codes(tmp_path: Path, arguments: list[str], code: int) -> None:
+def test_exit_code_of_the_process(tmp_path: Path, arguments: list[str], code: int) -> None:
     write(tmp_path, s__txt="//a\n", a__xml="<a/>", bad__xml="<a>")
-    found = subprocess.run(
+    process = subprocess.run(
         [*COMMAND, *arguments], cwd=tmp_path, capture_output=True, check=False, timeout=60
     )
-    assert found.returncode == code
-    assert b"Traceback" not in found.stderr
+    assert process.returncode == code
+    assert b"Traceback" not in process.stderr
 
 
-def test_progress_is_shown_on_a_terminal_and_the_data_stay_clean(
-    many: Path, tmp_path: Path
-) -> None:
-    ours, theirs = pty.openpty()
+def test_progress_is_shown_on_a_terminal_but_not_in_the_data(corpus: Path, tmp_path: Path) -> None:
+    controller, terminal_end = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
-    command = [*COMMAND, "match", str(many / "subs.txt"), str(many / "docs")]
-    shown = b""
+    command = [*COMMAND, "match", str(corpus / "subs.txt"), str(corpus / "docs")]
+    screen = b""
     with (
         (tmp_path / "out").open("wb") as out,
-        subprocess.Popen(command, stdout=out, stderr=theirs, env=environment) as process,
-        os.fdopen(ours, "rb", buffering=0) as terminal,
+        subprocess.Popen(command, stdout=out, stderr=terminal_end, env=environment) as process,
+        os.fdopen(controller, "rb", buffering=0) as terminal,
     ):
-        os.close(theirs)
+        os.close(terminal_end)
         try:
-            while part := terminal.read(65536):
-                shown += part
-        except OSError:  # how Linux says that nobody writes to it any more
+            while chunk := terminal.read(65536):
+                screen += chunk
+        except OSError:  # Linux: the other end is closed
             pass
     assert process.returncode == 0
-    assert b"matching" in shown
+    assert b"matching" in screen
     stdout = (tmp_path / "out").read_bytes()
-    assert stdout.count(b"\n") == MANY
+    assert stdout.count(b"\n") == DOCUMENT_COUNT
     assert b"\x1b" not in stdout

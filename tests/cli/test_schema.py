@@ -4,7 +4,7 @@ import json
 import sys
 from io import StringIO
 from pathlib import Path
-from subprocess import run as start
+from subprocess import run as run_python
 
 import pytest
 from lxml import etree
@@ -20,7 +20,8 @@ from tests.cli.running import Result, run
 
 BOOK = """
 <!ELEMENT book (title, author+, section+)><!ELEMENT title (#PCDATA)><!ELEMENT author (#PCDATA)>
-<!ELEMENT section (title, (p | section)*)><!ATTLIST section id ID #IMPLIED level (easy | hard) 'easy'>
+<!ELEMENT section (title, (p | section)*)>
+<!ATTLIST section id ID #IMPLIED level (easy | hard) 'easy'>
 <!ELEMENT p (#PCDATA)>
 """
 
@@ -37,7 +38,7 @@ def book(tmp_path: Path) -> Path:
 
 
 def lines(result: Result) -> list[str]:
-    """The lines of the tables, each white space made one blank."""
+    """Return the lines of the tables with runs of white space collapsed."""
     return [" ".join(line.split()) for line in result.stdout.splitlines()]
 
 
@@ -51,11 +52,11 @@ def test_help_has_an_example_and_the_exit_codes() -> None:
     assert " ".join(SCHEMA_NAMES[:2]).replace(" ", ", ") in show("-h").stdout
 
 
-def test_a_file_is_summed_up(book: Path) -> None:
+def test_summary_of_a_dtd_file(book: Path) -> None:
     result = show(book)
     assert (result.code, result.stderr) == (0, "")
-    found = lines(result)
-    assert found[0] == "my.dtd"
+    shown_lines = lines(result)
+    assert shown_lines[0] == "my.dtd"
     for line in (
         "elements 5",
         "attributes 2",
@@ -71,55 +72,55 @@ def test_a_file_is_summed_up(book: Path) -> None:
         "section 2 2 (title, (p | section)*)",
         "p 3 (#PCDATA)",
     ):
-        assert line in found
+        assert line in shown_lines
     assert "\x1b" not in result.stdout
 
 
-def test_a_schema_without_recursion() -> None:
-    found = lines(show("bib"))
-    assert "recursion none" in found
-    assert "longest root path 4" in found
-    assert f"about {describe_schema('bib')}" in found
-    assert "recursive components" not in found
+def test_summary_of_a_schema_without_recursion() -> None:
+    shown_lines = lines(show("bib"))
+    assert "recursion none" in shown_lines
+    assert "longest root path 4" in shown_lines
+    assert f"about {describe_schema('bib')}" in shown_lines
+    assert "recursive components" not in shown_lines
 
 
 @pytest.mark.parametrize("name", SCHEMA_NAMES)
-def test_every_bundled_schema_by_name_one_line_an_element(name: str) -> None:
+def test_bundled_schema_has_one_line_per_element(name: str) -> None:
     result = show(name)
     assert (result.code, result.stderr) == (0, "")
-    found = lines(result)
-    table = found[found.index("elements") + 4 :]
+    shown_lines = lines(result)
+    table = shown_lines[shown_lines.index("elements") + 4 :]
     assert [line.split()[0] for line in table] == list(bundled_schema(name).elements)
     for line, element in zip(table, bundled_schema(name).elements.values(), strict=True):
-        assert line.endswith(f" {element.model}")  # nobody watches: nothing is cut
+        assert line.endswith(f" {element.model}")  # not a terminal: nothing is cut
 
 
-def test_a_narrow_terminal_cuts_content_models_and_nothing_else() -> None:
+def test_narrow_terminal_cuts_only_content_models() -> None:
     text = StringIO()
     Console(file=text, width=72).print(element_table(bundled_schema("news")))
-    found = [
+    rows = [
         line.rstrip().split(maxsplit=3) for line in text.getvalue().splitlines()[4:] if line.strip()
     ]
-    assert [row[:2] for row in found] == [
+    assert [row[:2] for row in rows] == [
         [name, str(bundled_schema("news").graph.depth[name])]
         for name in bundled_schema("news").elements
     ]
-    assert any(row[-1].endswith("\u2026") for row in found)
+    assert any(row[-1].endswith("\u2026") for row in rows)
 
 
-def test_json(book: Path) -> None:
+def test_json_has_the_summary_and_all_elements(book: Path) -> None:
     (row,) = show("news", "--json").rows
     assert row["about"] == describe_schema("news")
     assert row["summary"] == json.loads(json.dumps(summarize(bundled_schema("news")).as_dict()))
-    assert [one["name"] for one in row["elements"]] == list(bundled_schema("news").elements)
+    assert [element["name"] for element in row["elements"]] == list(bundled_schema("news").elements)
     (row,) = show(book, "--json").rows
     assert "about" not in row
     assert row["summary"]["name"] == "my.dtd"
     assert row["elements"][3]["parents"] == ["book", "section"]
 
 
-def test_one_element(book: Path) -> None:
-    found = lines(show(book, "--element", "section"))
+def test_element_shows_its_details(book: Path) -> None:
+    shown_lines = lines(show(book, "--element", "section"))
     for line in (
         "section",
         "content (title, (p | section)*)",
@@ -132,16 +133,16 @@ def test_one_element(book: Path) -> None:
         "id ID #IMPLIED",
         'level (easy | hard) "easy"',
     ):
-        assert line in found
-    plain = lines(show(book, "--element", "p"))
-    assert "attributes" not in plain
-    assert not any("recursive" in line for line in plain)
+        assert line in shown_lines
+    other_lines = lines(show(book, "--element", "p"))
+    assert "attributes" not in other_lines
+    assert not any("recursive" in line for line in other_lines)
     (row,) = show("news", "--element", "em", "--json").rows
     expected = json.loads(json.dumps(describe_element(bundled_schema("news"), "em").as_dict()))
     assert row == {"schema": "news", **expected}
 
 
-def test_root_paths() -> None:
+def test_root_paths_are_listed_up_to_a_depth() -> None:
     result = show("news", "--paths", "5")
     expected = ["/" + "/".join(path) for path in root_paths(bundled_schema("news"), 5)]
     assert result.stdout.splitlines() == expected
@@ -151,7 +152,7 @@ def test_root_paths() -> None:
     assert len(show("bib", "--paths", "1000").stdout.splitlines()) == 11
 
 
-def test_too_many_root_paths() -> None:
+def test_too_many_root_paths_are_rejected() -> None:
     result = show("news", "--paths", "50")
     assert (result.code, result.stdout) == (2, "")
     total = sum(count_paths(bundled_schema("news"), 10))
@@ -160,14 +161,14 @@ def test_too_many_root_paths() -> None:
     )
 
 
-def test_another_root(book: Path) -> None:
-    found = lines(show(book, "--root", "section"))
-    assert "root section" in found
-    assert "not below a root book, author" in found
+def test_root_option_replaces_the_root(book: Path) -> None:
+    shown_lines = lines(show(book, "--root", "section"))
+    assert "root section" in shown_lines
+    assert "not below a root book, author" in shown_lines
     assert "root person" in lines(show("news", "--root", "person"))
 
 
-def test_drawings(tmp_path: Path) -> None:
+def test_drawings_match_the_library(tmp_path: Path) -> None:
     assert show("news", "--dot").stdout == dot(bundled_schema("news"))
     assert show("news", "--svg", "-").stdout == svg(bundled_schema("news"))
     file = tmp_path / "out.svg"
@@ -178,7 +179,7 @@ def test_drawings(tmp_path: Path) -> None:
     etree.parse(file)
 
 
-def test_a_drawing_that_cannot_be_written(tmp_path: Path) -> None:
+def test_unwritable_drawing_is_rejected(tmp_path: Path) -> None:
     result = show("news", "--svg", tmp_path / "none" / "out.svg")
     assert (result.code, result.stdout) == (2, "")
     assert "cannot write the drawing: No such file or directory" in result.stderr
@@ -195,13 +196,13 @@ def test_a_drawing_that_cannot_be_written(tmp_path: Path) -> None:
         ("--svg", "-", "--dot"),
     ],
 )
-def test_two_things_at_once(arguments: tuple[str, ...]) -> None:
+def test_conflicting_views_are_rejected(arguments: tuple[str, ...]) -> None:
     result = show("news", *arguments)
     assert (result.code, result.stdout) == (2, "")
     assert "cannot be written at once" in result.stderr
 
 
-def test_what_is_missing_is_said_and_no_error(tmp_path: Path) -> None:
+def test_missing_parts_of_a_dtd_are_warnings(tmp_path: Path) -> None:
     (tmp_path / "a.dtd").write_text(
         '<!ENTITY % m SYSTEM "module.mod">%m;<!ELEMENT a (b?, c?, d?)><!ELEMENT d (d)>'
     )
@@ -213,13 +214,13 @@ def test_what_is_missing_is_said_and_no_error(tmp_path: Path) -> None:
     assert show(tmp_path / "a.dtd", "--json").code == 0
 
 
-def test_a_long_list_of_what_is_missing_is_cut(tmp_path: Path) -> None:
+def test_long_warning_is_cut(tmp_path: Path) -> None:
     children = ", ".join(f"c{i}?" for i in range(40))
     (tmp_path / "a.dtd").write_text(f"<!ELEMENT a ({children})>")
     assert show(tmp_path / "a.dtd").stderr.rstrip().endswith("c8, c9 and 30 more")
 
 
-def test_files_through_a_catalog(tmp_path: Path) -> None:
+def test_catalog_locates_included_files(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "others").mkdir()
     (tmp_path / "own" / "a.dtd").write_text('<!ENTITY % m SYSTEM "m.mod">%m;<!ELEMENT a (b)>')
@@ -235,7 +236,7 @@ def test_files_through_a_catalog(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "expected"),
+    ("arguments", "messages"),
     [
         (("nws",), ["unreadable: nws: No such file", "hint: did you mean news?"]),
         (("qqq",), ["No such file", "bundled schemas are news, protein"]),
@@ -250,9 +251,9 @@ def test_files_through_a_catalog(tmp_path: Path) -> None:
         (("my.dtd", "--paths", "0"), ["--paths"]),
     ],
 )
-def test_errors(
+def test_bad_arguments_are_rejected(
     arguments: tuple[str, ...],
-    expected: list[str],
+    messages: list[str],
     tmp_path: Path,
     book: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -262,11 +263,11 @@ def test_errors(
     monkeypatch.chdir(tmp_path)
     result = show(*arguments)
     assert (result.code, result.stdout) == (2, "")
-    for words in expected:
-        assert words in result.stderr
+    for message in messages:
+        assert message in result.stderr
 
 
-def test_a_bundled_name_is_not_a_file_unless_written_as_a_path(
+def test_bundled_name_takes_precedence_over_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "news").write_text("<!ELEMENT mine EMPTY>")
@@ -275,7 +276,7 @@ def test_a_bundled_name_is_not_a_file_unless_written_as_a_path(
     assert "root mine" in lines(show("./news"))
 
 
-def test_nothing_drives_the_terminal(tmp_path: Path) -> None:
+def test_control_characters_are_escaped(tmp_path: Path) -> None:
     file = tmp_path / "\x1b[2Jx.dtd"
     file.write_text("<!ELEMENT a (b?)><!ATTLIST a n CDATA '\u009b2J'>")
     for result in (show(file), show(file, "--element", "a"), show(file, "--dot")):
@@ -283,7 +284,7 @@ def test_nothing_drives_the_terminal(tmp_path: Path) -> None:
         assert not {"\x1b", "\u009b"} & set(result.stdout + result.stderr)
 
 
-def test_other_commands_do_not_wait_for_it() -> None:
+def test_other_commands_do_not_import_the_schema_package() -> None:
     code = "import sys, pathcast.cli.app; print({'networkx', 'pathcast.schema'} & set(sys.modules))"
-    found = start([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout == "set()\n"
+    process = run_python([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout == "set()\n"

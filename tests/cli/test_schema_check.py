@@ -7,12 +7,12 @@ from tests.cli.running import run
 from tests.oracle import oracle
 
 
-def test_yes_no_and_not_known() -> None:
-    found = run(
+def test_answers_are_yes_no_and_undecided() -> None:
+    result = run(
         "schema", "check", "news", "//body.head[headline]", "/news/boddy", "//p[following::a]"
     )
-    assert found.code == 1
-    yes, example, no, caret, reason, unknown, _ = found.stdout.splitlines()
+    assert result.code == 1
+    yes, example, no, caret, reason, unknown, _ = result.stdout.splitlines()
     assert yes == "yes //body.head[headline]"
     assert oracle("//body.head[headline]", None, example.strip().encode())
     assert not bundled_schema("news").faults(example.strip().encode())
@@ -21,9 +21,9 @@ def test_yes_no_and_not_known() -> None:
     assert unknown == "?   //p[following::a]"
 
 
-def test_a_file_of_subscriptions(tmp_path: Path) -> None:
+def test_file_of_subscriptions_is_checked(tmp_path: Path) -> None:
     (tmp_path / "s.tsv").write_text("one\t//book/title\ntwo\t//book/titel\n")
-    found = run(
+    result = run(
         "schema",
         "check",
         "book",
@@ -32,8 +32,8 @@ def test_a_file_of_subscriptions(tmp_path: Path) -> None:
         "--only-impossible",
         "--json",
     )
-    assert found.code == 1
-    assert found.rows == [
+    assert result.code == 1
+    assert result.rows == [
         {
             "id": "two",
             "xpath": "//book/titel",
@@ -45,13 +45,13 @@ def test_a_file_of_subscriptions(tmp_path: Path) -> None:
     ]
 
 
-def test_all_can_match() -> None:
-    found = run("schema", "check", "book", "//section/title", "--json")
-    assert found.code == 0
-    assert found.rows[0]["satisfiable"] is True
+def test_exit_code_is_0_if_all_can_match() -> None:
+    result = run("schema", "check", "book", "//section/title", "--json")
+    assert result.code == 0
+    assert result.rows[0]["satisfiable"] is True
 
 
-def test_bad_calls(tmp_path: Path) -> None:
+def test_bad_calls_are_rejected(tmp_path: Path) -> None:
     assert run("schema", "check", "book").code == 2
     assert run("schema", "check", "nothing.dtd", "//a").code == 2
     assert run("schema", "check", "book", "--subscriptions", tmp_path / "none.txt").code == 2
@@ -61,9 +61,9 @@ def test_bad_calls(tmp_path: Path) -> None:
     assert "yes //book" in bad.stdout
 
 
-def test_namespaces(tmp_path: Path) -> None:
+def test_namespace_prefixes_are_resolved(tmp_path: Path) -> None:
     (tmp_path / "m.dtd").write_text(
         "<!ELEMENT m:a EMPTY><!ATTLIST m:a xmlns:m CDATA #FIXED 'urn:m'>"
     )
-    found = run("schema", "check", tmp_path / "m.dtd", "//k:a", "--namespace", "k=urn:m", "--json")
-    assert found.rows[0]["example"] == '<m:a xmlns:m="urn:m"/>'
+    result = run("schema", "check", tmp_path / "m.dtd", "//k:a", "--namespace", "k=urn:m", "--json")
+    assert result.rows[0]["example"] == '<m:a xmlns:m="urn:m"/>'

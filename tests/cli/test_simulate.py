@@ -34,7 +34,7 @@ def rows(text: str) -> dict[str, str]:
     return {line.split("  ")[0]: line.split("  ", 1)[1].strip() for line in lines}
 
 
-def test_the_summary() -> None:
+def test_summary_has_the_figures_of_the_run() -> None:
     result = run("simulate", "good.txt")
     assert (result.code, result.stderr) == (0, "")
     summary = rows(result.stdout)
@@ -48,7 +48,7 @@ def test_the_summary() -> None:
     assert "wasted" not in summary
 
 
-def test_failed_expectations() -> None:
+def test_failed_expectations_are_reported_with_their_lines() -> None:
     result = run("simulate", "bad.txt")
     assert result.code == 1
     assert rows(result.stdout)["expectations"] == "3, 2 failed"
@@ -58,7 +58,7 @@ def test_failed_expectations() -> None:
     ]
 
 
-def test_json() -> None:
+def test_json_has_the_figures_and_failures() -> None:
     result = run("simulate", "bad.txt", "--json")
     assert result.code == 1
     (summary,) = result.rows
@@ -78,7 +78,7 @@ def test_json() -> None:
     assert run("simulate", "good.txt", "--json").rows[0]["passed"] is True
 
 
-def test_traces(tmp_path: Path) -> None:
+def test_trace_is_written_to_a_file_or_stdout(tmp_path: Path) -> None:
     result = run("simulate", "good.txt", "--trace", "t.txt")
     assert result.code == 0
     lines = (tmp_path / "t.txt").read_text().splitlines()
@@ -89,7 +89,7 @@ def test_traces(tmp_path: Path) -> None:
     assert run("simulate", "good.txt", "--trace", "no/such/folder/t").code == 2
 
 
-def test_changes() -> None:
+def test_options_override_the_scenario() -> None:
     flood = run("simulate", "good.txt", "--strategy", "no-Adv-no-Cov")
     assert "presence" in rows(flood.stdout)["messages"]
     slow = run("simulate", "good.txt", "--costs", "engine")
@@ -120,20 +120,20 @@ def test_changes() -> None:
         (["good.txt", "--draw", "-"], "- should end with .svg"),
     ],
 )
-def test_bad_calls(arguments: list[str], complaint: str) -> None:
+def test_bad_calls_are_rejected(arguments: list[str], complaint: str) -> None:
     result = run("simulate", *arguments)
     assert (result.code, result.stdout) == (2, "")
     assert complaint in result.stderr
 
 
-def test_a_scenario_that_is_not_utf_8(tmp_path: Path) -> None:
+def test_scenario_outside_utf_8_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_bytes(b"topology line 2\n\xff")
     result = run("simulate", "x.txt")
     assert result.code == 2
     assert "is not UTF-8" in result.stderr
 
 
-def test_from_stdin_as_a_process() -> None:
+def test_scenario_may_be_standard_input() -> None:
     result = run_process("simulate", "-", stdin=GOOD.encode())
     assert (result.code, result.stderr) == (0, "")
     assert "1, all met" in result.stdout
@@ -143,7 +143,7 @@ def test_help_has_an_example() -> None:
     assert "Example" in run("simulate", "--help").stdout
 
 
-def test_tables_and_reasons() -> None:
+def test_inspect_and_why_show_tables_and_reasons() -> None:
     shown = run("simulate", "good.txt", "--inspect", "b2", "--why", "d1").stdout
     assert "b2: advertisements (SRT)" in shown
     assert "b2: interests (PRT), and how they were sent on" in shown
@@ -152,9 +152,9 @@ def test_tables_and_reasons() -> None:
     assert "taken: an entry matches" in shown
     (summary,) = run("simulate", "good.txt", "--json", "--inspect", "b2", "--why", "d2").rows
     assert [row["origin"] for row in summary["tables"]["b2"]["advertisements"]] == ["b1"]
-    (only,) = summary["why"]  # no subscriber matches, so it stays at its origin
-    assert (only["broker"], only["from"]) == ("b1", None)
-    assert [way["taken"] for way in only["ways"]] == [False, False]
+    (visit,) = summary["why"]  # no subscriber matches, so it stays at its origin
+    assert (visit["broker"], visit["from"]) == ("b1", None)
+    assert [way["taken"] for way in visit["ways"]] == [False, False]
 
 
 @pytest.mark.parametrize(
@@ -165,14 +165,16 @@ def test_tables_and_reasons() -> None:
         (["--draw", "no/such/folder/x.svg"], "cannot be written"),
     ],
 )
-def test_unknown_names_and_unwritable_files(arguments: list[str], complaint: str) -> None:
+def test_unknown_names_and_unwritable_files_are_reported_after_the_summary(
+    arguments: list[str], complaint: str
+) -> None:
     result = run("simulate", "good.txt", *arguments)
     assert result.code == 2
     assert complaint in result.stderr
     assert rows(result.stdout)["expectations"] == "1, all met"  # the summary is shown all the same
 
 
-def test_inspection_of_a_broker_that_is_down(tmp_path: Path) -> None:
+def test_inspecting_a_broker_that_is_down(tmp_path: Path) -> None:
     write(tmp_path, down__txt=GOOD + "crash b2\n")
     result = run("simulate", "down.txt", "--inspect", "b2", "--why", "d1", "--why", "d2")
     assert result.code == 0
@@ -185,7 +187,7 @@ def test_inspection_of_a_broker_that_is_down(tmp_path: Path) -> None:
     assert [visit["ways"] is None for visit in summary["why"]] == [False, True, False]
 
 
-def test_refused_documents(tmp_path: Path) -> None:
+def test_refused_documents_are_listed(tmp_path: Path) -> None:
     text = GOOD + "publish d3 by P <a><b></a>\nuntil idle\nexpect d3 refused\n"
     write(tmp_path, refused__txt=text)
     result = run("simulate", "refused.txt", "--why", "d3")
@@ -196,12 +198,12 @@ def test_refused_documents(tmp_path: Path) -> None:
     assert list(summary["refusals"]) == ["d3"]
     assert summary["why"][0]["refused"] == summary["refusals"]["d3"]
     assert (summary["expectations"], summary["seed"]) == (2, 0)
-    many = "".join(f"publish e{n} by P <a>\n" for n in range(5))
-    write(tmp_path, many__txt=text + many)
+    refused = "".join(f"publish e{n} by P <a>\n" for n in range(5))
+    write(tmp_path, many__txt=text + refused)
     assert "and 3 more" in run("simulate", "many.txt").stdout
 
 
-def test_reasons_for_an_overlay_that_is_not_idle(tmp_path: Path) -> None:
+def test_reasons_why_the_overlay_is_not_idle_are_reported(tmp_path: Path) -> None:
     write(tmp_path, busy__txt=GOOD + "crash b1\npublish d3 by P <a/>\nuntil idle\n")
     result = run("simulate", "busy.txt")
     assert result.code == 1
@@ -211,7 +213,7 @@ def test_reasons_for_an_overlay_that_is_not_idle(tmp_path: Path) -> None:
     assert "b2-b3 is cut; b2 keeps d3 for others" in run("simulate", "cut.txt").stderr
 
 
-def test_lost_frames(tmp_path: Path) -> None:
+def test_lost_frames_are_counted(tmp_path: Path) -> None:
     """Frames are lost at a broker that is down and on a cut link; crashed brokers count too."""
     write(
         tmp_path,
@@ -224,17 +226,17 @@ def test_lost_frames(tmp_path: Path) -> None:
     write(tmp_path, gone__txt=GOOD + "crash b2\npublish d3 by P <a><b/></a>\nafter 2s\ncrash b1\n")
     result = run("simulate", "gone.txt", "--trace", "-")
     assert "b1 -> b2 publish d3 of b1 is lost: b2 is down" in result.stdout
-    lost, _, again, *_ = rows(result.stdout.partition("\noverlay")[2])["frames"].split()
+    lost, _, retransmitted, *_ = rows(result.stdout.partition("\noverlay")[2])["frames"].split()
     assert int(lost) >= 2
-    assert int(again) >= 1
+    assert int(retransmitted) >= 1
 
 
-def test_a_byte_order_mark(tmp_path: Path) -> None:
+def test_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "bom.txt").write_bytes(b"\xef\xbb\xbf" + GOOD.encode())
     assert run("simulate", "bom.txt").code == 0
 
 
-def test_tables_as_files(tmp_path: Path) -> None:
+def test_tables_are_written_as_subscription_files(tmp_path: Path) -> None:
     assert run("simulate", "good.txt", "--tables", "tables").code == 0
     assert sorted(path.name for path in (tmp_path / "tables").iterdir()) == [
         "b1.jsonl",
@@ -248,7 +250,7 @@ def test_tables_as_files(tmp_path: Path) -> None:
     assert run("simulate", "good.txt", "--tables", "good.txt").code == 2
 
 
-def test_tables_of_an_earlier_run(tmp_path: Path) -> None:
+def test_tables_of_an_earlier_run_are_replaced(tmp_path: Path) -> None:
     run("simulate", "good.txt", "--tables", "tables")
     write(tmp_path, down__txt=GOOD + "crash b2\n")
     result = run("simulate", "down.txt", "--tables", "tables")
@@ -260,7 +262,7 @@ def test_tables_of_an_earlier_run(tmp_path: Path) -> None:
     assert "b3.jsonl is there already, and of another overlay" in result.stderr
 
 
-def test_a_picture(tmp_path: Path) -> None:
+def test_overlay_is_drawn(tmp_path: Path) -> None:
     assert run("simulate", "good.txt", "--draw", "x.svg").code == 0
     text = (tmp_path / "x.svg").read_text()
     assert "<svg" in text[:100]

@@ -1,4 +1,4 @@
-"""The documentation agrees with the code: links, the command reference, error kinds, the notebook."""
+"""The documentation agrees with the code: links, commands, error kinds, examples, notebooks."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def broken_links(page: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_have_a_target(page: Path) -> None:
     assert broken_links(page) == []
 
 
-def test_a_broken_link_is_reported(tmp_path: Path) -> None:
+def test_broken_link_is_reported(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# A b\n[x](#a-b) [y](#c) [z](other.md) `[w](none.md)`\n", encoding="utf-8")
     assert broken_links(page) == ["#c", "other.md"]

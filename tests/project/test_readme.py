@@ -1,4 +1,4 @@
-"""The examples of README.md do what it says, and the guard that checks them can bark."""
+"""The examples of README.md print what it shows, and failing examples are reported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.project.readme import Block, blocks, commands, run, shows
 README = Path(__file__).parents[2] / "README.md"
 
 
-def test_readme_keeps_its_promises(tmp_path: Path) -> None:
+def test_readme_examples_print_what_it_shows(tmp_path: Path) -> None:
     assert README.is_file(), "README.md is missing"
     markdown = README.read_text(encoding="utf-8")
     languages = {block.language for block in blocks(markdown)}
@@ -21,7 +21,7 @@ def test_readme_keeps_its_promises(tmp_path: Path) -> None:
     assert not complaints, "\n\n".join(complaints)
 
 
-def test_blocks_are_found_with_their_lines() -> None:
+def test_blocks_have_their_lines() -> None:
     markdown = "# t\n\n```python\na = 1\n```\n````text\n```\nb\n````\n``` console\n$ c\n```\n"
     assert list(blocks(markdown)) == [
         Block("python", 4, "a = 1\n"),
@@ -30,14 +30,14 @@ def test_blocks_are_found_with_their_lines() -> None:
     ]
 
 
-def test_open_block_is_refused() -> None:
+def test_unclosed_block_is_rejected() -> None:
     with pytest.raises(ValueError, match="line 2 is not closed"):
         list(blocks("```python\na\n"))
 
 
-def test_commands_may_go_on_and_print() -> None:
-    found = commands(Block("console", 5, "$ cat <<E\n> a\n>\n> E\na\n\n$ true\n"))
-    assert [(c.line, c.text, c.output) for c in found] == [
+def test_commands_may_have_continuation_lines_and_output() -> None:
+    parsed = commands(Block("console", 5, "$ cat <<E\n> a\n>\n> E\na\n\n$ true\n"))
+    assert [(command.line, command.text, command.output) for command in parsed] == [
         (5, "cat <<E\na\n\nE", ("a", "")),
         (11, "true", ()),
     ]
@@ -56,7 +56,7 @@ def test_commands_may_go_on_and_print() -> None:
         (("a.c",), "a.c"),
     ],
 )
-def test_output_as_promised(expected: tuple[str, ...], actual: str) -> None:
+def test_output_matches(expected: tuple[str, ...], actual: str) -> None:
     assert shows(expected, actual)
 
 
@@ -72,7 +72,7 @@ def test_output_as_promised(expected: tuple[str, ...], actual: str) -> None:
         (("a",), " a\n"),
     ],
 )
-def test_output_not_as_promised(expected: tuple[str, ...], actual: str) -> None:
+def test_output_differs(expected: tuple[str, ...], actual: str) -> None:
     assert not shows(expected, actual)
 
 
@@ -119,15 +119,15 @@ def test_examples_share_folder_and_names(tmp_path: Path) -> None:
         ("console", "$ no-such-command-here\n...\n", "fails with status 127"),
     ],
 )
-def test_broken_promises_are_told(
+def test_failing_examples_are_reported(
     tmp_path: Path, language: str, example: str, complaint: str
 ) -> None:
-    found = run(f"```{language}\n{example}```\n", tmp_path)
-    assert len(found) == 1
-    assert complaint in found[0]
+    complaints = run(f"```{language}\n{example}```\n", tmp_path)
+    assert len(complaints) == 1
+    assert complaint in complaints[0]
 
 
-def test_commands_are_those_of_this_environment(tmp_path: Path) -> None:
+def test_commands_run_in_this_environment(tmp_path: Path) -> None:
     markdown = dedent("""\
         ```console
         $ python -c 'import pathcast; print(pathcast.__version__)'

@@ -1,4 +1,4 @@
-"""The stubs of the compiled core say what is there."""
+"""The stubs of the compiled modules are complete and correct."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-# What Cython adds to every module or class, and what stubs have no need to say.
-MADE_BY_CYTHON = (
+# Members that Cython adds to every module or class; stubs omit them.
+ADDED_BY_CYTHON = (
     "__reduce_cython__ is not present",
     "__setstate_cython__ is not present",
     "__test__ is not present",
@@ -25,19 +25,19 @@ CORES = (
 )
 
 
-def test_stubs_of_the_core() -> None:
+def test_stubs_match_the_compiled_modules() -> None:
     command = [sys.executable, "-m", "mypy.stubtest", "--concise", "--ignore-disjoint-bases"]
-    found = subprocess.run(
+    process = subprocess.run(
         [*command, *CORES],
         capture_output=True,
         text=True,
         check=False,
         cwd=Path(__file__).parents[2],
     )
-    said = found.stdout.splitlines()
-    wrong = [line for line in said if not any(one in line for one in MADE_BY_CYTHON)]
-    assert wrong == []
-    assert "error" not in found.stderr
+    lines = process.stdout.splitlines()
+    mismatches = [line for line in lines if not any(note in line for note in ADDED_BY_CYTHON)]
+    assert mismatches == []
+    assert "error" not in process.stderr
 
 
 @pytest.mark.parametrize("name", CORES)

@@ -19,7 +19,13 @@ from pathcast.documents import Limits
 from pathcast.errors import AdvertisementError, DocumentError, FormatError, SubscriptionError
 
 if TYPE_CHECKING:
-    from pathcast.routing.advertisement import Advertisement
+    from collections import Counter
+
+    from pathcast.routing.advertisement import (
+        Advertisement,
+        AdvertisementExpression,
+        RecursionClass,
+    )
 
 __all__ = ["advertise"]
 
@@ -209,26 +215,10 @@ def _write_expressions(
         say(f"pathcast: {name}: {error.message}", "red")
         say("  hint: --paths --depth N lists the paths up to a depth; --overlaps still works")
         raise typer.Exit(BAD_CALL) from None
-    total = class_counts.total()
     if as_json:
-        rows = [
-            {
-                "class": expression.kind.value,
-                "text": str(expression) if expression.size <= _MAX_JSON_NAMES else None,
-                "names": expression.size,
-            }
-            for expression in first_expressions
-        ]
-        output.json(
-            {
-                "name": name,
-                "count": total,
-                "classes": {kind.value: class_counts[kind] for kind in RecursionClass},
-                "advertisements": rows,
-                "automaton": advertisement.to_json(),
-            }
-        )
+        output.json(_expressions_dict(name, advertisement, class_counts, first_expressions))
         return
+    total = class_counts.total()
     for expression in first_expressions:
         output.text(f"{expression.kind.value:<20}{expression.abbreviate()}")
     classes = ", ".join(
@@ -243,3 +233,28 @@ def _write_expressions(
     )
     if not total and depth is None:
         say("  there is no finite document: every element requires a child")
+
+
+def _expressions_dict(
+    name: str,
+    advertisement: Advertisement,
+    class_counts: Counter[RecursionClass],
+    first_expressions: list[AdvertisementExpression],
+) -> dict[str, object]:
+    from pathcast.routing.advertisement import RecursionClass
+
+    rows = [
+        {
+            "class": expression.kind.value,
+            "text": str(expression) if expression.size <= _MAX_JSON_NAMES else None,
+            "names": expression.size,
+        }
+        for expression in first_expressions
+    ]
+    return {
+        "name": name,
+        "count": class_counts.total(),
+        "classes": {kind.value: class_counts[kind] for kind in RecursionClass},
+        "advertisements": rows,
+        "automaton": advertisement.to_json(),
+    }

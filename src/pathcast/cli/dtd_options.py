@@ -35,7 +35,7 @@ DtdArgument = Annotated[
 OptionalDtdArgument = Annotated[
     str | None,
     typer.Argument(
-        metavar="[DTD]",
+        metavar="DTD",
         help="A DTD file, or the name of a bundled schema (./news is a file).",
         show_default=False,
     ),

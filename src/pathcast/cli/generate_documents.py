@@ -119,7 +119,7 @@ def generate_documents(
         typer.Option(
             "--format",
             metavar="|".join(DOCUMENT_FORMATS),
-            help="The format of --out; by default its name tells.",
+            help="The format of --out; default: by its suffix.",
         ),
     ] = None,
     common: GenerateOptions,

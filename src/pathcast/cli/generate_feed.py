@@ -62,7 +62,7 @@ def generate_feed(
         typer.Option(
             "--format",
             metavar="|".join(_FORMATS),
-            help="The format of --out; by default its name tells.",
+            help="The format of --out; default: by its suffix.",
         ),
     ] = None,
     common: GenerateOptions,

@@ -57,7 +57,7 @@ def generate_subscriptions(
             "--format",
             metavar="|".join(FORMATS),
             parser=format_name,
-            help="The format of --out; by default its name tells.",
+            help="The format of --out; default: by its suffix.",
         ),
     ] = None,
     common: GenerateOptions,

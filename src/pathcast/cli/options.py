@@ -86,7 +86,7 @@ FormatOption = Annotated[
         "--format",
         metavar="|".join(FORMATS),
         parser=format_name,
-        help="The format of SUBSCRIPTIONS, if its name does not tell.",
+        help="The format of SUBSCRIPTIONS; default: by its suffix.",
     ),
 ]
 NamespaceOption = Annotated[

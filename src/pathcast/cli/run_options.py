@@ -48,7 +48,7 @@ class SourceOptions:
         typer.Option(
             "--read",
             help="What IN holds: documents in files, rows of .csv, .json or .jsonl, JSON lines with"
-            " a body, a parquet table with a body. By default its name tells.",
+            " a body, a parquet table with a body; default: by its name.",
         ),
     ] = None
     group_by: Annotated[

@@ -31,7 +31,7 @@ _MAX_EXAMPLE_CHARACTERS = 400
 def check(
     dtd: DtdArgument,
     xpaths: Annotated[
-        list[str] | None, typer.Argument(metavar="[XPATH]...", help="Expressions to check.")
+        list[str] | None, typer.Argument(metavar="XPATH", help="Expressions to check.")
     ] = None,
     *,
     file: Annotated[
