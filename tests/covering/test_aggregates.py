@@ -12,7 +12,7 @@ from pathcast.covering.alternatives import NotExpandable, expand_alternatives
 from pathcast.covering.core.labels import LabelTable
 from pathcast.covering.encode import TwigEncoder
 from pathcast.covering.homomorphism import has_homomorphism, relax_trailing_wildcards
-from pathcast.covering.indexes import (
+from pathcast.covering.index_registry import (
     INDEXES,
     CoveringIndex,
     IndexFactory,

@@ -16,9 +16,9 @@ from pyspark.sql import SparkSession
 from pathcast.documents import Limits
 from pathcast.files import Subscription
 from pathcast.pipeline.batches import BatchSettings
+from pathcast.pipeline.partition_strategy import PartitionMode
 from pathcast.pipeline.running import BatchDone, PipelineRun, RunEvent, RunSpec, StrategyChosen
 from pathcast.pipeline.sources import Source
-from pathcast.pipeline.strategy import PartitionMode
 from pathcast.pipeline.subscriptions import SubscriptionSource
 from tests import generate
 from tests.generate import NAMESPACES

@@ -13,6 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pathcast.errors import PipelineError
+from pathcast.pipeline.batch_log import BatchOutcome
 from pathcast.pipeline.hadoop import escape_glob
 from pathcast.pipeline.report import write_report
 from pathcast.pipeline.running import BatchDone, PipelineRun, RunEvent
@@ -20,7 +21,6 @@ from pathcast.pipeline.sources import Source, SourceKind
 from pathcast.pipeline.sources.empty_files import empty_paths_in_batch
 from pathcast.pipeline.statistics import StatisticsSettings, compute
 from pathcast.pipeline.storage import LocalStorage
-from pathcast.pipeline.store import BatchOutcome
 from tests.pipeline.test_running import (
     DOCUMENTS,
     LIMITS,

@@ -18,6 +18,7 @@ from pathcast.errors import PathcastError, PipelineError
 from pathcast.files import Subscription
 from pathcast.matching.matcher import MAX_HOPS
 from pathcast.pipeline import worker
+from pathcast.pipeline.batch_log import BatchLog
 from pathcast.pipeline.running import (
     BatchDone,
     PipelineRun,
@@ -26,7 +27,6 @@ from pathcast.pipeline.running import (
     SubscriptionsLoaded,
 )
 from pathcast.pipeline.storage import LocalStorage
-from pathcast.pipeline.store import Store
 from pathcast.pipeline.subscriptions import SubscriptionSource
 from pathcast.pipeline.versions import Version, VersionCompiler, VersionStore, compile_version
 from pathcast.routing.advertisement import parse_advertisement
@@ -274,7 +274,7 @@ def test_stream_with_changing_hop_table(
     write_documents(tmp_path / "in", first)
     before = broker_deliveries(run, first)
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "write_staged_outcome", crash)
+        patch.setattr(BatchLog, "write_staged_outcome", crash)
         with pytest.raises(PathcastError):
             stream()
     for id in ("s0", "s3", "s5", "own-1"):

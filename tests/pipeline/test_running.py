@@ -16,6 +16,7 @@ from pathcast.documents import Limits
 from pathcast.errors import DocumentError, PathcastError, PipelineError
 from pathcast.files import read_subscriptions
 from pathcast.pipeline.batches import BatchSettings
+from pathcast.pipeline.partition_strategy import PartitionMode
 from pathcast.pipeline.running import (
     BatchDone,
     PipelineRun,
@@ -27,7 +28,6 @@ from pathcast.pipeline.running import (
 )
 from pathcast.pipeline.sinks.files import FileOutboxes
 from pathcast.pipeline.sources import Source
-from pathcast.pipeline.strategy import PartitionMode
 from pathcast.pipeline.subscriptions import SubscriptionSource
 
 LIMITS = Limits()
@@ -223,21 +223,21 @@ def test_batch_resumes_after_a_crash(
     """It crashes at `place`, subscriptions change and a subscriber removes its files; then it
     resumes.
     """
-    from pathcast.pipeline.store import Store
+    from pathcast.pipeline.batch_log import BatchLog
 
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
     expected = expected_deliveries(file, DOCUMENTS)
-    real = getattr(Store, method)
+    real = getattr(BatchLog, method)
 
-    def crash(self: Store, *arguments: object) -> object:
+    def crash(self: BatchLog, *arguments: object) -> object:
         if after:
             real(self, *arguments)
         raise Crash
 
     spec = replace(run_spec(tmp_path), batch_size=10)
     with monkeypatch.context() as patch:
-        patch.setattr(Store, method, crash)
+        patch.setattr(BatchLog, method, crash)
         with pytest.raises(PathcastError):
             PipelineRun(spark, spec, lambda _: None).run_stream(
                 threading.Event(), until_caught_up=True

@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pathcast.errors import PipelineError
+from pathcast.pipeline.batch_log import BatchLog, BatchOutcome, Plan
 from pathcast.pipeline.storage import (
     HadoopStorage,
     LocalStorage,
@@ -18,7 +19,6 @@ from pathcast.pipeline.storage import (
     local_path,
     open_storage,
 )
-from pathcast.pipeline.store import BatchOutcome, Plan, Store
 
 
 @pytest.fixture(params=["local", "hadoop"])
@@ -114,7 +114,7 @@ def test_addresses(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_records(storage: Storage) -> None:
-    store = Store(storage)
+    store = BatchLog(storage)
     belongs = {"run": "stream", "documents": "in"}
     store.lock({**belongs, "documents": "bad"}, resume=False)  # this run did not start
     store.lock(belongs, resume=True)
@@ -142,7 +142,7 @@ def test_records(storage: Storage) -> None:
 
 
 def test_damaged_records_and_other_formats(storage: Storage) -> None:
-    store = Store(storage)
+    store = BatchLog(storage)
     storage.write("pathcast.json", b'{"format": 99}')
     with pytest.raises(PipelineError, match="written in format 99") as caught:
         store.lock({}, resume=True)

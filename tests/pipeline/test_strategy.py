@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from pathcast.errors import PipelineError
 from pathcast.files import Subscription
 from pathcast.matching import Matcher
-from pathcast.pipeline.strategy import (
+from pathcast.pipeline.partition_strategy import (
     MEMO_BYTES,
     MEMO_BYTES_PER_STATE,
     PartitionStrategy,
@@ -146,7 +146,7 @@ def test_worker_memory_is_a_share_of_free_memory(spark: SparkSession) -> None:
 LIMITED = """
 import json, sys
 from pathcast.pipeline.session import open_session
-from pathcast.pipeline.strategy import worker_memory
+from pathcast.pipeline.partition_strategy import worker_memory
 
 session = open_session("local[1]", settings={"spark.executor.pyspark.memory": "3g"})
 print(json.dumps(worker_memory(session)))

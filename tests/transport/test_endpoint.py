@@ -14,7 +14,7 @@ from pathcast.transport import (
     Confirmed,
     Endpoint,
     Frame,
-    LosslessEndpoint,
+    PassthroughEndpoint,
     PeerSessionChanged,
     RetryPolicy,
 )
@@ -213,7 +213,7 @@ def test_the_window_limits_messages_in_flight() -> None:
 
 
 def test_lossless_endpoints_deliver_in_order() -> None:
-    end: LosslessEndpoint[str] = LosslessEndpoint()
+    end: PassthroughEndpoint[str] = PassthroughEndpoint()
     end.send("a")
     end.send("b")
     frames = end.frames(0.0)

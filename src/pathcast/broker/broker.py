@@ -49,7 +49,7 @@ from pathcast.transport import (
     Arrived,
     Confirmed,
     Endpoint,
-    LosslessEndpoint,
+    PassthroughEndpoint,
     PeerSessionChanged,
     RetryPolicy,
 )
@@ -110,10 +110,10 @@ class Broker(Node[Input, Effect]):
             recovering=recovering,
         )
         self.router.trees.expected_parents = dict(storage.parents)
-        self.endpoints: dict[str, Endpoint[Message] | LosslessEndpoint[Message]] = {
+        self.endpoints: dict[str, Endpoint[Message] | PassthroughEndpoint[Message]] = {
             neighbour: Endpoint(session, fresh=fresh, retry=settings.retry)
             if settings.reliable
-            else LosslessEndpoint()
+            else PassthroughEndpoint()
             for neighbour in names
         }
         self._fresh = fresh

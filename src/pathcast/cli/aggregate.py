@@ -113,7 +113,7 @@ def aggregate(
 
 def _empty_table(index: str) -> Aggregate[Id]:
     from pathcast.covering import Aggregate
-    from pathcast.covering.indexes import INDEXES
+    from pathcast.covering.index_registry import INDEXES
 
     if index not in INDEXES:
         fail(f"--index: {index!r} is not one of {', '.join(INDEXES)}")

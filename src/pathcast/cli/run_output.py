@@ -13,8 +13,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from pathcast.cli.console import say
 
 if TYPE_CHECKING:
+    from pathcast.pipeline.batch_log import BatchOutcome
     from pathcast.pipeline.running import RunEvent
-    from pathcast.pipeline.store import BatchOutcome
 
 __all__ = ["RunDisplay", "RunTotals"]
 

@@ -30,7 +30,7 @@ from pathcast.covering.change import Change
 from pathcast.covering.core.twigs import HomomorphismTest
 from pathcast.covering.encode import EncodedTwig, TwigEncoder
 from pathcast.covering.exactness_gap import exactness_gap
-from pathcast.covering.indexes import CoveringIndex, IndexFactory, feature_index
+from pathcast.covering.index_registry import CoveringIndex, IndexFactory, feature_index
 from pathcast.xpath import Pattern, parse
 
 __all__ = ["Aggregate"]

@@ -27,7 +27,7 @@ from pathcast.covering.canonical_models import CanonicalModels
 from pathcast.covering.core.twigs import HomomorphismTest
 from pathcast.covering.encode import EncodedTwig, TwigEncoder
 from pathcast.covering.homomorphism import has_homomorphism, relax_wildcards
-from pathcast.covering.indexes import feature_index
+from pathcast.covering.index_registry import feature_index
 from pathcast.covering.labels import LabelKind, NameLabel
 from pathcast.covering.to_twigs import to_twigs
 from pathcast.covering.twig import Twig

@@ -11,7 +11,8 @@ arrive as files.
 
     running            a run: one batch, or a stream of micro-batches
     batches            one batch from plan to outcome
-    store, storage     the records and files that make a batch happen exactly once
+    batch_log          the durable records that make a batch exactly-once
+    storage            files of a run, on a local or a Hadoop file system
     session            the Spark session
     spark_errors       errors of Spark, Java and workers as PipelineError
     hadoop             Hadoop paths and file systems
@@ -20,7 +21,7 @@ arrive as files.
     sources            where documents come from
     worker, rows       matching in a Python worker, and its result rows
     matching           the matching step, and the tables derived from its rows
-    strategy           whether to partition documents or subscriptions
+    partition_strategy whether to partition documents or subscriptions
     partitioning       matching by the strategy chosen for a version
     fragments          a version split into fragments, with a router
     fragment_matching  matching against fragments, with one shuffle

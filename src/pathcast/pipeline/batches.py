@@ -5,7 +5,7 @@
     publish   move the staged files to where readers look
     done      the outcome; written last
 
-`store` defines which steps a retry skips. Documents are parsed and matched once. All tables are
+`batch_log` defines which steps a retry skips. Documents are parsed and matched once. All tables are
 projections of the result rows, which Spark persists in memory or on disk for the batch.
 """
 
@@ -23,12 +23,12 @@ from pyspark.sql import functions as F
 from pathcast.documents import Limits
 from pathcast.errors import PipelineError
 from pathcast.pipeline import matching
+from pathcast.pipeline.batch_log import BatchLog, BatchOutcome, Plan
 from pathcast.pipeline.dedup import find_repeats, hashes
 from pathcast.pipeline.hadoop import escape_glob
 from pathcast.pipeline.parallel_jobs import run_parallel
 from pathcast.pipeline.routes import DELIVERIES_DDL, ROUTES_DDL, deliveries, outbox_rows
 from pathcast.pipeline.sinks import Outbox
-from pathcast.pipeline.store import BatchOutcome, Plan, Store
 from pathcast.pipeline.versions import Version, VersionStore
 from pathcast.pipeline.worker import MatchTask
 
@@ -59,7 +59,7 @@ class BatchRunner:
     def __init__(
         self,
         session: SparkSession,
-        store: Store,
+        store: BatchLog,
         versions: VersionStore,
         settings: BatchSettings,
         match: MatchFunction,

@@ -34,10 +34,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pathcast.pipeline.matching import match_documents, matches_table
+from pathcast.pipeline.partition_strategy import PartitionMode, PartitionStrategy
 from pathcast.pipeline.partitioning import PartitionedMatcher
 from pathcast.pipeline.routes import ROUTES_DDL, deliveries
 from pathcast.pipeline.session import open_session
-from pathcast.pipeline.strategy import PartitionMode, PartitionStrategy
 from pathcast.pipeline.versions import Version
 from pathcast.pipeline.worker import MatchTask, cached_version, match_batches
 

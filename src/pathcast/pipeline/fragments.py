@@ -31,7 +31,9 @@ from pathcast.pipeline.versions import Version
 __all__ = ["Fragments", "split_version"]
 
 _SUFFIX: Final = ".subscriptions"
-_PATTERN_WEIGHT: Final = 40  # memory of a pattern relative to a linear path, see `strategy`
+_PATTERN_WEIGHT: Final = (
+    40  # memory of a pattern relative to a linear path, see `partition_strategy`
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Matching by the strategy chosen for a version: partition the documents or the subscriptions.
 
 The strategy is chosen once per version, from the memory that the version needs and that a worker
-has (`strategy`). Small versions are not measured: no measured version needed more than `MEMO_BYTES`
+has (`partition_strategy`). Small versions are not measured: no measured version needed more than `MEMO_BYTES`
 plus 200 times its file size. A hop version is never split, because several fragments could report
 the same hop.
 """
@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pathcast.pipeline.fragment_matching import match_in_fragments
 from pathcast.pipeline.fragments import split_version
 from pathcast.pipeline.matching import match_documents
-from pathcast.pipeline.strategy import (
+from pathcast.pipeline.partition_strategy import (
     MEMO_BYTES,
     PartitionMode,
     PartitionStrategy,

@@ -28,14 +28,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from pathcast.errors import PathcastError
+from pathcast.pipeline.batch_log import BatchLog, BatchOutcome
 from pathcast.pipeline.batches import BatchRunner, BatchSettings
+from pathcast.pipeline.partition_strategy import PartitionMode, PartitionStrategy
 from pathcast.pipeline.partitioning import PartitionedMatcher
 from pathcast.pipeline.sinks import Outbox
 from pathcast.pipeline.sources import Source
 from pathcast.pipeline.spark_errors import spark_errors_as, to_pipeline_error
 from pathcast.pipeline.storage import Storage, open_storage
-from pathcast.pipeline.store import BatchOutcome, Store
-from pathcast.pipeline.strategy import PartitionMode, PartitionStrategy
 from pathcast.pipeline.subscriptions import FilesState, RejectedRow, SubscriptionSource
 from pathcast.pipeline.versions import Version, VersionCompiler, VersionStore
 
@@ -164,7 +164,7 @@ class PipelineRun:
 
     def _prepare(self, storage: Storage, cache: Path, *, streaming: bool) -> _OpenRun:
         spec = self._spec
-        store = Store(storage)
+        store = BatchLog(storage)
         kind = "stream" if streaming else "batch"
         identity = {"run": kind, "documents": spec.source.name}
         store.lock(identity, resume=streaming)
@@ -210,7 +210,7 @@ class PipelineRun:
 
 @dataclass(frozen=True, slots=True)
 class _OpenRun:
-    store: Store
+    store: BatchLog
     belongs: dict[str, str]
     batches: BatchRunner
     watch: _SubscriptionWatcher

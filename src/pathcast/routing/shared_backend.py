@@ -20,7 +20,7 @@ from pyroaring import BitMap
 
 from pathcast.covering import Change
 from pathcast.covering.encode import TwigEncoder
-from pathcast.covering.indexes import feature_index
+from pathcast.covering.index_registry import feature_index
 from pathcast.covering.merging import PathDistribution
 from pathcast.matching import Matcher
 from pathcast.routing.advertisement import Advertisement, overlaps

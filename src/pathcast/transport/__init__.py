@@ -1,10 +1,11 @@
 """Reliable message streams between two nodes, over links that lose, duplicate and reorder frames.
 
-endpoint   `Endpoint`: one end of a link; sequence numbers, acknowledgements, retransmission
-lossless   `LosslessEndpoint`: the same interface for links and nodes that never fail
+retransmitting_endpoint  `Endpoint`: sequence numbers, acknowledgements, retransmission
+passthrough_endpoint     `PassthroughEndpoint`: the same interface for links that never fail
 """
 
-from pathcast.transport.endpoint import (
+from pathcast.transport.passthrough_endpoint import PassthroughEndpoint
+from pathcast.transport.retransmitting_endpoint import (
     Arrived,
     Confirmed,
     Endpoint,
@@ -12,14 +13,13 @@ from pathcast.transport.endpoint import (
     PeerSessionChanged,
     RetryPolicy,
 )
-from pathcast.transport.lossless import LosslessEndpoint
 
 __all__ = [
     "Arrived",
     "Confirmed",
     "Endpoint",
     "Frame",
-    "LosslessEndpoint",
+    "PassthroughEndpoint",
     "PeerSessionChanged",
     "RetryPolicy",
 ]

@@ -11,7 +11,7 @@ from pathcast.bench.report import Progress, fingerprint
 from pathcast.covering import Aggregate
 from pathcast.covering.core.labels import LabelTable
 from pathcast.covering.encode import EncodedTwig, TwigEncoder
-from pathcast.covering.indexes import PatternIndex
+from pathcast.covering.index_registry import PatternIndex
 from pathcast.generators.presets import PRESETS
 from pathcast.xpath import Pattern, parse
 

@@ -10,7 +10,7 @@ from pathcast.bench.covering.context import CoveringContext
 from pathcast.bench.measure import compare
 from pathcast.bench.report import ReportLine
 from pathcast.covering.encode import EncodedTwig
-from pathcast.covering.indexes import (
+from pathcast.covering.index_registry import (
     PatternIndex,
     factorization_index,
     feature_index,

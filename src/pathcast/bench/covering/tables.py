@@ -9,7 +9,7 @@ from pathcast.bench.covering.context import CoveringContext
 from pathcast.bench.measure import compare
 from pathcast.bench.report import ReportLine
 from pathcast.covering import Aggregate
-from pathcast.covering.indexes import factorization_index, scan_index
+from pathcast.covering.index_registry import factorization_index, scan_index
 from pathcast.covering.merging import MergeOrder, PathDistribution, merge
 from pathcast.covering.published_indexes.factorization_search import FactorizationIndex
 from pathcast.generators.bundled import bundled_schema

@@ -15,7 +15,7 @@ from itertools import islice
 from pathcast.bench.measure import Ratio, compare
 from pathcast.covering import Aggregate
 from pathcast.covering.encode import EncodedTwig, TwigEncoder
-from pathcast.covering.indexes import PatternIndex, scan_index
+from pathcast.covering.index_registry import PatternIndex, scan_index
 from pathcast.covering.merging import PathDistribution, merge
 from pathcast.generators.bundled import bundled_schema
 from pathcast.generators.presets import PRESETS

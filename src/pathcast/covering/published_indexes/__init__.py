@@ -1,9 +1,9 @@
 """Covering indexes from the literature, selectable for comparison with the feature index.
 
 They are exact: tests hold all of them to the results of a linear scan. Production uses the feature
-index (`pathcast.covering.core.features`), which is faster on all measured workloads; see
+index (`pathcast.covering.core.feature_index`), which is faster on all measured workloads; see
 docs/decisions/0011-an-index-by-features.md. `pathcast aggregate --index NAME` and
-`pathcast.covering.indexes.INDEXES` select one by name.
+`pathcast.covering.index_registry.INDEXES` select one by name.
 
     factorization_tree     `factorization`, `regions`: the tree of shared prefixes (Chand 2004,
                            section 4), with region codes (Cao 2012, section 4.2)

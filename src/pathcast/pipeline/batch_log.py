@@ -27,7 +27,7 @@ from typing import Any, Final
 from pathcast.errors import PipelineError
 from pathcast.pipeline.storage import Storage
 
-__all__ = ["BatchOutcome", "Plan", "Store"]
+__all__ = ["BatchLog", "BatchOutcome", "Plan"]
 
 _FORMAT_VERSION: Final = 1
 _RUN_RECORD: Final = "pathcast.json"
@@ -66,7 +66,7 @@ class BatchOutcome:
     """The staging folder of the attempt."""
 
 
-class Store:
+class BatchLog:
     """The records of a run."""
 
     def __init__(self, storage: Storage) -> None:

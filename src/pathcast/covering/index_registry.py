@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol, TypeAlias
 
-from pathcast.covering.core.features import FeatureIndex
+from pathcast.covering.core.feature_index import FeatureIndex
 from pathcast.covering.core.labels import LabelTable
 from pathcast.covering.core.twigs import HomomorphismTest, TwigScan
 from pathcast.covering.encode import EncodedTwig

@@ -1,4 +1,4 @@
-"""LosslessEndpoint: an endpoint without acknowledgements, for links and nodes that never fail.
+"""PassthroughEndpoint: an endpoint without acknowledgements, for links and nodes that never fail.
 
 Simulations without faults would spend most of their time on acknowledgements. The interface is that
 of `Endpoint`. A frame is the message alone, and no message is ever confirmed.
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from pathcast.transport.endpoint import Arrived, Frame
+from pathcast.transport.retransmitting_endpoint import Arrived, Frame
 
-__all__ = ["LosslessEndpoint"]
+__all__ = ["PassthroughEndpoint"]
 
 T = TypeVar("T")
 
 
-class LosslessEndpoint(Generic[T]):
+class PassthroughEndpoint(Generic[T]):
     """One end of a link that delivers every frame once and in order."""
 
     deadline = None
