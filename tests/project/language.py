@@ -1,10 +1,10 @@
-"""Checks of names and prose: the rules of docs/glossary.md and CONTRIBUTING.md that a program can check.
+"""Checks of names and prose: the rules of CONTRIBUTING.md that a program can check.
 
 `findings(path, text)` returns one line per breach of a rule in one file:
 
 - **words**: words that personify a component or replace a standard term (`BANNED`), in Markdown and
   in every docstring, comment and string of the code.
-- **participles**: functions named by a participle (`told`, `loaded`). A function is a verb or a noun.
+- **participles**: functions named by a participle (`told`, `loaded`), not by a verb or a noun.
 - **locals**: variables and parameters whose name says nothing (`VAGUE`).
 - **width**: lines of more than `WIDTH` columns in Cython and Markdown (ruff checks Python).
 
@@ -61,8 +61,8 @@ IRREGULAR: Final = frozenset(
     " thrown understood worn wound stood stolen sought spoken split spelt shaken sold".split()
 )
 NOT_PARTICIPLES: Final = frozenset(
-    "bed bleed bred breed embed exceed feed fed greed heed need proceed reed seed shed shred sled speed"
-    " succeed weed indeed red unneeded".split()
+    "bed bleed bred breed embed exceed feed fed greed heed need proceed reed seed shed shred sled"
+    " speed succeed weed indeed red unneeded".split()
 )
 PREFIXES: Final = frozenset({"is", "has", "was", "are", "were", "can", "on", "test", "not", "if"})
 

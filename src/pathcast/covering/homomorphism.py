@@ -20,8 +20,8 @@ meaning: the number of steps, and whether some edge is a descendant edge.
 
 `relax_wildcards` makes every edge of such a run a descendant edge where the rule allows it. With
 the wide side relaxed, homomorphisms decide containment of linear paths exactly (Miklau and Suciu
-2004 call such paths adorned; docs/decisions/0010-what-covers-what.md has the proof). Of twigs, only
-the wide side may be relaxed: `/a/*[.//b][.//c]` maps to `/a/*//b/c` over a child edge that relaxing
+2004 call such paths adorned; decision 0010 has the proof). Of twigs, only the wide side may be
+relaxed: `/a/*[.//b][.//c]` maps to `/a/*//b/c` over a child edge that relaxing
 the latter would lose. Indexes compare all twigs in one form, so they relax trailing wildcards only
 (`relax_trailing_wildcards`), which loses no homomorphism on either side.
 

@@ -72,7 +72,7 @@ def region_index(labels: LabelTable, scan_limit: int = SCAN_LIMIT) -> PatternInd
 
 
 def feature_index(labels: LabelTable) -> PatternIndex:
-    """Return the production index (docs/decisions/0011-an-index-by-features.md)."""
+    """Return the production index (docs/decisions/0011-feature-index-for-covering.md)."""
     return PatternIndex(FeatureIndex(labels))
 
 

@@ -1,9 +1,9 @@
 """Matching by the strategy chosen for a version: partition the documents or the subscriptions.
 
 The strategy is chosen once per version, from the memory that the version needs and that a worker
-has (`partition_strategy`). Small versions are not measured: no measured version needed more than `MEMO_BYTES`
-plus 200 times its file size. A hop version is never split, because several fragments could report
-the same hop.
+has (`partition_strategy`). Small versions are not measured: no measured version needed more than
+`MEMO_BYTES` plus 200 times its file size. A hop version is never split, because several fragments
+could report the same hop.
 """
 
 from __future__ import annotations

@@ -113,8 +113,8 @@ class Topology:
     def path_latency(self) -> Callable[[str, str], float]:
         """Return a function from (sender, receiver) to the latency of the shortest path.
 
-        For networks whose nodes send to any other node, over the links of this topology; it is meant
-        for the automaton over a DHT. One run of Dijkstra's algorithm per sender, on first use.
+        For networks whose nodes send to any other node, over the links of this topology; meant for
+        the automaton over a DHT. One run of Dijkstra's algorithm per sender, on first use.
         """
         neighbours, latencies = self.neighbours(), self.latencies()
 

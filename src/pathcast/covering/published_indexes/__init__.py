@@ -2,7 +2,7 @@
 
 They are exact: tests hold all of them to the results of a linear scan. Production uses the feature
 index (`pathcast.covering.core.feature_index`), which is faster on all measured workloads; see
-docs/decisions/0011-an-index-by-features.md. `pathcast aggregate --index NAME` and
+docs/decisions/0011-feature-index-for-covering.md. `pathcast aggregate --index NAME` and
 `pathcast.covering.index_registry.INDEXES` select one by name.
 
     factorization_tree     `factorization`, `regions`: the tree of shared prefixes (Chand 2004,
