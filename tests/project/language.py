@@ -56,8 +56,8 @@ GENERATED: Final = frozenset({"commands.md"})  # program output may be wide
 VAGUE: Final = frozenset({"found", "known", "one", "what", "whole"})
 
 IRREGULAR: Final = frozenset(
-    "told met found given taken known made kept sent held left lost done seen shown written chosen"
-    " drawn built bound brought gone grown heard laid led meant paid begun broken said sorted"
+    "told met found given taken known made kept sent held lost done seen shown written chosen"
+    " drawn built brought gone grown heard laid led meant paid begun broken said sorted"
     " thrown understood worn wound stood stolen sought spoken split spelt shaken sold".split()
 )
 NOT_PARTICIPLES: Final = frozenset(
