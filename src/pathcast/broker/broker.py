@@ -17,7 +17,7 @@ on the way when the document passed them, and is not cancelled. None that does n
 reaches the subscriber's broker before it subscribes or after it cancels. docs/decisions/0013
 defines when a subscription has arrived.
 
-**Cost.** One matching run a document, and one pass over the endpoints an input.
+**Cost.** One matching run per document, and one pass over the endpoints per input.
 """
 
 from __future__ import annotations

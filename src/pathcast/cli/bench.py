@@ -43,7 +43,7 @@ def bench(
         typer.Option(
             "--only",
             metavar="PART",
-            help="Measure only this part; repeatable.",
+            help="Measure only this part; repeatable. An unknown name lists the parts.",
         ),
     ] = None,
     as_json: Annotated[

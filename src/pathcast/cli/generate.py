@@ -24,7 +24,8 @@ generate_app = typer.Typer(
     add_completion=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Generate documents, subscriptions or feeds; the same seed gives the same bytes.",
+    help="Generate documents, subscriptions or feeds; the same seed gives the same bytes.\n\n"
+    "Example: `pathcast generate documents news -n 1000 --size 10K -o documents`",
 )
 generate_app.command("documents")(generate_documents)
 generate_app.command("subscriptions")(generate_subscriptions)

@@ -26,7 +26,8 @@ schema_app = typer.Typer(
     add_completion=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Inspect a DTD, and check subscriptions against it.",
+    help="Inspect a DTD, and check subscriptions against it.\n\n"
+    "Example: `pathcast schema check news '//body.head[headline]' '/news/boddy'`",
 )
 
 

@@ -92,7 +92,7 @@ class BatchLog:
                 "checkpoint",
                 f"{self.storage.path('')} was written in format {record.get('format')}, "
                 f"this is {_FORMAT_VERSION}",
-                hint="go on with the version of pathcast that wrote it, or choose another folder",
+                hint="use the version of pathcast that wrote it, or choose another folder",
             )
         for key, value in identity.items():
             if record.get(key) != value:

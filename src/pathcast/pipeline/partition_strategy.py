@@ -161,9 +161,8 @@ def _measure(path: str) -> dict[str, int]:
     from pathcast.sandbox import ProcessRunner
 
     before = _status("VmRSS")
-    loaded = load_version(
-        path, runner=ProcessRunner()
-    )  # it is asked nothing, and so starts nothing
+    # No request reaches the runner, so it starts no process.
+    loaded = load_version(path, runner=ProcessRunner())
     loaded.matcher.match(b"<a/>")
     peak = peak_memory() or 0
     return {

@@ -142,7 +142,7 @@ def _rejected_rows_error(rejected: list[RejectedRow], count: int) -> PipelineErr
     return PipelineError(
         "subscriptions",
         f"{len(rejected):,} of {count:,} are bad\n" + "\n".join(lines),
-        hint="mend them, or go on without them (--skip-bad)",
+        hint="correct them, or skip them with --skip-bad",
     )
 
 

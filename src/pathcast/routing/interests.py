@@ -8,7 +8,7 @@ without cycles there are none. With advertisements, the interest is propagated o
 an advertisement of one of those origins.
 
 Interests with the same excepted origins form a group with a summary of its own: one pattern may
-represent another only if it is asked for from at least the same origins.
+represent another only if it requests the documents of at least the same origins.
 
 `flush` compares the state already sent with the state due. Additions precede removals, so at no
 moment does the neighbour lack an entry for a document that a subscriber asks for.

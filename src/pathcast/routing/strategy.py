@@ -7,9 +7,9 @@
     with-Adv-with-CovPM      with perfect merging: mergers cause no wasted crossings
     with-Adv-with-CovIPM(D)  with imperfect merging: the imperfect degree of a merger is at most D
 
-Without advertisements every broker announces itself as a publisher of any document, because trees
-are needed all the same. In every strategy equal subscriptions are one: a broker sends a pattern to
-a neighbour once, however many subscribers have it.
+Without advertisements every broker announces itself as a publisher of any document, because routing
+needs the trees in every strategy. Equal subscriptions are always one: a broker sends a pattern to a
+neighbour once, however many subscribers have it.
 
 >>> strategy("with-Adv-with-CovIPM(0.1)").limit
 Fraction(1, 10)

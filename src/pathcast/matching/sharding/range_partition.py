@@ -31,7 +31,7 @@ __all__ = ["RangePartition", "partition_by_range"]
 
 _MAX_ROUTE_LABELS: Final = 4
 _CHEAP_ROUTES: Final = 4_096  # up to this number, the router's cost does not matter
-_SUBSCRIPTIONS_PER_ROUTE: Final = 128  # above that, at least so many
+_SUBSCRIPTIONS_PER_ROUTE: Final = 128  # above that, at most one route per 128
 _SLACK: Final = 8  # a bound may move by 1/8 of a shard's weight to either side
 
 Route = tuple[bytes, int]

@@ -67,7 +67,11 @@ def open_run_storage(session: SparkSession, out: str) -> Storage:
         message = (str(error).splitlines() or [type(error).__name__])[0]
         raise PipelineError("output", f"{out}: {message}") from None
     if not exists:
-        raise PipelineError("output", f"there is no folder {out}", hint="name that of a run")
+        raise PipelineError(
+            "output",
+            f"there is no folder {out}",
+            hint="name the folder of a run (--out of pathcast run)",
+        )
     return open_storage(session, out, Path(tempfile.gettempdir(), "pathcast-statistics"))
 
 
@@ -75,7 +79,11 @@ def read_tables(session: SparkSession, storage: Storage) -> RunTables:
     """Read the tables of the batches that are done; PipelineError if the folder holds no run."""
     if not {"pathcast.json", "documents", "versions"} & set(storage.names("")):
         where = storage.path("")
-        raise PipelineError("output", f"{where} holds no run", hint="name the folder of one")
+        raise PipelineError(
+            "output",
+            f"{where} holds no run",
+            hint="name the folder of a run (--out of pathcast run)",
+        )
     unfinished = _unfinished_batches(storage)
 
     def table(name: str) -> DataFrame:

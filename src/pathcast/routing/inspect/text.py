@@ -15,7 +15,7 @@ from pathcast.routing.messages import Origins
 
 __all__ = ["TableRow", "format_hop", "format_origins", "format_table", "summarize"]
 
-_MAX_LISTED_NAMES = 4  # advertisements of so many names are shown by their paths
+_MAX_LISTED_NAMES = 4  # advertisements of up to 4 names are shown by their paths
 
 
 class TableRow(Protocol):

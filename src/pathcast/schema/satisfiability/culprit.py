@@ -101,7 +101,7 @@ def _describe(pattern_part: _PatternPart, solver: Solver) -> Culprit:
             )
         case Position():
             return Culprit(
-                "there is no room for so many of them", _text_position(pattern_part.lead)
+                "the DTD does not allow that many of them", _text_position(pattern_part.lead)
             )
         case condition:
             text = condition_text(condition)
@@ -120,7 +120,7 @@ def _step(step: Step, contexts: list[str], solver: Solver) -> Culprit:
     reached = solver.descendants if descendant else solver.children
     reachable = dict.fromkeys(name for context in contexts for name in reached(context))
     if any(solver.names.may_match(step.test, name) for name in reachable):
-        return Culprit(f"{test} cannot stand there together with what else is asked for", step.at)
+        return Culprit(f"{test} cannot occur there together with the other conditions", step.at)
     if step.test.kind is not TestKind.NAME:
         return Culprit(f"{_context_names(contexts)} can hold no element {test}", step.at)
     similar = tuple(similar_names(test, reachable) or similar_names(test, solver.schema.elements))

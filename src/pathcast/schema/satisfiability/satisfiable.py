@@ -30,7 +30,7 @@ is None.
 >>> satisfiable("//book[author = 'Ann']", dtd).example
 b'<bib><book><title/><author>Ann</author></book></bib>'
 >>> print(satisfiable("/bib/book[author][editor]", dtd))
-no: editor cannot stand there together with what else is asked for
+no: editor cannot occur there together with the other conditions
 >>> print(satisfiable("/bib/book/autor", dtd))
 no: book has no child autor (near: author)
 """

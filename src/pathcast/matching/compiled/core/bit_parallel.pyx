@@ -267,7 +267,7 @@ cdef class BitParallelTraversal:
         return 0
 
     cdef int _reserve(self, Py_ssize_t words) except -1 nogil:
-        """Ensure that both stacks have so many words."""
+        """Ensure that both stacks have room for `words` words."""
         if words > self.capacity:
             free(self.active)
             free(self.active_above)

@@ -31,7 +31,7 @@ cdef struct NfaState:
 # of successors.
 cdef enum:
     COUNT_BITS = 8
-    COUNT_OVERFLOW = 255  # so many successors, or more
+    COUNT_OVERFLOW = 255  # this number of successors, or more
 
 
 cdef inline uint32_t edge_bloom_bit(int32_t test) noexcept nogil:

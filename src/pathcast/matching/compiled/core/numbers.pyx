@@ -27,7 +27,7 @@ cdef extern from *:
     double append_digit "pathcast_append_digit"(double value, int digit) noexcept nogil
 
 cdef enum:
-    EXACT_DIGITS = 15  # an integer of so many digits fits a double without rounding
+    EXACT_DIGITS = 15  # an integer of 15 digits fits a double without rounding
     FRACTION_DIGITS = 20
     MAX_EXPONENT = 1000000
 

@@ -4,8 +4,8 @@ from pathcast.vectors cimport IntVector, has_bit
 
 
 # A join edge leads from the matches of its target up to their ancestors at an upper state. The
-# climb is a list of ints: so many levels, then (for a descendant edge) the leaf whose matches are
-# the ancestors to find, levels again, ...
+# climb is a list of ints: a number of levels, then (for a descendant edge) the leaf whose matches
+# are the ancestors to find, a number of levels again, ...
 cdef struct JoinEdge:
     int32_t target  # leaf << 1, or join node << 1 | 1
     int32_t climb

@@ -58,7 +58,7 @@ def expressions(
 ) -> Iterator[AdvertisementExpression]:
     """Yield expressions whose paths together are exactly those of the advertisement.
 
-    `longest` limits them to expressions of at most so many names. Raise AdvertisementError if the
+    `longest` is the largest number of names of an expression. Raise AdvertisementError if the
     recursion is too entangled.
     """
     converter = _Converter(advertisement)
