@@ -429,7 +429,7 @@ cdef class CompiledNfa:
     # inspection
 
     def path(self, int32_t state):
-        """Return the labels on the path to a state, as pairs of an edge and a test's key."""
+        """Return the labels to a state, as pairs of an edge and a test's key; for tests."""
         steps = []
         keys = self.vocabulary.keys
         while state > 0:
@@ -442,7 +442,7 @@ cdef class CompiledNfa:
         return tuple(reversed(steps))
 
     def outline(self):
-        """Return (state, parent, number of subscriptions that end there) for every state."""
+        """Return (state, parent, number of subscriptions that end there) per state, for tests."""
         return [
             (
                 state,

@@ -81,7 +81,7 @@ cdef class ValueIndex:
         free(self.constants)
 
     def value_class(self, str text not None):
-        """Return the class of a value: (string, rank)."""
+        """Return the class of a value, (string, rank); for tests."""
         cdef bytes encoded = text.encode()
         cdef int32_t string = find_string(&self.strings, encoded, len(encoded), 0)
         return string, self.rank_of_text(encoded, len(encoded))

@@ -18,7 +18,6 @@ cdef struct ArenaBlock:
 cdef struct Arena:
     ArenaBlock *top
     ArenaBlock *spare
-    size_t total
 
 
 cdef struct ArenaMark:
@@ -44,7 +43,6 @@ cdef inline int _add_block(Arena *arena, size_t size) except -1 nogil:
             with gil:
                 raise MemoryError
         block.capacity = capacity
-        arena.total += capacity
     block.used = 0
     block.below = arena.top
     arena.top = block
@@ -87,7 +85,6 @@ cdef inline void release(Arena *arena, ArenaMark to) noexcept nogil:
             arena.spare = block
             block = old_spare
         if block != NULL:
-            arena.total -= block.capacity
             free(block)
     if arena.top != NULL:
         arena.top.used = to.used
@@ -100,4 +97,3 @@ cdef inline void free_arena(Arena *arena) noexcept nogil:
     release(arena, bottom)
     free(arena.spare)
     arena.spare = NULL
-    arena.total = 0

@@ -407,7 +407,7 @@ cdef inline TextView _content(const tree.xmlNode *node) noexcept nogil:
 
 
 def number_document(cetree._Element root not None):
-    """Return (kind, parent, right, string-value) of each node of root's document."""
+    """Return (kind, parent, right, string-value) of each node of root's document, for tests."""
     cdef NumberedNodes nodes = NumberedNodes(ConditionProgram(), root)
     cdef Arena scratch
     cdef TextView text
@@ -415,7 +415,6 @@ def number_document(cetree._Element root not None):
     cdef ArenaMark bottom
     cdef Py_ssize_t number
     scratch.top = scratch.spare = NULL
-    scratch.total = 0
     bottom = mark(&scratch)
     nodes.number()
     rows = []
