@@ -166,6 +166,12 @@ def test_a_reference_uses_an_id_elsewhere() -> None:
     assert result.example == b'<r><x ref="x1"/><y id="x1"/></r>'
 
 
+def test_undetermined_content_terminates() -> None:
+    """The alternatives of c have equal heights in sum, but only one of them is finite."""
+    dtd = parse_dtd("<!ELEMENT a (a, c)?> <!ELEMENT c (c | (a, a))>", root="a")
+    assert satisfiable("/a/c", dtd).example == b"<a><a/><c><a/><a/></c></a>"
+
+
 def test_schema_without_documents() -> None:
     result = satisfiable("//b", parse_dtd("<!ELEMENT a (a, b?)><!ELEMENT b EMPTY>"))
     assert str(result) == "no: no finite document with root a is valid"

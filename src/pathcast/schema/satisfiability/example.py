@@ -63,7 +63,7 @@ def _build(solver: Solver, goal: Goal, depth: int) -> _ExampleElement:
     plan = solver.plans.get(goal) if demands or name == DOCUMENT else None
     if plan is None:
         model = element.content if element.kind is ContentKind.CHILDREN else None
-        word = cheapest_word(model, {}, solver.schema.graph.height.get)
+        word = cheapest_word(model, {}, solver.schema.graph.size.get)
         plan = TreePlan(
             Filling(), tuple((child, frozenset()) for child in (word[1] if word else ()))
         )
