@@ -191,8 +191,11 @@ class WorkloadError(PathcastError, ValueError):
     """Generator parameters that no document, subscription or feed can satisfy."""
 
 
-class StylesheetError(PathcastError, ValueError):
-    """A style sheet that cannot be compiled, or fails on its input."""
+class StylesheetError(WorkloadError):
+    """A style sheet that cannot be compiled, or fails on its input.
+
+    A subclass of WorkloadError, which style sheets raised before they had a class of their own.
+    """
 
 
 class EvaluationError(PathcastError):
