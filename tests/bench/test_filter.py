@@ -48,7 +48,7 @@ class HopsFromMatches(Matcher):
         self.hops |= {id: hop for id, _, _, hop in rows}
         return super().add_many([row[:3] for row in rows], allow_expensive=allow_expensive)
 
-    def match_hops(self, body: bytes) -> Any:
+    def match_hops(self, body: bytes | str) -> Any:
         return iter({self.hops[id] for id in self.match(body)})
 
 
@@ -79,7 +79,7 @@ def test_every_part_alone(name: str, count: int, monkeypatch: pytest.MonkeyPatch
 
 def test_hops_are_checked_against_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     class Wrong(HopsFromMatches):
-        def match_hops(self, body: bytes) -> Any:
+        def match_hops(self, body: bytes | str) -> Any:
             return iter([64])
 
     monkeypatch.setattr(speed, "Matcher", Wrong)

@@ -201,7 +201,7 @@ def test_bytes_like_objects_are_accepted(kind: Any) -> None:
     assert parse(kind(b"<a/>")).elements == {"a": [1]}
 
 
-@pytest.mark.parametrize("body", ["<a/>", "file.xml", None, 1, [60, 97, 47, 62]])
+@pytest.mark.parametrize("body", [None, 1, [60, 97, 47, 62]])
 def test_other_types_are_refused(body: Any) -> None:
     with pytest.raises(TypeError, match="a document is bytes"):
         parse(body)

@@ -11,6 +11,7 @@
 - `exact_counts`: the exact counts, for documents that the bounds do not clear.
 - `numbering`: numbers the nodes of libxml2's tree.
 - `document`: `Document`, the numbered nodes.
+- `records`: the records of a large document, without its tree.
 - `structure`: views of a document without its text.
 - `parse_errors`: translates libxml2's errors.
 
@@ -30,9 +31,11 @@ from pathcast.documents.document import (
     TEXT,
     Document,
 )
+from pathcast.documents.encoding import mark_utf8, to_octets
 from pathcast.documents.limits import Limits
 from pathcast.documents.parse_errors import ERROR_KINDS
 from pathcast.documents.reader import ParsedTree, new_parser, parse, parse_tree
+from pathcast.documents.records import check_record_name, split_records
 from pathcast.documents.structure import Region, TagTree, label_paths, regions, tag_tree
 
 __all__ = [
@@ -48,10 +51,14 @@ __all__ = [
     "ParsedTree",
     "Region",
     "TagTree",
+    "check_record_name",
     "label_paths",
+    "mark_utf8",
     "new_parser",
     "parse",
     "parse_tree",
     "regions",
+    "split_records",
     "tag_tree",
+    "to_octets",
 ]

@@ -11,10 +11,16 @@ mark, or `<` or `<?` in wide characters. Then the declaration decides; the defau
 switches encodings right after the encoding's name, so it would accept a declaration in ASCII
 followed by UTF-16. This module refuses it, as XML requires.
 
+A text (`str`) is decoded already, so a declaration in it has no meaning. `to_octets` encodes it in
+UTF-8, with a byte order mark wherever the first bytes or a declaration could suggest another
+encoding: the mark decides.
+
 >>> to_countable("<a/>".encode("utf-16"))
 CountableText(octets=b'<a/>', recoded=True)
 >>> to_countable(b"<?xml version='1.0' encoding='UTF-7'?>+ADw-a/+AD4-").octets
 b"<?xml version='1.0' encoding='UTF-7'?><a/>"
+>>> to_octets("<?xml version='1.0' encoding='UTF-7'?><a/>")[:8]
+b'\\xef\\xbb\\xbf<?xml'
 """
 
 from __future__ import annotations
@@ -26,7 +32,7 @@ from typing import Final, NamedTuple
 
 from pathcast.errors import DocumentError
 
-__all__ = ["CountableText", "to_countable"]
+__all__ = ["CountableText", "mark_utf8", "to_countable", "to_octets"]
 
 
 class CountableText(NamedTuple):
@@ -68,9 +74,38 @@ _MAX_NAME_LENGTH: Final = 40
 _ASCII: Final = bytes(code for code in range(128) if code != ord("\\"))
 
 
+def to_octets(body: bytes | str) -> bytes:
+    """Return a document as bytes; a text in UTF-8, whatever it declares.
+
+    Raise DocumentError if the text has half a surrogate pair.
+    """
+    if not isinstance(body, str):
+        return body
+    try:
+        return mark_utf8(body.encode())
+    except UnicodeEncodeError as error:
+        raise DocumentError(
+            "encoding",
+            f"the text has half a surrogate pair (U+{ord(body[error.start]):04X})",
+            line=body.count("\n", 0, error.start) + 1,
+            hint="decode the document with the encoding that it is in, or pass its bytes",
+        ) from None
+
+
+def mark_utf8(octets: bytes) -> bytes:
+    """Return text in UTF-8 so that nothing in it is taken for a sign of another encoding."""
+    if _starts_with_tag(octets) or octets.startswith(codecs.BOM_UTF8):
+        return octets
+    return codecs.BOM_UTF8 + octets
+
+
+def _starts_with_tag(body: bytes) -> bool:
+    return body[:1] == b"<" and body[1:2] not in (b"?", b"\0")
+
+
 def to_countable(body: bytes) -> CountableText:
     """Return the document in countable bytes; DocumentError if its encoding does not allow it."""
-    if body[:1] == b"<" and body[1:2] not in (b"?", b"\0"):
+    if _starts_with_tag(body):
         return CountableText(body, recoded=False)  # no declaration, so UTF-8
     for signature, codec in _SIGNATURES:
         if body.startswith(signature):

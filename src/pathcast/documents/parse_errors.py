@@ -32,6 +32,7 @@ ERROR_KINDS: Final = {
     "namespace": "a prefix without a declaration, or a declaration that is not allowed",
     "identifier": "an xml:id or ID attribute that is not a name, or used twice",
     "empty": "nothing but white space",
+    "record": "no element has the name of records",
     "malformed": "everything else that is not well-formed XML",
 }
 

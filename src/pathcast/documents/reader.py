@@ -1,9 +1,10 @@
 """Parsing of documents: bytes to a `Document`, or a `DocumentError` with the reason.
 
-The input is bytes only. A string would have lost its encoding, and a path or URL would be a way to
-read files. For the same reason external entities, external DTDs and the network are never accessed.
-Checks happen in three places: `precheck` before parsing; libxml2 while it parses (well-formedness,
-namespaces, the growth of entities, depth); `numbering` on the tree.
+The input is bytes, or a text, whose declared encoding is ignored (`encoding`). It is never a path
+or a URL, which would be a way to read files. For the same reason external entities, external DTDs
+and the network are never accessed. Checks happen in three places: `precheck` before parsing;
+libxml2 while it parses (well-formedness, namespaces, the growth of entities, depth); `numbering` on
+the tree.
 
 The document type declaration is removed from the tree after entities are expanded and ids are
 known. XPath has no node for it, but libxml2 searches it: `//comment()` would find comments that
@@ -32,6 +33,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from pathcast.documents.document import Document
+from pathcast.documents.encoding import to_octets
 from pathcast.documents.limits import Limits
 from pathcast.documents.numbering import number_nodes
 from pathcast.documents.parse_errors import document_error
@@ -62,7 +64,7 @@ class ParsedTree(NamedTuple):
     """Each attribute or namespace declaration has a `=` of its own in the document's bytes."""
 
 
-def parse(body: bytes | bytearray | memoryview, limits: Limits = _DEFAULT_LIMITS) -> Document:
+def parse(body: bytes | bytearray | memoryview | str, limits: Limits = _DEFAULT_LIMITS) -> Document:
     """Parse a document under limits; DocumentError is the only error that its content can cause."""
     return number_nodes(
         _parse(body, limits, limits_checked_by_caller=False).root.getroottree(), limits
@@ -70,7 +72,7 @@ def parse(body: bytes | bytearray | memoryview, limits: Limits = _DEFAULT_LIMITS
 
 
 def parse_tree(
-    body: bytes | bytearray | memoryview, limits: Limits = _DEFAULT_LIMITS
+    body: bytes | bytearray | memoryview | str, limits: Limits = _DEFAULT_LIMITS
 ) -> ParsedTree:
     """Parse a document to a tree; the caller must check depth, elements and attributes on it.
 
@@ -80,11 +82,11 @@ def parse_tree(
 
 
 def _parse(
-    body: bytes | bytearray | memoryview, limits: Limits, *, limits_checked_by_caller: bool
+    body: bytes | bytearray | memoryview | str, limits: Limits, *, limits_checked_by_caller: bool
 ) -> ParsedTree:
-    if not isinstance(body, bytes | bytearray | memoryview):
-        raise TypeError(_type_error_message(type(body)))
-    octets = bytes(body)
+    if not isinstance(body, bytes | bytearray | memoryview | str):
+        raise TypeError(f"a document is bytes or str, not {type(body).__name__}")
+    octets = to_octets(body if isinstance(body, str) else bytes(body))
     prechecked = precheck(octets, limits, limits_checked_by_caller=limits_checked_by_caller)
     idle = _parsers.idle
     parser = idle.pop() if idle else new_parser()
@@ -98,12 +100,6 @@ def _parse(
         root.getroottree().docinfo.clear()
     return ParsedTree(
         root, prechecked.attributes_within_limit, prechecked.every_attribute_has_equals
-    )
-
-
-def _type_error_message(actual: type) -> str:
-    return f"a document is bytes, not {actual.__name__}" + (
-        ": encode it first" if actual is str else ""
     )
 
 

@@ -61,7 +61,7 @@ class Engine(Protocol):
         """Return the subscriptions that a document matches; raise DocumentError."""
         ...
 
-    def match_batch(self, bodies: Iterable[bytes]) -> Batch:
+    def match_batch(self, bodies: Iterable[bytes | str]) -> Batch:
         """Match several documents against the subscriptions at the time of the call."""
         ...
 

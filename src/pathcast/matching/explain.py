@@ -78,7 +78,7 @@ class Explanation:
 
 def explain(
     xpath: str,
-    body: bytes,
+    body: bytes | str,
     namespaces: Mapping[str, str] | None = None,
     limits: Limits | None = None,
     *,

@@ -7,6 +7,9 @@ Thread safety, compiled engine: threads may add and remove while others match. M
 GIL. A match sees every subscription added before it began, and none removed before. Only the
 compiled engine supports several threads.
 
+A matcher pickles as its snapshot, so a pool of processes or a Spark function can use it. It stays
+as it was at that moment: changes to the original do not reach the copies.
+
 >>> matcher = Matcher()
 >>> matcher.add("desk-7", "/news/item[@lang = 'en']//person[. = 'Ann']", hop=2)
 >>> matcher.add("all", "//item", hop=5)
@@ -17,19 +20,20 @@ compiled engine supports several threads.
 
 from __future__ import annotations
 
-import os
+import pickle  # noqa: TID251 - only to check whether a runner can be pickled
 from collections.abc import Iterable, Mapping
+from io import BytesIO
 from threading import RLock
 from typing import Any, Literal
 
-from pathcast.documents import Limits
+from pathcast.documents import Limits, to_octets
 from pathcast.errors import FormatError, SubscriptionError
 from pathcast.matching.engine import EngineName, make_engine
 from pathcast.matching.explain import Explanation, explain
 from pathcast.matching.id_table import IdTable
 from pathcast.matching.matches import Batch, Hops, Id, Matches, Stats, format_id
 from pathcast.matching.residual import Residuals, Runner
-from pathcast.matching.snapshot import read, write
+from pathcast.matching.snapshot import Snapshot, SnapshotFile, read, write
 
 __all__ = ["MAX_HOPS", "Matcher", "Subscription"]
 
@@ -55,6 +59,8 @@ class Matcher:
         engine: EngineName = "auto",
     ) -> None:
         self._limits = Limits() if limits is None else limits
+        self._runner = runner
+        self._engine_name: EngineName = engine
         self._id_table = IdTable()
         self._residuals = Residuals(runner)
         self._lock = RLock()  # writers hold it
@@ -132,53 +138,73 @@ class Matcher:
 
     # snapshots
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all subscriptions to a file, atomically; `load` parses no texts."""
+    def save(self, file: SnapshotFile) -> None:
+        """Write all subscriptions to a file, atomically, or to a binary stream.
+
+        `load` parses no texts.
+        """
+        write(self._snapshot(), file)
+
+    def _snapshot(self) -> Snapshot:
         with self._lock:
             self._compact()
-            snapshot = self._engine.snapshot()
-        write(snapshot, path)
+            return self._engine.snapshot()
 
     @classmethod
     def load(
         cls,
-        path: str | os.PathLike[str],
+        file: SnapshotFile,
         *,
         limits: Limits | None = None,
         runner: Runner | None = None,
         engine: EngineName = "auto",
     ) -> Matcher:
-        """Return a matcher with the subscriptions of a saved file.
+        """Return a matcher with the subscriptions of a saved file, or of a seekable stream.
 
         Raise FormatError if the file is damaged or not a snapshot. A checksum proves integrity, not
         origin: load files only from sources whose subscriptions you would accept.
         """
-        snapshot = read(path)
+        snapshot = read(file)
         matcher = cls(limits=limits, runner=runner, engine=engine)
         try:
             matcher._engine.restore(snapshot)
         except (ValueError, LookupError) as error:
             if isinstance(error, SubscriptionError) and error.kind == "expensive":
                 raise  # the file is valid, the matcher lacks a runner
-            raise FormatError("content", f"{path} cannot be restored: {error}") from error
+            raise FormatError("content", f"{file} cannot be restored: {error}") from error
         matcher._id_table.fill(snapshot.ids)
         return matcher
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        try:
+            pickle.dumps(self._runner)
+        except (TypeError, AttributeError, pickle.PicklingError) as error:
+            raise TypeError(
+                f"this matcher cannot be pickled, because its runner cannot: {error}; "
+                "use Matcher.save, and in the other process Matcher.load with a runner of its own"
+            ) from error
+        content = BytesIO()
+        self.save(content)
+        return _unpickle, (content.getvalue(), self._limits, self._runner, self._engine_name)
+
     # documents
 
-    def match(self, body: bytes) -> Matches:
-        """Return the subscriptions that a document matches; raise DocumentError."""
-        return self._engine.match(body)
+    def match(self, body: bytes | str) -> Matches:
+        """Return the subscriptions that a document matches; raise DocumentError.
 
-    def match_hops(self, body: bytes) -> Hops:
+        The encoding that a str declares is ignored: it is decoded already.
+        """
+        return self._engine.match(to_octets(body))
+
+    def match_hops(self, body: bytes | str) -> Hops:
         """Return only the hops of the subscriptions that a document matches; raise DocumentError.
 
         It reads hop masks and not subscriptions, so its cost is little more than parsing, for any
         number of subscriptions.
         """
-        return self._engine.match_hops(body)
+        return self._engine.match_hops(to_octets(body))
 
-    def match_batch(self, bodies: Iterable[bytes]) -> Batch:
+    def match_batch(self, bodies: Iterable[bytes | str]) -> Batch:
         """Match several documents against the subscriptions at the time of the call.
 
         A rejected document has its error in `Batch.errors`.
@@ -192,7 +218,7 @@ class Matcher:
     def explain(
         self,
         xpath: str,
-        body: bytes,
+        body: bytes | str,
         namespaces: Mapping[str, str] | None = None,
         *,
         allow_expensive: bool = False,
@@ -220,6 +246,10 @@ class Matcher:
             memo_hit_rate=fields["memo_hits"] / lookups if lookups else None,
             **fields,
         )
+
+
+def _unpickle(content: bytes, limits: Limits, runner: Runner | None, engine: EngineName) -> Matcher:
+    return Matcher.load(BytesIO(content), limits=limits, runner=runner, engine=engine)
 
 
 def _unpack_row(row: Any) -> tuple[Id, str, Mapping[str, str] | None, int | None]:

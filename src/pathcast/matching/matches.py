@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import overload
 
+from pathcast.documents import to_octets
 from pathcast.errors import DocumentError, EvaluationError
 
 __all__ = ["Batch", "Hops", "Id", "Matches", "Stats", "collect_batch", "format_id"]
@@ -112,7 +113,7 @@ class Batch(Sequence[Matches]):
 
 
 def collect_batch(
-    ids: Sequence[Id], bodies: Iterable[bytes], match: Callable[[bytes], Matches]
+    ids: Sequence[Id], bodies: Iterable[bytes | str], match: Callable[[bytes], Matches]
 ) -> Batch:
     """Match documents one by one and collect a batch; all numbers must refer to `ids`."""
     offsets, numbers = array("i", [0]), array("i")
@@ -122,7 +123,7 @@ def collect_batch(
     undecided: dict[int, Mapping[Id, EvaluationError]] = {}
     for index, body in enumerate(bodies):
         try:
-            matches = match(body)
+            matches = match(to_octets(body))
         except DocumentError as error:
             errors[index] = error
         else:

@@ -48,6 +48,10 @@ class ProcessRunner(ProcessOwner):
         self._deadline = check_deadline(deadline)
         self._limits = limits
 
+    def __reduce__(self) -> tuple[type[ProcessRunner], tuple[float, Limits]]:
+        """Pickle the settings: the copy starts a worker process of its own."""
+        return ProcessRunner, (self._deadline, self._limits)
+
     def run(self, body: bytes, expressions: Sequence[Expression]) -> list[bool | EvaluationError]:
         """Return the value or the error of each expression on a document, in order."""
         with self._exclusive():

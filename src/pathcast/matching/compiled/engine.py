@@ -231,7 +231,7 @@ class CompiledEngine:
     def match(self, body: bytes) -> Matches:
         return self._match(self._current_view(), body)
 
-    def match_batch(self, bodies: Iterable[bytes]) -> Batch:
+    def match_batch(self, bodies: Iterable[bytes | str]) -> Batch:
         view = self._current_view()
         return collect_batch(view.ids, bodies, partial(self._match, view))
 

@@ -190,7 +190,7 @@ class PlainEngine:
             self._matches += len(numbers)
             return Matches(self._id_table.ids, numbers, errors)
 
-    def match_batch(self, bodies: Iterable[bytes]) -> Batch:
+    def match_batch(self, bodies: Iterable[bytes | str]) -> Batch:
         with self._lock:
             return collect_batch(self._id_table.ids, bodies, self.match)
 

@@ -32,7 +32,15 @@ written.
 
 from __future__ import annotations
 
-from pathcast.matching.snapshot.files import read, write
+from pathcast.matching.snapshot.files import SnapshotFile, read, write
 from pathcast.matching.snapshot.model import SavedPattern, Snapshot, snapshot_ints, to_saved_pattern
 
-__all__ = ["SavedPattern", "Snapshot", "read", "snapshot_ints", "to_saved_pattern", "write"]
+__all__ = [
+    "SavedPattern",
+    "Snapshot",
+    "SnapshotFile",
+    "read",
+    "snapshot_ints",
+    "to_saved_pattern",
+    "write",
+]

@@ -1,4 +1,4 @@
-"""The container format of a snapshot file.
+"""The container format of a snapshot.
 
     magic line, version, length of every section      104 bytes
     labels, ends, hops, entries, plans                int32, little-endian
@@ -12,16 +12,13 @@ views of it.
 from __future__ import annotations
 
 import hashlib
-import os
-import stat
 import struct
 from collections.abc import Sequence
+from io import SEEK_END
 from itertools import accumulate, pairwise
-from pathlib import Path
-from typing import Final, NoReturn
+from typing import BinaryIO, Final, NoReturn
 
 from pathcast.errors import FormatError
-from pathcast.files.atomic_write import atomic_file
 
 __all__ = ["read_sections", "write_sections"]
 
@@ -32,40 +29,28 @@ _LENGTHS: Final = struct.Struct("<9Q")
 _CHECKSUM_BYTES: Final = 32
 
 
-def write_sections(sections: Sequence[memoryview], path: Path) -> None:
-    """Write the sections atomically; raise FormatError if the file cannot be written."""
+def write_sections(sections: Sequence[memoryview], stream: BinaryIO) -> None:
+    """Write the sections to a stream."""
     start = _START.pack(_MAGIC, _VERSION) + _LENGTHS.pack(*map(len, sections))
     checksum = hashlib.blake2b(start, digest_size=_CHECKSUM_BYTES)
-    with atomic_file(path) as stream:
-        stream.write(start)
-        for section in sections:
-            checksum.update(section)
-            stream.write(section)
-        stream.write(checksum.digest())
+    stream.write(start)
+    for section in sections:
+        checksum.update(section)
+        stream.write(section)
+    stream.write(checksum.digest())
 
 
-def read_sections(path: str | os.PathLike[str]) -> list[memoryview]:
-    """Return the sections of a file; raise FormatError if it is missing or damaged."""
-    try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # before open: a FIFO would block
-            hint = "name the file that Matcher.save wrote"
-            raise FormatError(
-                "file", f"cannot read {os.fspath(path)}: it is not a regular file", hint=hint
-            )
-        with open(path, "rb") as stream:
-            size = os.fstat(stream.fileno()).st_size
-            start = stream.read(_START.size)
-            _check_start(start)
-            start += stream.read(_LENGTHS.size)
-            lengths = _lengths(start, size)
-            # Read, not mapped: truncating a mapped file kills its readers with SIGBUS.
-            body = stream.read(size - len(start))
-    except (OSError, ValueError) as error:
-        if isinstance(error, FormatError):
-            raise
-        reason = (isinstance(error, OSError) and error.strerror) or str(error)
-        raise FormatError("file", f"cannot read {os.fspath(path)}: {reason}") from None
-    if len(start) + len(body) < size:  # truncated since fstat
+def read_sections(stream: BinaryIO) -> list[memoryview]:
+    """Return the sections in a seekable stream; raise FormatError if they are damaged."""
+    size = stream.seek(0, SEEK_END)
+    stream.seek(0)
+    start = stream.read(_START.size)
+    _check_start(start)
+    start += stream.read(_LENGTHS.size)
+    lengths = _lengths(start, size)
+    # Read, not mapped: truncating a mapped file kills its readers with SIGBUS.
+    body = stream.read(size - len(start))
+    if len(start) + len(body) < size:  # truncated meanwhile
         _raise_truncation(len(start) + len(body), size)
     view = memoryview(body)
     checksum = hashlib.blake2b(start, digest_size=_CHECKSUM_BYTES)
