@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
+from pathcast.pipeline.batches import BatchRunner
 from pathcast.pipeline.session import open_session
 
 BRIEF = (
@@ -26,3 +27,10 @@ def spark() -> Iterator[SparkSession]:
     session = open_session("local[2,4]")
     yield session
     session.stop()
+
+
+@pytest.fixture(params=["one pass", pytest.param("several passes", marks=pytest.mark.deep)])
+def staging(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run a test once per way of staging a batch."""
+    if request.param == "several passes":
+        monkeypatch.setattr(BatchRunner, "_allows_one_pass", lambda *_: False)

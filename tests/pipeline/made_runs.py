@@ -10,48 +10,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pathcast.pipeline.table_schemas import TABLE_SCHEMAS
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 START = datetime(2024, 2, 28, 23, 40, tzinfo=UTC)
-
-_TEXTS = pa.list_(pa.string())
-_SCHEMAS = {
-    "documents": pa.schema(
-        {
-            "document": pa.string(),
-            "source": pa.string(),
-            "time": pa.timestamp("us", tz="UTC"),
-            "bytes": pa.int64(),
-            "structure": pa.string(),
-        }
-    ),
-    "matches": pa.schema(
-        {
-            "document": pa.string(),
-            "part": pa.int32(),
-            "subscriptions": _TEXTS,
-            "version": pa.string(),
-        }
-    ),
-    "errors": pa.schema(
-        {
-            "document": pa.string(),
-            "subscriptions": _TEXTS,
-            "kind": pa.string(),
-            "place": pa.string(),
-            "message": pa.string(),
-            "version": pa.string(),
-        }
-    ),
-    "deliveries": pa.schema(
-        {
-            "document": pa.string(),
-            "subscriber": pa.string(),
-            "subscriptions": _TEXTS,
-            "count": pa.int32(),
-            "version": pa.string(),
-        }
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -100,12 +62,13 @@ class SampleRun:
                         (doc.id, subscriber, subscriptions, len(subscriptions), doc.version)
                     )
         for (table, batch), values in rows.items():
-            schema = _SCHEMAS[table]
-            columns = list(zip(*values, strict=True)) or [() for _ in schema]
-            folder = out / table / f"batch={batch}"
-            folder.mkdir(parents=True, exist_ok=True)
+            schema = TABLE_SCHEMAS[table]
+            numbered = [(*row, batch) for row in values]
+            columns = list(zip(*numbered, strict=True)) or [() for _ in schema]
+            (out / table).mkdir(parents=True, exist_ok=True)
             arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
-            pq.write_table(pa.table(arrays, schema=schema), folder / "part-0.parquet")
+            file = out / table / f"{batch:010}-part-0.parquet"
+            pq.write_table(pa.table(arrays, schema=schema), file)
         versions = out / "versions"
         versions.mkdir(parents=True, exist_ok=True)
         for version, routes in self.routes.items():
@@ -114,6 +77,7 @@ class SampleRun:
                     {
                         "subscription": pa.array(routes.keys(), pa.string()),
                         "subscriber": pa.array(routes.values(), pa.string()),
+                        "xpath": pa.array([f"//{id}" for id in routes], pa.string()),
                     }
                 ),
                 versions / f"{version}.routes.parquet",

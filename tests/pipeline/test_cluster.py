@@ -16,7 +16,6 @@ from pyspark.sql import SparkSession
 
 from pathcast.pipeline.batches import BatchSettings
 from pathcast.pipeline.running import PipelineRun, RunSpec
-from pathcast.pipeline.sinks.files import FileOutboxes
 from pathcast.pipeline.sources import Source
 from pathcast.pipeline.subscriptions import SubscriptionSource
 from tests.pipeline.cluster import SparkCluster, cluster
@@ -25,6 +24,7 @@ from tests.pipeline.test_running import (
     expected_deliveries,
     read_deliveries,
     read_outboxes,
+    segment_outboxes,
     write_documents,
     write_subscriptions,
 )
@@ -128,7 +128,7 @@ def assert_agrees_with_local(spark: SparkSession, folder: Path, summary: str) ->
         Source(str(folder / "in"), "files", LIMITS.size),
         str(folder / "local"),
         BatchSettings(LIMITS, structures=0.1),
-        make_outbox=lambda out: FileOutboxes(Path(out, "outboxes")),
+        make_outbox=segment_outboxes,
     )
     local_outcome = PipelineRun(spark, order, lambda _: None).run_once()
     for table in TABLES:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from pathcast.cli.report import BusySubscription, busiest_lines, is_small_run
 from tests.cli.running import run
 from tests.pipeline.test_running import read_deliveries, write_documents
 
@@ -33,6 +34,20 @@ def test_rows_through_a_stylesheet(spark: SparkSession, tmp_path: Path) -> None:
     }
 
 
+def test_tables_without_deliveries(tmp_path: Path) -> None:
+    """`--deliver none` needs no deliveries, and the summary does not say that there are none."""
+    (tmp_path / "s.txt").write_text("//a\n")
+    write_documents(tmp_path / "in", {"1.xml": b"<a/>"})
+    base = ("run", *MASTER, "--deliver", "none", "-s", tmp_path / "s.txt", "-d", tmp_path / "in")
+    result = run(*base, "-o", tmp_path / "out")
+    assert (result.code, "matches         1" in result.stdout) == (0, True), result.stderr
+    assert "\ndeliveries" not in result.stdout
+    assert not (tmp_path / "out/deliveries").exists()
+    (summary,) = run(*base, "-o", tmp_path / "second", "--deliveries", "--json").rows
+    assert summary["deliveries"] == 1
+    assert (tmp_path / "second/deliveries").exists()
+
+
 def test_invalid_options(tmp_path: Path) -> None:
     (tmp_path / "s.txt").write_text("//a[\n//b\n//c==1\n")
     (tmp_path / "in").mkdir()
@@ -41,7 +56,7 @@ def test_invalid_options(tmp_path: Path) -> None:
     for options, expected_message in (
         (("--once",), "needs --stream"),
         (("--deadline", "3"), "needs --allow-expensive"),
-        (("--deliver", "post"), "neither files, none nor an address"),
+        (("--deliver", "post"), "is not segments, files, links, none or an address"),
         (("--deliver", "nats://x:1/a b"), "cannot be the beginning of a subject"),
         (("--dedupe", "soon"), "--dedupe: 'soon' is not a time"),
         (("--conf", "x"), "is not KEY=VALUE"),
@@ -83,7 +98,7 @@ def test_all_invalid_lines_are_counted(tmp_path: Path) -> None:
         '{"id": 1, "xpath": "//b"}',
     )
     (tmp_path / "s.jsonl").write_text("\n".join(lines))
-    base = ("run", "-d", tmp_path, "-o", tmp_path / "out", "-s")
+    base = ("run", "-d", tmp_path, "-o", tmp_path / "_out", "-s")
     assert "4 of 5 are bad" in run(*base, tmp_path / "s.jsonl").stderr
     assert "none.jsonl" in run(*base, tmp_path / "none.jsonl").stderr
 
@@ -131,7 +146,7 @@ def test_demo(tmp_path: Path) -> None:
     assert summary["audit"]["deliveries"] > 0
     assert len(summary["versions"]) == 2
     assert len(list((tmp_path / "demo/feed").iterdir())) == 40
-    assert any((tmp_path / "demo/results/outboxes").iterdir())
+    assert any((tmp_path / "demo/results/segments").iterdir())
     assert "<svg" in (tmp_path / "demo/results/report.html").read_text()
 
 
@@ -141,3 +156,22 @@ def test_demo_replaces_only_demos(tmp_path: Path) -> None:
     assert result.code == 2
     assert "no demo made it" in result.stderr
     assert (tmp_path / "mine").exists()
+
+
+def test_small_runs_are_recognised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not is_small_run("hdfs://head/results")
+    assert not is_small_run(str(tmp_path / "none"))
+    assert is_small_run(str(tmp_path))
+    (tmp_path / "matches").mkdir()
+    (tmp_path / "matches/0.parquet").write_bytes(b"x" * 100)
+    assert is_small_run(str(tmp_path))
+    monkeypatch.setattr("pathcast.cli.report._SMALL_RUN_BYTES", 99)
+    assert not is_small_run(str(tmp_path))
+
+
+def test_busiest_subscriptions_are_shown_with_their_expressions() -> None:
+    rows = [BusySubscription("a", "//a[1]", 1_234), BusySubscription("hop", None, 7)]
+    assert busiest_lines(rows) == [
+        "busiest         1,234  //a[1]  (a)",
+        "                    7  -  (hop)",
+    ]

@@ -26,6 +26,8 @@ from tests.oracle import oracle
 from tests.pipeline.sets import by_matcher, conformance, without_expensive
 from tests.pipeline.test_running import write_documents, write_subscriptions
 
+pytestmark = pytest.mark.usefixtures("staging")
+
 BATCH = 80
 
 

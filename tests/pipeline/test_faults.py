@@ -7,7 +7,7 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +15,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from pathcast.errors import PipelineError
+from pathcast.pipeline import one_pass
 from pathcast.pipeline.batches import BatchRunner, BatchSettings
+from pathcast.pipeline.multi_pass import MultiPassStaging
 from pathcast.pipeline.running import PipelineRun, RunEvent, RunSpec
-from pathcast.pipeline.sinks.files import FileOutboxes
 from pathcast.pipeline.sources import Source
 from pathcast.pipeline.subscriptions import SubscriptionSource
 from tests.pipeline.test_running import (
@@ -31,6 +32,8 @@ from tests.pipeline.test_running import (
     write_documents,
     write_subscriptions,
 )
+
+pytestmark = pytest.mark.usefixtures("staging")
 
 
 def ignore_event(_: RunEvent) -> None:
@@ -118,7 +121,6 @@ def test_full_disk(spark: SparkSession, tmp_path: Path) -> None:
         spec = replace(
             run_spec(tmp_path),
             out=str(mount / "out"),
-            make_outbox=lambda out: FileOutboxes(Path(out, "outboxes")),
             batch_size=100,
         )
         with pytest.raises(PipelineError) as caught:
@@ -169,27 +171,51 @@ def test_missing_version(spark: SparkSession, tmp_path: Path) -> None:
     assert not (out / "matches").exists()
 
 
+def lose_rows_of_matches(out: Path, patch: pytest.MonkeyPatch) -> str:
+    """Let a staged file of Spark's writers vanish."""
+    write = MultiPassStaging._write
+
+    def elsewhere(self: MultiPassStaging, staging: str, name: str, table: DataFrame) -> None:
+        write(self, staging, name, table)
+        if name == "matches":
+            next((out / staging / name).glob("part-*")).unlink()
+
+    patch.setattr(MultiPassStaging, "_write", elsewhere)
+    patch.setattr(BatchRunner, "_allows_one_pass", lambda *_: False)
+    return r"wrote 3 rows of matches to .*, and [0-2] are"
+
+
+def lose_file_of_task(out: Path, patch: pytest.MonkeyPatch) -> str:
+    """Let the file of a task vanish before the driver moves it."""
+    move = one_pass._move
+
+    def elsewhere(folder: Path, table: str, name: str) -> None:
+        assert folder.is_relative_to(out)
+        (folder / "tasks" / name).unlink()
+        move(folder, table, name)
+
+    patch.setattr(one_pass, "_move", elsewhere)
+    return r"a worker wrote .*, and it is not there"
+
+
+@pytest.mark.parametrize("lose", [lose_rows_of_matches, lose_file_of_task])
 def test_output_folder_not_shared_by_workers(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    lose: Callable[[Path, pytest.MonkeyPatch], str],
 ) -> None:
     """Some of the workers' files are invisible to the driver, as if OUT were a local disk of each
     machine.
     """
     write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
-    write = BatchRunner._write
-
-    def elsewhere(self: BatchRunner, staging: str, name: str, table: DataFrame) -> None:
-        write(self, staging, name, table)
-        if name == "matches":
-            next((tmp_path / "out" / staging / name).glob("part-*")).unlink()
-
     with monkeypatch.context() as patch:
-        patch.setattr(BatchRunner, "_write", elsewhere)
-        with pytest.raises(PipelineError, match=r"wrote 3 rows of matches to .*, and [0-2] are"):
+        message = lose(tmp_path / "out", patch)
+        with pytest.raises(PipelineError, match=message):
             PipelineRun(spark, run_spec(tmp_path), ignore_event).run_once()
     assert not (tmp_path / "out" / "matches").exists()
-    assert not (tmp_path / "out" / "outboxes").exists()
+    assert read_outboxes(tmp_path / "out") == {}
     PipelineRun(spark, run_spec(tmp_path), ignore_event).run_once()
     assert read_deliveries(spark, tmp_path / "out") == expected_deliveries(
         tmp_path / "s.jsonl", DOCUMENTS

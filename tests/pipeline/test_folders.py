@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import os
 import threading
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,14 +14,17 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pathcast.errors import PipelineError
+from pathcast.files import read_outbox
 from pathcast.pipeline.batch_log import BatchOutcome
+from pathcast.pipeline.batches import BatchRunner
 from pathcast.pipeline.hadoop import escape_glob
 from pathcast.pipeline.report import write_report
 from pathcast.pipeline.running import BatchDone, PipelineRun, RunEvent
-from pathcast.pipeline.sources import Source, SourceKind
-from pathcast.pipeline.sources.empty_files import empty_paths_in_batch
+from pathcast.pipeline.sources import Source, SourceKind, files
+from pathcast.pipeline.sources.journal import Journal
+from pathcast.pipeline.sources.listing import FileLocation, ListedFile, list_files
+from pathcast.pipeline.sources.rows import BodyField
 from pathcast.pipeline.statistics import StatisticsSettings, compute
-from pathcast.pipeline.storage import LocalStorage
 from tests.pipeline.test_running import (
     DOCUMENTS,
     LIMITS,
@@ -31,6 +35,9 @@ from tests.pipeline.test_running import (
     write_documents,
     write_subscriptions,
 )
+from tests.pipeline.test_unpacking import make_zip
+
+pytestmark = pytest.mark.usefixtures("staging")
 
 BOTH_WAYS = pytest.mark.parametrize("stream", [False, True], ids=["batch", "stream"])
 
@@ -85,33 +92,43 @@ def test_single_empty_file(spark: SparkSession, tmp_path: Path, stream: bool) ->
     assert row.document == "1.xml"
 
 
-def test_files_of_a_batch_in_the_checkpoint(tmp_path: Path) -> None:
-    """A batch may have no log offset or several; every tenth log file repeats those before it."""
-    write_documents(
-        tmp_path, dict.fromkeys(("a b.xml", "2.xml", "3.xml"), b"") | {"4.xml": b"<a/>"}
-    )
-    storage = LocalStorage(tmp_path / "out")
+@BOTH_WAYS
+def test_every_file_of_a_folder_is_accounted_for(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: bool
+) -> None:
+    """Members and files with colliding ids, names that are not UTF-8, a file that disappears."""
+    file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
+    packed = make_zip([("m.xml#2", b"<a><b>7</b></a>"), ("m.xml", b"<c/>"), ("m.xml", b"<a/>")])
+    odd_name = os.fsdecode(b"deeper/caf\xe9.xml")
+    documents = DOCUMENTS | {"a.zip": packed, "a.zip!m.xml": b"<b/>", odd_name: b"<c/>"}
+    write_documents(tmp_path / "in", documents)
+    if stream:
+        with closing(Journal(tmp_path / "out/journal")) as journal:
+            journal.append([ListedFile("gone.xml", 9, 9)])
+    else:
+        write_documents(tmp_path / "in", {"gone.xml": b"<c/>"})
 
-    def lines(*entries: tuple[str, int]) -> bytes:
-        address = tmp_path.as_uri()
-        pipeline_run = [
-            {"path": f"{address}/{name}", "batchId": number} for name, number in entries
-        ]
-        return "\n".join(["v1", *map(json.dumps, pipeline_run)]).encode()
+        def list_and_remove(location: FileLocation) -> list[ListedFile]:
+            listed = list_files(location)
+            (tmp_path / "in/gone.xml").unlink()
+            return listed
 
-    eighth, ninth = ("a%20b.xml", 8), [("2.xml", 9), ("4.xml", 9)]
-    storage.write("checkpoint/sources/0/8", lines(eighth))
-    storage.write("checkpoint/sources/0/9.compact", lines(eighth, *ninth))
-    storage.write("checkpoint/sources/0/10", lines(("3.xml", 10)))
-    for batch, end in enumerate(["-", '{"logOffset":8}', '{"logOffset":8}', '{"logOffset":10}']):
-        storage.write(f"checkpoint/offsets/{batch}", f"v1\n{{}}\n{end}\n-".encode())
-    base = f"file:{tmp_path}"
-    assert [empty_paths_in_batch(storage, batch) for batch in range(4)] == [
-        [],
-        [f"{base}/a b.xml"],
-        [],
-        [f"{base}/2.xml", f"{base}/3.xml"],
-    ]
+        monkeypatch.setattr(files, "list_files", list_and_remove)
+    done = run(spark, tmp_path, stream, tmp_path / "in")
+    assert sum(outcome.documents for outcome in done) == len(DOCUMENTS) + 6
+    rows = spark.read.parquet(str(tmp_path / "out/errors")).collect()
+    assert {row.document: row.kind for row in rows} == {
+        "broken.xml": "malformed",
+        "gone.xml": "gone",
+    }
+    expected = DOCUMENTS | {
+        "a.zip!m.xml#2": b"<a><b>7</b></a>",
+        "a.zip!m.xml": b"<c/>",
+        "a.zip!m.xml#3": b"<a/>",
+        "a.zip%21m.xml": b"<b/>",
+        "deeper/caf\\xE9.xml": b"<c/>",
+    }
+    assert read_deliveries(spark, tmp_path / "out") == expected_deliveries(file, expected)
 
 
 def test_empty_row_file_has_no_documents(spark: SparkSession, tmp_path: Path) -> None:
@@ -151,11 +168,11 @@ def test_output_path_is_no_glob(spark: SparkSession, tmp_path: Path) -> None:
     PipelineRun(spark, spec, lambda _: None).run_stream(threading.Event(), until_caught_up=True)
     write_documents(tmp_path / "in", {"later.xml": DOCUMENTS["2.xml"]})
     PipelineRun(spark, spec, lambda _: None).run_stream(threading.Event(), until_caught_up=True)
-    matched = {file.name for file in (out / "outboxes/archive").iterdir()}
+    matched = {entry.document for entry in read_outbox(out, "archive")}
     assert len(matched) == len(
         expected_deliveries(file, DOCUMENTS).keys() & {(id, "archive") for id in DOCUMENTS}
     )
-    (row,) = spark.read.parquet(escape_glob(str(out / "repeats/batch=1"))).collect()
+    (row,) = spark.read.parquet(escape_glob(str(out / "repeats"))).where("batch = 1").collect()
     assert (row.document, row.of) == ("later.xml", "2.xml")
     compute(spark, str(out), settings=StatisticsSettings())
     assert "<svg" in write_report(spark, str(out), tmp_path / "report.html").read_text()
@@ -172,6 +189,9 @@ def test_table_with_unusable_rows(spark: SparkSession, tmp_path: Path, stream: b
     pq.write_table(pa.table(rows), tmp_path / "12:00.parquet")
     (outcome,) = run(spark, tmp_path, stream, tmp_path / "12:00.parquet", "parquet")
     assert (outcome.documents, outcome.matched, outcome.refused) == (6, 3, 3)
+    assert outcome.refusals == {"row": 2, "malformed": 1}
+    assert list(outcome.steps) == ["plan", "stage", "publish"]
+    assert outcome.lag is not None  # since 2024
     errors = spark.read.parquet(str(tmp_path / "out/errors")).collect()
     assert {(row.document, row.kind) for row in errors} == {
         ("3", "row"),
@@ -180,6 +200,18 @@ def test_table_with_unusable_rows(spark: SparkSession, tmp_path: Path, stream: b
     }
     good = {"1": b"<c/>", "2": b"<a><b>7</b></a>", "12:00.parquet:3": b"<c/>"}
     assert read_deliveries(spark, tmp_path / "out") == expected_deliveries(file, good)
+
+
+def test_table_with_named_columns(spark: SparkSession, tmp_path: Path) -> None:
+    rows = {"id": ["a", "b"], "my.text": ["<c/>", "<d/>"], "`nr": [7, None]}
+    pq.write_table(pa.table(rows), tmp_path / "t.parquet")
+    fields = BodyField("my.text", "`nr")
+    source = Source(str(tmp_path / "t.parquet"), "parquet", 100, fields=fields)
+    documents = source.documents(spark).select("id", "body").collect()
+    assert {(row.id, bytes(row.body)) for row in documents} == {
+        ("7", b"<c/>"),
+        ("t.parquet:1", b"<d/>"),
+    }
 
 
 def test_unreadable_table_fails_before_parallel_jobs(
@@ -192,7 +224,8 @@ def test_unreadable_table_fails_before_parallel_jobs(
         calls.append(steps)
         raise PipelineError("test", "it has begun")
 
-    monkeypatch.setattr("pathcast.pipeline.batches.run_parallel", run_parallel)
+    monkeypatch.setattr("pathcast.pipeline.multi_pass.run_parallel", run_parallel)
+    monkeypatch.setattr(BatchRunner, "_allows_one_pass", lambda *_: False)
     write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     table = pa.table({"id": [str(n) for n in range(500)], "body": ["<c/>" + " " * 100] * 500})
     pq.write_table(table, tmp_path / "t.parquet", compression="none", use_dictionary=False)

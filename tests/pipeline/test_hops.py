@@ -67,7 +67,7 @@ def test_hop_version(tmp_path: Path) -> None:
     version = compile_version(ENTRIES, tmp_path, hops=True)
     assert (version.subscriptions, version.hops) == (3, ("x", "y"))
     assert pq.read_table(version.routes).to_pylist() == [
-        {"subscription": name, "subscriber": name} for name in ("x", "y")
+        {"subscription": name, "subscriber": name, "xpath": None} for name in ("x", "y")
     ]
     assert hops(version, b"<b><c/></b>") == {"x", "y"}
     assert hops(version, b"<c/>") == {"x"}

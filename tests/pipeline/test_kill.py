@@ -1,8 +1,8 @@
 """Exactly-once delivery under kills: the driver is killed repeatedly and restarted.
 
 The driver is killed when a file appears in its folder (a plan, a staged table, a staged batch, a
-delivery, a finished batch), or shortly after. Meanwhile a subscriber removes its deliveries as soon
-as they arrive: none may arrive twice.
+delivery, a finished batch), or shortly after. Meanwhile a subscriber takes deliveries away as soon
+as they arrive: its files, or whole batches of segments. None may arrive twice.
 
 The last process is not killed. It waits for more documents, is interrupted, and ends cleanly. This
 is one test because starting a driver takes longer than all of its work.
@@ -24,6 +24,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from pathcast.files import read_outbox
 from tests.pipeline.test_running import (
     expected_deliveries,
     read_deliveries,
@@ -35,26 +36,29 @@ SIGNS = (
     "log/*.json",
     "_staging/*/*/matches",
     "_staging/*/staged.json",
-    "outboxes/*/*",
     "done/*.json",
 )
+DELIVERY_SIGNS = {"segments": "segments/*", "files": "outboxes/*/*"}
 COUNTS = ("documents", "matched", "unmatched", "refused", "matches", "deliveries")
 WATCHDOG = 300  # seconds for one process
 
 
 class Driver:
-    """`pathcast run` as a process, and the subscriber `desk` that removes its deliveries."""
+    """`pathcast run` as a process, and the subscriber `desk` that takes its deliveries away."""
 
-    def __init__(self, folder: Path, batch: int) -> None:
+    def __init__(self, folder: Path, batch: int, deliver: str) -> None:
         self.out = folder / "out"
-        self.taken: dict[str, bytes] = {}
+        self._taken = folder / "taken"
+        (self._taken / "segments").mkdir(parents=True)
+        (self._taken / "outboxes/desk").mkdir(parents=True)
+        (self._taken / "versions").symlink_to(self.out / "versions")
         self._stderr = folder / "stderr"
         self._stdout = folder / "stdout"
         self._command = [
             *(sys.executable, "-m", "pathcast", "run", "--stream", "--json"),
             *("--master", "local[2,4]", "--batch-size", str(batch)),
             *("--subscriptions", str(folder / "s.jsonl"), "--documents", str(folder / "in")),
-            *("--out", str(self.out)),
+            *("--out", str(self.out), "--deliver", deliver),
         ]
 
     def start(self, *options: str) -> Iterator[subprocess.Popen[bytes]]:
@@ -97,19 +101,32 @@ class Driver:
         return counts
 
     def take(self) -> None:
-        box = self.out / "outboxes" / "desk"
-        for file in list(box.iterdir()) if box.is_dir() else []:
-            assert file.name not in self.taken, f"{file.name} came twice"
-            self.taken[file.name] = file.read_bytes()
-            file.unlink()
+        """Move what has arrived to the folder `taken`."""
+        for path in [*self.out.glob("outboxes/desk/*"), *self.out.glob("segments/*")]:
+            target = self._taken / path.relative_to(self.out)
+            assert not target.exists(), f"{path} came twice"
+            path.rename(target)
+
+    def outbox(self, subscriber: str) -> dict[str, bytes]:
+        """Return the documents of a subscriber, taken away or not."""
+        entries = [
+            entry for folder in (self.out, self._taken) for entry in read_outbox(folder, subscriber)
+        ]
+        bodies = {entry.document: entry.read() for entry in entries}
+        assert len(bodies) == len(entries)
+        return bodies
 
 
 @pytest.mark.parametrize(
-    ("kills", "documents", "batch"),
-    [(3, 45, 15), pytest.param(20, 2000, 80, marks=pytest.mark.deep)],
+    ("kills", "documents", "batch", "deliver"),
+    [
+        (3, 45, 15, "segments"),
+        pytest.param(20, 2000, 80, "segments", marks=pytest.mark.deep),
+        pytest.param(20, 2000, 80, "files", marks=pytest.mark.deep),
+    ],
 )
 def test_exactly_once_under_kills(
-    spark: SparkSession, tmp_path: Path, kills: int, documents: int, batch: int
+    spark: SparkSession, tmp_path: Path, kills: int, documents: int, batch: int, deliver: str
 ) -> None:
     rng = random.Random(kills)
     rows: list[dict[str, object]] = [
@@ -123,9 +140,9 @@ def test_exactly_once_under_kills(
     write_documents(tmp_path / "in", bodies)
     last = {"last.xml": b"<a><b>9</b></a>"}
     kill_points = []
-    driver = Driver(tmp_path, batch)
+    driver = Driver(tmp_path, batch, deliver)
     for _ in range(kills):
-        sign = rng.choice(SIGNS)
+        sign = rng.choice([*SIGNS, DELIVERY_SIGNS[deliver]])
         before = set(driver.out.glob(sign))
         for _ in driver.start("--once"):
             if set(driver.out.glob(sign)) - before:
@@ -144,14 +161,10 @@ def test_exactly_once_under_kills(
     assert {name: stdout[name] for name in COUNTS} == {
         name: in_all[name] - earlier[name] for name in COUNTS
     }
-    for document, subscriber in expected:
-        if subscriber == "desk":
-            assert driver.taken.pop(document) == bodies[document]
-        else:
-            box = driver.out / "outboxes" / subscriber
-            assert (box / document).read_bytes() == bodies[document]
-    assert not driver.taken, kill_points
-    assert len(list((driver.out / "outboxes/archive").iterdir())) == documents - 1
+    for subscriber in ("archive", "desk"):
+        assert driver.outbox(subscriber) == {
+            document: bodies[document] for document, name in expected if name == subscriber
+        }, kill_points
     rows_of = spark.read.parquet(str(driver.out / "matches")).groupBy("document").count()
     assert rows_of.where("count > 1").count() == 0
     errors = spark.read.parquet(str(driver.out / "errors")).collect()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -28,6 +30,7 @@ from pathcast.pipeline.sinks.nats_publisher import (
     subject_token,
     subscriber_of,
 )
+from pathcast.pipeline.sources import DocumentSource
 from pathcast.pipeline.sources.nats import NatsSource, nats_documents
 from pathcast.pipeline.sources.nats_reader import LostRange, RangeReader
 from pathcast.pipeline.storage import LocalStorage
@@ -283,6 +286,16 @@ class TestBatch:
 
 
 class TestStreaming:
+    def test_format_pathcast(self, spark: SparkSession, server: NatsServer, tmp_path: Path) -> None:
+        server.create_stream("FORMAT")
+        server.publish("FORMAT", sample_bodies(5))
+        address = str(stream_address(server, "FORMAT"))
+        spark.dataSource.register(DocumentSource)
+        table = spark.read.format("pathcast").load(address)
+        assert {bytes(row.body) for row in table.collect()} == set(sample_bodies(5))
+        stream = spark.readStream.format("pathcast").option("batchDocuments", "3").load(address)
+        assert [len(batch) for batch in run(stream, tmp_path / "checkpoint")] == [3, 2]
+
     def test_batch_limit_and_fixed_end(
         self, spark: SparkSession, server: NatsServer, tmp_path: Path
     ) -> None:
@@ -509,23 +522,43 @@ class TestOutbox:
         rows = [("f/1.xml", b"<a/>", UNUSUAL_NAMES), ("f/ü 2.xml", b"<b/>", ["ann", "bob"])]
         outbox = NatsOutbox(OutboxAddress(server.address, "box.one"))
         outbox.stage(outbox_rows(spark, rows), str(tmp_path))
-        assert outbox.publish(spark, str(tmp_path)) == len(UNUSUAL_NAMES) + 2
+        assert outbox.publish(spark, str(tmp_path), 3) == len(UNUSUAL_NAMES) + 2
         assert read_messages(server, "box_one") == expected_messages(rows)
+        key = json.loads((tmp_path / "begin.json").read_text())["key"]
         for message in server.messages("box_one"):
             assert message.headers is not None
             subscriber = unquote(message.headers["Pathcast-Subscriber"])
             assert message.subject == f"box.one.{subject_token(subscriber)}"
             assert message.headers["Pathcast-Version"] == "v1"
+            assert message.headers["Pathcast-Batch"] == "3"
             document = unquote(message.headers["Pathcast-Document"])
-            assert message.headers["Nats-Msg-Id"] == message_id(document, subscriber)
+            assert message.headers["Nats-Msg-Id"] == message_id(key, document, subscriber)
         assert outbox.undeliverable(spark, str(tmp_path)).count() == 0
-        assert outbox.publish(spark, str(tmp_path)) == len(UNUSUAL_NAMES) + 2
+        assert outbox.publish(spark, str(tmp_path), 3) == len(UNUSUAL_NAMES) + 2
         assert read_messages(server, "box_one") == expected_messages(rows)
 
     def test_no_deliveries(self, spark: SparkSession, server: NatsServer, tmp_path: Path) -> None:
         outbox = NatsOutbox(OutboxAddress(server.address, "box.none"))
         outbox.stage(outbox_rows(spark, []), str(tmp_path))
-        assert outbox.publish(spark, str(tmp_path)) == 0
+        assert outbox.publish(spark, str(tmp_path), 3) == 0
+
+    def test_an_id_of_a_later_batch_is_no_duplicate(
+        self, spark: SparkSession, server: NatsServer, tmp_path: Path
+    ) -> None:
+        """Within the duplicate window, the broker keeps both, and no repetition of either."""
+        outbox = NatsOutbox(OutboxAddress(server.address, "later"))
+        rows = [("1.xml", b"<a/>", ["ann"])], [("1.xml", b"<b/>", ["ann"])]
+        for batch, batch_rows in enumerate(rows):
+            staging = str(tmp_path / f"{batch}")
+            outbox.stage(outbox_rows(spark, batch_rows), staging)
+            for _ in range(2):
+                outbox.publish(spark, staging, batch)
+                shutil.rmtree(tmp_path / f"{batch}" / "report")  # as if the driver were killed
+        messages = [(item.headers or {}, item.data) for item in server.messages("later")]
+        assert [(headers["Pathcast-Batch"], body) for headers, body in messages] == [
+            ("0", b"<a/>"),
+            ("1", b"<b/>"),
+        ]
 
     def test_exactly_once_after_a_crash_beyond_the_duplicate_window(
         self, spark: SparkSession, server: NatsServer, tmp_path: Path
@@ -535,7 +568,7 @@ class TestOutbox:
         rows = [(f"{n}.xml", b"<a/>", ["ann", "b.c"]) for n in range(40)]
         outbox = NatsOutbox(OutboxAddress(server.address, "crash"))
         outbox.stage(outbox_rows(spark, rows), str(tmp_path))
-        task = outbox._begin(LocalStorage(tmp_path))
+        task = outbox._begin(LocalStorage(tmp_path), 3)
 
         def interrupted_rows() -> Iterator[pa.RecordBatch]:
             for document, body, names in rows[:25]:
@@ -552,19 +585,19 @@ class TestOutbox:
             probe = partial(
                 connection.jetstream.publish,
                 "crash.probe",
-                headers={"Nats-Msg-Id": message_id("24.xml", "b.c")},
+                headers={"Nats-Msg-Id": message_id(task.key, "24.xml", "b.c")},
             )
             return not (await probe()).duplicate
 
         wait_for(lambda: server.call(taken_twice))  # the broker's duplicate window has passed
-        assert outbox.publish(spark, str(tmp_path)) == 80
+        assert outbox.publish(spark, str(tmp_path), 3) == 80
         assert read_messages(server, "CRASH") == expected_messages(rows)
 
     def test_exactly_once_over_broken_connections(self, tmp_path: Path) -> None:
         rows = [(f"{n}.xml", b"<a/>", ["ann", "bob"]) for n in range(20)]
         with nats_server(tmp_path / "store") as server:
             outbox = NatsOutbox(OutboxAddress(server.address, "broken"))
-            task = outbox._begin(LocalStorage(tmp_path))
+            task = outbox._begin(LocalStorage(tmp_path), 3)
 
             def rows_with_kills() -> Iterator[pa.RecordBatch]:
                 for number, (document, body, names) in enumerate(rows):
@@ -600,7 +633,7 @@ class TestOutbox:
                 return (await connection.jetstream.stream_info("DEEP")).state.messages
 
             with ThreadPoolExecutor(1) as pool:
-                sent = pool.submit(outbox.publish, spark, str(tmp_path / "staging"))
+                sent = pool.submit(outbox.publish, spark, str(tmp_path / "staging"), 3)
                 for enough in range(1_000, 20_000, 4_000):
                     wait_for(lambda enough=enough: server.call(count) >= enough)  # type: ignore[misc]
                     assert not sent.done()
@@ -623,7 +656,7 @@ class TestOutbox:
         rows = [("1", small, ["ann"]), ("2", large, ["ann", "bob"]), ("3", small, ["bob"])]
         outbox = NatsOutbox(OutboxAddress(server.address, "large"))
         outbox.stage(outbox_rows(spark, rows), str(tmp_path))
-        assert outbox.publish(spark, str(tmp_path)) == 2
+        assert outbox.publish(spark, str(tmp_path), 3) == 2
         assert read_messages(server, "LARGE") == expected_messages([rows[0], rows[2]])
         [row] = outbox.undeliverable(spark, str(tmp_path)).collect()
         assert (row.document, row.subscribers, row.kind) == ("2", ["ann", "bob"], "size")
@@ -633,7 +666,7 @@ class TestOutbox:
     def test_largest_message_of_the_broker(self, server: NatsServer, tmp_path: Path) -> None:
         server.create_stream("EDGE", subjects=["edge.>"], max_msg_size=2_000)
         outbox = NatsOutbox(OutboxAddress(server.address, "edge"), retry_seconds=0)
-        task = outbox._begin(LocalStorage(tmp_path))
+        task = outbox._begin(LocalStorage(tmp_path), 3)
         sizes = range(1_500, 2_001)
         row = {"version": "v", "subscribers": ["ann"]}
         message_rows = [{"document": f"{size}", "body": b"x" * size, **row} for size in sizes]
@@ -659,7 +692,7 @@ class TestOutbox:
         prefix = settings["subjects"][0][:2]
         server.create_stream(f"WRONG_{prefix}", **settings)
         with pytest.raises(PipelineError, match=reason):
-            NatsOutbox(OutboxAddress(server.address, prefix))._begin(LocalStorage(tmp_path))
+            NatsOutbox(OutboxAddress(server.address, prefix))._begin(LocalStorage(tmp_path), 3)
 
     @given(st.text())
     def test_subject_token_roundtrip(self, subscriber: str) -> None:
@@ -673,4 +706,5 @@ class TestOutbox:
 
     def test_message_ids_are_unique(self) -> None:
         pairs = [("a", "b/c"), ("a/b", "c"), ('a"', ',"b'), ('a", ', 'b"'), ("", "a"), ("a", "")]
-        assert len({message_id(*pair) for pair in pairs}) == len(pairs)
+        ids = [message_id(key, *pair) for pair in pairs for key in ("", "k", "l")]
+        assert len(set(ids)) == 3 * len(pairs)

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 from urllib.parse import unquote
 
+import pytest
 from pyspark.sql import SparkSession
 
 from pathcast.pipeline.batches import BatchSettings
@@ -21,6 +22,8 @@ from tests.pipeline.test_running import (
     read_deliveries,
     write_subscriptions,
 )
+
+pytestmark = pytest.mark.usefixtures("staging")
 
 
 def test_from_stream_to_subjects(spark: SparkSession, tmp_path: Path) -> None:

@@ -6,13 +6,22 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from lxml import etree, html
 from pyspark.sql import SparkSession
 
 from pathcast.errors import PipelineError
+from pathcast.pipeline.batch_log import BatchOutcome
 from pathcast.pipeline.report import content as content_of
 from pathcast.pipeline.report import write_report
-from pathcast.pipeline.report.content import OverlapMatrix, ReportContent, TrafficPoint
+from pathcast.pipeline.report.content import (
+    OverlapMatrix,
+    ReportContent,
+    TrafficPoint,
+    batch_quantiles,
+    pick_different,
+)
 from pathcast.pipeline.report.page import render_page
 from pathcast.pipeline.report.plots import plot_matches, plot_overlap, plot_traffic
 from pathcast.pipeline.report.texts import (
@@ -124,9 +133,12 @@ def test_tables_agree_with_the_statistics(report: str) -> None:
     docs = untrusted_run().docs
     read = [doc for doc in docs if doc.matches is not None]
     counts = {id: sum(id in (doc.matches or ()) for doc in read) for id in HOSTILE}
-    shown = [(row[0], row[2], row[3]) for row in rows_by_table["Most matching"]]
+    shown = [(row[0], row[1], row[3], row[4]) for row in rows_by_table["Most matching"]]
     order = sorted((id for id in HOSTILE if counts[id]), key=lambda id: (-counts[id], id))
-    assert shown == [(shorten(id, 160), str(counts[id]), str(len(read))) for id in order]
+    assert shown == [
+        (shorten(id, 160), shorten(f"//{id}", 160), str(counts[id]), str(len(read))) for id in order
+    ]
+    assert rows_by_table["Never matched"][0][1] == shorten(f"//{HOSTILE[5]}", 160)
     assert [row[0] for row in rows_by_table["Never matched"]] == [shorten(HOSTILE[5], 160)]
     assert [row[1] for row in rows_by_table["Errors by kind"]] == [str(len(docs) - len(read))]
     assert sum(int(row[1]) for row in rows_by_table["Sources"]) == len(docs)
@@ -150,7 +162,7 @@ def test_an_empty_run_has_statistics_and_a_report(spark: SparkSession, tmp_path:
         statistics.summary.silent,
     ) == (0, 0, None)
     assert {name for name in TABLES if not statistics.table(spark, name).isEmpty()} == {"chosen"}
-    assert statistics.table(spark, "chosen").collect() == [("no", 0)]
+    assert statistics.table(spark, "chosen").collect() == [("no", 0, None)]
     assert read_statistics(spark, str(tmp_path)) == statistics
     assert not list(tmp_path.glob("_statistics*"))
     text = write_report(spark, str(tmp_path), tmp_path / "report.html").read_text(encoding="utf-8")
@@ -249,6 +261,45 @@ def test_overlap_plot_with_unknown_shares() -> None:
     assert plot_overlap(OverlapMatrix(("a",), (1,), ((1.0,),))) is None
 
 
+def test_quantiles_of_batches() -> None:
+    outcomes = [
+        BatchOutcome("v", documents=10, seconds=float(n), lag=None if n % 2 else n / 10)
+        for n in range(1, 101)
+    ]
+    rows = {row["measure"]: row for row in batch_quantiles(outcomes)}
+    assert list(rows) == ["seconds", "documents", "documents/s", "lag in seconds"]
+    assert rows["seconds"] == {"measure": "seconds", "median": 50.5, "most": 95, "maximum": 100}
+    assert rows["documents/s"]["maximum"] == 10
+    assert rows["lag in seconds"]["maximum"] == 10
+    assert batch_quantiles([]) == ()
+    assert [row["measure"] for row in batch_quantiles([BatchOutcome("v")])] == [
+        "seconds",
+        "documents",
+    ]
+
+
+@given(
+    st.lists(st.sampled_from("abcdefgh"), unique=True),
+    st.dictionaries(
+        st.tuples(st.sampled_from("abcdefgh"), st.sampled_from("abcdefgh")), st.floats(0, 1)
+    ),
+    st.integers(1, 8),
+)
+def test_picked_subscriptions_differ(
+    ids: list[str], shares: dict[tuple[str, str], float], count: int
+) -> None:
+    """They are as many as asked for, the first among them, in the order given."""
+    picked = pick_different(ids, shares, count)
+    assert len(picked) == min(count, len(ids))
+    assert picked == [id for id in ids if id in picked]
+    assert picked[:1] == ids[:1]
+
+
+def test_equal_subscriptions_are_not_picked_together() -> None:
+    equal = {(a, b): 1.0 for a in "abc" for b in "abc"}
+    assert pick_different("abcde", equal | {("d", "e"): 0.5}, 3) == ["a", "d", "e"]
+
+
 def test_plots_are_deterministic() -> None:
     page_content = content((TrafficPoint(0, None, 2, 1, 1, 0, 10),), by="batch")
     assert plot_traffic(page_content) == plot_traffic(page_content)
@@ -281,7 +332,7 @@ def test_formats() -> None:
         "0%",
         "100%",
         "0.001%",
-        "1.0e-07%",
+        "<0.001%",
     ]
     start = EPOCH
     spans = {20: "00:00:00", 900: "00:00", 3 * 86_400: "01-01 00h", 30 * 86_400: "01-01"}

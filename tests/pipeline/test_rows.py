@@ -509,6 +509,27 @@ def test_invalid_body_lines(line: str, expected_message: str) -> None:
     assert message.startswith(f"line 2: {expected_message}")
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("f.jsonl", '{"text": "<x/>", "nr": 7, "id": "a"}\n{"text": "<y/>"}\n{"nr": 8}\n'),
+        ("f.csv", "text,nr,id\n<x/>,7,a\n"),
+    ],
+)
+def test_named_fields_of_body_and_id(name: str, text: str) -> None:
+    documents = read(name, text, BodyField("text", "nr"))
+    assert (documents[0].id, documents[0].body) == ("7", b"<x/>")
+    for document, expected in zip(
+        documents[1:],
+        [
+            ("f.jsonl:2", b"<y/>", None),
+            ("f.jsonl:3", None, ("row", "line 3: no 'text', the text of an XML document")),
+        ],
+        strict=False,
+    ):
+        assert (document.id, document.body, document.fault) == expected
+
+
 def test_oversized_body() -> None:
     documents = read("f.jsonl", '{"body": "<aaaaaa/>"}\n{"body": "<a/>"}', BodyField(), max_bytes=8)
     assert [document.fault and document.fault[0] for document in documents] == ["size", None]

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
 from pathcast import Matcher
 from pathcast.documents import Limits
 from pathcast.errors import DocumentError, PathcastError, PipelineError
-from pathcast.files import read_subscriptions
+from pathcast.files import read_outbox, read_subscriptions
+from pathcast.pipeline import batches
+from pathcast.pipeline.batch_log import BatchLog
 from pathcast.pipeline.batches import BatchSettings
+from pathcast.pipeline.partials import merge_partials, partial_rows
 from pathcast.pipeline.partition_strategy import PartitionMode
 from pathcast.pipeline.running import (
     BatchDone,
+    ManyFilesStaged,
     PipelineRun,
     RunEvent,
     RunSpec,
@@ -26,9 +32,13 @@ from pathcast.pipeline.running import (
     SubscriptionsLoaded,
     SubscriptionsRejected,
 )
+from pathcast.pipeline.sinks import Outbox
 from pathcast.pipeline.sinks.files import FileOutboxes
+from pathcast.pipeline.sinks.segments import SegmentOutboxes
 from pathcast.pipeline.sources import Source
 from pathcast.pipeline.subscriptions import SubscriptionSource
+
+pytestmark = pytest.mark.usefixtures("staging")
 
 LIMITS = Limits()
 SUBSCRIPTIONS: list[dict[str, object]] = [
@@ -61,13 +71,21 @@ def write_subscriptions(file: Path, rows: Sequence[dict[str, object]]) -> Path:
     return file
 
 
+def segment_outboxes(out: str) -> Outbox:
+    return SegmentOutboxes(Path(out, "segments"))
+
+
+def file_outboxes(out: str) -> Outbox:
+    return FileOutboxes(Path(out, "outboxes"))
+
+
 def run_spec(tmp_path: Path, **settings: object) -> RunSpec:
     return RunSpec(
         SubscriptionSource(tmp_path / "s.jsonl"),
         Source(str(tmp_path / "in"), "files", LIMITS.size),
         str(tmp_path / "out"),
         BatchSettings(LIMITS, **settings),  # type: ignore[arg-type]
-        make_outbox=lambda out: FileOutboxes(Path(out, "outboxes")),
+        make_outbox=segment_outboxes,
         batch_size=2,
     )
 
@@ -99,19 +117,40 @@ def read_deliveries(spark: SparkSession, out: Path) -> dict[tuple[str, str], lis
 
 
 def read_outboxes(out: Path) -> dict[tuple[str, str], bytes]:
-    return {
-        (file.name.replace("%2F", "/"), file.parent.name): file.read_bytes()
+    """Return (document, subscriber) -> body of all outboxes, files and segments."""
+    bodies = {
+        (file.name.split("#", 1)[-1].replace("%2F", "/"), file.parent.name): file.read_bytes()
         for file in (out / "outboxes").rglob("*")
         if file.is_file()
     }
+    for index in (out / "segments").rglob("*.parquet"):
+        for row in pq.ParquetFile(index).read().to_pylist():
+            segment = (index.parent / f"_{row['segment']}.bodies").read_bytes()
+            body = segment[row["offset"] : row["offset"] + row["length"]]
+            assert (row["document"], row["subscriber"]) not in bodies
+            bodies[row["document"], row["subscriber"]] = body
+    return bodies
 
 
-@pytest.mark.parametrize("partition", ["auto", "subscriptions"])
-def test_once(spark: SparkSession, tmp_path: Path, partition: PartitionMode) -> None:
+@pytest.mark.parametrize(
+    ("partition", "make_outbox"),
+    [
+        ("auto", segment_outboxes),
+        ("subscriptions", segment_outboxes),
+        ("auto", file_outboxes),
+        pytest.param("subscriptions", file_outboxes, marks=pytest.mark.deep),
+    ],
+)
+def test_once(
+    spark: SparkSession,
+    tmp_path: Path,
+    partition: PartitionMode,
+    make_outbox: Callable[[str], Outbox],
+) -> None:
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
     events: list[RunEvent] = []
-    spec = replace(run_spec(tmp_path, structures=1.0), partition=partition)
+    spec = replace(run_spec(tmp_path, structures=1.0), partition=partition, make_outbox=make_outbox)
     outcome = PipelineRun(spark, spec, events.append).run_once()
     expected = expected_deliveries(file, DOCUMENTS)
     assert read_deliveries(spark, tmp_path / "out") == expected
@@ -129,6 +168,10 @@ def test_once(spark: SparkSession, tmp_path: Path, partition: PartitionMode) -> 
         name: len(body) for name, body in DOCUMENTS.items()
     }
     assert len({row.structure for row in documents}) == 3  # a(b), c, and unknown
+    partials = pq.read_table(tmp_path / "out/partials").drop_columns(["batch"])
+    expected_partials = partial_rows(tmp_path / "out", outcome.version).to_pylist()
+    actual_partials = merge_partials(partials).to_pylist()
+    assert sorted(actual_partials, key=repr) == sorted(expected_partials, key=repr)
     assert [type(event) for event in events] == [SubscriptionsLoaded, StrategyChosen, BatchDone]
 
 
@@ -207,24 +250,28 @@ class Crash(Exception):
 
 
 @pytest.mark.parametrize(
-    ("method", "after"),
+    ("method", "after", "make_outbox"),
     [
-        ("write_plan", False),
-        ("start_attempt", False),
-        ("write_staged_outcome", False),
-        ("publish_tables", False),
-        ("write_done_outcome", False),
-        ("write_done_outcome", True),
+        ("write_plan", False, segment_outboxes),
+        ("start_attempt", False, segment_outboxes),
+        ("write_staged_outcome", False, segment_outboxes),
+        ("publish_tables", False, segment_outboxes),
+        ("publish_tables", False, file_outboxes),
+        ("write_done_outcome", False, segment_outboxes),
+        ("write_done_outcome", True, segment_outboxes),
     ],
 )
 def test_batch_resumes_after_a_crash(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, after: bool
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+    after: bool,
+    make_outbox: Callable[[str], Outbox],
 ) -> None:
     """It crashes at `place`, subscriptions change and a subscriber removes its files; then it
     resumes.
     """
-    from pathcast.pipeline.batch_log import BatchLog
-
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
     expected = expected_deliveries(file, DOCUMENTS)
@@ -235,16 +282,16 @@ def test_batch_resumes_after_a_crash(
             real(self, *arguments)
         raise Crash
 
-    spec = replace(run_spec(tmp_path), batch_size=10)
+    spec = replace(run_spec(tmp_path), batch_size=10, make_outbox=make_outbox)
     with monkeypatch.context() as patch:
         patch.setattr(BatchLog, method, crash)
         with pytest.raises(PathcastError):
             PipelineRun(spark, spec, lambda _: None).run_stream(
                 threading.Event(), until_caught_up=True
             )
-    removed = read_outboxes(tmp_path / "out") if (tmp_path / "out/outboxes").exists() else {}
-    for document, subscriber in removed:
-        (tmp_path / "out/outboxes" / subscriber / document.replace("/", "%2F")).unlink()
+    removed = read_outboxes(tmp_path / "out")
+    for path in [*tmp_path.glob("out/outboxes/*/*"), *tmp_path.glob("out/segments/*/*")]:
+        path.unlink()
     write_subscriptions(tmp_path / "s.jsonl", [{"id": "c", "xpath": "//c"}])
     PipelineRun(spark, spec, lambda _: None).run_stream(threading.Event(), until_caught_up=True)
     if method == "write_plan":  # without a plan, the new subscriptions apply
@@ -281,3 +328,106 @@ def test_repeats(spark: SparkSession, tmp_path: Path) -> None:
         frozenset(("again.xml", "1.xml")),
         frozenset(("later.xml", "2.xml")),
     }
+
+
+def test_an_id_that_comes_again_is_delivered_again(spark: SparkSession, tmp_path: Path) -> None:
+    """A later batch overwrites nothing in outboxes."""
+    write_subscriptions(tmp_path / "s.jsonl", [{"id": "all", "xpath": "/*"}])
+    rows = [{"id": "7", "body": "<a/>"}, {"id": "7", "body": "<b/>"}]
+    for kind, make_outbox in (("files", file_outboxes), ("segments", segment_outboxes)):
+        spec = replace(
+            run_spec(tmp_path),
+            source=Source(str(tmp_path / kind), "bodies", LIMITS.size),
+            out=str(tmp_path / f"out-{kind}"),
+            make_outbox=make_outbox,
+            batch_size=1,
+        )
+        for number, row in enumerate(rows):
+            write_documents(tmp_path / kind, {f"{number}.jsonl": json.dumps(row).encode()})
+            PipelineRun(spark, spec, lambda _: None).run_stream(
+                threading.Event(), until_caught_up=True
+            )
+        entries = read_outbox(spec.out, "all")
+        assert [(entry.batch, entry.document, entry.read()) for entry in entries] == [
+            (0, "7", b"<a/>"),
+            (1, "7", b"<b/>"),
+        ]
+
+
+def test_no_outboxes_and_no_table_of_deliveries(spark: SparkSession, tmp_path: Path) -> None:
+    write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
+    write_documents(tmp_path / "in", DOCUMENTS)
+    spec = replace(run_spec(tmp_path, deliveries=False), make_outbox=None)
+    outcome = PipelineRun(spark, spec, lambda _: None).run_once()
+    assert (outcome.matched, outcome.deliveries) == (3, None)
+    assert not {"deliveries", "segments", "outboxes"} & set(os.listdir(tmp_path / "out"))
+    spec = replace(run_spec(tmp_path, deliveries=False), out=str(tmp_path / "second"))
+    outcome = PipelineRun(spark, spec, lambda _: None).run_once()
+    assert outcome.deliveries == len(read_outboxes(tmp_path / "second")) == 6
+    assert not (tmp_path / "second/deliveries").exists()
+
+
+def test_a_batch_of_many_files_is_reported(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "_MAX_FILES", 5)
+    write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
+    write_documents(tmp_path / "in", DOCUMENTS)
+    events: list[RunEvent] = []
+    spec = replace(run_spec(tmp_path), make_outbox=file_outboxes)
+    PipelineRun(spark, spec, events.append).run_once()
+    assert [event for event in events if isinstance(event, ManyFilesStaged)] == [
+        ManyFilesStaged(0, 6)
+    ]
+
+
+def test_staged_deliveries_are_not_left_behind(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that resumes with other outboxes is refused until the staged batch is published."""
+    write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
+    write_documents(tmp_path / "in", DOCUMENTS)
+    spec = replace(run_spec(tmp_path), make_outbox=file_outboxes)
+
+    def crash(*_: object) -> None:
+        raise Crash
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FileOutboxes, "publish", crash)
+        with pytest.raises(PathcastError):
+            PipelineRun(spark, spec, lambda _: None).run_once()
+    for make_outbox in (None, segment_outboxes):
+        with pytest.raises(PipelineError, match=r"staged for other outboxes \(files\)"):
+            PipelineRun(spark, replace(spec, make_outbox=make_outbox), lambda _: None).run_once()
+    PipelineRun(spark, spec, lambda _: None).run_once()
+    assert len(read_outboxes(tmp_path / "out")) == 6
+
+
+def test_rejected_deliveries_are_listed_once(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run crashes after it published them, and resumes."""
+    write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
+    write_documents(tmp_path / "in", DOCUMENTS)
+    schema = (
+        "document string, subscribers array<string>, kind string, message string, version string"
+    )
+    rejected = spark.createDataFrame([("1.xml", ["archive", "desk"], "size", "long", "v")], schema)
+    monkeypatch.setattr(FileOutboxes, "undeliverable", lambda *_: rejected)
+    spec = replace(run_spec(tmp_path), make_outbox=lambda out: FileOutboxes(Path(out, "outboxes")))
+    with monkeypatch.context() as patch:
+        patch.setattr(BatchLog, "write_done_outcome", crash)
+        with pytest.raises(PathcastError):
+            PipelineRun(spark, spec, lambda _: None).run_once()
+    outcome = PipelineRun(spark, spec, lambda _: None).run_once()
+    assert outcome.undelivered == 2
+    table = pq.read_table(tmp_path / "out/undelivered")
+    assert table.select(["document", "subscribers", "batch"]).to_pylist() == [
+        {"document": "1.xml", "subscribers": ["archive", "desk"], "batch": 0}
+    ]
+    (name,) = outcome.files["undelivered"]
+    assert (tmp_path / "out/undelivered" / name).exists()
+
+
+def crash(*_: object) -> None:
+    raise Crash

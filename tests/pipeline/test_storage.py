@@ -141,6 +141,19 @@ def test_records(storage: Storage) -> None:
         store.lock(belongs, resume=False)
 
 
+def test_records_without_later_fields(storage: Storage) -> None:
+    storage.write(
+        "done/0000000003.json",
+        b'{"batch": 3, "version": "v", "documents": 3, "matched": 3, "seconds": 0.5,'
+        b' "latest": 2.5, "tables": ["matches"], "staging": "s"}',
+    )
+    outcome = BatchOutcome(
+        "v", documents=3, matched=3, seconds=0.5, latest=2.5, tables=("matches",), staging="s"
+    )
+    assert BatchLog(storage).outcomes() == {3: outcome}
+    assert (outcome.refusals, outcome.steps, outcome.lag) == ({}, {}, None)
+
+
 def test_damaged_records_and_other_formats(storage: Storage) -> None:
     store = BatchLog(storage)
     storage.write("pathcast.json", b'{"format": 99}')

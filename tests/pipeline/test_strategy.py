@@ -14,13 +14,19 @@ from pyspark.sql import SparkSession
 
 from pathcast.errors import PipelineError
 from pathcast.files import Subscription
+from pathcast.generators.bundled import bundled_schema
+from pathcast.generators.documents import DocumentOptions, Documents
+from pathcast.generators.subscriptions import SubscriptionOptions, subscriptions
 from pathcast.matching import Matcher
 from pathcast.pipeline.partition_strategy import (
     MEMO_BYTES,
     MEMO_BYTES_PER_STATE,
+    MEMO_OVERHEAD,
     PartitionStrategy,
+    VersionMemory,
     choose_strategy,
     measure_version,
+    project_growth,
     worker_memory,
 )
 from pathcast.pipeline.versions import Version, compile_version
@@ -30,35 +36,39 @@ MB = 1_000_000
 
 
 def test_small_version_is_not_split() -> None:
-    assert choose_strategy("auto", 856 * MB, 2_000 * MB) == PartitionStrategy(
+    assert choose_strategy("auto", VersionMemory(856 * MB), 2_000 * MB) == PartitionStrategy(
         "documents",
         1,
-        "it fits: an engine of all subscriptions needs 856 MB, a worker may use 2,000 MB",
+        "it fits: an engine of all subscriptions needs at most 856 MB, a worker may use 2,000 MB",
     )
 
 
 def test_large_version_is_split() -> None:
-    assert choose_strategy("auto", 2_192 * MB, 1_240 * MB) == PartitionStrategy(
+    assert choose_strategy(
+        "auto", VersionMemory(2_192 * MB, is_bound=False), 1_240 * MB
+    ) == PartitionStrategy(
         "subscriptions",
         3,
-        "too much for one: an engine of all subscriptions needs 2,192 MB, "
+        "too much for one: an engine of all subscriptions needs about 2,192 MB, "
         "a worker may use 1,240 MB; "
-        "each of 3 fragments needs 859 MB",
+        "each of 3 fragments needs at most 859 MB",
+        budget=992 * MB,
     )
 
 
 def test_requested_mode_is_used() -> None:
-    assert choose_strategy("documents", 2_000 * MB, 1_000 * MB).name == "documents"
-    strategy = choose_strategy("subscriptions", 300 * MB, 4_000 * MB)
+    assert choose_strategy("documents", VersionMemory(2_000 * MB), 1_000 * MB).name == "documents"
+    strategy = choose_strategy("subscriptions", VersionMemory(300 * MB), 4_000 * MB)
     assert (strategy.name, strategy.fragments) == ("subscriptions", 8)
     assert strategy.reason.startswith("as asked: ")
-    assert choose_strategy("subscriptions", 20_192 * MB, 1_240 * MB).fragments == 25
+    assert strategy.budget == 192 * MB + 108 * MB // 8
+    assert choose_strategy("subscriptions", VersionMemory(20_192 * MB), 1_240 * MB).fragments == 25
 
 
 @pytest.mark.parametrize("room", [0, 100 * MB, 241 * MB])
 def test_worker_memory_too_small(room: int) -> None:
     with pytest.raises(PipelineError, match="a worker may use") as caught:
-        choose_strategy("auto", 4_000 * MB, room)
+        choose_strategy("auto", VersionMemory(4_000 * MB), room)
     assert caught.value.kind == "memory"
     assert "192 MB" in str(caught.value)
 
@@ -66,7 +76,7 @@ def test_worker_memory_too_small(room: int) -> None:
 @given(st.integers(0, 10**12), st.integers(0, 10**11))
 def test_number_of_fragments_is_minimal(needed: int, room: int) -> None:
     try:
-        strategy = choose_strategy("auto", needed, room)
+        strategy = choose_strategy("auto", VersionMemory(needed), room)
     except PipelineError:
         assert needed > room
         assert room * 0.8 - MEMO_BYTES < needed / 4096
@@ -97,6 +107,66 @@ def version_of(count: int, folder: Path) -> Version:
     )
 
 
+@pytest.mark.parametrize("power", [0.2, 0.4, 0.6])
+def test_growth_is_projected_by_its_power(power: float) -> None:
+    quarter, full = (round(MB * documents**power) for documents in (100, 400))
+    assert project_growth(quarter, full, 400) == pytest.approx(MB * 10_000**power, rel=1e-3)
+
+
+def test_growth_of_odd_samples() -> None:
+    assert project_growth(5, 0, 100) == 0  # memory was freed
+    assert project_growth(0, 10, 400) == 50  # by the square root
+    assert project_growth(10, 10, 100_000) == 10
+
+
+USING = """
+import sys
+from pathcast.pipeline.worker import load_version
+from tests.pipeline.test_strategy import resident, sample_documents
+
+before = resident()
+loaded = load_version(sys.argv[1])
+for document in sample_documents(int(sys.argv[2])):
+    loaded.match([document])
+print(resident() - before)
+"""
+
+
+def resident() -> int:
+    return proc_field(Path("/proc/self/status"), "VmRSS") or 0
+
+
+def sample_documents(count: int) -> list[bytes]:
+    documents = Documents(bundled_schema("news"), DocumentOptions(size=5_000), 3)
+    return [documents[number] for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        SubscriptionOptions(wildcard=0.1, descendant=0.2),
+        SubscriptionOptions(predicate=1.0, distinct=False),
+        SubscriptionOptions(branch=0.3, distinct=False),
+    ],
+    ids=["paths", "values", "twigs"],
+)
+def test_estimate_is_within_a_factor_of_two(
+    tmp_path: Path, options: SubscriptionOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compare with the memory of another process after six times as many documents."""
+    monkeypatch.setattr("pathcast.pipeline.partition_strategy._HORIZON_DOCUMENTS", 1200)
+    texts = subscriptions([bundled_schema("news")], options, 1, 6_000)
+    version = compile_version(
+        (Subscription(number, text) for number, text in enumerate(texts)), tmp_path
+    )
+    memory = measure_version(version, sample_documents(200))
+    done = subprocess.run(
+        [sys.executable, "-c", USING, str(version.path), "1200"], capture_output=True, check=True
+    )
+    assert not memory.is_bound
+    assert 0.5 <= memory.bytes / int(done.stdout) <= 2
+
+
 LOADING = """
 import sys
 from pathlib import Path
@@ -121,14 +191,18 @@ def test_measured_memory_is_realistic(tmp_path: Path) -> None:
     )
     occupied = int(done.stdout)
     states = 1 + 1 + 997 + 60_000
-    measured = measure_version(version) - MEMO_BYTES - MEMO_BYTES_PER_STATE * states
+    memory = measure_version(version)
+    measured = memory.bytes - MEMO_OVERHEAD * (MEMO_BYTES + MEMO_BYTES_PER_STATE * states)
+    assert memory.is_bound
     assert occupied > 10 * MB
     assert 0.9 * occupied <= measured <= 1.6 * occupied  # loading peaks higher
 
 
 def test_expensive_subscriptions_can_be_measured(tmp_path: Path) -> None:
     version = compile_version([Subscription("a", "//*[//* = //*]")], tmp_path, allow_expensive=True)
-    assert measure_version(version) > MEMO_BYTES
+    memory = measure_version(version, [b"<a/>"] * 100)
+    assert memory.bytes > MEMO_BYTES
+    assert memory.is_bound  # documents would start processes
 
 
 def test_unloadable_version(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ list of commands. Shared modules:
     durations           times such as 90s or 10m
     read_subscriptions  a subscription file, with every bad row reported
     run_options         the option groups of `pathcast run`
+    metrics_options     the options for metrics of `pathcast run`
+    interruptible       Spark work in a thread, ended by signals
     run_output          progress and summary of a pipeline run
     schema_tables       the tables of `pathcast schema show`
     simulate_tables     the tables of `pathcast simulate`

@@ -13,6 +13,7 @@ from pathcast import __version__
 from pathcast.cli.advertise import advertise
 from pathcast.cli.aggregate import aggregate
 from pathcast.cli.bench import bench
+from pathcast.cli.compact import compact
 from pathcast.cli.console import Output
 from pathcast.cli.covers import covers
 from pathcast.cli.demo import demo
@@ -20,6 +21,7 @@ from pathcast.cli.draw import draw
 from pathcast.cli.explain import explain
 from pathcast.cli.generate import generate_app
 from pathcast.cli.match import match
+from pathcast.cli.outbox import outbox
 from pathcast.cli.report import report
 from pathcast.cli.run import run
 from pathcast.cli.schema import schema_app
@@ -44,7 +46,9 @@ app.command()(aggregate)
 app.command()(advertise)
 app.command()(simulate)
 app.command()(run)
+app.command()(outbox)
 app.command()(report)
+app.command()(compact)
 app.command()(demo)
 app.command()(bench)
 app.add_typer(generate_app)

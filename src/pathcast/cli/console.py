@@ -30,7 +30,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-__all__ = ["BAD_CALL", "FAILED", "Output", "fail", "plural", "progress", "say"]
+__all__ = ["BAD_CALL", "FAILED", "Output", "fail", "plural", "printable", "progress", "say"]
 
 FAILED = 1
 BAD_CALL = 2
@@ -61,6 +61,11 @@ class Output:
             self.stream.write(text.encode(errors="backslashreplace") + b"\n")
             if self.interactive:
                 self.stream.flush()
+
+    def document(self, body: bytes) -> None:
+        """Write a document as it is, and a line end unless it has one."""
+        with _handle_closed_stdout():
+            self.stream.write(body if body.endswith(b"\n") else body + b"\n")
 
     def __enter__(self) -> Output:
         return self
@@ -97,11 +102,14 @@ def plural(number: int, noun: str) -> str:
 
 def say(message: str, style: str = "", console: Console | None = None) -> None:
     """Write a message to stderr; while a progress bar is shown, to that bar's `console`."""
-    printable = "".join(
-        char if char.isprintable() or char == "\n" else ascii(char)[1:-1] for char in message
-    )
+    text = "\n".join(printable(line) for line in message.split("\n"))
     console = console or Console(stderr=True)
-    console.print(Text(printable, style=style), soft_wrap=True)
+    console.print(Text(text, style=style), soft_wrap=True)
+
+
+def printable(text: str) -> str:
+    """Return the text with unprintable characters escaped, line ends too."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 def fail(message: str) -> NoReturn:

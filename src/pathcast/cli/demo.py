@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,12 +17,14 @@ import typer
 
 from pathcast.cli.console import FAILED, Output, fail, say
 from pathcast.cli.demo_feed import generate_feed, generate_subscriptions
+from pathcast.cli.interruptible import run_interruptibly
 from pathcast.cli.option_groups import option_group, with_option_groups
-from pathcast.cli.report import write_statistics
+from pathcast.cli.report import BusySubscription, busiest_lines, write_statistics
 from pathcast.cli.run import require_spark
-from pathcast.cli.run_output import RunDisplay
+from pathcast.cli.run_output import RunDisplay, totals_table
 from pathcast.errors import PathcastError
 from pathcast.files import Subscription, write_subscriptions
+from pathcast.files.outboxes import SEGMENTS_FOLDER
 
 if TYPE_CHECKING:
     from pathcast.pipeline.audit import AuditResult
@@ -43,7 +45,7 @@ class DemoOptions:
 
     documents: Annotated[
         int, typer.Option("--documents", min=0, help="How many documents to generate.")
-    ] = 400
+    ] = 4000
     subscriptions: Annotated[
         int, typer.Option("--subscriptions", min=0, help="How many subscriptions to generate.")
     ] = 10_000
@@ -76,8 +78,8 @@ def demo(
 ) -> None:
     """Stream a generated feed through the pipeline, deliver it, and check a sample.
 
-    The feed has news, weather, stock quotes and alerts; a few of its documents are malformed on
-    purpose. Half way through, some readers are replaced by new ones.
+    The feed has weather, weather alerts, stock quotes and stock news; a few of its documents are
+    malformed on purpose. Half way through, some readers are replaced by new ones.
 
     Exit code: 0; 1 if the run failed, or a delivery differs from the result of lxml; 2 for a bad
     call.
@@ -89,15 +91,16 @@ def demo(
     with Output() as output, RunDisplay() as display:
         try:
             display.show_step("writing the feed")
-            audit_result = _Demonstration(options, display).run()
+            demonstration = _Demonstration(options, display)
+            audit_result = run_interruptibly(demonstration.run, on_stop=display.close)
         except PathcastError as error:
             display.close()
             say(f"pathcast: {error}", "red")
             raise typer.Exit(FAILED) from None
         if as_json:
-            output.json(_as_dict(options, display, audit_result))
+            output.json(_as_dict(options, display, audit_result, demonstration.busiest))
         else:
-            for line in _summary_lines(options, display, audit_result):
+            for line in _summary_lines(options, display, audit_result, demonstration.busiest):
                 output.text(line)
     for mismatch in audit_result.mismatches:
         say(f"pathcast: {mismatch}", "red")
@@ -106,7 +109,10 @@ def demo(
 
 
 def _as_dict(
-    options: DemoOptions, display: RunDisplay, audit_result: AuditResult
+    options: DemoOptions,
+    display: RunDisplay,
+    audit_result: AuditResult,
+    busiest: list[BusySubscription],
 ) -> dict[str, object]:
     audit = {
         "documents": audit_result.documents,
@@ -114,24 +120,33 @@ def _as_dict(
         "wrong": audit_result.mismatches,
     }
     paths = {name: str(path) for name, path in _result_paths(options).items()}
-    return {"seed": options.seed, **display.totals.as_dict(), "audit": audit, **paths}
+    rows = [asdict(row) for row in busiest]
+    totals = display.totals.as_dict()
+    return {"seed": options.seed, **totals, "busiest": rows, "audit": audit, **paths}
 
 
 def _summary_lines(
-    options: DemoOptions, display: RunDisplay, audit_result: AuditResult
+    options: DemoOptions,
+    display: RunDisplay,
+    audit_result: AuditResult,
+    busiest: list[BusySubscription],
 ) -> list[str]:
     wrong = len(audit_result.mismatches)
     verdict = f"{wrong:,} WRONG" if wrong else "all agree with lxml"
     checked = f"{audit_result.deliveries:,} deliveries of {audit_result.documents:,} documents"
     return [
-        display.totals.table(),
+        totals_table(display.totals),
+        *busiest_lines(busiest),
         f"{'checked':<15} {checked}: {verdict}",
         *(f"{name:<15} {path}" for name, path in _result_paths(options).items()),
     ]
 
 
 def _result_paths(options: DemoOptions) -> dict[str, Path]:
-    return {"outboxes": options.results / "outboxes", "report": options.results / "report.html"}
+    return {
+        "outboxes": options.results / SEGMENTS_FOLDER,
+        "report": options.results / "report.html",
+    }
 
 
 def _prepare(folder: Path) -> None:
@@ -173,15 +188,18 @@ class _Demonstration:
         self._display = display
         self._batch_size = max(1, -(-options.documents // (2 * _BATCHES_PER_PHASE)))
         self._stopping = threading.Event()
+        self.busiest: list[BusySubscription] = []
         self._written_phases = 0
         self._versions: dict[str, list[Subscription]] = {}
 
-    def run(self) -> AuditResult:
+    def run(self, stopping: threading.Event) -> AuditResult:
+        """Run both phases, or until `stopping` is set; return what the audit found."""
+        self._stopping = stopping
         from pathcast.documents import Limits
         from pathcast.pipeline.batches import BatchSettings
         from pathcast.pipeline.running import PipelineRun, RunSpec
         from pathcast.pipeline.session import session_for
-        from pathcast.pipeline.sinks.files import FileOutboxes
+        from pathcast.pipeline.sinks.segments import SegmentOutboxes
         from pathcast.pipeline.sources import Source
         from pathcast.pipeline.subscriptions import SubscriptionSource
 
@@ -192,7 +210,7 @@ class _Demonstration:
             Source(str((self._folder / "feed").resolve()), "files", Limits().size),
             str(results),
             BatchSettings(Limits(), structures=1.0),
-            lambda _: FileOutboxes(results / "outboxes"),
+            lambda _: SegmentOutboxes(results / SEGMENTS_FOLDER),
             self._batch_size,
         )
         self._display.show_step("starting Spark")
@@ -200,7 +218,10 @@ class _Demonstration:
             if any(phase.documents for phase in self._phases):
                 PipelineRun(session, spec, self._on_event).run_stream(self._stopping)
                 self._display.show_step("computing statistics")
-                write_statistics(session, str(results))
+                report = write_statistics(
+                    session, str(results), on_step=self._display.show_progress
+                )
+                self.busiest = report.busiest
             self._display.show_step("auditing with lxml")
             return self._audit(session)
 

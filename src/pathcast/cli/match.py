@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -20,10 +21,12 @@ from pathcast.cli.option_groups import with_option_groups
 from pathcast.cli.options import (
     ExpensiveOptions,
     LimitOptions,
+    RecordOption,
     SubscriptionFileOptions,
     SubscriptionsArgument,
 )
 from pathcast.cli.read_subscriptions import load_into_matcher
+from pathcast.documents import Limits, split_records
 from pathcast.errors import DocumentError, FormatError
 from pathcast.files import DocumentFile, iter_documents
 from pathcast.matching import Matcher
@@ -44,6 +47,7 @@ def match(
     file_options: SubscriptionFileOptions,
     expensive: ExpensiveOptions,
     limit_options: LimitOptions,
+    record: RecordOption = None,
     stats: Annotated[
         bool, typer.Option("--stats", help="Write the matcher's counters to stderr, as JSON.")
     ] = False,
@@ -81,9 +85,10 @@ def match(
         failed = 0
         with progress("matching", _count(documents)) as bar:
             for document in files:
-                row = _row(matcher, document)
-                output.json(row)
-                failed += "matches" not in row or "errors" in row
+                for name, body in _bodies(document, record, limits):
+                    row = _row(matcher, name, body)
+                    output.json(row)
+                    failed += "matches" not in row or "errors" in row
                 bar.advance(bar.task_ids[0])
         if stats:
             say(json.dumps(dataclasses.asdict(matcher.stats())))
@@ -96,12 +101,31 @@ def _count(arguments: list[str]) -> int | None:
     return None if any(Path(name).is_dir() for name in arguments) else len(arguments)
 
 
-def _row(matcher: Matcher, document: DocumentFile) -> dict[str, object]:
+def _bodies(
+    document: DocumentFile, record: str | None, limits: Limits
+) -> Iterator[tuple[str, bytes | DocumentError]]:
+    """Yield the document, or its records, with their names; an error in the place of a body."""
     try:
-        matches = matcher.match(document.read())
+        if record is None:
+            yield document.name, document.read()
+            return
+        stream = document.open()
     except DocumentError as error:
-        return {"document": document.name, "error": error.as_dict()}
-    row: dict[str, object] = {"document": document.name, "matches": list(matches)}
+        yield document.name, error
+        return
+    with contextlib.nullcontext(stream) if document.name == "-" else stream:
+        for number, body in enumerate(split_records(stream, record, limits), 1):
+            yield f"{document.name}#{number}", body
+
+
+def _row(matcher: Matcher, name: str, body: bytes | DocumentError) -> dict[str, object]:
+    if isinstance(body, DocumentError):
+        return {"document": name, "error": body.as_dict()}
+    try:
+        matches = matcher.match(body)
+    except DocumentError as error:
+        return {"document": name, "error": error.as_dict()}
+    row: dict[str, object] = {"document": name, "matches": list(matches)}
     if matches.errors:
         row["errors"] = {str(key): error.as_dict() for key, error in matches.errors.items()}
     return row

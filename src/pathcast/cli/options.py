@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from pathcast.cli.option_groups import option_group
-from pathcast.documents import Limits
+from pathcast.documents import Limits, check_record_name
 from pathcast.files import FORMATS, Format
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "LimitOptions",
     "MaxSizeOption",
     "NamespaceOption",
+    "RecordOption",
     "SparkOptions",
     "SubscriptionFileOptions",
     "SubscriptionsArgument",
@@ -102,6 +103,24 @@ MaxSizeOption = Annotated[
     int | None,
     typer.Option(
         "--max-size", metavar="BYTES", parser=parse_size, help="Largest document; default 64M."
+    ),
+]
+
+
+def _parse_record(name: str) -> str:
+    try:
+        return check_record_name(name)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+RecordOption = Annotated[
+    str | None,
+    typer.Option(
+        "--record",
+        metavar="NAME",
+        parser=_parse_record,
+        help="Every element of this name is a document, in files of any size: FILE#1, FILE#2, ...",
     ),
 ]
 
@@ -192,20 +211,25 @@ class SparkOptions:
     """The Spark session of a command."""
 
     master: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--master",
-            help="Any Spark master; local[*,4] is all cores of this machine, four tries per task.",
+            help="Any Spark master; default: that of spark-submit, or local[*,4], which is all"
+            " cores of this machine and four tries per task.",
         ),
-    ] = "local[*,4]"
+    ] = None
     conf: Annotated[
         list[str] | None,
         typer.Option("--conf", metavar="KEY=VALUE", help="A Spark setting; repeatable."),
     ] = None
+    ui: Annotated[
+        bool,
+        typer.Option("--ui", help="Switch Spark's web interface on, and print its address."),
+    ] = False
 
     def settings(self) -> dict[str, str]:
         """Return the Spark settings, or raise a usage error."""
-        settings = {}
+        settings = {"spark.ui.enabled": "true"} if self.ui else {}
         for pair in self.conf or ():
             key, equals, value = pair.partition("=")
             if not (key and equals):

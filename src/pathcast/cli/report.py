@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,6 +14,7 @@ import typer
 
 from pathcast.cli.console import Output, fail
 from pathcast.cli.durations import parse_duration
+from pathcast.cli.interruptible import run_interruptibly
 from pathcast.cli.option_groups import with_option_groups
 from pathcast.cli.options import SparkOptions
 from pathcast.cli.run import require_spark
@@ -17,9 +22,21 @@ from pathcast.cli.run_output import RunDisplay
 from pathcast.errors import PathcastError
 
 if TYPE_CHECKING:
+    from pathcast.pipeline.report.content import ReportContent
     from pathcast.pipeline.session import SparkSession
+    from pathcast.pipeline.statistics import StatisticsSettings
 
-__all__ = ["report", "write_statistics"]
+__all__ = [
+    "BusySubscription",
+    "WrittenReport",
+    "busiest_lines",
+    "is_small_run",
+    "report",
+    "write_statistics",
+]
+
+_SMALL_RUN_BYTES = 256 << 20
+_SMALL_RUN_SETTINGS = {"spark.sql.adaptive.enabled": "false"}  # planning again costs more
 
 
 @with_option_groups
@@ -73,36 +90,97 @@ def report(
     with Output() as output, RunDisplay() as display:
         try:
             statistics = StatisticsSettings(by=by, window=length, decay=decay, top=top)
-            display.show_step("starting Spark")
-            with session_for(spark.master, settings=settings) as session:
-                display.show_step("computing statistics")
-                path, summary = write_statistics(session, out, page, statistics)
+
+            def work(stopping: threading.Event) -> WrittenReport:
+                display.show_step("starting Spark")
+                brief = is_small_run(out)
+                defaults = _SMALL_RUN_SETTINGS if brief else {}
+                chosen = {**defaults, **settings}
+                with session_for(spark.master, settings=chosen, brief=brief) as session:
+                    display.show_ui(session)
+                    if stopping.is_set():
+                        raise KeyboardInterrupt
+                    display.show_step("computing statistics")
+                    return write_statistics(session, out, page, statistics, display.show_progress)
+
+            written = run_interruptibly(work, on_stop=display.close)
         except PathcastError as error:
             display.close()
             fail(str(error))
         if as_json:
-            output.json({**summary, "report": str(path)})
+            busiest = [asdict(row) for row in written.busiest]
+            output.json({**written.summary, "busiest": busiest, "report": str(written.path)})
         else:
-            output.text(_table(summary))
-            output.text(f"{'report':<15} {path}")
+            output.text(_table(written.summary))
+            for line in busiest_lines(written.busiest):
+                output.text(line)
+            output.text(f"{'report':<15} {written.path}")
 
 
 def write_statistics(
-    session: SparkSession, out: str, page: Path | None = None, settings: object = None
-) -> tuple[Path, dict[str, object]]:
-    """Compute and save the statistics; return the path of the page and the summary."""
-    from pathcast.pipeline.report import write_report
-    from pathcast.pipeline.statistics import StatisticsSettings, compute
+    session: SparkSession,
+    out: str,
+    page: Path | None = None,
+    settings: StatisticsSettings | None = None,
+    on_step: Callable[[int, int], None] = lambda _complete, _total: None,
+) -> WrittenReport:
+    """Compute and save the statistics and the page; call `on_step` as tables are complete."""
+    from pathcast.pipeline.report import load_content, write_page
+    from pathcast.pipeline.statistics import TABLES, StatisticsSettings, compute
     from pathcast.pipeline.statistics.summary import dump_summary
     from pathcast.pipeline.storage import local_path
 
-    chosen = settings if isinstance(settings, StatisticsSettings) else StatisticsSettings()
     path = local_path(out) / "report.html" if page is None else page
-    statistics = compute(session, out, settings=chosen)
-    write_report(session, out, path)
-    return path, json.loads(dump_summary(statistics.summary))
+    steps = count(1)
+    total = len(TABLES) + 2
+    statistics = compute(
+        session,
+        out,
+        settings=settings or StatisticsSettings(),
+        on_table=lambda _name: on_step(next(steps), total),
+    )
+    content = load_content(session, out)
+    on_step(next(steps), total)
+    write_page(content, out, path)
+    return WrittenReport(path, json.loads(dump_summary(statistics.summary)), _busiest(content))
 
 
+def _busiest(content: ReportContent) -> list[BusySubscription]:
+    """Return the subscriptions with the most documents, of those that differ."""
+    overlap = content.overlap
+    rows = zip(overlap.subscriptions, overlap.xpaths, overlap.documents, strict=True)
+    return [BusySubscription(*row) for row in rows][:_MAX_BUSY]
+
+
+@dataclass(frozen=True, slots=True)
+class BusySubscription:
+    """A subscription with its number of documents."""
+
+    id: str
+    xpath: str | None
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenReport:
+    """The page, the summary of the statistics, and the subscriptions that match most."""
+
+    path: Path
+    summary: dict[str, object]
+    busiest: list[BusySubscription]
+
+
+def busiest_lines(busiest: list[BusySubscription]) -> list[str]:
+    """Return a table of subscriptions: documents, expression, id."""
+    width = max((len(f"{row.documents:,}") for row in busiest), default=0)
+    return [
+        f"{'busiest' if number == 0 else '':<15} {row.documents:>{width},}  {row.xpath or '-'}"
+        f"  ({row.id})"
+        for number, row in enumerate(busiest)
+    ]
+
+
+_MAX_BUSY = 5
 _SUMMARY_ROWS = (
     "documents",
     "matched",
@@ -121,3 +199,17 @@ def _table(summary: dict[str, object]) -> str:
         for name in _SUMMARY_ROWS
         if isinstance(summary.get(name), int)
     )
+
+
+def is_small_run(out: str) -> bool:
+    """Return whether the tables of a run are on a local disk and small.
+
+    For these, a session that compiles little is ready sooner than its work would profit.
+    """
+    size = 0
+    for table in ("documents", "matches", "errors", "deliveries"):
+        for file in Path(out, table).rglob("*.parquet"):
+            size += file.stat().st_size
+            if size > _SMALL_RUN_BYTES:
+                return False
+    return Path(out).is_dir()

@@ -6,19 +6,17 @@ installed.
 
 from __future__ import annotations
 
-import signal
-import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pathcast.cli.console import FAILED, Output, fail, say
+from pathcast.cli.interruptible import run_interruptibly
+from pathcast.cli.metrics_options import MetricsOptions
 from pathcast.cli.option_groups import with_option_groups
 from pathcast.cli.options import ExpensiveOptions, SparkOptions, SubscriptionFileOptions
 from pathcast.cli.run_options import (
@@ -27,11 +25,14 @@ from pathcast.cli.run_options import (
     ResultOptions,
     SourceOptions,
 )
-from pathcast.cli.run_output import RunDisplay, RunTotals
+from pathcast.cli.run_output import RunDisplay, totals_table
 from pathcast.errors import PathcastError
 
 if TYPE_CHECKING:
+    from pathcast.pipeline.metrics import RunTotals
+    from pathcast.pipeline.run_events import RunEvent
     from pathcast.pipeline.running import RunSpec
+    from pathcast.pipeline.versions import VersionCompiler
 
 __all__ = ["require_spark", "run"]
 
@@ -44,6 +45,7 @@ CALLER_ERRORS = (
     "master",
     "nats",
     "kafka",
+    "metrics",
 )  # kinds of errors that are the caller's fault if no batch has run
 
 
@@ -56,6 +58,7 @@ def run(
     file_options: SubscriptionFileOptions,
     expensive: ExpensiveOptions,
     spark: SparkOptions,
+    metrics: MetricsOptions,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write the summary as a JSON object.")
     ] = False,
@@ -75,8 +78,10 @@ def run(
     batches.check()
     deadline, window, settings = expensive.seconds(), results.window(), spark.settings()
     namespaces, limits = file_options.namespaces(), source.limits()
+    max_documents, max_bytes = batches.limits()
     require_spark()
     from pathcast.pipeline.batches import BatchSettings
+    from pathcast.pipeline.run_events import BatchDone
     from pathcast.pipeline.running import RunSpec
     from pathcast.pipeline.subscriptions import SubscriptionSource
 
@@ -91,17 +96,27 @@ def run(
         ),
         source.source(),
         results.out,
-        BatchSettings(limits, results.structures, window, deadline),
+        BatchSettings(
+            limits, results.structures, window, deadline, deliveries=results.writes_deliveries()
+        ),
         results.outboxes(),
-        batches.batch_size,
+        max_documents,
         registered.partition,
+        max_bytes,
+        batches.files_action(),
     )
-    with Output() as output, RunDisplay() as display:
-        totals = _perform(spec, spark.master, settings, display, batches)
+    with Output() as output, RunDisplay() as display, metrics.open() as record:
+
+        def on_event(event: RunEvent) -> None:
+            display.on_event(event)
+            if isinstance(event, BatchDone):
+                record(display.totals)
+
+        totals = _perform(spec, spark.master, settings, display, batches, on_event)
         if as_json:
             output.json({**totals.as_dict(), "out": results.out})
         else:
-            output.text(totals.table())
+            output.text(totals_table(totals))
             output.text(f"{'results':<15} {results.out}")
 
 
@@ -115,28 +130,42 @@ def require_spark() -> None:
 
 def _perform(
     spec: RunSpec,
-    master: str,
+    master: str | None,
     settings: dict[str, str],
     display: RunDisplay,
     batches: BatchOptions,
+    on_event: Callable[[RunEvent], None],
 ) -> RunTotals:
+    from pathcast.pipeline.checks import check_files_options, check_inputs
     from pathcast.pipeline.running import PipelineRun
     from pathcast.pipeline.session import session_for
 
+    def work(stopping: threading.Event, compiler: VersionCompiler) -> None:
+        display.show_step("starting Spark")
+        with session_for(master, settings=settings) as session:
+            display.show_ui(session)
+            display.show_step("looking for documents")
+            pipeline_run = PipelineRun(session, spec, on_event, compiler)
+            if batches.stream:
+                pipeline_run.run_stream(stopping, until_caught_up=batches.once)
+            elif stopping.is_set():
+                raise KeyboardInterrupt
+            else:
+                pipeline_run.run_once()
+
     try:
-        with TemporaryDirectory(prefix="pathcast-") as folder, ExitStack() as stack:
+        with TemporaryDirectory(prefix="pathcast-") as folder:
+            check_files_options(spec.source, spec.after_reading, spec.batch_bytes)
+            check_inputs(spec.source, spec.out, settings, streaming=batches.stream)
             display.show_step("compiling subscriptions")
             compiler = spec.subscriptions.compiler(Path(folder))
             spec.subscriptions.compile(compiler.compile)  # reports bad ones before Spark starts
-            display.show_step("starting Spark")
-            session = stack.enter_context(session_for(master, settings=settings))
-            display.show_step("looking for documents")
-            pipeline_run = PipelineRun(session, spec, display.on_event, compiler)
-            if batches.stream:
-                with _stop_on_signal(display.on_stop) as stopping:
-                    pipeline_run.run_stream(stopping, until_caught_up=batches.once)
-            else:
-                pipeline_run.run_once()
+            run_interruptibly(
+                lambda stopping: work(stopping, compiler),
+                cancel=not batches.stream,
+                on_stop=display.on_stop if batches.stream else display.close,
+                on_wait=display.show_tasks,
+            )
     except PathcastError as error:
         display.close()
         if display.totals.batches or error.kind not in CALLER_ERRORS:
@@ -144,22 +173,3 @@ def _perform(
             raise typer.Exit(FAILED) from None
         fail(str(error))
     return display.totals
-
-
-@contextmanager
-def _stop_on_signal(on_stop: Callable[[], None]) -> Iterator[threading.Event]:
-    """Yield an event that SIGINT and SIGTERM set; a second signal ends the process."""
-    stopping = threading.Event()
-
-    def handle(number: int, _frame: FrameType | None) -> None:
-        if stopping.is_set():
-            sys.exit(128 + number)
-        stopping.set()
-        on_stop()
-
-    handlers = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stopping
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)

@@ -15,13 +15,13 @@ import typer
 from pathcast.cli.console import fail
 from pathcast.cli.durations import parse_duration
 from pathcast.cli.option_groups import option_group
-from pathcast.cli.options import MaxSizeOption
+from pathcast.cli.options import MaxSizeOption, RecordOption, parse_size
 from pathcast.documents import Limits
 from pathcast.errors import PathcastError
 
 if TYPE_CHECKING:
     from pathcast.pipeline.sinks import Outbox
-    from pathcast.pipeline.sources import Source
+    from pathcast.pipeline.sources import AfterReading, Source
 
 __all__ = ["BatchOptions", "RegisteredOptions", "ResultOptions", "SourceOptions"]
 
@@ -59,6 +59,23 @@ class SourceOptions:
             help="Consecutive rows with the same value in this column are one document.",
         ),
     ] = None
+    body: Annotated[
+        str | None,
+        typer.Option(
+            "--body",
+            metavar="COLUMN",
+            help="The column of rows or of a table that holds the documents; default: body.",
+        ),
+    ] = None
+    id_column: Annotated[
+        str | None,
+        typer.Option(
+            "--id",
+            metavar="COLUMN",
+            help="The column that holds their ids; default: id, if there is one.",
+        ),
+    ] = None
+    record: RecordOption = None
     xslt: Annotated[
         Path | None,
         typer.Option(
@@ -80,13 +97,23 @@ class SourceOptions:
     def source(self) -> Source:
         """Return the source, or end the command."""
         from pathcast.pipeline.sources import Source, kind_of
+        from pathcast.pipeline.sources.rows import BodyField
         from pathcast.pipeline.sources.xslt import XsltTransform
 
         kind = self.read or ("rows" if self.group_by is not None else kind_of(self.documents))
-        if self.xslt is not None and kind == "bodies" and self.read is None:
+        if self.body is not None and kind == "rows" and self.read is None:
+            kind = "bodies"
+        if self.xslt is not None and kind == "bodies" and not (self.read or self.body):
             kind = "rows"  # a style sheet for JSON lines applies to their fields
         if self.group_by is not None and kind != "rows":
             raise typer.BadParameter("only rows can be grouped", param_hint="--group-by")
+        for option, column in (("--body", self.body), ("--id", self.id_column)):
+            if column is not None and kind not in ("bodies", "parquet"):
+                problem = "only JSON lines and tables have columns of documents and ids"
+                raise typer.BadParameter(problem, param_hint=option)
+        fields = BodyField(self.body or "body", self.id_column or "id")
+        if self.record is not None and kind not in ("files", "rows", "bodies"):
+            raise typer.BadParameter("only files are split into records", param_hint="--record")
         size = self.limits().size
         try:
             transform = (
@@ -96,7 +123,7 @@ class SourceOptions:
             )
         except PathcastError as error:
             fail(str(error))
-        return Source(self.documents, kind, size, self.group_by, transform)
+        return Source(self.documents, kind, size, self.group_by, transform, fields, self.record)
 
 
 @option_group
@@ -153,13 +180,52 @@ class BatchOptions:
     once: Annotated[
         bool, typer.Option("--once", help="With --stream: process the present documents, then end.")
     ] = False
-    batch_size: Annotated[
-        int, typer.Option("--batch-size", min=1, help="The most files in a micro-batch.")
+    batch_documents: Annotated[
+        int,
+        typer.Option("--batch-documents", min=1, help="The most files or messages in a batch."),
     ] = 1000
+    batch_size: Annotated[int | None, typer.Option("--batch-size", min=1, hidden=True)] = None
+    batch_bytes: Annotated[
+        int | None,
+        typer.Option(
+            "--batch-bytes",
+            metavar="SIZE",
+            parser=parse_size,
+            help="The most bytes of files in a batch, unless one file has more: 500K, 64M.",
+        ),
+    ] = None
+    after_reading: Annotated[
+        str,
+        typer.Option(
+            "--after-reading",
+            metavar="ACTION",
+            help="With --stream, what becomes of a file when its batch is done: keep, delete,"
+            " or move:FOLDER.",
+        ),
+    ] = "keep"
 
     def check(self) -> None:
         if self.once and not self.stream:
             raise typer.BadParameter("needs --stream", param_hint="--once")
+        if self.batch_bytes is not None and self.batch_bytes < 1:
+            raise typer.BadParameter("at least 1", param_hint="--batch-bytes")
+
+    def limits(self) -> tuple[int, int | None]:
+        """Return the most files or messages, and bytes, in a batch."""
+        return self.batch_size or self.batch_documents, self.batch_bytes
+
+    def files_action(self) -> AfterReading:
+        """Return what becomes of files, or raise a usage error."""
+        from pathcast.pipeline.sources import AfterReading
+
+        try:
+            action = AfterReading.parse(self.after_reading)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--after-reading") from None
+        if not action.keeps and not self.stream:
+            problem = "needs --stream; with --once it processes the present documents"
+            raise typer.BadParameter(problem, param_hint="--after-reading")
+        return action
 
 
 @option_group
@@ -173,10 +239,18 @@ class ResultOptions:
         str,
         typer.Option(
             "--deliver",
-            help="files: a folder per subscriber in OUT/outboxes; `nats://HOST:PORT/PREFIX`: a"
-            " subject per subscriber; none: tables only.",
+            help="segments: a few files per batch, read by `pathcast outbox`; files: a file per"
+            " delivery, in a folder per subscriber; links: the same as hard links to one file;"
+            " `nats://HOST:PORT/PREFIX`: a subject per subscriber; none.",
         ),
-    ] = "files"
+    ] = "segments"
+    deliveries: Annotated[
+        bool | None,
+        typer.Option(
+            "--deliveries/--no-deliveries",
+            help="Whether to write the table of deliveries; by default unless --deliver is none.",
+        ),
+    ] = None
     dedupe: Annotated[
         str | None,
         typer.Option(
@@ -200,27 +274,15 @@ class ResultOptions:
         """Return the seconds of `--dedupe`."""
         return None if self.dedupe is None else parse_duration(self.dedupe, "--dedupe")
 
+    def writes_deliveries(self) -> bool:
+        """Return whether to write the table of deliveries."""
+        return self.deliver != "none" if self.deliveries is None else self.deliveries
+
     def outboxes(self) -> Callable[[str], Outbox] | None:
         """Return a function from OUT to its outboxes, None for tables only."""
-        if self.deliver == "none":
-            return None
-        if self.deliver == "files":
-            return _file_outboxes
-        if "://" not in self.deliver:
-            problem = f"{self.deliver!r} is neither files, none nor an address"
-            raise typer.BadParameter(problem, param_hint="--deliver")
-        from pathcast.pipeline.jetstream import OutboxAddress
-        from pathcast.pipeline.sinks.nats import NatsOutbox
+        from pathcast.pipeline.sinks.choice import outbox_factory
 
         try:
-            outbox = NatsOutbox(OutboxAddress.parse(self.deliver))
+            return outbox_factory(self.deliver)
         except PathcastError as error:
-            fail(str(error))
-        return lambda _: outbox
-
-
-def _file_outboxes(out: str) -> Outbox:
-    from pathcast.pipeline.sinks.files import FileOutboxes
-    from pathcast.pipeline.storage import local_path
-
-    return FileOutboxes(local_path(out).resolve() / "outboxes")
+            raise typer.BadParameter(error.message, param_hint="--deliver") from None

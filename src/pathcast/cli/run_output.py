@@ -3,102 +3,56 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from pathcast.cli.console import say
+from pathcast.cli.console import plural, say
+from pathcast.pipeline.metrics import RunTotals
 
 if TYPE_CHECKING:
     from pathcast.pipeline.batch_log import BatchOutcome
-    from pathcast.pipeline.running import RunEvent
+    from pathcast.pipeline.run_events import RunEvent
+    from pathcast.pipeline.session import SparkSession
 
-__all__ = ["RunDisplay", "RunTotals"]
-
-
-@dataclass(slots=True)
-class RunTotals:
-    """The sums over all batches of a run."""
-
-    batches: int = 0
-    documents: int = 0
-    matched: int = 0
-    unmatched: int = 0
-    refused: int = 0
-    repeated: int = 0
-    undecided: int = 0
-    bytes: int = 0
-    matches: int = 0
-    deliveries: int = 0
-    undelivered: int = 0
-    seconds: float = 0.0
-    lag: float | None = None
-    versions: list[str] = field(default_factory=list)
-
-    def add(self, outcome: BatchOutcome, lag: float | None) -> None:
-        """Add the counts of a batch."""
-        self.batches += 1
-        for name in _SUMMED:
-            setattr(self, name, getattr(self, name) + getattr(outcome, name))
-        self.lag = lag
-        if outcome.version not in self.versions[-1:]:
-            self.versions.append(outcome.version)
-
-    @property
-    def rate(self) -> float:
-        return self.documents / max(self.seconds, 1e-9)
-
-    @property
-    def megabytes_per_second(self) -> float:
-        return self.bytes / 1e6 / max(self.seconds, 1e-9)
-
-    def as_dict(self) -> dict[str, object]:
-        totals: dict[str, object] = {name: getattr(self, name) for name in ("batches", *_SUMMED)}
-        totals["seconds"] = round(self.seconds, 3)
-        totals["documents_per_second"] = round(self.rate, 1)
-        totals["megabytes_per_second"] = round(self.megabytes_per_second, 3)
-        totals["lag"] = None if self.lag is None else round(self.lag, 3)
-        totals["versions"] = self.versions
-        return totals
-
-    def table(self) -> str:
-        rows = [
-            (
-                "documents",
-                f"{self.documents:,} in {self.batches:,} batch{'' if self.batches == 1 else 'es'}",
-            ),
-            ("matched", f"{self.matched:,}"),
-            ("unmatched", f"{self.unmatched:,}"),
-            ("refused", f"{self.refused:,}"),
-            ("repeated", f"{self.repeated:,}"),
-            ("undecided", f"{self.undecided:,} subscriptions"),
-            ("matches", f"{self.matches:,}"),
-            ("deliveries", f"{self.deliveries:,}"),
-            ("undelivered", f"{self.undelivered:,}"),
-            ("documents/s", f"{self.rate:,.0f} ({self.megabytes_per_second:.2f} MB/s)"),
-            ("versions", ", ".join(self.versions)),
-        ]
-        optional = {
-            "repeated": self.repeated,
-            "undecided": self.undecided,
-            "undelivered": self.undelivered,
-        }
-        return "\n".join(f"{name:<15} {text}" for name, text in rows if optional.get(name, True))
+__all__ = ["RunDisplay", "batch_line", "totals_table"]
 
 
-_SUMMED = (
-    "documents", "matched", "unmatched", "refused", "repeated",
-    "undecided", "bytes", "matches", "deliveries", "undelivered", "seconds",
-)  # fmt: skip
+def totals_table(totals: RunTotals) -> str:
+    """Return the totals of a run, a line each."""
+    batches = f"{totals.batches:,} batch{'' if totals.batches == 1 else 'es'}"
+    rows = [
+        ("documents", f"{totals.documents:,} in {batches}"),
+        ("matched", f"{totals.matched:,}"),
+        ("unmatched", f"{totals.unmatched:,}"),
+        ("refused", f"{totals.refused:,}"),
+        ("repeated", f"{totals.repeated:,}"),
+        ("undecided", f"{totals.undecided:,} subscriptions"),
+        ("matches", f"{totals.matches:,}"),
+        ("deliveries", f"{totals.deliveries or 0:,}"),
+        ("undelivered", f"{totals.undelivered:,}"),
+        ("documents/s", f"{totals.rate:,.0f} ({totals.megabytes_per_second:.2f} MB/s)"),
+        ("engine", f"{totals.engine_rate or 0:,.0f} documents/s on each core"),
+        ("versions", ", ".join(totals.versions)),
+    ]
+    optional = {
+        "repeated": totals.repeated,
+        "deliveries": totals.deliveries is not None,
+        "undecided": totals.undecided,
+        "undelivered": totals.undelivered,
+        "engine": totals.engine_rate,
+    }
+    return "\n".join(f"{name:<15} {text}" for name, text in rows if optional.get(name, True))
 
 
 class RunDisplay:
     """Observes the events of a run, shows them on stderr, and sums up the batches.
 
     On a terminal it updates one line; elsewhere it writes a line per batch, at most one a second.
+    Lines of a stream begin with the time.
     """
 
     def __init__(self) -> None:
@@ -136,14 +90,35 @@ class RunDisplay:
         """Show the current step."""
         self._bar.update(self._task, description=step)
 
+    def show_progress(self, complete: int, total: int) -> None:
+        """Show how much of the current step is complete; a total of 0 is unknown."""
+        self._bar.update(self._task, completed=complete, total=total or None)
+
+    def show_tasks(self) -> None:
+        """Show how many tasks of the running Spark stages are complete."""
+        from pathcast.pipeline.session import task_progress
+
+        if self._live:
+            self.show_progress(*task_progress())
+
+    def show_ui(self, session: SparkSession) -> None:
+        """Say where Spark's web interface is, if it is on."""
+        from pathcast.pipeline.session import ui_address
+
+        address = ui_address(session)
+        if address is not None:
+            self._say(f"Spark's web interface: {address}")
+
     def on_stop(self) -> None:
-        say("pathcast: ending after this batch", "yellow", self._bar.console)
+        self._say("ending after this batch", "yellow")
 
     def on_event(self, event: RunEvent) -> None:
         """Handle an event of the run; may be called from another thread."""
-        from pathcast.pipeline.running import (
+        from pathcast.pipeline.run_events import (
             BatchDone,
+            ManyFilesStaged,
             StrategyChosen,
+            StreamIdle,
             SubscriptionsLoaded,
             SubscriptionsRejected,
         )
@@ -153,32 +128,41 @@ class RunDisplay:
                 for bad in skipped:
                     say(str(bad), "yellow", self._bar.console)
                 suffix = f", {len(skipped):,} skipped" if skipped else ""
-                self._say(f"version {version}: {subscriptions:,} subscriptions{suffix}")
+                self._say(f"version {version}: {plural(subscriptions, 'subscription')}{suffix}")
                 self.show_step("waiting for documents")
             case StrategyChosen(version, partition, _, reason):
                 self._say(f"version {version}: {partition} are partitioned, {reason}")
             case SubscriptionsRejected(error):
-                say(
-                    f"pathcast: the previous subscriptions stay in use: {error}",
-                    "yellow",
-                    self._bar.console,
-                )
-            case BatchDone(batch, outcome, lag):
-                self.totals.add(outcome, lag)
-                self.show_step(self._line())
+                self._say(f"{_clock()} the previous subscriptions stay in use: {error}", "yellow")
+            case StreamIdle(seconds):
+                self._say(f"{_clock()} no documents for {seconds:.0f} s, waiting")
+                self.show_step("waiting for documents")
+            case ManyFilesStaged(batch, files):
+                text = f"batch {batch} delivers {files:,} files; --deliver segments needs a few"
+                self._say(f"{_clock()} {text}", "yellow")
+            case BatchDone(batch, outcome):
+                self.totals.add(batch, outcome)
+                line = f"{_clock()} {batch_line(batch, outcome)}"
+                self.show_step(line)
                 now = time.monotonic()
                 if not self._live and now - self._last_line_time >= 1:
                     self._last_line_time = now
-                    self._say(f"after batch {batch}: {self._line()}")
+                    self._say(line)
 
-    def _line(self) -> str:
-        totals = self.totals
-        lag = "" if totals.lag is None else f", lag {totals.lag:,.1f} s"
-        return (
-            f"{totals.documents:,} documents, {totals.rate:,.0f}/s,"
-            f" {totals.megabytes_per_second:.2f} MB/s, {totals.matches:,} matches,"
-            f" {totals.refused:,} refused{lag}, version {totals.versions[-1]}"
-        )
+    def _say(self, text: str, style: str = "") -> None:
+        say(f"pathcast: {text}", style, self._bar.console)
 
-    def _say(self, text: str) -> None:
-        say(f"pathcast: {text}", console=self._bar.console)
+
+def batch_line(batch: int, outcome: BatchOutcome) -> str:
+    """Return the line of a batch: its own counts, time and rate."""
+    seconds = max(outcome.seconds, 1e-9)
+    lag = "" if outcome.lag is None else f", lag {outcome.lag:,.1f} s"
+    return (
+        f"batch {batch}: {plural(outcome.documents, 'document')} in {outcome.seconds:.2f} s,"
+        f" {outcome.documents / seconds:,.0f}/s, {outcome.bytes / 1e6 / seconds:.2f} MB/s,"
+        f" {outcome.matches:,} matches, {outcome.refused:,} refused{lag}"
+    )
+
+
+def _clock() -> str:
+    return f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S}"

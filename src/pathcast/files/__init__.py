@@ -6,6 +6,8 @@
 - `parquet`, `parquet_writer`: parquet files.
 - `documents`: `iter_documents`, the DOCUMENT arguments of a command (files, folders, `-`).
 - `document_writer`: `write_documents`, to a folder, a `.jsonl` or a parquet file.
+- `outboxes`: `read_outbox`, the documents that `pathcast run` delivered to a subscriber.
+- `file_names`: file names for arbitrary ids.
 - `atomic_write`: files and folders that appear complete or not at all.
 
 Every file may be gzipped. This package does not depend on XPath or XML: an expression is text here
@@ -22,6 +24,7 @@ from pathcast.files.document_writer import (
 )
 from pathcast.files.documents import DocumentFile, iter_documents
 from pathcast.files.lines import line_of
+from pathcast.files.outboxes import OutboxEntry, read_outbox
 from pathcast.files.reader import read_subscriptions
 from pathcast.files.subscription import FORMATS, Format, Subscription, format_of
 from pathcast.files.writer import write_subscriptions
@@ -32,12 +35,14 @@ __all__ = [
     "DocumentFile",
     "DocumentFormat",
     "Format",
+    "OutboxEntry",
     "Subscription",
     "document_format_of",
     "document_line",
     "format_of",
     "iter_documents",
     "line_of",
+    "read_outbox",
     "read_subscriptions",
     "write_documents",
     "write_subscriptions",

@@ -21,7 +21,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
 from pathcast.errors import DocumentError, FormatError
 
@@ -33,7 +33,20 @@ class DocumentFile:
     """A document to read; `name` is the argument, or a path below it."""
 
     name: str
-    read: Callable[[], bytes]
+    open: Callable[[], BinaryIO]
+    """Opens the document as a stream; DocumentError if it cannot be read."""
+    limit: int | None = None
+
+    def read(self) -> bytes:
+        """Return the bytes, at most one beyond the limit; DocumentError if they are unreadable."""
+        stream = self.open()
+        try:
+            return stream.read(-1 if self.limit is None else self.limit + 1)
+        except OSError as error:
+            _fail(error)
+        finally:
+            if self.name != "-":
+                stream.close()
 
 
 def iter_documents(
@@ -65,11 +78,11 @@ def _documents(
 ) -> Iterator[DocumentFile]:
     for name in names:
         if name == "-":
-            yield DocumentFile("-", functools.partial(_read_stdin, stdin, limit))
+            yield DocumentFile("-", functools.partial(_open_stdin, stdin), limit)
         elif Path(name).is_dir():
             yield from _documents_below(name, limit)
         else:
-            yield DocumentFile(name, functools.partial(_read, name, limit))
+            yield DocumentFile(name, functools.partial(_open, name), limit)
 
 
 def _documents_below(root: str, limit: int | None) -> Iterator[DocumentFile]:
@@ -88,7 +101,7 @@ def _documents_below(root: str, limit: int | None) -> Iterator[DocumentFile]:
             else:
                 pending += children
         elif _is_document(entry):
-            yield DocumentFile(name, functools.partial(_read, name, limit))
+            yield DocumentFile(name, functools.partial(_open, name), limit)
 
 
 def _is_document(entry: os.DirEntry[str]) -> bool:
@@ -99,22 +112,18 @@ def _is_document(entry: os.DirEntry[str]) -> bool:
         return True
 
 
-def _read(name: str, limit: int | None) -> bytes:
+def _open(name: str) -> BinaryIO:
     try:
-        with Path(name).open("rb") as stream:
-            return stream.read(-1 if limit is None else limit + 1)
+        return Path(name).open("rb")
     except OSError as error:
-        return _fail(error)
+        _fail(error)
 
 
-def _read_stdin(stdin: BinaryIO | None, limit: int | None) -> bytes:
-    try:
-        if stdin is None and sys.stdin is None:  # `pathcast ... <&-`
-            raise OSError("standard input is closed")
-        return (stdin or sys.stdin.buffer).read(-1 if limit is None else limit + 1)
-    except OSError as error:
-        return _fail(error)
+def _open_stdin(stdin: BinaryIO | None) -> BinaryIO:
+    if stdin is None and sys.stdin is None:  # `pathcast ... <&-`
+        _fail(OSError("standard input is closed"))
+    return stdin or sys.stdin.buffer
 
 
-def _fail(error: OSError) -> bytes:
+def _fail(error: OSError) -> NoReturn:
     raise DocumentError("unreadable", error.strerror or str(error)) from None

@@ -1,6 +1,6 @@
 """Audit of deliveries against lxml, which evaluates every expression on every document.
 
-For sampled documents, the audit compares the tables and the outboxes with libxml2's result under
+For sampled documents, the audit compares the tables and the segments with libxml2's result under
 the version that matched the document. It shares only the parser with the pipeline and is thousands
 of times slower, so it is meant for samples.
 
@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lxml import etree
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
 
 from pathcast.files import Subscription
+from pathcast.files.outboxes import SEGMENTS_FOLDER, bodies_name
 from pathcast.pipeline.hadoop import escape_glob
-from pathcast.pipeline.sinks.file_names import file_name
 
 __all__ = ["AuditResult", "LxmlOracle", "audit"]
 
@@ -44,13 +44,18 @@ def audit(
     subscriptions.
     """
     is_sampled = F.col("document").isin(*bodies)
-    match_rows = session.read.parquet(escape_glob(str(out / "matches"))).where(is_sampled)
-    version_of = {row.document: row.version for row in match_rows.collect()}
+
+    def rows(table: str) -> list[Row]:
+        return session.read.parquet(escape_glob(str(out / table))).where(is_sampled).collect()
+
+    version_of = {row.document: row.version for row in rows("matches")}
     delivered: dict[str, dict[str, list[str]]] = {}
-    for row in (
-        session.read.parquet(escape_glob(str(out / "deliveries"))).where(is_sampled).collect()
-    ):
+    for row in rows("deliveries"):
         delivered.setdefault(row.document, {})[row.subscriber] = list(row.subscriptions)
+    outbox_bodies = {
+        (row.document, row.subscriber): _read_body(out / SEGMENTS_FOLDER, row)
+        for row in (rows(SEGMENTS_FOLDER) if delivered else ())
+    }
     oracles = {name: LxmlOracle(rows) for name, rows in versions.items()}
     mismatches = []
     deliveries = 0
@@ -63,11 +68,21 @@ def audit(
             mismatches.append(
                 f"{document}: lxml says {expected}, delivered was {delivered.get(document)}"
             )
-        for subscriber in expected:
-            path = out / "outboxes" / file_name(subscriber) / file_name(document)
-            if not (path.is_file() and path.read_bytes() == body):
-                mismatches.append(f"{path} is not the document")
+        mismatches += [
+            f"{document}: the outbox of {subscriber} does not have it as it is"
+            for subscriber in expected
+            if outbox_bodies.pop((document, subscriber), None) != body
+        ]
+    mismatches += [
+        f"{document}: the outbox of {subscriber} has it" for document, subscriber in outbox_bodies
+    ]
     return AuditResult(len(bodies), deliveries, tuple(mismatches))
+
+
+def _read_body(segments: Path, row: Row) -> bytes:
+    with (segments / f"batch={row.batch}" / bodies_name(row.segment)).open("rb") as file:
+        file.seek(row.offset)
+        return file.read(row.length)
 
 
 class LxmlOracle:

@@ -5,8 +5,9 @@
     publish   move the staged files to where readers look
     done      the outcome; written last
 
-`batch_log` defines which steps a retry skips. Documents are parsed and matched once. All tables are
-projections of the result rows, which Spark persists in memory or on disk for the batch.
+`batch_log` defines which steps a retry skips. Documents are parsed and matched once. Staging is one
+Spark job in which workers write all tables (`one_pass`), or where that is impossible several jobs
+with Spark's own writers (`multi_pass`).
 """
 
 from __future__ import annotations
@@ -16,28 +17,28 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pyspark import StorageLevel
-from pyspark.sql import DataFrame, Observation, Row, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pathcast.documents import Limits
 from pathcast.errors import PipelineError
-from pathcast.pipeline import matching
 from pathcast.pipeline.batch_log import BatchLog, BatchOutcome, Plan
-from pathcast.pipeline.dedup import find_repeats, hashes
-from pathcast.pipeline.hadoop import escape_glob
-from pathcast.pipeline.parallel_jobs import run_parallel
-from pathcast.pipeline.routes import DELIVERIES_DDL, ROUTES_DDL, deliveries, outbox_rows
-from pathcast.pipeline.sinks import Outbox
+from pathcast.pipeline.hash_index import HashIndex
+from pathcast.pipeline.metrics import StepTimer
+from pathcast.pipeline.multi_pass import MultiPassStaging
+from pathcast.pipeline.one_pass import stage_in_one_pass
+from pathcast.pipeline.partials import MAX_DOCUMENTS, write_partials
+from pathcast.pipeline.partitioning import PartitionedMatcher
+from pathcast.pipeline.sinks import OUTBOX_FOLDER, Outbox
+from pathcast.pipeline.stage_worker import StageTask
+from pathcast.pipeline.storage import LocalStorage, local_path
 from pathcast.pipeline.versions import Version, VersionStore
 from pathcast.pipeline.worker import MatchTask
 
-__all__ = ["BatchRunner", "BatchSettings", "MatchFunction"]
+__all__ = ["BatchRunner", "BatchSettings"]
 
-_STORAGE_LEVEL: Final = StorageLevel.MEMORY_AND_DISK
-_OUTBOX_FOLDER: Final = "mail"
-MatchFunction = Callable[[DataFrame, Version, MatchTask], DataFrame]
-"""(documents, version, task) -> result rows: matching by the strategy of the version."""
+_MAX_FILES: Final = 100_000
+"""Deliveries of a batch beyond which an outbox with a file for each is reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,12 @@ class BatchSettings:
     """Seconds within which a document with equal content is a repeat; None disables the check."""
     deadline: float | None = None
     """Seconds that an expensive subscription may take on one document."""
+    own_times: bool = False
+    """Whether the times of documents are their own, not those of their files."""
+    deliveries: bool = True
+    """Whether to write the table of deliveries."""
+    one_pass: bool = True
+    """Whether to stage in one pass where that is possible."""
 
 
 class BatchRunner:
@@ -62,15 +69,22 @@ class BatchRunner:
         store: BatchLog,
         versions: VersionStore,
         settings: BatchSettings,
-        match: MatchFunction,
+        matcher: PartitionedMatcher,
         outbox: Outbox | None,
+        on_many_files: Callable[[int, int], None],
     ) -> None:
+        """Create the runner; it calls `on_many_files` before a batch publishes so many files."""
         self._session = session
         self._store = store
         self._versions = versions
         self._settings = settings
-        self._match = match
+        self._matcher = matcher
         self._outbox = outbox
+        self._on_many_files = on_many_files
+        self._hash_index = None if settings.dedupe is None else HashIndex(store, settings.dedupe)
+        self._multi_pass = MultiPassStaging(
+            session, store, versions, outbox, self._hash_index, settings.deliveries
+        )
 
     def run(
         self,
@@ -78,31 +92,45 @@ class BatchRunner:
         documents: DataFrame,
         version: Callable[[], str],
         *,
-        shuffled: bool = False,
+        has_own_ids: bool = False,
     ) -> BatchOutcome:
         """Run a batch that is not done, or resume it; call `version` only if the batch has no plan
         yet.
 
-        Documents that are `shuffled` are read before any other job starts. If that read failed
-        while another thread used the persisted table, Spark could deadlock: the two threads take
-        the locks of the table and of its dependents in opposite order.
+        Documents that bring their own ids are checked for duplicates within the batch.
         """
+        timer = StepTimer()
         plan = self._store.plan(batch)
         if plan is None:
             plan = Plan(version(), time.time())
             self._store.write_plan(batch, plan)
+        timer.end("plan")
         outcome = self._store.staged_outcome(batch)
         if outcome is None:
-            outcome = self._stage(documents, plan, self._store.start_attempt(batch), shuffled)
+            attempt = self._store.start_attempt(batch)
+            outcome = self._stage(batch, documents, plan, attempt, has_own_ids=has_own_ids)
+            timer.end("stage")
+            outcome = replace(outcome, steps=timer.seconds)
             self._store.write_staged_outcome(batch, outcome)
         outcome = self._publish(batch, outcome)
+        timer.end("publish")
+        outcome = self._add_times(outcome, timer)
         self._store.write_done_outcome(batch, outcome)
+        if self._hash_index is not None:
+            self._hash_index.add(outcome)
         return outcome
 
+    def _add_times(self, outcome: BatchOutcome, timer: StepTimer) -> BatchOutcome:
+        """Add the seconds of the steps, of an earlier attempt too, and the lag."""
+        steps = {**outcome.steps, **timer.seconds}
+        lag = None
+        if self._settings.own_times and outcome.latest is not None:
+            lag = round(time.time() - outcome.latest, 3)
+        return replace(outcome, steps=steps, seconds=round(sum(steps.values()), 3), lag=lag)
+
     def _stage(
-        self, documents: DataFrame, plan: Plan, staging: str, shuffled: bool
+        self, batch: int, documents: DataFrame, plan: Plan, staging: str, *, has_own_ids: bool
     ) -> BatchOutcome:
-        start = time.perf_counter()
         version = self._versions.get(plan.version)
         task = MatchTask(
             version.name,
@@ -111,199 +139,134 @@ class BatchRunner:
             self._settings.structures,
             self._settings.deadline,
             version.hops,
+            version.routes_file,
         )
-        # Persist: a second read may find a file changed or deleted.
-        documents = documents.persist(_STORAGE_LEVEL)
-        results = None
-        try:
-            if shuffled:
-                _count_documents(documents)
-            repeats = self._find_repeats(staging, documents, plan)
-            new_documents = documents
-            if repeats is not None:
-                repeated_ids = repeats.select(F.col("document").alias("id"))
-                new_documents = documents.join(repeated_ids, "id", "left_anti")
-            results = self._match(new_documents, version, task).persist(_STORAGE_LEVEL)
-            outcome = self._stage_tables(staging, results, version, documents)
-        finally:
-            documents.unpersist()
-            if results is not None:
-                results.unpersist()
-        repeat_count = 0 if repeats is None else repeats.count()
+        if self._allows_one_pass(version, documents):
+            outcome = self._stage_in_one_pass(
+                batch, documents, task, version, staging, has_own_ids=has_own_ids
+            )
+        else:
+            outcome = self._multi_pass.stage(
+                documents,
+                lambda rows: self._matcher.match(rows, version, task),
+                version,
+                batch,
+                plan,
+                staging,
+                has_own_ids=has_own_ids,
+            )
+            outcome = self._add_partials(batch, outcome, staging)
+        files = self._store.staged_files(batch, staging, outcome.tables)
+        outbox = "" if self._outbox is None else self._outbox.name
         outcome = replace(
-            outcome,
-            repeated=repeat_count,
-            staging=staging,
-            seconds=round(time.perf_counter() - start, 3),
+            outcome, started=plan.started, staging=staging, outbox=outbox, files=files
         )
         _check_documents_accounted_for(outcome)
         return outcome
 
-    def _stage_tables(
-        self, staging: str, results: DataFrame, version: Version, documents: DataFrame
-    ) -> BatchOutcome:
-        """Stage the tables and the outbox in parallel jobs: a small job spends most of its time
-        waiting.
-        """
-        matches = matching.matches_table(results)
-        routes = self._session.read.schema(ROUTES_DDL).parquet(
-            escape_glob(self._versions.routes(version))
+    def _add_partials(self, batch: int, outcome: BatchOutcome, staging: str) -> BatchOutcome:
+        """Stage partial statistics, if this process sees the staged tables."""
+        storage = self._store.storage
+        if not isinstance(storage, LocalStorage) or outcome.documents > MAX_DOCUMENTS:
+            return outcome
+        write_partials(storage.root / staging, batch, outcome.version)
+        return replace(outcome, tables=(*outcome.tables, "partials"))
+
+    def _allows_one_pass(self, version: Version, documents: DataFrame) -> bool:
+        """Return whether workers can write all tables of a batch while they match."""
+        return (
+            self._settings.one_pass
+            and self._settings.dedupe is None
+            and isinstance(self._store.storage, LocalStorage)
+            and self._matcher.strategy(version, documents).name == "documents"
         )
-        row_counts, match_counts = Observation(), Observation()
-        delivery_counts = Observation()
-        steps: list[Callable[[], object]] = [
-            lambda: _count_documents(documents),
-            lambda: self._write(
-                staging, "documents", matching.documents_table(_count_rows(results, row_counts))
-            ),
-            lambda: self._write(
-                staging,
-                "matches",
-                matches.observe(
-                    match_counts,
-                    F.coalesce(F.sum(F.size("subscriptions")), F.lit(0)).alias("matches"),
-                    F.count("*").alias("rows"),
-                ),
-            ),
-            lambda: self._deliver(
-                staging,
-                deliveries(matches, routes).observe(
-                    delivery_counts, F.count("*").alias("deliveries")
-                ),
-                documents,
-            ),
-        ]
-        document_counts = run_parallel(self._session, *steps)[0]
-        assert isinstance(document_counts, Row)
-        counts = row_counts.get
-        table_rows = {
-            "documents": counts["read"],
-            "matches": match_counts.get["rows"],
-            "deliveries": delivery_counts.get["deliveries"],
-        }
-        for name, count in table_rows.items():
-            self._check_rows(staging, name, count)
-        tables = [*table_rows]
-        if counts["refused"] or counts["undecided"]:
-            self._write(staging, "errors", matching.errors_table(results))
+
+    def _stage_in_one_pass(
+        self,
+        batch: int,
+        documents: DataFrame,
+        task: MatchTask,
+        version: Version,
+        staging: str,
+        *,
+        has_own_ids: bool,
+    ) -> BatchOutcome:
+        version.ship(self._session.sparkContext)
+        stage_task = StageTask(
+            task,
+            batch,
+            str(local_path(self._store.storage.path(staging))),
+            deliveries=self._settings.deliveries,
+            outbox=None if self._outbox is None else self._outbox.staging(),
+            digest_ids=has_own_ids,
+        )
+        tables = ["documents", "matches", "partials"]
+        if self._settings.deliveries:
+            tables.append("deliveries")
+        manifest = stage_in_one_pass(documents, stage_task, tables)
+        if manifest.refused or manifest.undecided:
             tables.append("errors")
-        if self._settings.dedupe is not None:
-            tables += ["repeats", "hashes"]
-        matched_documents = counts["matched"]
-        if counts["scattered"]:
-            matched_documents = (
-                matches.where(F.size("subscriptions") > 0).select("document").distinct().count()
-            )
         return BatchOutcome(
             version=version.name,
-            documents=document_counts["documents"],
-            matched=matched_documents,
-            unmatched=counts["read"] - counts["refused"] - matched_documents,
-            refused=counts["refused"],
-            undecided=counts["undecided"],
-            bytes=counts["bytes"],
-            matches=match_counts.get["matches"],
-            deliveries=delivery_counts.get["deliveries"],
-            latest=document_counts["latest"],
+            documents=manifest.documents,
+            matched=manifest.matched,
+            unmatched=manifest.unmatched,
+            refused=sum(manifest.refused.values()),
+            undecided=manifest.undecided,
+            refusals=dict(manifest.refused),
+            bytes=manifest.bytes,
+            matches=manifest.matches,
+            deliveries=None if stage_task.skips_deliveries else manifest.deliveries,
+            matching_seconds=round(manifest.matching_seconds, 3),
+            latest=manifest.latest,
             tables=tuple(tables),
         )
-
-    def _deliver(self, staging: str, table: DataFrame, documents: DataFrame) -> None:
-        self._write(staging, "deliveries", table)
-        if self._outbox is not None:
-            path = self._path(staging, "deliveries")
-            staged = self._session.read.schema(DELIVERIES_DDL).parquet(escape_glob(path))
-            self._outbox.stage(outbox_rows(staged, documents), self._path(staging, _OUTBOX_FOLDER))
-
-    def _find_repeats(self, staging: str, documents: DataFrame, plan: Plan) -> DataFrame | None:
-        """Stage and return the repeated documents, together with the hashes that later batches
-        need.
-        """
-        window = self._settings.dedupe
-        if window is None:
-            return None
-        self._write(staging, "hashes", hashes(documents, plan.started))
-        new_hashes = self._session.read.parquet(escape_glob(self._path(staging, "hashes")))
-        earliest = new_hashes.agg(F.min("time").cast("double")).head()
-        earliest_time = None if earliest is None else earliest[0]
-        earlier_hashes = None
-        hash_folders = [
-            self._store.storage.path(f"hashes/batch={number}")
-            for number, outcome in self._store.outcomes().items()
-            if "hashes" in outcome.tables
-            and earliest_time is not None
-            and outcome.latest is not None
-            and outcome.latest >= earliest_time - window
-        ]
-        if hash_folders:
-            earlier_hashes = self._session.read.parquet(*map(escape_glob, hash_folders))
-        self._write(staging, "repeats", find_repeats(new_hashes, earlier_hashes, window))
-        return self._session.read.parquet(escape_glob(self._path(staging, "repeats")))
-
-    def _write(self, staging: str, name: str, table: DataFrame) -> None:
-        table.write.mode("overwrite").parquet(self._path(staging, name))
-
-    def _check_rows(self, staging: str, name: str, count: int) -> None:
-        """Check that the driver sees the workers' rows: on a cluster, each machine may have its own
-        disk.
-        """
-        visible = self._store.storage.count_rows(f"{staging}/{name}")
-        if visible is not None and visible != count:
-            raise PipelineError(
-                "output",
-                f"workers wrote {count:,} rows of {name} to {self._path(staging, name)}, "
-                f"and {visible:,} are there",
-                hint="all machines must see the folder of results under the same name",
-            )
 
     def _path(self, staging: str, name: str) -> str:
         return self._store.storage.path(f"{staging}/{name}")
 
     def _publish(self, batch: int, outcome: BatchOutcome) -> BatchOutcome:
-        undelivered_count = 0
-        if self._outbox is not None:
-            outbox_staging = self._path(outcome.staging, _OUTBOX_FOLDER)
-            self._outbox.publish(self._session, outbox_staging)
+        self._check_outbox(batch, outcome)
+        if self._outbox is not None and outcome.outbox:
+            files = (outcome.deliveries or 0) if self._outbox.writes_file_per_delivery else 0
+            if files > _MAX_FILES:
+                self._on_many_files(batch, files)
+            outbox_staging = self._path(outcome.staging, OUTBOX_FOLDER)
+            self._outbox.publish(self._session, outbox_staging, batch)
             undeliverable = self._outbox.undeliverable(self._session, outbox_staging)
             if undeliverable is not None:
-                undelivered_count = self._publish_undeliverable(batch, outcome, undeliverable)
+                outcome = self._publish_undeliverable(batch, outcome, undeliverable)
         self._store.publish_tables(batch, outcome)
-        return replace(outcome, undelivered=undelivered_count)
+        return outcome
+
+    def _check_outbox(self, batch: int, outcome: BatchOutcome) -> None:
+        """Raise PipelineError if the batch was staged for an outbox of another name."""
+        outbox = "" if self._outbox is None else self._outbox.name
+        if outcome.outbox not in ("", outbox):
+            raise PipelineError(
+                "outbox",
+                f"batch {batch} is staged for other outboxes ({outcome.outbox}) than those of this"
+                f" run ({outbox or 'none'})",
+                hint="start the run once with the --deliver that it had; then change it",
+            )
 
     def _publish_undeliverable(
         self, batch: int, outcome: BatchOutcome, undeliverable: DataFrame
-    ) -> int:
+    ) -> BatchOutcome:
+        """Publish the table of rejected deliveries as one file, which exists once it is moved."""
         row = undeliverable.agg(F.coalesce(F.sum(F.size("subscribers")), F.lit(0))).head()
         count = 0 if row is None else int(row[0])
-        if count and f"batch={batch}" not in self._store.storage.names("undelivered"):
-            self._write(outcome.staging, "undelivered", undeliverable)
-            staged = f"{outcome.staging}/undelivered"
-            self._store.storage.move(staged, f"undelivered/batch={batch}")
-        return count
-
-
-def _count_rows(results: DataFrame, counts: Observation) -> DataFrame:
-    """Count documents and matches while the rows pass, with an observation."""
-    match_count = F.when(F.col("kind").isNull(), F.size("subscriptions")).otherwise(0)
-    is_first = F.col("first")
-    return results.observe(
-        counts,
-        F.count_if(is_first).alias("read"),
-        F.count_if(is_first & F.col("kind").isNotNull()).alias("refused"),
-        F.count_if(~is_first & F.col("kind").isNotNull()).alias("undecided"),
-        F.count_if(is_first & (match_count > 0)).alias("matched"),
-        F.count_if(~is_first & (match_count > 0)).alias("scattered"),
-        F.coalesce(F.sum("bytes"), F.lit(0)).alias("bytes"),
-    )
-
-
-def _count_documents(documents: DataFrame) -> Row:
-    """Return the number of documents and the time of the newest."""
-    row = documents.agg(
-        F.count("*").alias("documents"), F.max("time").cast("double").alias("latest")
-    ).head()
-    assert row is not None
-    return row
+        if not count:
+            return outcome
+        files = self._store.published_files(batch, "undelivered")
+        if not files:
+            path = self._path(outcome.staging, "undelivered")
+            numbered = undeliverable.withColumn("batch", F.lit(batch).cast("bigint"))
+            numbered.coalesce(1).write.mode("overwrite").parquet(path)
+            staged = self._store.staged_files(batch, outcome.staging, ["undelivered"])
+            self._store.publish_tables(batch, replace(outcome, files=staged))
+            files = staged["undelivered"]
+        return replace(outcome, undelivered=count, files={**outcome.files, "undelivered": files})
 
 
 def _check_documents_accounted_for(outcome: BatchOutcome) -> None:

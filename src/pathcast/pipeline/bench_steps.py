@@ -33,15 +33,25 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from pathcast.documents import Limits
+from pathcast.pipeline.batch_log import BatchLog
+from pathcast.pipeline.batches import BatchRunner, BatchSettings
 from pathcast.pipeline.matching import match_documents, matches_table
 from pathcast.pipeline.partition_strategy import PartitionMode, PartitionStrategy
 from pathcast.pipeline.partitioning import PartitionedMatcher
 from pathcast.pipeline.routes import ROUTES_DDL, deliveries
 from pathcast.pipeline.session import open_session
-from pathcast.pipeline.versions import Version
+from pathcast.pipeline.storage import LocalStorage
+from pathcast.pipeline.versions import Version, VersionCompiler, VersionStore
 from pathcast.pipeline.worker import MatchTask, cached_version, match_batches
 
-__all__ = ["STEPS", "BenchApplication", "read_bodies", "write_documents"]
+__all__ = [
+    "STEPS",
+    "BatchFigures",
+    "BenchApplication",
+    "read_bodies",
+    "write_documents",
+]
 
 _DOCUMENT_TIME: Final = datetime(2024, 1, 1, tzinfo=UTC)
 _DOCUMENTS_DDL: Final = (
@@ -102,6 +112,8 @@ class BenchApplication:
     strategy: PartitionStrategy | None = None
     _matcher: PartitionedMatcher = field(init=False)
     _tables: dict[tuple[str, ...], DataFrame] = field(default_factory=dict)
+    _runners: dict[str, BatchRunner] = field(default_factory=dict)
+    batches: int = 0
 
     def __post_init__(self) -> None:
         self._matcher = PartitionedMatcher(self.session, self.mode, self._note)
@@ -149,8 +161,54 @@ class BenchApplication:
         routes = self.session.read.schema(ROUTES_DDL).parquet(str(self.version.routes))
         return deliveries(self.timed_matches(documents, times), routes)
 
+    def run_batch(self, files: Sequence[str], way: str) -> BatchFigures:
+        """Run a batch in `one pass` or in `several passes`, from its plan to its outcome."""
+        if way not in self._runners:
+            self._runners[way] = self._open_runner(way)
+        self.batches += 1
+        context = self.session.sparkContext
+        group = f"batch-{self.batches}"
+        context.setJobGroup(group, group)
+        outcome = self._runners[way].run(
+            self.batches, self._table(files), lambda: self.version.name
+        )
+        jobs = len(context.statusTracker().getJobIdsForGroup(group))
+        return BatchFigures(
+            jobs, outcome.matches, outcome.deliveries or 0, outcome.matching_seconds
+        )
+
+    def _open_runner(self, way: str) -> BatchRunner:
+        folder = self.out / way.replace(" ", "-")
+        folder.mkdir(parents=True)
+        storage = LocalStorage(folder)
+        versions = VersionStore(storage, VersionCompiler(folder))
+        versions.put(self.version)
+        return BatchRunner(
+            self.session,
+            BatchLog(storage),
+            versions,
+            BatchSettings(Limits(), one_pass=way != "several passes"),
+            PartitionedMatcher(self.session, self.mode, self._note),
+            None,
+            lambda *_: None,
+        )
+
+    def count_rows(self, table: str) -> int:
+        """Read a table of a result folder and count its rows."""
+        return self.session.read.parquet(table).select("document").distinct().count()
+
     def stop(self) -> None:
         self.session.stop()
+
+
+@dataclass(frozen=True, slots=True)
+class BatchFigures:
+    """What a batch did: Spark jobs, counts, and the CPU seconds of matching."""
+
+    jobs: int
+    matches: int
+    deliveries: int
+    matching: float
 
 
 def _match_and_record_time(

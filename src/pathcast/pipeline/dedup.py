@@ -5,8 +5,8 @@ whether or not that one was a repeat. A station that sends the same report every
 delivered once, and again after a silence longer than the window. Time is the document's own, or
 else the time of its batch's plan, so a retried batch finds the same repeats.
 
-The state is a table of hashes with one partition per batch; only partitions within reach of the
-window are read.
+The state is the table of hashes; `hash_index` selects the files within reach of the window. A
+document that comes more than a window late is compared only with documents within reach.
 """
 
 from __future__ import annotations

@@ -10,8 +10,9 @@ subscription belongs to one fragment, so each match is found once, and the parts
 at n * `PARTS_PER_FRAGMENT`. The first fragment of a document emits its first row. A document that
 is routed nowhere (no possible match, or refused) already has its only row, and travels as that row.
 
-A partition holds documents of one fragment, so a worker holds one fragment at a time, plus the
-router. With more workers than fragments, several partitions share a fragment.
+A partition holds documents of one fragment. A worker holds the router, and as many fragments as fit
+into its budget (`fragment_cache`): the next batch finds them loaded. With more workers than
+fragments, several partitions share a fragment.
 
 Cost: each document is parsed once for the router and once per fragment, and shuffled once per
 fragment.
@@ -30,7 +31,6 @@ from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark import SparkFiles
 from pyspark.sql import DataFrame
 
 from pathcast.documents import Limits
@@ -41,11 +41,12 @@ from pathcast.pipeline import rows
 from pathcast.pipeline.fragments import Fragments
 from pathcast.pipeline.worker import (
     MatchTask,
-    cached_version,
+    cached_fragment,
     document_columns,
     match_bodies,
     split_unreadable,
 )
+from pathcast.pipeline.worker_files import DistributedFile
 
 __all__ = ["PARTS_PER_FRAGMENT", "match_in_fragments"]
 
@@ -58,18 +59,22 @@ _ROUTED_SCHEMA: Final = pa.schema(
 )
 
 
-def match_in_fragments(documents: DataFrame, fragments: Fragments, task: MatchTask) -> DataFrame:
+def match_in_fragments(
+    documents: DataFrame, fragments: Fragments, task: MatchTask, budget: int = 0
+) -> DataFrame:
     """Return what `matching.match_documents` returns, matched in fragments that were shipped
     before.
 
-    The task's own file is not needed.
+    The task's own file is not needed. The fragments that a worker keeps use at most `budget` bytes;
+    it always keeps one.
     """
     slots = documents.sparkSession.sparkContext.defaultParallelism
     job = _FragmentJob(
         task,
-        fragments.router.name,
-        tuple(path.name for path in fragments.paths),
-        partitions_per_fragment=-(-slots // len(fragments)),
+        DistributedFile(fragments.router.name),
+        tuple(DistributedFile(path.name) for path in fragments.paths),
+        -(-slots // len(fragments)),
+        budget,
     )
     return (
         documents.select("id", "body", "source", "time", "fault")
@@ -81,12 +86,15 @@ def match_in_fragments(documents: DataFrame, fragments: Fragments, task: MatchTa
 
 @dataclass(frozen=True, slots=True)
 class _FragmentJob:
-    """Parameters of the workers; `partitions_per_fragment` partitions share each fragment."""
+    """Parameters of the workers; `partitions_per_fragment` partitions share each fragment, and the
+    fragments of a worker share `budget` bytes.
+    """
 
     task: MatchTask
-    router: str
-    files: tuple[str, ...]
+    router: DistributedFile
+    files: tuple[DistributedFile, ...]
     partitions_per_fragment: int
+    budget: int
 
     @property
     def targets(self) -> int:
@@ -98,11 +106,11 @@ _routers: dict[tuple[str, Limits], Matcher] = {}
 
 def _router(job: _FragmentJob) -> Matcher:
     """Return the router of this worker; keep it until a job needs another one."""
-    key = (job.router, job.task.limits)
+    key = (job.router.name, job.task.limits)
     if key not in _routers:
         _routers.clear()
         gc.collect()
-        _routers[key] = Matcher.load(SparkFiles.get(job.router), limits=job.task.limits)
+        _routers[key] = Matcher.load(job.router.locate(), limits=job.task.limits)
     return _routers[key]
 
 
@@ -221,7 +229,8 @@ def _match_fragments(
             yield batch.filter(fragments.is_null()).select(rows.RESULT_SCHEMA.names)
         for fragment in fragments.drop_null().unique():  # at most one
             routed = batch.filter(pc.equal(fragments, fragment))
-            loaded = cached_version(job.files[fragment.as_py()], task.limits, task.deadline)
+            file = job.files[fragment.as_py()]
+            loaded = cached_fragment(file, task.limits, task.deadline, job.budget)
             columns, first_part = (
                 routed.select(rows.DOCUMENT_SCHEMA.names),
                 fragment.as_py() * PARTS_PER_FRAGMENT,

@@ -6,6 +6,7 @@ by the same names and with the same credentials. All other modules call Hadoop t
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ __all__ = [
     "is_file",
     "is_local",
     "qualify",
+    "real_path",
 ]
 
 RAW_LOCAL_FILES: Final = {
@@ -49,6 +51,13 @@ def file_system(session: SparkSession, path: str) -> Any:
 def qualify(session: SparkSession, path: str) -> str:
     """Return the absolute path with its scheme, as Spark writes it in tables."""
     return str(file_system(session, path).makeQualified(hadoop_path(session, path)).toString())
+
+
+def real_path(session: SparkSession, path: str) -> str:
+    """Resolve a path, and its symbolic links if it is local."""
+    qualified = qualify(session, path).rstrip("/")
+    is_here = qualified.startswith("file:")
+    return os.path.realpath(qualified.removeprefix("file:")) if is_here else qualified
 
 
 def is_local(session: SparkSession, path: str) -> bool:

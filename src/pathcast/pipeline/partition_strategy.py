@@ -5,13 +5,24 @@ shuffled: the best choice whenever memory suffices. Fragments (mode `subscriptio
 and one parse per fragment that a document visits. `auto` therefore uses them only if a version
 exceeds a worker's memory, and then as few as possible.
 
-The memory of a version is measured by loading it in a child process (`measure_version`). The upper
-bound of its memo is added: `MEMO_BYTES`, plus `MEMO_BYTES_PER_STATE` per state, plus
-`BYTES_PER_PATTERN` per pattern that is no linear path (an estimate). Every fragment needs
-`MEMO_BYTES` too, so fragments reduce only the part that grows with the number of subscriptions.
-After 8,000 documents of 7 KB, a version of a million linear paths used 791 MB (bound: 815 to 856),
-one of 30,000 paths, values and twigs 616 MB (bound: 611), and a quarter of the latter 299 MB
-(bound: 330).
+The memory of a version is measured in a child process (`measure_version`), which loads the version
+and matches a sample of documents. What an engine remembers about documents, its memo, grows with a
+power of their number, about the square root. Two points of the sample determine the power, and the
+estimate is the memory after `_HORIZON_DOCUMENTS`. The core bounds the memo: `MEMO_BYTES`, plus
+`MEMO_BYTES_PER_STATE` per state, times `MEMO_OVERHEAD`. An estimate exceeds this bound never, and
+without a sample it is the bound.
+Every fragment needs `MEMO_BYTES` too, so fragments reduce only the part that grows with the number
+of subscriptions. Measured after 8,000 generated documents of 7 KB:
+
+    subscriptions     loaded   after 8,000   bound
+    30,000 twigs       75 MB        100 MB   365 MB
+    30,000 values      96 MB        266 MB   391 MB
+    30,000 of both    100 MB        272 MB   395 MB
+    100,000 values    191 MB        493 MB   495 MB
+
+A fragment seldom reaches the bound of its memory, so a worker keeps several within a budget. Where
+memory forces the split, the budget is the worker's memory. Where the caller asked for it, the
+budget is the bound of one fragment: the caller wants small workers.
 
 The memory of a worker is measured in workers (`worker_memory`): its limit if Spark sets one
 (`spark.executor.pyspark.memory`), else its share of the free memory of its machine or container.
@@ -20,14 +31,15 @@ The memory of a worker is measured in workers (`worker_memory`): its limit if Sp
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import ceil
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Final, Literal
 
 import pyarrow as pa
@@ -44,13 +56,16 @@ from pathcast.sandbox.processes import (
 )
 
 __all__ = [
-    "BYTES_PER_PATTERN",
     "MEMO_BYTES",
     "MEMO_BYTES_PER_STATE",
+    "MEMO_OVERHEAD",
+    "SAMPLE_DOCUMENTS",
     "PartitionMode",
     "PartitionStrategy",
+    "VersionMemory",
     "choose_strategy",
     "measure_version",
+    "project_growth",
     "worker_memory",
 ]
 
@@ -58,7 +73,13 @@ PartitionMode = Literal["documents", "subscriptions", "auto"]
 
 MEMO_BYTES: Final = 192_000_000
 MEMO_BYTES_PER_STATE: Final = 160
-BYTES_PER_PATTERN: Final = 16_000
+SAMPLE_DOCUMENTS: Final = 400
+_MIN_SAMPLE_DOCUMENTS: Final = 40  # fewer say too little about growth
+_HORIZON_DOCUMENTS: Final = 10_000
+_DEFAULT_POWER: Final = 0.5
+_MIN_POWER: Final = 0.2
+_MAX_POWER: Final = 0.6  # measured: 0.3 to 0.53
+MEMO_OVERHEAD: Final = 1.5  # measured: memory per byte of the memo's bound
 _MIN_FRAGMENTS: Final = 2  # one fragment would not split anything
 _FRAGMENTS_ON_REQUEST: Final = (
     8  # on request although memory suffices: more would hardly shrink workers
@@ -76,14 +97,28 @@ class PartitionStrategy:
     fragments: int
     """The number of fragments; 1 if every worker holds all subscriptions."""
     reason: str
+    budget: int = 0
+    """Bytes that the fragments of a worker share."""
+
+
+@dataclass(frozen=True, slots=True)
+class VersionMemory:
+    """The bytes that a version needs in a worker: an estimate, or an upper bound."""
+
+    bytes: int
+    is_bound: bool = True
+
+    def __str__(self) -> str:
+        return f"{'at most' if self.is_bound else 'about'} {_mb(self.bytes)}"
 
 
 def choose_strategy(
-    mode: PartitionMode, version_bytes: int, worker_bytes: int
+    mode: PartitionMode, version_memory: VersionMemory, worker_bytes: int
 ) -> PartitionStrategy:
     """Choose the strategy for a version of this size, in workers with this much memory."""
+    version_bytes = version_memory.bytes
     comparison = (
-        f"an engine of all subscriptions needs {_mb(version_bytes)}, "
+        f"an engine of all subscriptions needs {version_memory}, "
         f"a worker may use {_mb(worker_bytes)}"
     )
     if mode == "documents" or (mode == "auto" and version_bytes <= worker_bytes):
@@ -94,18 +129,19 @@ def choose_strategy(
         _min_fragments(version_bytes, worker_bytes),
     )
     cause = "as asked" if mode == "subscriptions" else "too much for one"
-    fragment_size = _mb(_fragment_bytes(version_bytes, fragments))
+    fragment_bytes = _fragment_bytes(version_bytes, fragments)
     return PartitionStrategy(
         "subscriptions",
         fragments,
-        f"{cause}: {comparison}; each of {fragments} fragments needs {fragment_size}",
+        f"{cause}: {comparison}; each of {fragments} fragments needs at most {_mb(fragment_bytes)}",
+        fragment_bytes if mode == "subscriptions" else int(worker_bytes * _MAX_FILL),
     )
 
 
 def _min_fragments(version_bytes: int, worker_bytes: int) -> int:
     """Return the smallest number of fragments that fit; PipelineError if none do."""
     usable = worker_bytes * _MAX_FILL - MEMO_BYTES
-    fragments = ceil((version_bytes - MEMO_BYTES) / usable) if usable > 0 else MAX_HOPS + 1
+    fragments = math.ceil((version_bytes - MEMO_BYTES) / usable) if usable > 0 else MAX_HOPS + 1
     if fragments > MAX_HOPS:
         raise PipelineError(
             "memory",
@@ -118,7 +154,7 @@ def _min_fragments(version_bytes: int, worker_bytes: int) -> int:
 
 
 def _fragment_bytes(version_bytes: int, fragments: int) -> int:
-    return ceil(max(0, version_bytes - MEMO_BYTES) / fragments) + MEMO_BYTES
+    return math.ceil(max(0, version_bytes - MEMO_BYTES) / fragments) + MEMO_BYTES
 
 
 def _mb(size: int) -> str:
@@ -128,17 +164,22 @@ def _mb(size: int) -> str:
 # --- memory of a version
 
 
-def measure_version(version: Version) -> int:
-    """Return an upper bound of the bytes that a version needs in a worker.
+def measure_version(version: Version, sample: Sequence[bytes] = ()) -> VersionMemory:
+    """Return the bytes that a version needs in a worker, for documents like those of the sample.
 
-    A child process loads the version to measure it.
+    A child process loads the version to measure it. Without a sample, and for a version with
+    expensive subscriptions, the result is an upper bound.
     """
-    process = subprocess.run(  # noqa: S603 - our own interpreter
-        python_module_command(__name__, str(version.path)),
-        capture_output=True,
-        check=False,
-        env=child_environment(),
-    )
+    with TemporaryFile() as file:
+        file.write(json.dumps([document.decode("latin-1") for document in sample]).encode())
+        file.seek(0)
+        process = subprocess.run(  # noqa: S603 - our own interpreter
+            python_module_command(__name__, str(version.path)),
+            stdin=file,
+            capture_output=True,
+            check=False,
+            env=child_environment(),
+        )
     if process.returncode:
         lines = process.stderr.decode(errors="replace").strip().splitlines()
         message = " ".join(line.strip() for line in lines[-2:]) or f"status {process.returncode}"
@@ -146,30 +187,57 @@ def measure_version(version: Version) -> int:
             "memory", f"the subscriptions could not be loaded to measure: {message}"
         )
     figures = json.loads(process.stdout.splitlines()[-1])
-    memo = (
-        MEMO_BYTES
-        + MEMO_BYTES_PER_STATE * int(figures["states"])
-        + BYTES_PER_PATTERN * int(figures["patterns"])
-    )
-    return int(figures["loaded"]) + memo
+    memo_bytes = MEMO_BYTES + MEMO_BYTES_PER_STATE * int(figures["states"])
+    max_growth = round(MEMO_OVERHEAD * memo_bytes)
+    if figures["growth"] is None:
+        return VersionMemory(int(figures["loaded"]) + max_growth)
+    quarter, full = figures["growth"]
+    growth = min(max_growth, project_growth(quarter, full, len(sample)))
+    return VersionMemory(int(figures["loaded"]) + growth, is_bound=False)
 
 
-def _measure(path: str) -> dict[str, int]:
-    """Load a version and return its peak memory, states and patterns; runs in a child process."""
-    from pathcast.matching.snapshot import read
+def project_growth(quarter: int, full: int, documents: int) -> int:
+    """Return the growth after `_HORIZON_DOCUMENTS`, from that after the sample and its quarter.
+
+    >>> project_growth(10_000_000, 20_000_000, 100)  # the square root
+    200000000
+    """
+    if full <= 0:
+        return 0
+    power: float = math.log(full / quarter, 4) if 0 < quarter <= full else _DEFAULT_POWER
+    ratio = max(1.0, _HORIZON_DOCUMENTS / documents)
+    return int(full * ratio ** min(max(power, _MIN_POWER), _MAX_POWER))
+
+
+def _measure(path: str, sample: Sequence[bytes]) -> dict[str, object]:
+    """Load a version, match the sample, and return what they took; runs in a child process.
+
+    `loaded` is the peak, `growth` that of a quarter of the sample and of all of it.
+    """
     from pathcast.pipeline.worker import load_version
     from pathcast.sandbox import ProcessRunner
 
     before = _status("VmRSS")
-    # No request reaches the runner, so it starts no process.
+    # Expensive subscriptions get no documents, so the runner starts no process.
     loaded = load_version(path, runner=ProcessRunner())
     loaded.matcher.match(b"<a/>")
-    peak = peak_memory() or 0
-    return {
-        "loaded": peak - before,
-        "states": loaded.matcher.stats().states,
-        "patterns": len(read(path).patterns),
+    stats = loaded.matcher.stats()
+    figures: dict[str, object] = {
+        "loaded": (peak_memory() or 0) - before,
+        "states": stats.states,
+        "growth": None,
     }
+    if len(sample) >= _MIN_SAMPLE_DOCUMENTS and not stats.expensive:
+        loaded.match(sample[:1])  # the first document loads modules
+        start = _status("VmRSS")
+        quarter = len(sample) // 4
+        growth = []
+        for documents in (sample[:quarter], sample[quarter:]):
+            for document in documents:
+                loaded.match([document])
+            growth.append(_status("VmRSS") - start)
+        figures["growth"] = growth
+    return figures
 
 
 # --- memory of a worker
@@ -237,4 +305,5 @@ def _status(name: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(_measure(sys.argv[1])) + "\n")
+    documents = [text.encode("latin-1") for text in json.load(sys.stdin)]  # bytes as characters
+    sys.stdout.write(json.dumps(_measure(sys.argv[1], documents)) + "\n")

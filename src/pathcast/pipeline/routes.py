@@ -22,9 +22,10 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from pathcast.pipeline.delivery_index import MAX_LISTED_SUBSCRIPTIONS
+
 __all__ = [
     "DELIVERIES_DDL",
-    "MAX_LISTED_SUBSCRIPTIONS",
     "ROUTES_DDL",
     "SUBSCRIBERS_PER_ROW",
     "SubscriptionRoute",
@@ -37,15 +38,15 @@ ROUTES_DDL: Final = "subscription string, subscriber string"
 DELIVERIES_DDL: Final = (
     "document string, subscriber string, subscriptions array<string>, count int, version string"
 )
-MAX_LISTED_SUBSCRIPTIONS: Final = 1_000
 SUBSCRIBERS_PER_ROW: Final = 4_096
 
 
 class SubscriptionRoute(NamedTuple):
-    """The subscriber of a subscription."""
+    """The subscriber of a subscription, and its expression for people; None for a hop."""
 
     subscription: str
     subscriber: str
+    xpath: str | None = None
 
 
 def save_routes(routes: Sequence[SubscriptionRoute], path: Path) -> None:
@@ -54,8 +55,9 @@ def save_routes(routes: Sequence[SubscriptionRoute], path: Path) -> None:
         [
             pa.array([route.subscription for route in routes], pa.string()),
             pa.array([route.subscriber for route in routes], pa.string()),
+            pa.array([route.xpath for route in routes], pa.string()),
         ],
-        names=["subscription", "subscriber"],
+        names=["subscription", "subscriber", "xpath"],
     )
     draft = path.with_name(f".{path.name}.draft")
     try:

@@ -26,7 +26,9 @@ __all__ = [
     "MAX_SUBSCRIPTIONS_PER_ROW",
     "RESULT_DDL",
     "RESULT_SCHEMA",
+    "as_int32_array",
     "error_rows",
+    "format_position",
     "match_rows",
     "unreadable_rows",
 ]
@@ -83,7 +85,7 @@ def match_rows(
     """Yield the rows of matched documents; their parts begin at `first_part`."""
     for chunk in _row_chunks(matches, columns.column("first").to_pylist()):
         start, end = chunk[0].start, chunk[-1].end
-        numbers = _as_int32_array(matches.numbers[start:end])
+        numbers = as_int32_array(matches.numbers[start:end])
         offsets = pa.array([row.start - start for row in chunk] + [end - start], pa.int32())
         part = pa.array([row.part for row in chunk], pa.int32())
         yield _result_batch(
@@ -95,7 +97,7 @@ def match_rows(
         )
 
 
-def _as_int32_array(numbers: memoryview) -> pa.Int32Array:
+def as_int32_array(numbers: memoryview) -> pa.Int32Array:
     """Wrap the buffer as an Arrow array without copying: reading each number would dominate."""
     return pa.Array.from_buffers(pa.int32(), len(numbers), [None, pa.py_buffer(numbers)])
 
@@ -148,7 +150,7 @@ def error_rows(matches: Batch, columns: pa.RecordBatch, version: str) -> Iterato
                 pa.list_(pa.string()),
             ),
             kind=_string_array([failure.error.kind for failure in failures]),
-            place=_string_array([_format_position(failure.error) for failure in failures]),
+            place=_string_array([format_position(failure.error) for failure in failures]),
             message=_string_array([failure.error.message for failure in failures]),
         )
 
@@ -161,7 +163,7 @@ def _document_errors(matches: Batch) -> Iterator[_ErrorRow]:
             yield _ErrorRow(document, str(id), failure)
 
 
-def _format_position(error: DocumentError | EvaluationError) -> str | None:
+def format_position(error: DocumentError | EvaluationError) -> str | None:
     line, column = getattr(error, "line", None), getattr(error, "column", None)
     if line is None:
         return None

@@ -28,6 +28,11 @@ _CAUSES = (
         "worker",
         "workers have no pathcast: pack it by make dist-env, see docs/guide/cluster.md",
     ),
+    (
+        re.compile(r"FileNotFoundError: .*/_staging/"),
+        "output",
+        "all machines must see the folder of results under the same name",
+    ),
     (re.compile(r"Permission denied|AccessControlException"), "permission", None),
     (
         re.compile(r"java\.lang\.OutOfMemoryError|Java heap space"),

@@ -12,7 +12,7 @@ import fcntl
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -31,6 +31,9 @@ class Storage(Protocol):
     def path(self, name: str) -> str:
         """Return the path of a name in Spark's notation."""
 
+    def local_folder(self, name: str) -> str | None:
+        """Return the path of a folder for processes on this machine; None if they have none."""
+
     def read(self, name: str) -> bytes | None:
         """Return the content, or None if the file does not exist."""
 
@@ -42,6 +45,9 @@ class Storage(Protocol):
 
     def move(self, old: str, new: str) -> None:
         """Move a file or folder to a free name; no error if an earlier call already moved it."""
+
+    def move_all(self, moves: Sequence[tuple[str, str]]) -> None:
+        """Move files, as `move` does, in this order."""
 
     def remove(self, name: str) -> None:
         """Remove a file, or a folder with its content, if it exists."""
@@ -104,6 +110,9 @@ class LocalStorage:
     def path(self, name: str) -> str:
         return f"file:{self.root / name}"  # unescaped: Hadoop paths have no escapes
 
+    def local_folder(self, name: str) -> str | None:
+        return str(self.root / name)
+
     def read(self, name: str) -> bytes | None:
         try:
             return (self.root / name).read_bytes()
@@ -141,14 +150,20 @@ class LocalStorage:
             return []
 
     def move(self, old: str, new: str) -> None:
-        target = self.root / new
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            (self.root / old).rename(target)
-        except FileNotFoundError:
-            if not target.exists():
-                raise
-        _sync_folder(target.parent)
+        self.move_all([(old, new)])
+
+    def move_all(self, moves: Sequence[tuple[str, str]]) -> None:
+        folders = dict.fromkeys((self.root / new).parent for _, new in moves)
+        for folder in folders:
+            folder.mkdir(parents=True, exist_ok=True)
+        for old, new in moves:
+            try:
+                (self.root / old).rename(self.root / new)
+            except FileNotFoundError:
+                if not (self.root / new).exists():
+                    raise
+        for folder in folders:
+            _sync_folder(folder)
 
     def remove(self, name: str) -> None:
         target = self.root / name
@@ -209,6 +224,9 @@ class HadoopStorage:
     def path(self, name: str) -> str:
         return f"{self._root}/{name}"
 
+    def local_folder(self, name: str) -> str | None:  # noqa: ARG002 - part of the protocol
+        return None
+
     def _hadoop_path(self, name: str) -> Any:
         return hadoop_path(self._session, self.path(name))
 
@@ -250,6 +268,10 @@ class HadoopStorage:
                 raise PipelineError("output", f"cannot move {self.path(old)} to {self.path(new)}")
         elif not self._system.exists(target):
             raise PipelineError("output", f"{self.path(old)} is gone")
+
+    def move_all(self, moves: Sequence[tuple[str, str]]) -> None:
+        for old, new in moves:
+            self.move(old, new)
 
     def remove(self, name: str) -> None:
         self._system.delete(self._hadoop_path(name), True)

@@ -26,8 +26,8 @@ from pathcast.pipeline.versions import OnError, Version, VersionCompiler
 __all__ = ["FilesState", "RejectedRow", "SubscriptionSource"]
 
 Compile = Callable[[Iterable[Subscription], OnError], Version]
-FilesState = tuple[tuple[str, int, int], ...]
-"""(name, modification time, size) of each file; a different value means changed files."""
+FilesState = tuple[tuple[str, int, int, int], ...]
+"""(name, modification time, change time, size) of each file; the change time covers permissions."""
 _MAX_LISTED_ROWS: Final = 20
 """Rejected rows that a message lists."""
 
@@ -65,7 +65,7 @@ class SubscriptionSource:
                     status = path.stat()
                 except OSError as error:
                     raise _unreadable_error(path, error) from None
-                states.append((str(path), status.st_mtime_ns, status.st_size))
+                states.append((str(path), status.st_mtime_ns, status.st_ctime_ns, status.st_size))
         return tuple(states)
 
     def compiler(self, folder: Path) -> VersionCompiler:

@@ -34,6 +34,7 @@ from pathcast.matching import Matcher
 from pathcast.matching.matcher import MAX_HOPS
 from pathcast.pipeline.routes import SubscriptionRoute, save_routes
 from pathcast.pipeline.storage import Storage
+from pathcast.pipeline.worker_files import DistributedFile
 from pathcast.sandbox import ProcessRunner
 
 __all__ = ["OnError", "Version", "VersionCompiler", "VersionStore", "compile_version"]
@@ -61,13 +62,19 @@ class Version:
     """Hop names by number, for a hop version."""
 
     @property
-    def file(self) -> str:
-        """The name of the snapshot in the workers."""
-        return self.path.name
+    def file(self) -> DistributedFile:
+        """The snapshot in the workers, once it is shipped."""
+        return DistributedFile(self.path.name)
+
+    @property
+    def routes_file(self) -> DistributedFile:
+        """The routes in the workers, once they are shipped."""
+        return DistributedFile(self.routes.name)
 
     def ship(self, context: SparkContext) -> None:
-        """Distribute the snapshot to all workers."""
+        """Distribute the snapshot and the routes to all workers."""
         context.addFile(str(self.path))
+        context.addFile(str(self.routes))
 
 
 def compile_version(
@@ -156,7 +163,7 @@ class VersionCompiler:
             ids_seen.add(id_text)
             entries[subscription.id] = entry
             if hop is None:
-                routes.append(SubscriptionRoute(id_text, subscriber))
+                routes.append(SubscriptionRoute(id_text, subscriber, subscription.xpath))
             elif hop == len(hops):
                 hops[subscriber] = hop
                 routes.append(SubscriptionRoute(subscriber, subscriber))
@@ -216,7 +223,13 @@ class VersionStore:
         self, subscriptions: Iterable[Subscription], on_error: OnError | None = None
     ) -> Version:
         """Compile and store a version; when this returns, later runs can load it."""
-        version = self._compiler.compile(subscriptions, on_error)
+        return self.put(self._compiler.compile(subscriptions, on_error))
+
+    def put(self, version: Version) -> Version:
+        """Store a compiled version; return it with the stored files.
+
+        Another file of the same subscriptions may number them differently, and matches are numbers.
+        """
         if self._storage.read(self._storage_name(version.name, _RECORD)) is None:
             self._storage.put_file(version.path, self._storage_name(version.name, _SNAPSHOT))
             self._storage.put_file(version.routes, self._storage_name(version.name, _ROUTES))
@@ -224,8 +237,6 @@ class VersionStore:
             self._storage.write(
                 self._storage_name(version.name, _RECORD), json.dumps(record).encode()
             )
-        # Return the stored files: another file of the same subscriptions may number them
-        # differently, and matches are numbers.
         return self.get(version.name)
 
     def close(self) -> None:

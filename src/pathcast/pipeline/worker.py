@@ -1,7 +1,12 @@
 """The work of a Python worker: parse and match Arrow batches of documents.
 
 A worker loads a version once and keeps it until it needs another. Before it loads the next version,
-it frees the old one, so a worker needs the memory of one version. `rows` defines its result rows.
+it frees the old one, so a worker needs the memory of one version. Only of small versions, which
+came in a closure, it keeps several: a query may use some of them in turns. Fragments of a version
+are kept within a budget (`fragment_cache`). `rows` defines the result rows.
+
+A body is binary, or a string in UTF-8, whose declared encoding is ignored (see
+`documents.encoding`).
 
 Under a hop version, the result of a document is its hops, by name; subscriptions are not
 enumerated.
@@ -13,53 +18,64 @@ batch has the same.
 
 from __future__ import annotations
 
-import gc
 import time
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from pathlib import Path
+from typing import Final, NamedTuple
 from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark import SparkFiles
 
-from pathcast.documents import Limits, parse, tag_tree
+from pathcast.documents import Limits, mark_utf8, parse, tag_tree
 from pathcast.errors import DocumentError
 from pathcast.matching import Matcher
 from pathcast.matching.matches import Batch, Matches, collect_batch
+from pathcast.matching.snapshot import SnapshotFile
 from pathcast.pipeline import rows
+from pathcast.pipeline.delivery_index import DeliveryIndex, read_subscribers
+from pathcast.pipeline.fragment_cache import FragmentCache, free_memory, resident_memory
+from pathcast.pipeline.worker_files import DistributedFile, InlineFile, SharedFile, WorkerFile
 from pathcast.sandbox import ProcessRunner
 
 __all__ = [
     "BatchSizer",
     "LoadedVersion",
     "MatchTask",
+    "MatchedChunk",
+    "cached_delivery_index",
+    "cached_fragment",
     "cached_version",
     "document_columns",
     "load_version",
     "match_batches",
     "match_bodies",
+    "match_chunks",
     "split_unreadable",
 ]
 
 _INITIAL_DOCUMENTS_PER_CALL: Final = 4  # before the number of matches per document is known
+_MAX_NUMBERS_PER_CALL: Final = 1 << 26  # the matches of one call, if all documents match all
+_MAX_INLINE_VERSIONS: Final = 4
 _DEFAULTS: Final = Limits()
 
 
 @dataclass(frozen=True, slots=True)
 class MatchTask:
-    """What to match against: a version, its file, the document limits and the sample share."""
+    """What to match against: a version, its snapshot, the document limits and the sample share."""
 
     version: str
-    file: str
+    file: WorkerFile
     limits: Limits = _DEFAULTS
     structure_share: float = 0.0
     deadline: float | None = None
     """Seconds that an expensive subscription may take on one document; None if there is none."""
     hops: tuple[str, ...] | None = None
     """Hop names by number, for a hop version."""
+    routes: WorkerFile | None = None
+    """The subscribers of the subscriptions; None if each is its own subscriber."""
 
 
 @dataclass(slots=True)
@@ -93,6 +109,8 @@ class LoadedVersion:
     """Ids as strings, by number; hop names for a hop version."""
     hops: tuple[str, ...] | None = None
     sizer: BatchSizer = field(default_factory=BatchSizer)
+    delivery_indexes: dict[str, DeliveryIndex] = field(default_factory=dict)
+    """By version: built on first use."""
 
     def match(self, documents: Sequence[bytes]) -> Batch:
         """Match documents; results are numbers into `ids`."""
@@ -105,34 +123,66 @@ class LoadedVersion:
         return Matches(self.hops or (), array("i", hops), hops.errors)
 
 
-_version_cache: dict[tuple[str, Limits, float | None], LoadedVersion] = {}
+_VersionKey = tuple[str, Limits, float | None, bool]  # the last: whether it came in a closure
+_version_cache: dict[_VersionKey, LoadedVersion] = {}
+_fragment_cache: FragmentCache[LoadedVersion] = FragmentCache(resident_memory)
 
 
 def cached_version(
-    file: str,
+    file: WorkerFile,
     limits: Limits = _DEFAULTS,
     deadline: float | None = None,
     hops: tuple[str, ...] | None = None,
 ) -> LoadedVersion:
     """Return the version of a file. To load another version, first free the current one."""
-    key = (file, limits, deadline)
+    key = (file.name, limits, deadline, isinstance(file, InlineFile))
     if key not in _version_cache:
-        _version_cache.clear()
-        gc.collect()  # the matcher and its automata form reference cycles
-        pa.default_memory_pool().release_unused()
+        if not all(inline for *_, inline in (key, *_version_cache)):
+            _version_cache.clear()
+        elif len(_version_cache) == _MAX_INLINE_VERSIONS:
+            del _version_cache[next(iter(_version_cache))]
+        _fragment_cache.clear()
+        free_memory()
         runner = None if deadline is None else ProcessRunner(deadline, limits)
-        _version_cache[key] = load_version(SparkFiles.get(file), limits, runner, hops)
+        _version_cache[key] = load_version(file.locate(), limits, runner, hops)
     return _version_cache[key]
 
 
+def cached_fragment(
+    file: DistributedFile | SharedFile, limits: Limits, deadline: float | None, budget: int
+) -> LoadedVersion:
+    """Return a fragment of a version; the fragments of this worker share `budget` bytes."""
+    if _version_cache:
+        _version_cache.clear()
+        free_memory()
+
+    def load() -> LoadedVersion:
+        runner = None if deadline is None else ProcessRunner(deadline, limits)
+        return load_version(file.locate(), limits, runner)
+
+    return _fragment_cache.get(
+        (file.name, limits, deadline), budget, lambda: Path(file.locate()).stat().st_size, load
+    )
+
+
+def cached_delivery_index(task: MatchTask, loaded: LoadedVersion) -> DeliveryIndex:
+    """Return the delivery index of the loaded version."""
+    if task.version not in loaded.delivery_indexes:
+        subscribers = None
+        if task.routes is not None and task.hops is None:
+            subscribers = read_subscribers(task.routes.locate(), loaded.ids)
+        loaded.delivery_indexes[task.version] = DeliveryIndex.build(loaded.ids, subscribers)
+    return loaded.delivery_indexes[task.version]
+
+
 def load_version(
-    path: str,
+    file: SnapshotFile,
     limits: Limits = _DEFAULTS,
     runner: ProcessRunner | None = None,
     hops: tuple[str, ...] | None = None,
 ) -> LoadedVersion:
-    """Load the version of a local file."""
-    matcher = Matcher.load(path, limits=limits, runner=runner)
+    """Load the version of a local file or a stream."""
+    matcher = Matcher.load(file, limits=limits, runner=runner)
     ids = matcher.match_batch([]).ids(range(len(matcher))) if hops is None else hops
     return LoadedVersion(matcher, pa.array([str(id) for id in ids], pa.string()), hops)
 
@@ -160,17 +210,38 @@ def match_bodies(
     Documents are matched in chunks that should fill one record batch each.
     """
     start = 0
+    for chunk in match_chunks(loaded, bodies):
+        chunk_columns = columns.slice(start, len(chunk.bodies))
+        yield from rows.match_rows(chunk.matches, chunk_columns, loaded.ids, version, first_part)
+        yield from rows.error_rows(chunk.matches, chunk_columns, version)
+        start += len(chunk.bodies)
+
+
+class MatchedChunk(NamedTuple):
+    """Consecutive documents and their matches."""
+
+    bodies: list[bytes]
+    matches: Batch
+
+
+def match_chunks(loaded: LoadedVersion, bodies: pa.Array) -> Iterator[MatchedChunk]:
+    """Match documents in chunks whose matches should fill one record batch each."""
+    start = 0
+    most = max(1, _MAX_NUMBERS_PER_CALL // max(1, len(loaded.ids)))
+    is_text = pa.types.is_string(bodies.type) or pa.types.is_large_string(bodies.type)
+    if is_text:
+        bodies = bodies.cast(pa.large_binary())
     while start < len(bodies):
-        count = loaded.sizer.documents_per_call
-        chunk = columns.slice(start, count)
-        documents = [body.as_py() or b"" for body in bodies.slice(start, count)]
+        size = min(most, loaded.sizer.documents_per_call)
+        documents = [body.as_py() or b"" for body in bodies.slice(start, size)]
+        if is_text:
+            documents = [mark_utf8(document) for document in documents]
         cpu_start = time.thread_time()
         matches = loaded.match(documents)
         cpu_seconds = time.thread_time() - cpu_start
-        yield from rows.match_rows(matches, chunk, loaded.ids, version, first_part)
-        yield from rows.error_rows(matches, chunk, version)
-        start += count
-        loaded.sizer.record(len(chunk), len(matches.numbers), cpu_seconds)
+        yield MatchedChunk(documents, matches)
+        start += len(documents)
+        loaded.sizer.record(len(documents), len(matches.numbers), cpu_seconds)
 
 
 def split_unreadable(

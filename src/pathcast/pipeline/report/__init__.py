@@ -17,17 +17,23 @@ unprintable characters.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from pyspark.sql import SparkSession
 
 from pathcast.errors import FormatError, PipelineError
 from pathcast.files.atomic_write import atomic_file
-from pathcast.pipeline.report.content import read_content
+from pathcast.pipeline.batch_log import BatchLog
+from pathcast.pipeline.report.content import ReportContent, read_content
 from pathcast.pipeline.report.page import render_page
 from pathcast.pipeline.report.plots import require_matplotlib
 from pathcast.pipeline.statistics import read_statistics
+from pathcast.pipeline.statistics.tables import open_run_storage
 
-__all__ = ["write_report"]
+__all__ = ["load_content", "write_page", "write_report"]
+
+
+_MAX_BATCHES: Final = 1_000  # the newest, whose times are shown
 
 
 def write_report(session: SparkSession, out: str, path: Path) -> Path:
@@ -35,12 +41,22 @@ def write_report(session: SparkSession, out: str, path: Path) -> Path:
 
     Raise PipelineError if there are no statistics, no matplotlib, or `path` cannot be written.
     """
+    write_page(load_content(session, out), out, path)
+    return path
+
+
+def load_content(session: SparkSession, out: str) -> ReportContent:
+    """Return what the report of the statistics in `out` shows; PipelineError if there are none."""
     require_matplotlib()  # fail before the expensive work
-    content = read_content(session, read_statistics(session, out))
+    log = BatchLog(open_run_storage(session, out))
+    return read_content(session, read_statistics(session, out), log.last_outcomes(_MAX_BATCHES))
+
+
+def write_page(content: ReportContent, out: str, path: Path) -> None:
+    """Write the page; PipelineError if that is impossible."""
     page = render_page(content, out)
     try:
         with atomic_file(path) as file:
             file.write(page.encode())
     except FormatError as error:
         raise PipelineError("report", error.message, hint=error.hint) from None
-    return path

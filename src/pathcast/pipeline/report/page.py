@@ -165,6 +165,7 @@ def _tables(content: ReportContent) -> str:
     unit = content.summary.unit
     selectivity_columns: list[ReportColumn] = [
         ("subscription", _text, "subscription"),
+        ("XPath:", _text, "xpath"),
         ("selectivity", format_share, "selectivity"),
         ("matched", format_count, "matched"),
         ("of", format_count, "documents"),
@@ -178,6 +179,7 @@ def _tables(content: ReportContent) -> str:
             "number": index + 1,
             "subscription": subscription,
             "documents": content.overlap.documents[index],
+            "xpath": content.overlap.xpaths[index],
         }
         for index, subscription in enumerate(content.overlap.subscriptions)
     )
@@ -192,6 +194,7 @@ def _tables(content: ReportContent) -> str:
                 content.silent_subscriptions,
                 [
                     ("subscription", _text, "subscription"),
+                    ("XPath:", _text, "xpath"),
                     ("of documents", format_count, "documents"),
                     ("since", format_time, "since"),
                 ],
@@ -203,6 +206,7 @@ def _tables(content: ReportContent) -> str:
                 [
                     ("number", format_count, "number"),
                     ("subscription:", _text, "subscription"),
+                    ("XPath:", _text, "xpath"),
                     ("documents", format_count, "documents"),
                 ],
                 "There are none.",
@@ -219,6 +223,17 @@ def _tables(content: ReportContent) -> str:
                     ("peak", format_rate, "peak_documents_rate"),
                 ],
                 "Nothing was delivered.",
+            ),
+            _table(
+                "Batches",
+                content.batches,
+                [
+                    ("of a batch", _text, "measure"),
+                    ("median", format_rate, "median"),
+                    ("95% at most", format_rate, "most"),
+                    ("maximum", format_rate, "maximum"),
+                ],
+                "The records of batches are not there.",
             ),
             _table(
                 "Sources",

@@ -1,7 +1,9 @@
 """Number, time and text formats of the report.
 
 >>> format_count(1234567), format_bytes(123_456), format_share(0.000321)
-('1,234,567', '123 KB', '0.0321%')
+('1,234,567', '123 KB', '0.032%')
+>>> [format_share(share) for share in (1, 0.99996, 0.333333, 0.02, 1e-9)]
+['100%', '>99.9%', '33.3%', '2%', '<0.001%']
 >>> shorten("a" * 30, 8), shorten("tab\\there", 20)
 ('aaaaaaa…', 'tab�here')
 >>> format_quantity(1, "batch", "batches"), format_quantity(1200, "batch", "batches")
@@ -63,11 +65,18 @@ def format_bytes(value: float | None) -> str:
 
 
 def format_share(value: float | None) -> str:
-    """Format a share as a percentage."""
+    """Format a share as a percentage: with one decimal, or two significant digits below 1%.
+
+    Only all is 100%, and only none is 0%.
+    """
     if value is None:
         return UNKNOWN
     percent = 100 * value
-    return f"{percent:.3g}%" if percent >= 0.001 or not percent else f"{percent:.1e}%"
+    if 0 < percent < 0.001:
+        return "<0.001%"
+    if 99.95 <= percent < 100:
+        return ">99.9%"
+    return f"{percent:.2g}%" if percent < 1 else f"{percent:.1f}".removesuffix(".0") + "%"
 
 
 def shorten(text: object, length: int) -> str:

@@ -1,18 +1,26 @@
 """Outboxes: where deliveries go besides the tables, staged per batch and then published.
 
-files           a folder per subscriber
-file_names      file names for arbitrary ids
+choice          the outboxes that a name or an address stands for
+segments        per task a file of bodies and an index
+files           a folder per subscriber, a file per delivery
+outbox_rows     staging of either in a Spark job of its own
 nats            a NATS subject per subscriber
+nats_staging    messages in parquet files until they are published
 nats_publisher  the publishing work of a Spark worker
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Outbox"]
+from pathcast.pipeline.stage_worker import OutboxStaging
+
+__all__ = ["OUTBOX_FOLDER", "Outbox"]
+
+OUTBOX_FOLDER: Final = "mail"
+"""The folder of outbox entries in the staging folder of a batch."""
 
 
 class Outbox(Protocol):
@@ -23,9 +31,24 @@ class Outbox(Protocol):
     it, and then delivers only the rest.
     """
 
-    def stage(self, mail: DataFrame, staging: str) -> None: ...
+    @property
+    def name(self) -> str:
+        """What staged batches record: an outbox of another name cannot publish them."""
 
-    def publish(self, session: SparkSession, staging: str) -> object: ...
+    @property
+    def writes_file_per_delivery(self) -> bool: ...
+
+    def prepare(self) -> None:
+        """Create what readers need before the first delivery."""
+
+    def staging(self) -> OutboxStaging:
+        """Return what workers of the one-pass job stage with."""
+
+    def stage(self, mail: DataFrame, staging: str) -> None:
+        """Stage outbox rows with a Spark job, where one pass is impossible."""
+
+    def publish(self, session: SparkSession, staging: str, batch: int) -> object:
+        """Deliver what is staged, so that readers can tell the batch."""
 
     def undeliverable(self, session: SparkSession, staging: str) -> DataFrame | None:
         """Return (document, subscribers, kind, message, version) of rejected deliveries, if

@@ -1,31 +1,38 @@
-"""File outboxes: one file per delivery, `FOLDER/subscriber/document`.
+"""File outboxes: one file per delivery, `FOLDER/subscriber/batch#document`.
 
-Workers write the files of a batch into its staging folder. When all exist, the driver moves them
-into the outboxes. A move is atomic, so readers see complete files only. A moved file is no longer
-in the staging folder, so a retry after a crash never delivers a file twice, even if its reader
-removed it in the meantime.
+Every task attempt writes its files into a folder of its own. When all tasks have succeeded, the
+driver moves the files of the successful attempts into the outboxes, under names that carry the
+batch: an id that comes again later overwrites nothing. A move is atomic, so readers see complete
+files only. A moved file is no longer in the staging folder, so a retry after a crash never delivers
+a file twice, even if its reader removed it in the meantime.
+
+With `links`, a document is written once per task, and the files of its subscribers are hard links
+to it: a subscriber that changes its file changes all of them.
 
 All machines must see the folder under the same name: a local disk for one machine, a shared mount
-for a cluster. The driver counts the workers' files again before it moves any.
+for a cluster.
 """
 
 from __future__ import annotations
 
+import errno
 import os
-import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from pathcast.errors import PipelineError
-from pathcast.pipeline.sinks.file_names import file_name
+from pathcast.files.file_names import file_name
+from pathcast.files.outboxes import outbox_name
+from pathcast.pipeline.delivery_index import DeliveryPairs
+from pathcast.pipeline.sinks import OUTBOX_FOLDER
+from pathcast.pipeline.sinks.outbox_rows import stage_outbox_rows
 from pathcast.pipeline.storage import local_path
+from pathcast.pipeline.task_files import TASK_FOLDER, StagedFile
 
-__all__ = ["FileOutboxes"]
+__all__ = ["FileOutboxes", "FileStaging"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,26 +40,25 @@ class FileOutboxes:
     """A folder with one outbox per subscriber."""
 
     folder: Path
+    links: bool = False
+    name = "files"
+    writes_file_per_delivery = True
+
+    def prepare(self) -> None:
+        """Create the folder, which tells readers that the run delivers to files."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def staging(self) -> FileStaging:
+        return FileStaging(self.links)
 
     def stage(self, rows: DataFrame, staging: str) -> None:
-        """Write the files of a batch, and check that this machine sees them."""
-        folder = local_path(staging)
-        folder.mkdir(parents=True, exist_ok=True)
-        counts = rows.mapInArrow(partial(_write, folder=str(folder)), "files bigint")
-        written = sum(row.files for row in counts.collect())
-        staged = sum(1 for _ in _staged_files(folder))
-        if staged != written:
-            raise PipelineError(
-                "outbox",
-                f"workers wrote {written:,} files to {folder}, and {staged:,} are there",
-                hint="all machines must see the folder of results under the same name",
-            )
+        stage_outbox_rows(rows, self.staging(), staging)
 
-    def publish(self, session: SparkSession, staging: str) -> None:  # noqa: ARG002 - protocol
+    def publish(self, session: SparkSession, staging: str, batch: int) -> None:  # noqa: ARG002
         """Move the staged files into the outboxes."""
         for file in _staged_files(local_path(staging)):
             outbox = self.folder / file.parent.name
-            target = outbox / file.name
+            target = outbox / outbox_name(batch, file.name)
             try:
                 os.replace(file, target)
             except FileNotFoundError:
@@ -63,36 +69,69 @@ class FileOutboxes:
         """Return None: any file can be written, or the batch is not published."""
 
 
-def _staged_files(staging: Path) -> Iterator[Path]:
-    """Yield the complete files of a batch that are still staged."""
-    if not staging.is_dir():
-        return
-    for outbox in sorted(staging.iterdir()):
-        for name in sorted(os.listdir(outbox)):  # a list, because publishing moves the files
-            if not name.startswith("."):  # a draft of a task that was killed
-                yield outbox / name
+@dataclass(frozen=True, slots=True)
+class FileStaging:
+    """Writes one file per delivery in the workers."""
+
+    links: bool = False
+
+    def open(self, folder: Path, attempt: str, version: str) -> _FileWriter:  # noqa: ARG002
+        return _FileWriter(folder, attempt, links=self.links)
 
 
-def _write(batches: Iterator[pa.RecordBatch], folder: str) -> Iterator[pa.RecordBatch]:
-    """Write the files of outbox rows; runs in a worker."""
-    count = 0
-    for batch in batches:
-        for row in batch.to_pylist():
-            name = file_name(row["document"])
-            for subscriber in row["subscribers"]:
-                _write_file(Path(folder, file_name(subscriber)), name, row["body"])
-                count += 1
-    yield pa.RecordBatch.from_arrays([pa.array([count], pa.int64())], names=["files"])
+class _FileWriter:
+    """Writes the files of a task attempt to a folder of its own, `subscriber/document` in it."""
+
+    def __init__(self, folder: Path, attempt: str, *, links: bool) -> None:
+        self._name = f"{OUTBOX_FOLDER}-{attempt}"
+        self._folder = folder / TASK_FOLDER / self._name
+        self._links = links
+        self._outboxes: dict[str, Path] = {}
+        self._files = 0
+
+    def add(
+        self, documents: pa.StringArray, bodies: Sequence[bytes], deliveries: DeliveryPairs
+    ) -> None:
+        names = [file_name(id) for id in documents.to_pylist()]
+        first_files: dict[int, Path] = {}
+        subscribers = deliveries.subscribers.to_pylist()
+        for document, subscriber in zip(deliveries.documents.tolist(), subscribers, strict=True):
+            file = self._outbox(subscriber) / names[document]
+            first_file = first_files.get(document) if self._links else None
+            if first_file is None or not _link(first_file, file):
+                file.write_bytes(bodies[document])
+                first_files[document] = file
+            self._files += 1
+
+    def close(self) -> list[StagedFile]:
+        """Sync all files at once: one by one would take milliseconds per delivery."""
+        if not self._files:
+            return []
+        os.sync()
+        return [StagedFile(OUTBOX_FOLDER, self._name, self._files)]
+
+    def _outbox(self, subscriber: str) -> Path:
+        outbox = self._outboxes.get(subscriber)
+        if outbox is None:
+            if not self._outboxes:
+                self._folder.mkdir()
+            outbox = self._outboxes[subscriber] = self._folder / file_name(subscriber)
+            outbox.mkdir()
+        return outbox
 
 
-def _write_file(outbox: Path, name: str, body: bytes) -> None:
-    """Write a file atomically: another attempt at the same task may write it concurrently."""
-    draft = outbox / f".{secrets.token_hex(8)}"
+def _link(file: Path, link: Path) -> bool:
+    """Link a file; return False if it has as many links as the file system allows."""
     try:
-        handle = draft.open("xb")
-    except FileNotFoundError:
-        outbox.mkdir(parents=True, exist_ok=True)
-        handle = draft.open("xb")
-    with handle:
-        handle.write(body)
-    draft.replace(outbox / name)
+        os.link(file, link)
+    except OSError as error:
+        if error.errno != errno.EMLINK:
+            raise
+        return False
+    return True
+
+
+def _staged_files(staging: Path) -> Iterator[Path]:
+    """Yield the files of a batch that are still staged, in folders named by their subscribers."""
+    for folder, _, names in os.walk(staging):
+        yield from (Path(folder, name) for name in sorted(names) if not name.startswith("."))

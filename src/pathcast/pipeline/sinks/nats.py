@@ -1,13 +1,16 @@
 """NATS JetStream outboxes: one message per delivery, to `PREFIX.subscriber`, effectively once.
 
-A delivery counts when the broker acknowledged it. Its message id is a hash of document and
-subscriber, so the broker drops duplicates within the *duplicate window* of the stream. That window
-is short (two minutes in streams created here), because the broker holds its ids in memory; a batch
-that is published again after a longer pause would arrive twice. Therefore the last sequence number
-of the stream is recorded in the staging folder before the first message. A retry of the batch, and
-a resend after a broken connection, first read the ids that arrived since and skip them. The
-duplicate window then only covers two concurrent publishers: a task that Spark considers lost, and
-its replacement.
+A delivery counts when the broker acknowledged it. Its message id is a hash of the batch's key,
+document and subscriber, so the broker drops duplicates within the *duplicate window* of the stream.
+The key is random, and recorded in the staging folder before the first message. So a retry of the
+batch has the same message ids, while the same document in a later batch, or in another run, has
+others and is delivered.
+
+The duplicate window is short (two minutes in streams created here), because the broker holds its
+ids in memory; a batch that is published again after a longer pause would arrive twice. Therefore
+the last sequence number of the stream is recorded with the key. A retry of the batch, and a resend
+after a broken connection, first read the ids that arrived since and skip them. The duplicate window
+then only covers two concurrent publishers: a task that Spark considers lost, and its replacement.
 
 The stream must keep its messages (retention `limits`) until the batch is done, or their ids cannot
 be read. An acknowledged message survives a crash of the broker process; whether it survives a crash
@@ -25,6 +28,7 @@ other work; 3,000/s for a retry that has nothing left to send.
 from __future__ import annotations
 
 import json
+import secrets
 import tempfile
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -45,7 +49,9 @@ from pathcast.pipeline.jetstream import (
     RetryingClient,
     print_to_stderr,
 )
+from pathcast.pipeline.sinks import OUTBOX_FOLDER
 from pathcast.pipeline.sinks.nats_publisher import REPORT_DDL, PublishTask, publish_batches
+from pathcast.pipeline.sinks.nats_staging import MessageStaging
 from pathcast.pipeline.spark_errors import spark_errors_as
 from pathcast.pipeline.storage import Storage, open_storage
 
@@ -66,20 +72,28 @@ class NatsOutbox:
     address: OutboxAddress
     retry_seconds: float = RETRY_SECONDS
     window: float = DUPLICATE_WINDOW_SECONDS
+    name = "nats"
+    writes_file_per_delivery = False
+
+    def prepare(self) -> None:
+        """Do nothing: the stream is created before the first message."""
+
+    def staging(self) -> MessageStaging:
+        return MessageStaging(f"{OUTBOX_FOLDER}/{_MESSAGES_FOLDER}")
 
     def stage(self, rows: DataFrame, staging: str) -> None:
         """Write the outbox rows of a batch as parquet."""
         columns = rows.select("document", "body", "version", "subscribers")
         columns.write.mode("overwrite").parquet(f"{staging}/{_MESSAGES_FOLDER}")
 
-    def publish(self, session: SparkSession, staging: str) -> int:
+    def publish(self, session: SparkSession, staging: str, batch: int) -> int:
         """Send the staged messages that have not arrived; return how many deliveries the broker
         has.
         """
         with tempfile.TemporaryDirectory(prefix="pathcast-nats-") as cache:
             storage = open_storage(session, staging, Path(cache))
             if "_SUCCESS" not in storage.names(_REPORT_FOLDER):
-                task = self._begin(storage)
+                task = self._begin(storage, batch)
                 with spark_errors_as("nats", str(self.address)):
                     session.read.parquet(escape_glob(storage.path(_MESSAGES_FOLDER))).mapInArrow(
                         partial(publish_batches, task=task), REPORT_DDL
@@ -91,16 +105,20 @@ class NatsOutbox:
         report = session.read.schema(REPORT_DDL).parquet(escape_glob(f"{staging}/{_REPORT_FOLDER}"))
         return report.where("kind is not null").drop("sent")
 
-    def _begin(self, storage: Storage) -> PublishTask:
-        """Prepare the stream and the workers' task; at first, record the stream's end."""
+    def _begin(self, storage: Storage, batch: int) -> PublishTask:
+        """Prepare the stream and the workers' task; at first, record the stream's end and a key."""
         with RetryingClient(self.address.server, self.retry_seconds) as client:
             target = client.call(partial(_prepare_stream, address=self.address, window=self.window))
         record = storage.read(_STREAM_END_RECORD)
         stream_end = target.end
         if record is None:
-            storage.write(_STREAM_END_RECORD, json.dumps(asdict(stream_end)).encode())
+            key = secrets.token_hex(8)
+            begin = {**asdict(stream_end), "key": key}
+            storage.write(_STREAM_END_RECORD, json.dumps(begin).encode())
         else:
-            recorded = _StreamEnd(**json.loads(record))
+            begin = json.loads(record)
+            key = begin.pop("key")
+            recorded = _StreamEnd(**begin)
             # A recreated stream may hold messages of this batch from its start on.
             stream_end = (
                 recorded
@@ -108,6 +126,8 @@ class NatsOutbox:
                 else _StreamEnd(stream_end.stream, "", 0)
             )
         return PublishTask(
+            batch,
+            key,
             self.address,
             stream_end.stream,
             stream_end.sequence,

@@ -1,8 +1,8 @@
 """Publishing outbox rows to NATS JetStream in a worker, as `sinks.nats` planned it.
 
     subject   the prefix, and the subscriber as one token
-    headers   Nats-Msg-Id, Pathcast-Document, Pathcast-Subscriber, Pathcast-Version;
-              the last three are percent-encoded
+    headers   Nats-Msg-Id, Pathcast-Batch, Pathcast-Document, Pathcast-Subscriber,
+              Pathcast-Version; the last three are percent-encoded
     body      the document
 
 Several hundred messages are in flight at a time, and all are acknowledged before the next ones are
@@ -70,6 +70,9 @@ _PUBLISH_TIMEOUT: Final = 30.0  # seconds for one chunk
 class PublishTask:
     """What a worker needs. A retry finds earlier messages after `last_sequence_before`."""
 
+    batch: int
+    key: str
+    """Makes the message ids of the batch unique."""
     address: OutboxAddress
     stream: str
     last_sequence_before: int
@@ -101,9 +104,9 @@ def subscriber_of(token: str) -> str | None:
     return unquote(token)
 
 
-def message_id(document: str, subscriber: str) -> str:
+def message_id(key: str, document: str, subscriber: str) -> str:
     """Return the id by which the broker detects duplicates: short, however long the names."""
-    return sha256(json.dumps([document, subscriber]).encode()).hexdigest()
+    return sha256(json.dumps([key, document, subscriber]).encode()).hexdigest()
 
 
 class _OutgoingMessage(NamedTuple):
@@ -129,8 +132,9 @@ def _outgoing_messages(row: dict[str, Any], task: PublishTask) -> Iterator[_Outg
         yield _OutgoingMessage(
             f"{task.address.prefix}.{subject_token(subscriber)}",
             {
-                Header.MSG_ID.value: message_id(row["document"], subscriber),
+                Header.MSG_ID.value: message_id(task.key, row["document"], subscriber),
                 Header.EXPECTED_STREAM.value: task.stream,
+                "Pathcast-Batch": str(task.batch),
                 "Pathcast-Document": quote(row["document"], safe="/:!"),
                 "Pathcast-Subscriber": quote(subscriber, safe="/:!"),
                 "Pathcast-Version": quote(row["version"] or "", safe="/:!"),

@@ -3,12 +3,19 @@
 A document's id is its location in the source, so reading the source again gives the same ids. Input
 that cannot become a document is a row too: `fault` says why, and the body is null.
 
-    files     every file is a document; archives hold several      files, unpacking, empty_files
+    files     every file is a document; archives hold several      unpacking
     rows      rows of CSV or JSON, single or grouped               rows, records, json_records
     bodies    lines of JSON with a document in `body`              rows, json_records
-    parquet   a table with a column `body`                         tables
+    parquet   a table with a column `body`                         tables, columns
     nats      messages of a NATS JetStream stream                  nats, nats_reader
     kafka     messages of a topic, by Spark's own connector        kafka
+
+The first three read the files of a folder. `listing` finds them, `files` reads them and `contents`
+unpacks them, or splits them into records (`record_documents`). A stream plans its batches by
+`folder_planner` and `journal`, and `documents` offers all this as a format of Spark.
+`streamed_folder` is the stream of a run: it continues streams of earlier versions
+(`file_source_log`) and takes files away (`after_reading`). Where only Hadoop reaches the folder or
+the results, `hadoop_files` reads it.
 
 A style sheet can transform the documents of any source (`xslt`).
 """
@@ -16,38 +23,42 @@ A style sheet can transform the documents of any source (`xslt`).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import partial
-from typing import Final, Literal, get_args
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
 from pathcast.errors import PipelineError
-from pathcast.pipeline.hadoop import qualify
-from pathcast.pipeline.sources import unpacking
-from pathcast.pipeline.sources.empty_files import empty_documents, empty_paths_in_batch
-from pathcast.pipeline.sources.files import file_documents
+from pathcast.pipeline.hadoop import is_local
+from pathcast.pipeline.sources.after_reading import AfterReading
+from pathcast.pipeline.sources.contents import CONTENT_KINDS, FileContents
+from pathcast.pipeline.sources.documents import DocumentSource, FolderOptions
+from pathcast.pipeline.sources.files import folder_documents
+from pathcast.pipeline.sources.folder_planner import BatchLimits
+from pathcast.pipeline.sources.hadoop_files import file_documents
 from pathcast.pipeline.sources.kafka import KafkaAddress, kafka_documents
-from pathcast.pipeline.sources.rows import SUFFIXES, BodyField, RecordMapping, RowsToXml, read_rows
-from pathcast.pipeline.sources.tables import reject_duplicate_ids, table_documents
-from pathcast.pipeline.sources.unpacking import UnpackedDocument, UnpackFunction
+from pathcast.pipeline.sources.kinds import KINDS, SourceKind, kind_of
+from pathcast.pipeline.sources.listing import FileLocation
+from pathcast.pipeline.sources.rows import BodyField
+from pathcast.pipeline.sources.streamed_folder import StreamedFolder
+from pathcast.pipeline.sources.tables import table_documents
 from pathcast.pipeline.sources.xslt import XsltTransform, transform_documents
 from pathcast.pipeline.spark_errors import spark_errors_as
-from pathcast.pipeline.storage import Storage
+from pathcast.pipeline.storage import Storage, local_path
 
-__all__ = ["KINDS", "Source", "SourceKind", "kind_of"]
+__all__ = [
+    "KINDS",
+    "AfterReading",
+    "BatchLimits",
+    "DocumentSource",
+    "Source",
+    "SourceKind",
+    "StreamedFolder",
+    "kind_of",
+]
 
-SourceKind = Literal["files", "rows", "bodies", "parquet", "nats", "kafka"]
-KINDS: Final[tuple[SourceKind, ...]] = get_args(SourceKind)
-_FILE_KINDS: Final = ("files", "rows", "bodies")
-_KIND_BY_SUFFIX: Final[dict[str, SourceKind]] = {
-    "parquet": "parquet",
-    "csv": "rows",
-    "json": "rows",
-    "jsonl": "bodies",
-    "ndjson": "bodies",
-}
+_DEFAULT_FIELDS: Final = BodyField()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,32 +71,74 @@ class Source:
     group: str | None = None
     """The column by which consecutive rows are grouped into one document."""
     transform: XsltTransform | None = None
+    fields: BodyField = _DEFAULT_FIELDS
+    """The columns of body and id, for JSON lines and parquet."""
+    record: str | None = None
+    """The name of the elements that are documents, in files that this machine sees."""
 
-    def documents(self, session: SparkSession, batch_size: int | None = None) -> DataFrame:
-        """Return all documents, or a stream of them with at most `batch_size` files per batch."""
+    def documents(
+        self,
+        session: SparkSession,
+        limits: BatchLimits | None = None,
+        folder: StreamedFolder | None = None,
+    ) -> DataFrame:
+        """Return all documents, or with `limits` a stream of micro-batches.
+
+        Without a `folder`, Spark's own source reads a stream of files.
+        """
         with spark_errors_as("source", self.path):
-            documents = self._read(session, batch_size)
+            documents = self._read(session, limits, folder)
             return (
                 documents
                 if self.transform is None
                 else transform_documents(documents, self.transform)
             )
 
-    def _read(self, session: SparkSession, batch_size: int | None) -> DataFrame:
+    def open_streamed_folder(
+        self,
+        session: SparkSession,
+        storage: Storage,
+        after_reading: AfterReading,
+        is_done: Callable[[int], bool],
+    ) -> StreamedFolder | None:
+        """Open the stream over a folder that this machine sees; None for other streams.
+
+        `is_done` says whether the run has finished a batch.
+        """
+        if self.kind in CONTENT_KINDS and is_local(session, self.path):
+            location = FileLocation.find(str(local_path(self.path)))
+            return StreamedFolder.open(storage, location, after_reading, is_done)
+        if after_reading.keeps:
+            return None
+        raise PipelineError("source", f"only local files can be taken away, not {self.name}")
+
+    def _read(
+        self, session: SparkSession, limits: BatchLimits | None, folder: StreamedFolder | None
+    ) -> DataFrame:
+        batch_size = None if limits is None else limits.documents
         match self.kind:
             case "files" | "rows" | "bodies":
-                unpack, endings = self._unpack_function()
-                return file_documents(
+                contents = FileContents(
+                    self.kind, self.max_bytes, self.group, self.fields, self.record
+                )
+                if self.record is not None and not is_local(session, self.path):
+                    raise PipelineError(
+                        "source",
+                        f"records are read from files that all machines see, not from {self.name}",
+                    )
+                if limits is not None and folder is not None:
+                    options = FolderOptions(self.path, contents, limits, str(folder.root))
+                    return _folder_documents_stream(session, options)
+                if limits is not None or not is_local(session, self.path):
+                    return file_documents(session, self.path, contents, batch_size)
+                return folder_documents(session, self.path, contents)
+            case "parquet":
+                return table_documents(
                     session,
                     self.path,
                     max_bytes=self.max_bytes,
                     batch_size=batch_size,
-                    unpack=unpack,
-                    suffixes=endings,
-                )
-            case "parquet":
-                return table_documents(
-                    session, self.path, max_bytes=self.max_bytes, batch_size=batch_size
+                    fields=self.fields,
                 )
             case "nats":
                 return _nats_stream(session, self.path, self.max_bytes, batch_size)
@@ -94,32 +147,6 @@ class Source:
                 return kafka_documents(
                     session, address, max_bytes=self.max_bytes, batch_size=batch_size
                 )
-
-    def _unpack_function(self) -> tuple[UnpackFunction, tuple[str, ...]]:
-        """Return the function that unpacks files that hold documents, and the suffixes of such
-        files.
-        """
-        archive_suffixes = unpacking.SUFFIXES
-        if self.kind == "files":
-            return unpacking.unpack, archive_suffixes
-        mapping = RowsToXml(self.group) if self.kind == "rows" else BodyField()
-        return partial(_unpack_rows_or_archive, mapping=mapping), (*SUFFIXES, *archive_suffixes)
-
-    def add_empty_files(
-        self, session: SparkSession, documents: DataFrame, storage: Storage, batch: int
-    ) -> DataFrame:
-        """Return the documents of a micro-batch with those of its empty files."""
-        if self.kind not in _FILE_KINDS:
-            return documents
-        unpack, endings = self._unpack_function()
-        base = qualify(session, self.path).rstrip("/")
-        paths = empty_paths_in_batch(storage, batch)
-        empty = empty_documents(session, paths, base, self.path, unpack, endings)
-        if empty is None:
-            return documents
-        return documents.unionByName(
-            empty if self.transform is None else transform_documents(empty, self.transform)
-        )
 
     @property
     def name(self) -> str:
@@ -134,55 +161,41 @@ class Source:
         return self.path.rstrip("/") if ":" in self.path else os.path.abspath(self.path)
 
     @property
+    def reads_files(self) -> bool:
+        """Whether the path is one of a file system."""
+        return self.kind not in ("nats", "kafka")
+
+    def named_columns(self) -> tuple[str, ...]:
+        """Return the columns that the source must have."""
+        if self.kind == "rows":
+            return () if self.group is None else (self.group,)
+        if not self.has_own_ids:
+            return ()
+        return tuple(
+            name
+            for name, default in ((self.fields.body, None), (self.fields.id, _DEFAULT_FIELDS.id))
+            if name != default
+        )
+
+    @property
     def has_own_ids(self) -> bool:
         """Whether the documents bring their ids, so that duplicates are possible."""
         return self.kind in ("parquet", "bodies")
 
-    def check_output_outside(self, session: SparkSession, out: str) -> None:
-        """Raise PipelineError if results in `out` would be read as documents."""
-        if self.kind in ("nats", "kafka"):
-            return
-        documents_path, output_path = (_real_path(session, path) for path in (self.path, out))
-        relative = (
-            output_path.removeprefix(f"{documents_path}/")
-            if output_path.startswith(f"{documents_path}/")
-            else ""
-        )
-        hidden = any(part.startswith((".", "_")) for part in relative.split("/"))
-        if output_path == documents_path or (relative and not hidden):
-            raise PipelineError(
-                "output",
-                f"{out} lies in {self.path}: what is written there would be read as documents",
-                hint="choose a folder elsewhere, or one whose name begins with _",
-            )
-
-    def reject_duplicate_ids(self, documents: DataFrame) -> DataFrame:
-        """Mark duplicate ids within a batch as faults, where documents bring their ids."""
-        return reject_duplicate_ids(documents) if self.has_own_ids else documents
+    @property
+    def has_own_times(self) -> bool:
+        """Whether documents bring their times; those of other sources have that of their file."""
+        return self.kind in ("parquet", "bodies", "nats", "kafka")
 
 
-def _real_path(session: SparkSession, path: str) -> str:
-    """Resolve a path, and its symbolic links if it is local."""
-    qualified = qualify(session, path).rstrip("/")
+def _folder_documents_stream(session: SparkSession, options: FolderOptions) -> DataFrame:
+    session.dataSource.register(DocumentSource)
+    parallelism = session.sparkContext.defaultParallelism
     return (
-        os.path.realpath(qualified.removeprefix("file:"))
-        if qualified.startswith("file:")
-        else qualified
+        session.readStream.format(DocumentSource.name())
+        .options(**replace(options, parallelism=parallelism).as_options())
+        .load()
     )
-
-
-def kind_of(path: str) -> SourceKind:
-    """Return the kind of source that a path implies.
-
-    >>> kind_of("feed/"), kind_of("table.parquet"), kind_of("stock.CSV.gz"), kind_of("all.jsonl")
-    ('files', 'parquet', 'rows', 'bodies')
-    """
-    if path.startswith(("nats://", "tls://")):
-        return "nats"
-    if path.startswith("kafka://"):
-        return "kafka"
-    name = path.lower().rstrip("/").removesuffix(".gz")
-    return _KIND_BY_SUFFIX.get(name.rpartition(".")[2], "files")
 
 
 def _nats_stream(
@@ -199,12 +212,3 @@ def _nats_stream(
     return nats_documents(
         session, parsed, max_bytes=max_bytes, streaming=True, batch_size=batch_size
     )
-
-
-def _unpack_rows_or_archive(
-    name: str, content: bytes, max_bytes: int, mapping: RecordMapping
-) -> Iterator[UnpackedDocument]:
-    """Unpack a file of rows, or an archive."""
-    if name.lower().endswith(tuple(f".{suffix}" for suffix in SUFFIXES)):
-        return read_rows(name, content, max_bytes, mapping)
-    return unpacking.unpack(name, content, max_bytes)

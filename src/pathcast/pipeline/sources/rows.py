@@ -8,7 +8,7 @@ of objects), optionally with `.gz`, in UTF-8. The caller says how records map to
   one document; unreadable rows among them do not split it. JSON values are text, numbers (as
   written), true and false; null is no attribute.
 - `BodyField()`: each object has a document in `body`, and optionally `id` and `time` (ISO 8601, UTC
-  by default).
+  by default). `BodyField("text", "number")` names the fields of document and id.
 
 The id is the location: `file.csv:LINE`, the line where a row begins (from 1, the header included);
 `file.csv:FIRST-LAST` for a group; `file.json:NUMBER` for an element of an array, from 1, since all
@@ -45,7 +45,15 @@ from pathcast.pipeline.sources.records import FieldValue, Record, RecordError, c
 from pathcast.pipeline.sources.unpacking import UnpackedDocument
 from pathcast.xslt import row_xml
 
-__all__ = ["MAX_GROUP_ROWS", "SUFFIXES", "BodyField", "RecordMapping", "RowsToXml", "read_rows"]
+__all__ = [
+    "MAX_GROUP_ROWS",
+    "SUFFIXES",
+    "BodyField",
+    "RecordMapping",
+    "RowsToXml",
+    "read_records",
+    "read_rows",
+]
 
 _READERS: Final[Mapping[str, Callable[[IO[bytes], int], Iterator[Record]]]] = {
     "csv": csv_records,
@@ -76,7 +84,10 @@ class RowsToXml:
 
 @dataclass(frozen=True, slots=True)
 class BodyField:
-    """Each object has a document in its field `body`."""
+    """Each object has a document in one of its fields, and perhaps its id in another."""
+
+    body: str = "body"
+    id: str = "id"
 
 
 RecordMapping = RowsToXml | BodyField
@@ -86,25 +97,29 @@ def read_rows(
     name: str, content: bytes, max_bytes: int, mapping: RecordMapping
 ) -> Iterator[UnpackedDocument]:
     """Yield the documents of a row file, each of at most `max_bytes`."""
-    stem, _, suffix = name.lower().rpartition(".")
-    stream: IO[bytes] = io.BytesIO(content)
-    if suffix == "gz":
-        stream = cast(IO[bytes], gzip.GzipFile(fileobj=stream))
-        suffix = stem.rpartition(".")[2]
     try:
         max_record_bytes = 2 * max_bytes + (1 << 16)
         if isinstance(mapping, RowsToXml):
             max_record_bytes = min(max_record_bytes, _MAX_ROW_BYTES)
-        records = _READERS[suffix](stream, max_record_bytes)
+        records = read_records(name, io.BytesIO(content), max_record_bytes)
         match mapping:
             case RowsToXml(None):
                 yield from _row_documents(name, records, max_bytes)
             case RowsToXml(str(group)):
                 yield from _group_documents(name, records, max_bytes, group)
             case BodyField():
-                yield from _body_documents(name, records, max_bytes)
+                yield from _body_documents(name, records, max_bytes, mapping)
     except (OSError, EOFError, zlib.error) as error:  # gzip; earlier records are complete
         yield UnpackedDocument(name, None, ("archive", str(error) or type(error).__name__))
+
+
+def read_records(name: str, stream: IO[bytes], max_record_bytes: int) -> Iterator[Record]:
+    """Yield the records of a row file by its suffix; errors of gzip pass through."""
+    stem, _, suffix = name.lower().rpartition(".")
+    if suffix == "gz":
+        stream = cast(IO[bytes], gzip.GzipFile(fileobj=stream))
+        suffix = stem.rpartition(".")[2]
+    return _READERS[suffix](stream, max_record_bytes)
 
 
 def _faulty(name: str, record: Record, error: RecordError) -> UnpackedDocument:
@@ -190,26 +205,26 @@ def _group_documents(
 
 
 def _body_documents(
-    name: str, records: Iterator[Record], max_bytes: int
+    name: str, records: Iterator[Record], max_bytes: int, fields: BodyField
 ) -> Iterator[UnpackedDocument]:
     for record in records:
         try:
             values = record.values()
-            body = _encode_body(values.get("body"))
+            body = _encode_body(values.get(fields.body), fields.body)
             if len(body) > max_bytes:
                 raise RecordError(
                     f"the body has {len(body):,} bytes, more than {max_bytes:,}", "size"
                 )
-            id = _parse_id(values.get("id"), f"{name}:{record.number}")
+            id = _parse_id(values.get(fields.id), f"{name}:{record.number}", fields.id)
             yield UnpackedDocument(id, body, time=_parse_time(values.get("time")))
         except RecordError as error:
             yield _faulty(name, record, error)
 
 
-def _encode_body(value: FieldValue) -> bytes:
+def _encode_body(value: FieldValue, field: str) -> bytes:
     """Encode a document as its XML declaration says."""
     if type(value) is not str:
-        raise RecordError("no 'body', the text of an XML document")
+        raise RecordError(f"no {field!r}, the text of an XML document")
     declared = _DECLARED_ENCODING.match(value)
     encoding = declared[1] if declared else "utf-8"
     try:
@@ -222,7 +237,7 @@ def _encode_body(value: FieldValue) -> bytes:
         ) from None
 
 
-def _parse_id(value: FieldValue, default: str) -> str:
+def _parse_id(value: FieldValue, default: str, field: str) -> str:
     if value is None:
         return default
     try:
@@ -230,7 +245,7 @@ def _parse_id(value: FieldValue, default: str) -> str:
             return str(value)
     except UnicodeEncodeError:
         pass
-    raise RecordError(f"the 'id' is a text or a number, not {value!r:.60}")
+    raise RecordError(f"the {field!r} is a text or a number, not {value!r:.60}")
 
 
 def _parse_time(value: FieldValue) -> datetime | None:

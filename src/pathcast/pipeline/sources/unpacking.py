@@ -2,9 +2,9 @@
 
 `.zip`, `.tar`, `.tar.gz` and `.tgz` hold documents; `.gz` is one document. Members keep the order
 of the archive. Their ids are `archive!member`, and `archive!member#2` for a second one of that
-name. Members whose path has a part that begins with `.` or `_` are skipped, as in folders. Every
-error is a row with a fault: a member that is too large (no more than the limit is read), a member
-that is damaged or encrypted, an invalid archive. Members before the error are kept.
+name (see `ids`). Members whose path has a part that begins with `.` or `_` are skipped, as in
+folders. Every error is a row with a fault: a member that is too large (no more than the limit is
+read), a member that is damaged or encrypted, an invalid archive. Members before the error are kept.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import io
 import tarfile
 import zipfile
 import zlib
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import IO, Final, NamedTuple, cast
 
 import pyarrow as pa
+
+from pathcast.pipeline.sources.ids import MemberIds
 
 __all__ = [
     "DOCUMENTS_DDL",
@@ -27,6 +28,8 @@ __all__ = [
     "SUFFIXES",
     "UnpackFunction",
     "UnpackedDocument",
+    "document_batches",
+    "is_single",
     "unpack",
     "unpack_batches",
 ]
@@ -83,12 +86,24 @@ def unpack(name: str, content: bytes, max_bytes: int) -> Iterator[UnpackedDocume
         yield UnpackedDocument(name, None, ("archive", str(error) or type(error).__name__))
 
 
+def is_single(name: str) -> bool:
+    """Return whether a packed file holds one document.
+
+    >>> is_single("a.xml.gz"), is_single("a.tar.gz"), is_single("rows.csv.gz"), is_single("a.zip")
+    (True, False, False, False)
+    """
+    lower_name = name.lower()
+    return lower_name.endswith(".gz") and not lower_name.endswith(
+        (".tar.gz", ".csv.gz", ".json.gz", ".jsonl.gz", ".ndjson.gz")
+    )
+
+
 def _unzip(name: str, content: bytes, max_bytes: int) -> Iterator[UnpackedDocument]:
-    ids = _MemberIds(name)
+    ids = MemberIds(name)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for member in archive.infolist():
             if not member.is_dir() and not _is_hidden(member.filename):
-                id = ids.of(member.filename)
+                id = ids.add(member.filename)
                 try:
                     with archive.open(member) as file:
                         yield _read_member(id, file, max_bytes)
@@ -99,31 +114,18 @@ def _unzip(name: str, content: bytes, max_bytes: int) -> Iterator[UnpackedDocume
 
 
 def _untar(name: str, content: bytes, max_bytes: int) -> Iterator[UnpackedDocument]:
-    ids = _MemberIds(name)
+    ids = MemberIds(name)
     with tarfile.open(fileobj=io.BytesIO(content), mode="r:*") as archive:
         for member in archive:
             is_document = member.isfile() and not _is_hidden(member.name)
             file = archive.extractfile(member) if is_document else None
             if file is not None:
-                yield _read_member(ids.of(member.name), file, max_bytes)
+                yield _read_member(ids.add(member.name), file, max_bytes)
 
 
 def _is_hidden(member: str) -> bool:
     """Return whether a member is skipped, as in folders; `__MACOSX/._a.xml` for example."""
     return any(part[:1] in ("_", ".") for part in member.split("/") if part not in (".", ".."))
-
-
-class _MemberIds:
-    """The ids of members: an archive may repeat a name."""
-
-    def __init__(self, archive: str) -> None:
-        self._archive = archive
-        self._seen: Counter[str] = Counter()
-
-    def of(self, member: str) -> str:
-        self._seen[member] += 1
-        count = self._seen[member]
-        return f"{self._archive}!{member}" + (f"#{count}" if count > 1 else "")
 
 
 def _read_member(name: str, file: IO[bytes], max_bytes: int) -> UnpackedDocument:
@@ -143,19 +145,30 @@ def unpack_batches(
     """Unpack rows of files (id, body, source, time) into record batches of a few megabytes."""
     for batch in batches:
         for row in batch.to_pylist():
-            documents: list[UnpackedDocument] = []
-            size = 0
-            for document in unpack(row["id"], row["body"], max_bytes):
-                documents.append(document)
-                size += _ROW_OVERHEAD_BYTES + len(document.body or b"")
-                if size > _BATCH_BYTES:
-                    yield _document_batch(documents, row)
-                    documents, size = [], 0
-            if documents:
-                yield _document_batch(documents, row)
+            documents = (
+                document._replace(time=document.time or row["time"])
+                for document in unpack(row["id"], row["body"], max_bytes)
+            )
+            yield from document_batches(documents, row["source"])
 
 
-def _document_batch(documents: list[UnpackedDocument], row: dict[str, object]) -> pa.RecordBatch:
+def document_batches(
+    documents: Iterable[UnpackedDocument], source: str
+) -> Iterator[pa.RecordBatch]:
+    """Yield documents as record batches of a few megabytes."""
+    rows: list[UnpackedDocument] = []
+    size = 0
+    for document in documents:
+        rows.append(document)
+        size += _ROW_OVERHEAD_BYTES + len(document.body or b"")
+        if size > _BATCH_BYTES:
+            yield _document_batch(rows, source)
+            rows, size = [], 0
+    if rows:
+        yield _document_batch(rows, source)
+
+
+def _document_batch(documents: list[UnpackedDocument], source: str) -> pa.RecordBatch:
     faults = [
         None
         if document.fault is None
@@ -166,11 +179,8 @@ def _document_batch(documents: list[UnpackedDocument], row: dict[str, object]) -
         [
             pa.array([document.id for document in documents], pa.string()),
             pa.array([document.body for document in documents], pa.binary()),
-            pa.array([row["source"]] * len(documents), pa.string()),
-            pa.array(
-                [document.time or row["time"] for document in documents],
-                pa.timestamp("us", tz="UTC"),
-            ),
+            pa.repeat(source, len(documents)),
+            pa.array([document.time for document in documents], pa.timestamp("us", tz="UTC")),
             pa.array(faults, FAULT_TYPE),
         ],
         names=["id", "body", "source", "time", "fault"],

@@ -14,6 +14,7 @@
     rates        documents and bytes per subscriber or group
     structures   repeated document structures, and the hit rate of a cache of them
     summary      the totals, as JSON
+    partial_rows the same from the partials that batches wrote
     job          the computation of all tables
 
 Each statistic is a lazy function from tables to a table. Nothing that grows with the number of

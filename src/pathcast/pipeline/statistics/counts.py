@@ -7,6 +7,8 @@ in none of these tables.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -43,9 +45,14 @@ def totals() -> list[Column]:
     ]
 
 
-def traffic(outcomes: DataFrame, axis: WindowAxis) -> DataFrame:
-    """Return one row per window that has documents: totals, and rates per `axis.unit`."""
-    table = outcomes.groupBy("window").agg(*totals())
+def traffic(
+    outcomes: DataFrame, axis: WindowAxis, aggregates: Sequence[Column] | None = None
+) -> DataFrame:
+    """Return one row per window that has documents: totals, and rates per `axis.unit`.
+
+    `aggregates` replace `totals()` where rows are not single documents.
+    """
+    table = outcomes.groupBy("window").agg(*(aggregates or totals()))
     return table.select(
         "window",
         axis.start(F.col("window")).alias("start"),
@@ -55,9 +62,9 @@ def traffic(outcomes: DataFrame, axis: WindowAxis) -> DataFrame:
     )
 
 
-def sources(outcomes: DataFrame) -> DataFrame:
+def sources(outcomes: DataFrame, aggregates: Sequence[Column] | None = None) -> DataFrame:
     """Return the totals of each source."""
-    return outcomes.groupBy("source").agg(*totals())
+    return outcomes.groupBy("source").agg(*(aggregates or totals()))
 
 
 def errors_by_kind(errors: DataFrame) -> DataFrame:

@@ -3,12 +3,13 @@
 New tables are written beside the old ones and moved into place together when all are complete. A
 reader finds the tables of one job, except between the two moves. Only the compared subscriptions
 (at most `MAX_COMPARED`) and totals are collected in the driver. The ids of all matches are read
-three times: for matches per document, per subscription, and for overlap.
+once, for overlap, if batches wrote partials that fit the windows (`partial_rows`). Otherwise they
+are read three times: also for matches per document and per subscription.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,10 +19,23 @@ from pyspark.sql import functions as F
 from pathcast.errors import PipelineError
 from pathcast.pipeline.hadoop import escape_glob
 from pathcast.pipeline.parallel_jobs import run_parallel
-from pathcast.pipeline.statistics.counts import errors_by_kind, outcomes, sources, traffic
+from pathcast.pipeline.statistics.counts import errors_by_kind, outcomes, sources, totals, traffic
 from pathcast.pipeline.statistics.overlap import count_single, overlap, select_subscriptions
-from pathcast.pipeline.statistics.rates import group_pairs, rates, subscriber_pairs
-from pathcast.pipeline.statistics.selectivity import selectivity
+from pathcast.pipeline.statistics.partial_rows import (
+    deliveries_by_window,
+    documents_in_partials,
+    partial_sums,
+    version_counts,
+    windowed_pairs,
+    windowed_partials,
+)
+from pathcast.pipeline.statistics.rates import (
+    group_pairs,
+    rates,
+    rates_by_window,
+    subscriber_pairs,
+)
+from pathcast.pipeline.statistics.selectivity import selectivity, selectivity_of_counts
 from pathcast.pipeline.statistics.settings import StatisticsSettings
 from pathcast.pipeline.statistics.structures import cache_hits, structures
 from pathcast.pipeline.statistics.summary import (
@@ -84,16 +98,18 @@ def compute(
     *,
     settings: StatisticsSettings = _DEFAULTS,
     groups: DataFrame | None = None,
+    on_table: Callable[[str], None] = lambda _name: None,
 ) -> Statistics:
     """Compute the statistics of the run in `out`, and save them there.
 
+    `on_table` is called with the name of each table that is complete, in any thread.
     `groups` is (subscription, group): rates are then per group instead of per subscriber.
     """
     storage = open_run_storage(session, out)
     own = derive_session(session)
     tables = read_tables(own, storage)
     storage.remove(_NEW_FOLDER)
-    summary = _StatisticsJob(own, storage, tables, settings).run(groups)
+    summary = _StatisticsJob(own, storage, tables, settings, on_table).run(groups)
     storage.write(f"{_NEW_FOLDER}/{_SUMMARY}", dump_summary(summary))
     swap_in(storage)
     return _statistics_in(storage, summary)
@@ -132,21 +148,28 @@ class _StatisticsJob:
         storage: Storage,
         tables: RunTables,
         settings: StatisticsSettings,
+        on_table: Callable[[str], None],
     ) -> None:
+        self._on_table = on_table
         self._session = session
         self._storage = storage
         self._tables = tables
         self._settings = settings
         self._axis: WindowAxis = window_axis(tables.documents, settings)
         self._subscriptions = (
-            None if tables.routes is None else tables.routes.select("subscription", "version")
+            None
+            if tables.routes is None
+            else tables.routes.select("subscription", "version", "xpath")
         )
 
     def run(self, groups: DataFrame | None) -> StatisticsSummary:
         """Write all tables, independent ones in parallel."""
         axis, tables = self._axis, self._tables
-        documents_in_windows = assign_windows(tables.documents, axis)
-        outcome_rows = outcomes(documents_in_windows, tables.matches, tables.errors).persist()
+        partials = windowed_partials(tables, axis)
+        outcome_rows = assign_windows(tables.documents, axis)
+        if partials is None:
+            outcome_rows = outcomes(outcome_rows, tables.matches, tables.errors)
+        outcome_rows = outcome_rows.persist()
         try:
             joinable = (
                 F.broadcast(outcome_rows)
@@ -159,15 +182,21 @@ class _StatisticsJob:
             )
             if groups is not None or not deliveries:
                 pairs = group_pairs(windowed_matches, self._routes() if groups is None else groups)
+                rate_table = rates(pairs, axis)
+            elif partials is not None:
+                rate_table = rates_by_window(deliveries_by_window(partials), axis)
             else:  # deliveries are (document, subscriber) pairs already
-                pairs = subscriber_pairs(tables.deliveries, joinable)
+                rate_table = rates(subscriber_pairs(tables.deliveries, joinable), axis)
+            counted, sums = outcome_rows, totals()
+            if partials is not None:
+                counted, sums = documents_in_partials(partials), partial_sums()
             rate_rows, selectivity_rows, *_ = run_parallel(
                 self._session,
-                lambda: self._save("rates", rates(pairs, axis)),
-                lambda: self._selectivity_and_overlap(windowed_matches, outcome_rows),
+                lambda: self._save("rates", rate_table),
+                lambda: self._selectivity_and_overlap(windowed_matches, outcome_rows, partials),
                 lambda: self._structures(outcome_rows),
-                lambda: self._save("traffic", traffic(outcome_rows, axis).orderBy("window")),
-                lambda: self._save("sources", sources(outcome_rows)),
+                lambda: self._save("traffic", traffic(counted, axis, sums).orderBy("window")),
+                lambda: self._save("sources", sources(counted, sums)),
                 lambda: self._save("errors", errors_by_kind(tables.errors)),
             )
             counts = selectivity_rows.agg(
@@ -177,6 +206,7 @@ class _StatisticsJob:
             return summarise(
                 outcome_rows,
                 axis,
+                None if partials is None else counted,
                 errors=errors,
                 deliveries=deliveries,
                 groups=rate_rows.count(),
@@ -187,13 +217,16 @@ class _StatisticsJob:
             outcome_rows.unpersist()
 
     def _selectivity_and_overlap(
-        self, windowed_matches: DataFrame, outcome_rows: DataFrame
+        self, windowed_matches: DataFrame, outcome_rows: DataFrame, partials: DataFrame | None
     ) -> DataFrame:
         """Save the selectivities, and the overlap of the subscriptions that they select."""
-        read = outcome_rows.where("matches is not null")
-        selectivity_rows = self._save(
-            "selectivity", selectivity(windowed_matches, read, self._axis, self._subscriptions)
-        )
+        if partials is None:
+            read = outcome_rows.where("matches is not null")
+            table = selectivity(windowed_matches, read, self._axis, self._subscriptions)
+        else:
+            pairs, counts = windowed_pairs(partials), version_counts(partials)
+            table = selectivity_of_counts(pairs, counts, self._axis, self._subscriptions)
+        selectivity_rows = self._save("selectivity", table)
         self._overlap(windowed_matches, selectivity_rows)
         return selectivity_rows
 
@@ -217,19 +250,32 @@ class _StatisticsJob:
                 .select(F.explode(id_column).alias("subscription"))
                 .join(single_counts.drop("weight"), "subscription", "left")
                 .groupBy("subscription")
-                .agg(F.coalesce(F.sum("documents"), F.lit(0)).alias("documents")),
+                .agg(F.coalesce(F.sum("documents"), F.lit(0)).alias("documents"))
+                .join(selectivity_rows.select("subscription", "xpath"), "subscription", "left"),
             )
             self._save("overlap", overlap(selected, single_counts, self._subscriptions))
         finally:
             selected.unpersist()
 
     def _top(self, selectivity_rows: DataFrame) -> list[str]:
+        """Return the subscriptions with the most matches, of those that look equal the first.
+
+        Subscriptions that match the same documents have the same counts and times. Comparing them
+        would fill the overlap with ones.
+        """
         order = [F.desc("matched"), F.asc("subscription")]
-        top = selectivity_rows.where("matched > 0").orderBy(*order).limit(self._settings.top)
+        signature = ["matched", "documents", "selectivity", "windows", "first", "last"]
+        distinct = (
+            selectivity_rows.where("matched > 0")
+            .groupBy(*signature)
+            .agg(F.min("subscription").alias("subscription"))
+        )
+        top = distinct.orderBy(*order).limit(self._settings.top)
         return [row["subscription"] for row in top.select("subscription").collect()]
 
     def _save(self, name: str, table: DataFrame) -> DataFrame:
         """Write a table and return it as read back, so that later steps do not compute it again."""
         path = self._storage.path(f"{_NEW_FOLDER}/{name}")
         table.write.mode("overwrite").parquet(path)
+        self._on_table(name)
         return self._session.read.schema(table.schema).parquet(escape_glob(path))

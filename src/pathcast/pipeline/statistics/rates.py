@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 
 from pathcast.pipeline.statistics.windows import WindowAxis
 
-__all__ = ["busiest", "group_pairs", "rates", "subscriber_pairs"]
+__all__ = ["busiest", "group_pairs", "rates", "rates_by_window", "subscriber_pairs"]
 
 
 def subscriber_pairs(deliveries: DataFrame, documents: DataFrame) -> DataFrame:
@@ -61,6 +61,11 @@ def rates(pairs: DataFrame, axis: WindowAxis) -> DataFrame:
         F.count("*").alias("documents"),
         F.coalesce(F.sum("bytes"), F.lit(0)).alias("bytes"),
     )
+    return rates_by_window(by_window, axis)
+
+
+def rates_by_window(by_window: DataFrame, axis: WindowAxis) -> DataFrame:
+    """Return what `rates` returns, from (group, window, documents, bytes)."""
     weight = axis.weight(F.col("window"))
     peak_key = F.struct("documents", (-F.col("window")).alias("earlier"), "window", "bytes")
     totals = by_window.groupBy("group").agg(

@@ -31,6 +31,7 @@ __all__ = [
     "least_matching",
     "most_matching",
     "selectivity",
+    "selectivity_of_counts",
     "silent_subscriptions",
 ]
 
@@ -44,15 +45,41 @@ def selectivity(
     axis: WindowAxis,
     subscriptions: DataFrame | None = None,
 ) -> DataFrame:
-    """Return (subscription, matched, documents, share, selectivity, windows, since, first, last).
+    """Return (subscription, matched, documents, share, selectivity, windows, since, first, last,
+    xpath).
 
     `read` has one row per document that was matched, with its `version`, `weight` and `at`.
-    `subscriptions` is (subscription, version); without it only subscriptions with a match are
-    listed, and all documents count for each. `selectivity` is null if no document with a weight
-    counts.
+    `subscriptions` is (subscription, version, xpath); without it only subscriptions with a match
+    are listed, and all documents count for each. `selectivity` is null if no document with a
+    weight counts.
     """
-    counts = _match_counts(windowed_matches, axis)
-    version_counts = _version_counts(read)
+    pairs = windowed_matches.select(
+        F.explode("subscriptions").alias("subscription"),
+        *("window", "weight"),
+        F.lit(1).alias("documents"),
+        F.col("at").alias("first"),
+        F.col("at").alias("last"),
+    )
+    version_counts = read.groupBy("version").agg(
+        F.count("*").alias("documents"),
+        F.sum("weight").alias("mass"),
+        F.min("at").alias("since"),
+    )
+    return selectivity_of_counts(pairs, version_counts, axis, subscriptions)
+
+
+def selectivity_of_counts(
+    pairs: DataFrame,
+    version_counts: DataFrame,
+    axis: WindowAxis,
+    subscriptions: DataFrame | None = None,
+) -> DataFrame:
+    """Return what `selectivity` returns.
+
+    `pairs` is (subscription, documents, window, weight, first, last), with any number of rows per
+    subscription; `version_counts` is (version, documents, mass, since) of the documents read.
+    """
+    counts = _match_counts(pairs, axis)
     totals = version_counts.agg(
         F.sum("documents").alias("all_documents"),
         F.sum("mass").alias("all_mass"),
@@ -64,7 +91,11 @@ def selectivity(
         )
     else:
         counts = counts.selectExpr(
-            "*", "cast(null as bigint) documents", "cast(null as double) mass", "null since"
+            "*",
+            "cast(null as bigint) documents",
+            "cast(null as double) mass",
+            "null since",
+            "cast(null as string) xpath",
         )
     # A matching subscription is listed even if its routes are gone.
     total = counts.crossJoin(F.broadcast(totals)).select(
@@ -77,6 +108,7 @@ def selectivity(
         F.coalesce("since", "all_since").alias("since"),
         "first",
         "last",
+        "xpath",
     )
     return total.select(
         "subscription",
@@ -88,49 +120,40 @@ def selectivity(
         "since",
         "first",
         "last",
+        "xpath",
     )
 
 
-def _match_counts(windowed_matches: DataFrame, axis: WindowAxis) -> DataFrame:
+def _match_counts(pairs: DataFrame, axis: WindowAxis) -> DataFrame:
     # Group by subscription alone: with the window as a second key, partial aggregation would hardly
     # reduce rare matches.
     age = F.lit(axis.newest) - F.col("window")
     bit = F.call_function("shiftleft", F.lit(1).cast("bigint"), age.cast("int"))
     recent = F.when(age < MAX_RECENT_WINDOWS, bit).otherwise(0)
-    return (
-        windowed_matches.select(
-            F.explode("subscriptions").alias("subscription"), "window", "weight", "at"
-        )
-        .groupBy("subscription")
-        .agg(
-            F.count("*").alias("matched"),
-            F.sum("weight").alias("weight"),
-            F.bit_count(F.bit_or(recent)).alias("windows"),
-            F.min("at").alias("first"),
-            F.max("at").alias("last"),
-        )
-    )
-
-
-def _version_counts(read: DataFrame) -> DataFrame:
-    """Return (version, documents, mass, since)."""
-    return read.groupBy("version").agg(
-        F.count("*").alias("documents"),
-        F.sum("weight").alias("mass"),
-        F.min("at").alias("since"),
+    return pairs.groupBy("subscription").agg(
+        F.sum("documents").alias("matched"),
+        F.sum(F.col("weight") * F.col("documents")).alias("weight"),
+        F.bit_count(F.bit_or(recent)).alias("windows"),
+        F.min("first").alias("first"),
+        F.max("last").alias("last"),
     )
 
 
 def _documents_per_subscription(subscriptions: DataFrame, version_counts: DataFrame) -> DataFrame:
-    """Return (subscription, documents, mass, since); 0 documents if its versions matched none."""
+    """Return (subscription, documents, mass, since, xpath); 0 documents if its versions matched
+    none.
+
+    An id whose expression changed has that of one of its versions.
+    """
     return (
-        subscriptions.select("subscription", "version")
+        subscriptions.select("subscription", "version", "xpath")
         .join(F.broadcast(version_counts), "version", "left")
         .groupBy("subscription")
         .agg(
             F.coalesce(F.sum("documents"), F.lit(0)).alias("documents"),
             F.coalesce(F.sum("mass"), F.lit(0.0)).alias("mass"),
             F.min("since").alias("since"),
+            F.max("xpath").alias("xpath"),
         )
     )
 

@@ -7,11 +7,12 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
 from pathcast.pipeline.statistics.counts import totals
+from pathcast.pipeline.statistics.partial_rows import partial_sums
 from pathcast.pipeline.statistics.windows import WindowAxis
 
 __all__ = ["StatisticsSummary", "dump_summary", "from_micros", "load_summary", "summarise"]
@@ -78,24 +79,36 @@ def load_summary(content: bytes) -> StatisticsSummary:
         ) from None
 
 
-def summarise(outcomes: DataFrame, axis: WindowAxis, **counts: Any) -> StatisticsSummary:
-    """Aggregate the outcomes of documents, and add the other counts."""
-    weight = F.when(F.col("matches").isNotNull(), F.col("weight"))
-    totals_row = outcomes.agg(
-        *totals(),
+def summarise(
+    outcomes: DataFrame, axis: WindowAxis, partials: DataFrame | None = None, **counts: Any
+) -> StatisticsSummary:
+    """Aggregate the outcomes of documents, and add the other counts.
+
+    With `partials` of documents, the totals come from them, and `outcomes` may be plain documents.
+    """
+    structure_counts = [
         F.count("structure").alias("sampled"),
         F.count_distinct("structure").alias("structures"),
         F.count_distinct("batch").alias("batches"),
         F.min(F.unix_micros("time")).alias("first"),
         F.max(F.unix_micros("time")).alias("last"),
-        F.coalesce(
-            F.try_divide(F.pow(F.sum(weight), F.lit(2)), F.sum(weight * weight)), F.lit(0.0)
-        ).alias("effective"),
-    ).first()
-    assert totals_row is not None
-    times = {name: from_micros(totals_row[name]) for name in _TIMES}
+    ]
+    weight = F.col("weight")
+    if partials is None:
+        read = F.when(F.col("matches").isNotNull(), 1)
+        rows = [outcomes.agg(*totals(), *structure_counts, _effective(read, weight)).first()]
+    else:
+        effective = _effective(F.col("read"), weight)
+        rows = [
+            partials.agg(*partial_sums(), effective).first(),
+            outcomes.agg(*structure_counts).first(),
+        ]
+    fields = {
+        name: value for row in rows if row is not None for name, value in row.asDict().items()
+    }
+    times = {name: from_micros(fields[name]) for name in _TIMES}
     return StatisticsSummary(
-        **{**totals_row.asDict(), **times},
+        **{**fields, **times},
         by=axis.by,
         window=axis.window_length,
         windows=axis.windows,
@@ -103,6 +116,13 @@ def summarise(outcomes: DataFrame, axis: WindowAxis, **counts: Any) -> Statistic
         kept=axis.kept,
         **counts,
     )
+
+
+def _effective(read: Column, weight: Column) -> Column:
+    """Return the effective sample size, for rows of so many documents read."""
+    total, squares = F.sum(read * weight), F.sum(read * weight * weight)
+    size = F.try_divide(F.pow(total, F.lit(2)), squares)
+    return F.coalesce(size, F.lit(0.0)).alias("effective")
 
 
 def from_micros(micros: int | None) -> datetime | None:

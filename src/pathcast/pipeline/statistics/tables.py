@@ -17,6 +17,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
+from pathcast.pipeline.batch_log import BatchLog
+from pathcast.pipeline.compaction_step import COMPACTION_RECORD
 from pathcast.pipeline.hadoop import escape_glob, file_system, hadoop_path
 from pathcast.pipeline.storage import Storage, open_storage
 
@@ -31,10 +33,14 @@ SCHEMAS: Final = {
     "message string, version string, batch bigint",
     "deliveries": "document string, subscriber string, subscriptions array<string>, count int, "
     "version string, batch bigint",
+    "partials": "kind string, hour bigint, version string, key string, documents bigint, "
+    "bytes bigint, read bigint, matched bigint, matches bigint, refused bigint, first timestamp, "
+    "last timestamp, batch bigint",
 }
 _ROUTES: Final = ".routes.parquet"
 _READER_BATCH_ROWS: Final = 64  # of up to 65,536 ids each; Spark's 4,096 would exceed memory
-_BATCH: Final = re.compile(r"batch=(\d+)")
+_BATCH: Final = re.compile(r"(?:batch=)?(\d+)(?:-.*)?")
+"""The last batch of a published file; of a folder in format 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,11 @@ class RunTables:
     errors: DataFrame
     deliveries: DataFrame
     routes: DataFrame | None = None
-    """(subscription, subscriber, version) of every version; None if there are no route files."""
+    """(subscription, subscriber, xpath, version) of every version; None without route files."""
+    partials: DataFrame | None = None
+    """The partials of all batches; None if some batch has none."""
+    compacted: bool = False
+    """Whether a row of partials may be of several batches."""
 
 
 def derive_session(session: SparkSession) -> SparkSession:
@@ -85,9 +95,16 @@ def read_tables(session: SparkSession, storage: Storage) -> RunTables:
             hint="name the folder of a run (--out of pathcast run)",
         )
     unfinished = _unfinished_batches(storage)
+    compacting = storage.read(COMPACTION_RECORD) is not None
+
+    outcomes = BatchLog(storage).outcomes().values() if storage.names("partials") else []
+    has_partials = bool(outcomes) and all("partials" in outcome.files for outcome in outcomes)
 
     def table(name: str) -> DataFrame:
-        rows = _parquet(session, storage.path(name), SCHEMAS[name])
+        paths = [storage.path(name)]
+        if compacting:  # the folder has old and new files of the same rows
+            paths = [storage.path(file) for file in BatchLog(storage).table_files(name)]
+        rows = _parquet(session, paths, SCHEMAS[name])
         return rows.where(~F.col("batch").isin(sorted(unfinished))) if unfinished else rows
 
     return RunTables(
@@ -96,14 +113,16 @@ def read_tables(session: SparkSession, storage: Storage) -> RunTables:
         errors=table("errors"),
         deliveries=table("deliveries"),
         routes=_routes(session, storage),
+        partials=table("partials") if has_partials else None,
+        compacted=any(outcome.first is not None for outcome in outcomes),
     )
 
 
 def _unfinished_batches(storage: Storage) -> set[int]:
     """Return the batches that are published in part: none or one."""
-    if not storage.names("log"):
+    if not storage.names("log") and not storage.names("done"):
         return set()
-    done = {int(name.removesuffix(".json")) for name in storage.names("done") if name[0].isdigit()}
+    done = set(BatchLog(storage).done_batches())
     published = {
         int(match[1])
         for table in SCHEMAS
@@ -113,9 +132,11 @@ def _unfinished_batches(storage: Storage) -> set[int]:
     return published - done
 
 
-def _parquet(session: SparkSession, path: str, schema: str) -> DataFrame:
+def _parquet(session: SparkSession, paths: list[str], schema: str) -> DataFrame:
+    if not paths:
+        return session.createDataFrame([], schema)
     try:
-        return session.read.schema(schema).parquet(escape_glob(path))
+        return session.read.schema(schema).parquet(*map(escape_glob, paths))
     except AnalysisException as error:
         if error.getCondition() != "PATH_NOT_FOUND":
             raise
@@ -126,12 +147,13 @@ def _routes(session: SparkSession, storage: Storage) -> DataFrame | None:
     if not any(name.endswith(_ROUTES) for name in storage.names("versions")):
         return None
     return (
-        session.read.schema("subscription string, subscriber string")
+        session.read.schema("subscription string, subscriber string, xpath string")
         .option("pathGlobFilter", f"*{_ROUTES}")
         .parquet(escape_glob(storage.path("versions")))
         .select(
             "subscription",
             "subscriber",
+            "xpath",
             F.replace("_metadata.file_name", F.lit(_ROUTES), F.lit("")).alias("version"),
         )
     )

@@ -25,7 +25,14 @@ from pyspark.sql import functions as F
 from pathcast.errors import PipelineError
 from pathcast.pipeline.statistics.settings import StatisticsSettings
 
-__all__ = ["WindowAxis", "assign_windows", "join_windows", "ratio", "window_axis"]
+__all__ = [
+    "WindowAxis",
+    "assign_windows",
+    "join_windows",
+    "nearest_times",
+    "ratio",
+    "window_axis",
+]
 
 _MICROS_PER_SECOND: Final = 1_000_000
 _TARGET_WINDOWS: Final = 50  # by default
@@ -148,20 +155,27 @@ def assign_windows(documents: DataFrame, axis: WindowAxis) -> DataFrame:
     timed = documents.withColumn("at", F.col("time"))
     if axis.by == "time":
         latest = documents.groupBy("batch").agg(F.max("time").alias("latest"))
-        order = Window.orderBy("batch")  # in one task, with one row per batch
-        before = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-        after = order.rowsBetween(Window.currentRow, Window.unboundedFollowing)
-        nearest = latest.select(
-            "batch",
-            F.coalesce(
-                F.last("latest", ignorenulls=True).over(before),
-                F.first("latest", ignorenulls=True).over(after),
-            ).alias("near"),
-        )
-        timed = timed.join(F.broadcast(nearest), "batch")
+        timed = timed.join(F.broadcast(nearest_times(latest)), "batch")
         timed = timed.withColumn("at", F.coalesce("time", "near")).drop("near")
     return timed.withColumn("window", axis.window(F.col("at"), F.col("batch"))).withColumn(
         "weight", axis.weight(F.col("window"))
+    )
+
+
+def nearest_times(latest: DataFrame) -> DataFrame:
+    """Return (batch, near): the latest time of a batch, or of the nearest one that has one.
+
+    `latest` is (batch, latest).
+    """
+    order = Window.orderBy("batch")  # in one task, with one row per batch
+    before = order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    after = order.rowsBetween(Window.currentRow, Window.unboundedFollowing)
+    return latest.select(
+        "batch",
+        F.coalesce(
+            F.last("latest", ignorenulls=True).over(before),
+            F.first("latest", ignorenulls=True).over(after),
+        ).alias("near"),
     )
 
 
