@@ -35,7 +35,7 @@ _MAX_SHARE = 0.5  # percent
 _MIN_RATE = 0.75
 _MAX_COST = 40.0  # microseconds
 _DOUBLING_TOLERANCE = 0.15
-_MAX_MEMORY = 0.6
+_MAX_MEMORY = 0.5
 _MICRO, _MEGA = 1e6, 1e6
 SINKS = {"matches": "matches as parquet", "deliveries": "deliveries, exploded, as parquet"}
 

@@ -3,7 +3,7 @@
     python -m pathcast.bench.pipeline.spark CONFIG
 
 CONFIG is JSON (`ApplicationConfig`). A request names a step of `pathcast.pipeline.bench_steps` and
-files, or asks for the number of matches (`count`).
+files, asks for the number of matches (`count`), or runs a batch (`batch`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pathcast.bench.pipeline.bench_process import (
 if TYPE_CHECKING:
     from pathcast.pipeline.versions import Version
 
-__all__ = ["MASTER", "ApplicationConfig", "application", "count", "step"]
+__all__ = ["MASTER", "ApplicationConfig", "application", "batch", "count", "count_table", "step"]
 
 MASTER = "local[2]"
 _MODULE = "pathcast.bench.pipeline.spark"  # __name__ is "__main__" in the child
@@ -53,6 +53,16 @@ def step(name: str, files: Sequence[str]) -> Answer:
 def count(files: Sequence[str]) -> Answer:
     """Return the request to count matches and fragments."""
     return {"step": None, "files": [*files]}
+
+
+def batch(files: Sequence[str], way: str) -> Answer:
+    """Return the request to run a batch with all tables in `one pass` or in `several passes`."""
+    return {"step": "batch", "way": way, "files": [*files]}
+
+
+def count_table(table: Path) -> Answer:
+    """Return the request to read a table of a result folder."""
+    return {"step": "table", "files": [str(table)]}
 
 
 @contextmanager
@@ -90,6 +100,10 @@ def _child(text: str) -> None:
                     "matches": matches,
                     "fragments": trial.strategy and trial.strategy.fragments,
                 }
+            if name == "batch":
+                return asdict(trial.run_batch(files, str(request["way"])))
+            if name == "table":
+                return {"rows": trial.count_rows(files[0])}
             return {"matching": trial.run_step(str(name), files)}
 
         try:

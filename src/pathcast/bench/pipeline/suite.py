@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pathcast.bench.options import BenchOptions
+from pathcast.bench.pipeline.api import api
+from pathcast.bench.pipeline.batches import batches
+from pathcast.bench.pipeline.compaction import compaction
 from pathcast.bench.pipeline.context import PipelineContext
+from pathcast.bench.pipeline.history import history
 from pathcast.bench.pipeline.memory import memory
+from pathcast.bench.pipeline.outboxes import outboxes
 from pathcast.bench.pipeline.sizes import FULL, QUICK, PipelineSizes
 from pathcast.bench.pipeline.speed import speed
 from pathcast.bench.suite import Suite
@@ -39,5 +44,13 @@ SUITE = Suite(
     full=FULL,
     context=_context,
     inputs=_fingerprints,
-    parts={"speed": speed, "memory": memory},
+    parts={
+        "speed": speed,
+        "batches": batches,
+        "api": api,
+        "history": history,
+        "outboxes": outboxes,
+        "compaction": compaction,
+        "memory": memory,
+    },
 )
