@@ -58,7 +58,7 @@ VAGUE: Final = frozenset({"found", "known", "one", "what", "whole"})
 IRREGULAR: Final = frozenset(
     "told met found given taken known made kept sent held lost done seen shown written chosen"
     " drawn built brought gone grown heard laid led meant paid begun broken said sorted"
-    " thrown understood worn wound stood stolen sought spoken split spelt shaken sold".split()
+    " thrown understood worn wound stood stolen sought spoken spelt shaken sold".split()
 )
 NOT_PARTICIPLES: Final = frozenset(
     "bed bleed bred breed embed exceed feed fed greed heed need proceed reed seed shed shred sled"
@@ -95,6 +95,8 @@ def is_participle(name: str) -> bool:
     [True, False, True, False, False]
     """
     words = name.strip("_").split("_")
+    if name != name.lower():  # another library chose the name
+        return False
     if len(words) > 1 and words[0] in PREFIXES:
         return False
     last = words[-1]

@@ -119,6 +119,7 @@ EXAMPLES = [
     "guide/schemas.md",
     "guide/workloads.md",
     "reference/files.md",
+    "reference/language.md",
 ]
 
 
