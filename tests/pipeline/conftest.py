@@ -1,7 +1,7 @@
 """One Spark session for all tests of the pipeline: starting it takes longer than most tests.
 
-The JVM is short-lived here, so it compiles with C1 only and skips bytecode verification. Child
-processes of tests inherit these options.
+The JVM is short-lived here, so it compiles with C1 only. Java would shrink its code cache for that,
+and Spark would fill it within minutes. Child processes of tests inherit these options.
 """
 
 from __future__ import annotations
@@ -15,10 +15,7 @@ from pyspark.sql import SparkSession
 from pathcast.pipeline.batches import BatchRunner
 from pathcast.pipeline.session import open_session
 
-BRIEF = (
-    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
-    "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
-)
+BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 os.environ.setdefault("JDK_JAVA_OPTIONS", BRIEF)
 
 

@@ -73,7 +73,9 @@ _SETTINGS = {
 }
 _LOOPBACK_IP = "127.0.0.1"
 _LOOPBACK = {"spark.driver.host": _LOOPBACK_IP, "spark.driver.bindAddress": _LOOPBACK_IP}
-_C1_ONLY = "-XX:TieredStopAtLevel=1"
+# Java shrinks the code cache to 48 MB where it compiles with C1 only. Spark's planner fills that
+# within a minute; then Java interprets, and may end with an error about the cache.
+_C1_ONLY = ("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m")
 _PARALLEL_GC = (
     "-XX:+UseParallelGC"  # Java's own choice works beside the tasks; here these need the cores
 )
@@ -205,7 +207,7 @@ def ui_address(session: SparkSession) -> str | None:
 def _java_options(*, brief: bool) -> Iterator[str]:
     yield f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()}"
     if brief:
-        yield _C1_ONLY
+        yield from _C1_ONLY
     # Java rejects two collectors, so respect one that the environment names.
     if not any(
         re.search(r"-XX:\+Use\w+GC\b", os.environ.get(name, "")) for name in _JAVA_VARIABLES
