@@ -40,6 +40,8 @@ __all__ = ["BatchLog", "BatchOutcome", "Plan", "done_record"]
 _FORMAT_VERSION: Final = 2
 """Format 1 had a folder `batch=N` per batch in each table, no column `batch`, and names of outbox
 files and messages without the batch."""
+_STAGING: Final = "_staging"
+_BATCH_PREFIX: Final = "batch="
 _RUN_RECORD: Final = "pathcast.json"
 
 
@@ -117,8 +119,16 @@ class BatchLog:
     def lock(self, identity: dict[str, str], *, resume: bool) -> None:
         """Lock the folder; PipelineError if it belongs to another run (see `check`)."""
         self.storage.lock()
-        finish_compaction(self.storage)
+        self._finish_earlier_process()
         self.check(identity, resume=resume)
+
+    def _finish_earlier_process(self) -> None:
+        """Finish a compaction, and remove the staging folder of a batch that is done."""
+        finish_compaction(self.storage)
+        for name in self.storage.names(_STAGING):
+            batch = name.removeprefix(_BATCH_PREFIX)
+            if batch.isdigit() and self.done_outcome(int(batch)) is not None:
+                self.storage.remove(f"{_STAGING}/{name}")
 
     def check(self, identity: dict[str, str], *, resume: bool) -> None:
         """Raise PipelineError if the folder belongs to another run.
@@ -161,7 +171,7 @@ class BatchLog:
     def lock_any(self) -> int:
         """Lock the folder of any run; return its format, or raise PipelineError if it is newer."""
         self.storage.lock()
-        finish_compaction(self.storage)
+        self._finish_earlier_process()
         record = self._record(_RUN_RECORD) or {}
         number = int(record.get("format", 0))
         if number not in range(1, _FORMAT_VERSION + 1):
@@ -303,7 +313,7 @@ def done_record(batch: int) -> str:
 
 
 def _staging_folder(batch: int) -> str:
-    return f"_staging/batch={batch}"
+    return f"{_STAGING}/{_BATCH_PREFIX}{batch}"
 
 
 def _record_name(folder: str, batch: int) -> str:
