@@ -15,10 +15,14 @@ from pyspark import SparkFiles
 from pathcast.documents import Limits
 from pathcast.files import Subscription
 from pathcast.pipeline import worker
-from pathcast.pipeline.fragment_cache import FragmentCache, resident_memory
+from pathcast.pipeline.fragment_cache import FragmentCache, free_memory, resident_memory
 from pathcast.pipeline.versions import compile_version
 
 BASE = 1_000
+
+
+def keep_memory() -> None:
+    """Return nothing to the system: a fragment here is gone with its last reference."""
 
 
 class SizedFragment:
@@ -53,7 +57,7 @@ class CountedMemory:
 
 def test_least_recently_used_fragment_is_freed() -> None:
     memory = CountedMemory()
-    cache: FragmentCache[SizedFragment] = FragmentCache(memory)
+    cache: FragmentCache[SizedFragment] = FragmentCache(memory, keep_memory)
 
     def use(key: str) -> int:
         """Return the identity of a fragment of 80 bytes."""
@@ -72,7 +76,7 @@ def test_least_recently_used_fragment_is_freed() -> None:
 
 def test_growing_fragment_drives_others_out() -> None:
     memory = CountedMemory()
-    cache: FragmentCache[SizedFragment] = FragmentCache(memory)
+    cache: FragmentCache[SizedFragment] = FragmentCache(memory, keep_memory)
     for key in "abc":
         cache.get(key, 300, lambda: 10, memory.load(80))
     cache.get("c", 300, lambda: 10, memory.load(0)).size = 110
@@ -88,7 +92,7 @@ def test_growing_fragment_drives_others_out() -> None:
 
 def test_without_a_budget_or_a_measure_one_fragment_is_kept() -> None:
     for memory, budget in ((CountedMemory(), 0), (lambda: None, 1_000_000)):
-        cache: FragmentCache[SizedFragment] = FragmentCache(memory)
+        cache: FragmentCache[SizedFragment] = FragmentCache(memory, keep_memory)
         freed: list[weakref.ref[SizedFragment]] = []
 
         def load(freed: list[weakref.ref[SizedFragment]] = freed) -> SizedFragment:
@@ -109,7 +113,7 @@ def test_without_a_budget_or_a_measure_one_fragment_is_kept() -> None:
 def test_budget_holds(budget: int, uses: list[tuple[int, int]]) -> None:
     """The load of a fragment of typical growth never exceeds the budget, unless it is alone."""
     memory = CountedMemory()
-    cache: FragmentCache[SizedFragment] = FragmentCache(memory)
+    cache: FragmentCache[SizedFragment] = FragmentCache(memory, keep_memory)
     for key, size in uses:
         load, file_bytes = memory.load(8 * size), partial(int, size)
         assert cache.get((key, size), budget, file_bytes, load).size == 8 * size
@@ -122,7 +126,7 @@ def test_workers_keep_fragments_within_the_budget(
     versions = [compile_version([Subscription("a", f"//{name}")], tmp_path) for name in "abc"]
     monkeypatch.setattr(SparkFiles, "get", lambda name: str(tmp_path / name))
     monkeypatch.setattr(worker, "_version_cache", {})
-    monkeypatch.setattr(worker, "_fragment_cache", FragmentCache(resident_memory))
+    monkeypatch.setattr(worker, "_fragment_cache", FragmentCache(resident_memory, free_memory))
     previous = weakref.ref(worker.cached_version(versions[0].file).matcher)
     limits = Limits()
     for budget, expected in ((1 << 40, 3), (0, 1)):

@@ -31,10 +31,14 @@ _TYPICAL_GROWTH: Final = 8.0  # bytes of memory per byte of file, before any loa
 
 
 class FragmentCache(Generic[_Fragment]):
-    """Loaded fragments by key; `memory` returns the bytes of the process, or None."""
+    """Loaded fragments by key; `memory` returns the bytes of the process, or None.
 
-    def __init__(self, memory: Callable[[], int | None]) -> None:
+    `return_memory` is called after a fragment was freed.
+    """
+
+    def __init__(self, memory: Callable[[], int | None], return_memory: Callable[[], None]) -> None:
         self._memory = memory
+        self._return_memory = return_memory
         self._fragments: dict[Hashable, _Fragment] = {}
         self._empty_bytes = 0
         self._last_bytes = 0
@@ -81,7 +85,7 @@ class FragmentCache(Generic[_Fragment]):
         """Free all fragments."""
         if self._fragments:
             self._fragments.clear()
-            free_memory()
+            self._return_memory()
 
     def _free(self, budget: int, keep: int = 0) -> None:
         """Free fragments from the oldest on, until the others use at most `budget`."""
@@ -90,7 +94,7 @@ class FragmentCache(Generic[_Fragment]):
             if resident is not None and resident - self._empty_bytes <= budget:
                 return
             del self._fragments[next(iter(self._fragments))]
-            free_memory()
+            self._return_memory()
 
 
 def resident_memory() -> int | None:

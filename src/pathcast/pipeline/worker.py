@@ -125,7 +125,7 @@ class LoadedVersion:
 
 _VersionKey = tuple[str, Limits, float | None, bool]  # the last: whether it came in a closure
 _version_cache: dict[_VersionKey, LoadedVersion] = {}
-_fragment_cache: FragmentCache[LoadedVersion] = FragmentCache(resident_memory)
+_fragment_cache: FragmentCache[LoadedVersion] = FragmentCache(resident_memory, free_memory)
 
 
 def cached_version(
