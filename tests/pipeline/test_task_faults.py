@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
@@ -70,11 +71,8 @@ def stage_with_fault(
             reach_point()
         sync(handle)
 
-    os.fsync = count_sync
-    try:
+    with patch.object(os, "fsync", count_sync):
         manifest = list(stage_worker.stage_batches(batches, task))
-    finally:
-        os.fsync = sync
     if fault.kind is None:
         Path(fault.folder, f"{COUNT_FILE}-{context.partitionId()}").write_text(str(count))
     if count < fault.at:
@@ -97,8 +95,7 @@ def test_fault_at_every_sync_of_a_task(
     spec = replace(run_spec(tmp_path), batch_size=10)
 
     def run_with(fault: Fault) -> None:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(one_pass, "stage_batches", partial(stage_with_fault, fault=fault))
+        with patch.object(one_pass, "stage_batches", partial(stage_with_fault, fault=fault)):
             run_stream(spark, replace(spec, out=fault.folder))
 
     counted = tmp_path / "counted"

@@ -10,9 +10,10 @@ subscription belongs to one fragment, so each match is found once, and the parts
 at n * `PARTS_PER_FRAGMENT`. The first fragment of a document emits its first row. A document that
 is routed nowhere (no possible match, or refused) already has its only row, and travels as that row.
 
-A partition holds documents of one fragment. A worker holds the router, and as many fragments as fit
-into its budget (`fragment_cache`): the next batch finds them loaded. With more workers than
-fragments, several partitions share a fragment.
+A partition holds documents of one fragment. With more workers than fragments, several partitions
+share a fragment. With fewer workers, a task reads several partitions, one after the other: a task
+of its own for each would cost a small batch more than matching. A worker holds the router, and as
+many fragments as fit into its budget (`fragment_cache`): the next batch finds them loaded.
 
 Cost: each document is parsed once for the router and once per fragment, and shuffled once per
 fragment.
@@ -80,6 +81,7 @@ def match_in_fragments(
         documents.select("id", "body", "source", "time", "fault")
         .mapInArrow(partial(_route, job=job), _ROUTED_DDL)
         .repartitionById(job.targets, "target")
+        .coalesce(slots)
         .mapInArrow(partial(_match_fragments, job=job), rows.RESULT_DDL)
     )
 
@@ -227,7 +229,7 @@ def _match_fragments(
         fragments = batch.column("fragment")
         if fragments.null_count:
             yield batch.filter(fragments.is_null()).select(rows.RESULT_SCHEMA.names)
-        for fragment in fragments.drop_null().unique():  # at most one
+        for fragment in fragments.drop_null().unique():  # in the order of the partitions
             routed = batch.filter(pc.equal(fragments, fragment))
             file = job.files[fragment.as_py()]
             loaded = cached_fragment(file, task.limits, task.deadline, job.budget)
