@@ -241,7 +241,7 @@ def test_record_batches_stay_bounded(tmp_path: Path) -> None:
 def test_documents_are_routed_to_matching_fragments_only(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """Parts identify the fragment, and a partition holds one fragment."""
+    """Parts identify the fragment, and a task matches one fragment after the other."""
     version = compile_version(
         [
             Subscription(f"{root}{number}", f"/{root}/x{number}")
@@ -258,15 +258,18 @@ def test_documents_are_routed_to_matching_fragments_only(
         documents_table(spark, bodies), fragments, MatchTask(version.name, version.file)
     ).withColumn("partition", F.spark_partition_id())
     homes: dict[str, set[int]] = defaultdict(set)
-    partitions: dict[int, set[int]] = defaultdict(set)
+    tasks: dict[int, list[int]] = defaultdict(list)
     rows = matched.collect()
     for row in rows:
         if row.subscriptions:
-            homes[row.document[0]].add(row.part // PARTS_PER_FRAGMENT)
-            partitions[row.partition].add(row.part // PARTS_PER_FRAGMENT)
+            fragment = row.part // PARTS_PER_FRAGMENT
+            homes[row.document[0]].add(fragment)
+            if fragment not in tasks[row.partition][-1:]:
+                tasks[row.partition].append(fragment)
     assert Counter(row.document for row in rows) == dict.fromkeys(bodies, 1)
     assert homes == {"a": {0}, "b": {1}, "c": {2}, "d": {3}}
-    assert partitions == {0: {0}, 1: {1}, 2: {2}, 3: {3}}
+    assert len(tasks) == spark.sparkContext.defaultParallelism == 2
+    assert sorted(fragment for task in tasks.values() for fragment in task) == [0, 1, 2, 3]
 
 
 def test_workers_share_fragments(spark: SparkSession, tmp_path: Path) -> None:
