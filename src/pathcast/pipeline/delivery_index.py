@@ -2,7 +2,7 @@
 
 The index renumbers the subscriptions in *delivery order*: by subscriber, then by id. In this order
 the deliveries of a document are the runs of its sorted matches that share a subscriber. A batch is
-one sort of 64-bit keys (document, position), and every column of the result is gathered from it.
+one sort of integer keys (document, position), and every column of the result is gathered from it.
 
 >>> index = DeliveryIndex.build(pa.array(["x", "a", "y"]), pa.array(["ann", "bob", "ann"]))
 >>> grouped = index.group(np.array([0, 3, 4]), np.array([0, 1, 2, 1], np.int32))
@@ -105,10 +105,11 @@ class DeliveryIndex:
         `numbers[offsets[i]:offsets[i + 1]]` are the subscriptions that document i matches.
         """
         size = max(1, len(self.position_of))
-        documents = np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
-        keys = documents * size + self.position_of[numbers]
+        key_type = np.min_scalar_type((len(offsets) - 1) * size)  # small keys sort twice as fast
+        documents = np.repeat(np.arange(len(offsets) - 1, dtype=key_type), np.diff(offsets))
+        keys = documents * key_type.type(size) + self.position_of[numbers].astype(key_type)
         keys.sort()
-        documents, positions = np.divmod(keys, size)
+        documents, positions = np.divmod(keys, key_type.type(size))
         subscribers = self.subscriber_at[positions]
         is_start = np.ones(len(keys), np.bool_)
         is_start[1:] = (documents[1:] != documents[:-1]) | (subscribers[1:] != subscribers[:-1])

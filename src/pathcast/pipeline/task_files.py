@@ -123,14 +123,27 @@ class TableWriter:
         batches = self._pending.pop(table)
         self._pending_bytes[table] = 0
         if table not in self._writers:
+            schema = TABLE_SCHEMAS[table]
             self._writers[table] = pq.ParquetWriter(
-                self._folder / self._name(table), TABLE_SCHEMAS[table]
+                self._folder / self._name(table), schema, write_statistics=_numeric_columns(schema)
             )
         rows = pa.Table.from_batches(batches)
         self._writers[table].write_table(rows, row_group_size=max(1, len(rows)))
 
     def _name(self, table: str) -> str:
         return f"{table}-{self._attempt}.parquet"
+
+
+def _numeric_columns(schema: pa.Schema) -> list[str]:
+    """Return the columns with statistics in files.
+
+    The minimum of unordered names skips no row group, and costs a third of the writing.
+    """
+    return [
+        field.name
+        for field in schema
+        if pa.types.is_integer(field.type) or pa.types.is_timestamp(field.type)
+    ]
 
 
 def sync_file(path: Path) -> None:
