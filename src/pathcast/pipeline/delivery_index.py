@@ -24,6 +24,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pathcast.pipeline.coded_columns import code_names
+
 __all__ = [
     "MAX_LISTED_SUBSCRIPTIONS",
     "DeliveryIndex",
@@ -62,8 +64,25 @@ class DeliveryPairs:
 class GroupedDeliveries(DeliveryPairs):
     """Deliveries in columns, ordered by document and subscriber."""
 
-    subscriptions: pa.ListArray
+    offsets: Int32Array
+    """Delivery i lists the subscriptions at `positions[offsets[i]:offsets[i + 1]]`."""
+    positions: npt.NDArray[Any]
+    """Positions in `ids`."""
+    ids: pa.StringArray
     counts: pa.Int32Array
+    """How many subscriptions match, listed or not."""
+
+    @property
+    def subscriptions(self) -> pa.ListArray:
+        """The ids that each delivery lists."""
+        ids = self.ids.take(pa.array(self.positions))
+        return pa.ListArray.from_arrays(pa.array(self.offsets), ids)
+
+    @property
+    def coded_subscriptions(self) -> pa.ListArray:
+        """The same as codes."""
+        codes = code_names(self.positions, self.ids)
+        return pa.ListArray.from_arrays(pa.array(self.offsets), codes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,24 +134,19 @@ class DeliveryIndex:
         is_start[1:] = (documents[1:] != documents[:-1]) | (subscribers[1:] != subscribers[:-1])
         starts = np.flatnonzero(is_start)
         counts = np.diff(np.append(starts, len(keys)))
-        return GroupedDeliveries(
-            documents[starts].astype(np.int32),
-            subscribers[starts],
-            self.subscribers,
-            self._list_subscriptions(positions, starts, counts),
-            pa.array(counts.astype(np.int32)),
-        )
-
-    def _list_subscriptions(
-        self, positions: npt.NDArray[Any], starts: npt.NDArray[Any], counts: npt.NDArray[Any]
-    ) -> pa.ListArray:
-        """Return the ids of each delivery, cut at `MAX_LISTED_SUBSCRIPTIONS`."""
         listed = np.minimum(counts, MAX_LISTED_SUBSCRIPTIONS)
         if counts.max(initial=0) > MAX_LISTED_SUBSCRIPTIONS:
             rank_in_delivery = np.arange(len(positions)) - np.repeat(starts, counts)
             positions = positions[rank_in_delivery < MAX_LISTED_SUBSCRIPTIONS]
-        offsets = np.concatenate(([0], np.cumsum(listed))).astype(np.int32)
-        return pa.ListArray.from_arrays(pa.array(offsets), self.ids.take(pa.array(positions)))
+        return GroupedDeliveries(
+            documents[starts].astype(np.int32),
+            subscribers[starts],
+            self.subscribers,
+            np.concatenate(([0], np.cumsum(listed))).astype(np.int32),
+            positions,
+            self.ids,
+            pa.array(counts.astype(np.int32)),
+        )
 
 
 def read_subscribers(file: str | BinaryIO, ids: pa.StringArray) -> pa.StringArray:

@@ -80,9 +80,16 @@ class _MatchRow(NamedTuple):
 
 
 def match_rows(
-    matches: Batch, columns: pa.RecordBatch, ids: pa.StringArray, version: str, first_part: int = 0
+    matches: Batch,
+    columns: pa.RecordBatch,
+    ids: pa.StringArray | pa.DictionaryArray,
+    version: str,
+    first_part: int = 0,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of matched documents; their parts begin at `first_part`."""
+    """Yield the rows of matched documents; their parts begin at `first_part`.
+
+    The lists of subscriptions have the type of `ids`.
+    """
     for chunk in _row_chunks(matches, columns.column("first").to_pylist()):
         start, end = chunk[0].start, chunk[-1].end
         numbers = as_int32_array(matches.numbers[start:end])
@@ -198,7 +205,7 @@ def _result_batch(
             arrays.get(field.name, pa.nulls(len(document_columns), field.type))
             for field in RESULT_SCHEMA
         ],
-        schema=RESULT_SCHEMA,
+        names=RESULT_SCHEMA.names,
     )
 
 

@@ -25,6 +25,7 @@ import pyarrow.compute as pc
 from pyspark import TaskContext
 
 from pathcast.pipeline import rows
+from pathcast.pipeline.coded_columns import code_names
 from pathcast.pipeline.delivery_index import DeliveryPairs, GroupedDeliveries
 from pathcast.pipeline.partial_counter import PartialCounter
 from pathcast.pipeline.table_schemas import TABLE_SCHEMAS
@@ -127,6 +128,8 @@ class _TaskStage:
         )
         match = task.match
         self._loaded = cached_version(match.file, match.limits, match.deadline, match.hops)
+        ids = self._loaded.ids
+        self._coded_ids = code_names(np.arange(len(ids)), ids)
         self._matching_seconds_before = self._loaded.sizer.matching_seconds
         self._partials = PartialCounter(
             *(task.batch, match.version, self._loaded.ids),
@@ -177,7 +180,7 @@ class _TaskStage:
 
     def _write_chunk(self, chunk: MatchedChunk, columns: pa.RecordBatch) -> None:
         task, version = self._task, self._task.match.version
-        for result in rows.match_rows(chunk.matches, columns, self._loaded.ids, version):
+        for result in rows.match_rows(chunk.matches, columns, self._coded_ids, version):
             self._write_results(result)
         for result in rows.error_rows(chunk.matches, columns, version):
             self._write_results(result)
@@ -220,10 +223,10 @@ class _TaskStage:
         self._append("documents", first)
 
     def _append(self, table: str, result: pa.RecordBatch) -> None:
-        schema = TABLE_SCHEMAS[table]
-        columns = [result.column(name) for name in schema.names if name != "batch"]
+        names = TABLE_SCHEMAS[table].names
+        columns = [result.column(name) for name in names if name != "batch"]
         columns.append(_repeat_batch(self._task.batch, len(result)))
-        self._tables.append(table, pa.RecordBatch.from_arrays(columns, schema=schema))
+        self._tables.append(table, pa.RecordBatch.from_arrays(columns, names=names))
 
     def _refuse_repeated_ids(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Digest the ids of readable documents; give repeated ones a fault."""
@@ -246,14 +249,14 @@ def _delivery_rows(
 ) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(
         [
-            columns.column("document").take(pa.array(deliveries.documents)),
-            deliveries.subscribers,
-            deliveries.subscriptions,
+            code_names(deliveries.documents, columns.column("document")),
+            code_names(deliveries.subscriber_codes, deliveries.subscriber_names),
+            deliveries.coded_subscriptions,
             deliveries.counts,
-            pa.repeat(version, len(deliveries)),
+            code_names(np.zeros(len(deliveries)), pa.array([version])),
             _repeat_batch(batch, len(deliveries)),
         ],
-        schema=TABLE_SCHEMAS["deliveries"],
+        names=TABLE_SCHEMAS["deliveries"].names,
     )
 
 

@@ -25,13 +25,14 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pathcast.pipeline.table_schemas import TABLE_SCHEMAS
+from pathcast.pipeline.coded_columns import data_bytes, merge_chunks
 
 __all__ = ["TASK_FOLDER", "StagedFile", "TableWriter", "TaskManifest", "sync_file"]
 
 TASK_FOLDER: Final = "tasks"
 """The folder below the staging folder that tasks write to."""
 _ROW_GROUP_BYTES: Final = 8 << 20
+_MAX_DICTIONARY_BYTES: Final = 64 << 20  # of a row group; beyond that, names are written in full
 
 
 class StagedFile(NamedTuple):
@@ -87,7 +88,10 @@ class TaskManifest:
 
 
 class TableWriter:
-    """Writes the rows of one task to one parquet file per table."""
+    """Writes the rows of one task to one parquet file per table.
+
+    Names may be coded (`coded_columns`); files have them as strings.
+    """
 
     def __init__(self, folder: Path, attempt: str) -> None:
         self._folder = folder / TASK_FOLDER
@@ -103,7 +107,7 @@ class TableWriter:
             return
         self._rows[table] += len(batch)
         self._pending.setdefault(table, []).append(batch)
-        self._pending_bytes[table] += batch.nbytes
+        self._pending_bytes[table] += sum(map(data_bytes, batch.columns))
         if self._pending_bytes[table] >= _ROW_GROUP_BYTES:
             self._flush(table)
 
@@ -122,12 +126,17 @@ class TableWriter:
     def _flush(self, table: str) -> None:
         batches = self._pending.pop(table)
         self._pending_bytes[table] = 0
+        columns = zip(*(batch.columns for batch in batches), strict=True)
+        names = batches[0].schema.names
+        rows = pa.Table.from_arrays([merge_chunks(chunks) for chunks in columns], names=names)
         if table not in self._writers:
-            schema = TABLE_SCHEMAS[table]
             self._writers[table] = pq.ParquetWriter(
-                self._folder / self._name(table), schema, write_statistics=_numeric_columns(schema)
+                self._folder / self._name(table),
+                rows.schema,
+                write_statistics=_numeric_columns(rows.schema),
+                dictionary_pagesize_limit=_MAX_DICTIONARY_BYTES,
+                store_schema=False,  # readers see strings, not codes
             )
-        rows = pa.Table.from_batches(batches)
         self._writers[table].write_table(rows, row_group_size=max(1, len(rows)))
 
     def _name(self, table: str) -> str:
