@@ -49,17 +49,17 @@ def merge_chunks(chunks: Sequence[pa.Array]) -> pa.Array:
     """
     kind = chunks[0].type
     if pa.types.is_dictionary(kind):
-        return _merge_coded(chunks)
+        return _merge_codes(chunks)
     if pa.types.is_list(kind) and pa.types.is_dictionary(kind.value_type):
         lengths = np.concatenate([np.diff(chunk.offsets.to_numpy()) for chunk in chunks])
         offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
         return pa.ListArray.from_arrays(
-            pa.array(offsets), _merge_coded([chunk.flatten() for chunk in chunks])
+            pa.array(offsets), _merge_codes([chunk.flatten() for chunk in chunks])
         )
     return pa.concat_arrays(chunks)
 
 
-def _merge_coded(chunks: Sequence[pa.DictionaryArray]) -> pa.DictionaryArray:
+def _merge_codes(chunks: Sequence[pa.DictionaryArray]) -> pa.DictionaryArray:
     dictionaries: list[pa.StringArray] = []
     codes = []
     start = size = 0
