@@ -7,9 +7,10 @@ and Spark would fill it within minutes. Child processes of tests inherit these o
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from pathcast.pipeline.batches import BatchRunner
@@ -19,9 +20,21 @@ BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC
 os.environ.setdefault("JDK_JAVA_OPTIONS", BRIEF)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Say in a failure's report that Spark's Java has ended: all later tests fail too."""
+    report = yield
+    gateway = SparkContext._gateway
+    status = None if gateway is None else gateway.proc.poll()
+    if report.failed and status is not None:
+        report.sections.append(("Spark's Java", f"it ended with status {status}"))
+    return report
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    session = open_session("local[2,4]")
+    # Spark keeps the plans of a thousand queries; the tests of a process run more.
+    session = open_session("local[2,4]", settings={"spark.driver.memory": "2g"})
     yield session
     session.stop()
 
