@@ -18,9 +18,9 @@ from pathcast.pipeline.statistics import (
     read_statistics,
 )
 from pathcast.pipeline.statistics.counts import outcomes
-from pathcast.pipeline.statistics.job import swap_in
 from pathcast.pipeline.statistics.overlap import count_single, overlap, select_subscriptions
 from pathcast.pipeline.statistics.rates import group_pairs, rates, subscriber_pairs
+from pathcast.pipeline.statistics.saved import swap_in
 from pathcast.pipeline.statistics.selectivity import (
     least_matching,
     most_matching,

@@ -22,7 +22,8 @@ subscriptions or documents is collected in the driver. docs/reference/statistics
 formulas.
 """
 
-from pathcast.pipeline.statistics.job import TABLES, Statistics, compute, read_statistics
+from pathcast.pipeline.statistics.job import Statistics, compute, read_statistics
+from pathcast.pipeline.statistics.saved import TABLES
 from pathcast.pipeline.statistics.settings import StatisticsSettings
 from pathcast.pipeline.statistics.summary import StatisticsSummary
 

@@ -1,10 +1,9 @@
 """The statistics job: read the tables of a run, compute all statistics, swap in the new ones.
 
-New tables are written beside the old ones and moved into place together when all are complete. A
-reader finds the tables of one job, except between the two moves. Only the compared subscriptions
-(at most `MAX_COMPARED`) and totals are collected in the driver. The ids of all matches are read
-once, for overlap, if batches wrote partials that fit the windows (`partial_rows`). Otherwise they
-are read three times: also for matches per document and per subscription.
+Only the compared subscriptions (at most `MAX_COMPARED`) and totals are collected in the driver. The
+ids of all matches are read once, for overlap, if batches wrote partials that fit the windows
+(`partial_rows`). Otherwise they are read three times: also for matches per document and per
+subscription. `in_memory` computes the same tables of a small run without Spark.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from typing import Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from pathcast.errors import PipelineError
 from pathcast.pipeline.hadoop import escape_glob
 from pathcast.pipeline.parallel_jobs import run_parallel
 from pathcast.pipeline.statistics.counts import errors_by_kind, outcomes, sources, totals, traffic
@@ -35,15 +33,19 @@ from pathcast.pipeline.statistics.rates import (
     rates_by_window,
     subscriber_pairs,
 )
+from pathcast.pipeline.statistics.saved import (
+    NEW_FOLDER,
+    TABLES,
+    read_summary,
+    save_summary,
+    saved_path,
+    start_saving,
+    swap_in,
+)
 from pathcast.pipeline.statistics.selectivity import selectivity, selectivity_of_counts
 from pathcast.pipeline.statistics.settings import StatisticsSettings
 from pathcast.pipeline.statistics.structures import cache_hits, structures
-from pathcast.pipeline.statistics.summary import (
-    StatisticsSummary,
-    dump_summary,
-    load_summary,
-    summarise,
-)
+from pathcast.pipeline.statistics.summary import StatisticsSummary, summarise
 from pathcast.pipeline.statistics.tables import (
     RunTables,
     derive_session,
@@ -58,23 +60,8 @@ from pathcast.pipeline.statistics.windows import (
 )
 from pathcast.pipeline.storage import Storage
 
-__all__ = ["TABLES", "Statistics", "compute", "read_statistics", "swap_in"]
+__all__ = ["Statistics", "compute", "read_statistics"]
 
-TABLES: Final = (
-    "selectivity",
-    "rates",
-    "overlap",
-    "chosen",
-    "structures",
-    "cache",
-    "traffic",
-    "sources",
-    "errors",
-)
-_FOLDER: Final = "statistics"
-_NEW_FOLDER: Final = "_statistics.new"
-_OLD_FOLDER: Final = "_statistics.old"
-_SUMMARY: Final = "summary.json"
 _MAX_BROADCAST_DOCUMENTS: Final = 500_000  # documents, about 100 bytes each
 _DEFAULTS: Final = StatisticsSettings()
 
@@ -108,9 +95,9 @@ def compute(
     storage = open_run_storage(session, out)
     own = derive_session(session)
     tables = read_tables(own, storage)
-    storage.remove(_NEW_FOLDER)
+    start_saving(storage)
     summary = _StatisticsJob(own, storage, tables, settings, on_table).run(groups)
-    storage.write(f"{_NEW_FOLDER}/{_SUMMARY}", dump_summary(summary))
+    save_summary(storage, summary)
     swap_in(storage)
     return _statistics_in(storage, summary)
 
@@ -118,25 +105,11 @@ def compute(
 def read_statistics(session: SparkSession, out: str) -> Statistics:
     """Return the saved statistics; PipelineError if there are none."""
     storage = open_run_storage(session, out)
-    record = storage.read(f"{_FOLDER}/{_SUMMARY}")
-    if record is None:
-        raise PipelineError(
-            "statistics", f"there are no statistics in {out}", hint="compute them first"
-        )
-    return _statistics_in(storage, load_summary(record))
+    return _statistics_in(storage, read_summary(storage, out))
 
 
 def _statistics_in(storage: Storage, summary: StatisticsSummary) -> Statistics:
-    return Statistics(summary, {name: storage.path(f"{_FOLDER}/{name}") for name in TABLES})
-
-
-def swap_in(storage: Storage) -> None:
-    """Replace the old tables by the new ones."""
-    storage.remove(_OLD_FOLDER)
-    if _FOLDER in storage.names(""):
-        storage.move(_FOLDER, _OLD_FOLDER)
-    storage.move(_NEW_FOLDER, _FOLDER)
-    storage.remove(_OLD_FOLDER)
+    return Statistics(summary, {name: saved_path(storage, name) for name in TABLES})
 
 
 class _StatisticsJob:
@@ -275,7 +248,7 @@ class _StatisticsJob:
 
     def _save(self, name: str, table: DataFrame) -> DataFrame:
         """Write a table and return it as read back, so that later steps do not compute it again."""
-        path = self._storage.path(f"{_NEW_FOLDER}/{name}")
+        path = self._storage.path(f"{NEW_FOLDER}/{name}")
         table.write.mode("overwrite").parquet(path)
         self._on_table(name)
         return self._session.read.schema(table.schema).parquet(escape_glob(path))

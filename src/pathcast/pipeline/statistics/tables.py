@@ -1,12 +1,7 @@
-"""The tables of a run, read from its folder.
-
-A table that was never written is empty: a run without errors has none. Batches that are not done
-are excluded, so that all tables cover the same documents while a batch is being published.
-"""
+"""The tables of a run, read from its folder by Spark (`run_files` says which files count)."""
 
 from __future__ import annotations
 
-import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +13,14 @@ from pyspark.sql import functions as F
 
 from pathcast.errors import PipelineError
 from pathcast.pipeline.batch_log import BatchLog
-from pathcast.pipeline.compaction_step import COMPACTION_RECORD
 from pathcast.pipeline.hadoop import escape_glob, file_system, hadoop_path
+from pathcast.pipeline.statistics.run_files import (
+    ROUTES_SUFFIX,
+    is_compacting,
+    no_folder_error,
+    require_run,
+    unfinished_batches,
+)
 from pathcast.pipeline.storage import Storage, open_storage
 
 __all__ = ["SCHEMAS", "RunTables", "derive_session", "open_run_storage", "read_tables"]
@@ -37,10 +38,7 @@ SCHEMAS: Final = {
     "bytes bigint, read bigint, matched bigint, matches bigint, refused bigint, first timestamp, "
     "last timestamp, batch bigint",
 }
-_ROUTES: Final = ".routes.parquet"
 _READER_BATCH_ROWS: Final = 64  # of up to 65,536 ids each; Spark's 4,096 would exceed memory
-_BATCH: Final = re.compile(r"(?:batch=)?(\d+)(?:-.*)?")
-"""The last batch of a published file; of a folder in format 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,33 +67,27 @@ def derive_session(session: SparkSession) -> SparkSession:
     return own
 
 
-def open_run_storage(session: SparkSession, out: str) -> Storage:
-    """Open the folder of a run; PipelineError if it does not exist."""
+def open_run_storage(session: SparkSession, out: str, cache: Path | None = None) -> Storage:
+    """Open the folder of a run; PipelineError if it does not exist.
+
+    `cache` holds copies of remote files; by default a folder that all jobs of this machine share.
+    """
     try:
         exists = bool(file_system(session, out).exists(hadoop_path(session, out)))
     except Exception as error:  # any Java exception  # noqa: BLE001
         message = (str(error).splitlines() or [type(error).__name__])[0]
         raise PipelineError("output", f"{out}: {message}") from None
     if not exists:
-        raise PipelineError(
-            "output",
-            f"there is no folder {out}",
-            hint="name the folder of a run (--out of pathcast run)",
-        )
-    return open_storage(session, out, Path(tempfile.gettempdir(), "pathcast-statistics"))
+        raise no_folder_error(out)
+    cache = cache or Path(tempfile.gettempdir(), "pathcast-statistics")
+    return open_storage(session, out, cache)
 
 
 def read_tables(session: SparkSession, storage: Storage) -> RunTables:
     """Read the tables of the batches that are done; PipelineError if the folder holds no run."""
-    if not {"pathcast.json", "documents", "versions"} & set(storage.names("")):
-        where = storage.path("")
-        raise PipelineError(
-            "output",
-            f"{where} holds no run",
-            hint="name the folder of a run (--out of pathcast run)",
-        )
-    unfinished = _unfinished_batches(storage)
-    compacting = storage.read(COMPACTION_RECORD) is not None
+    require_run(storage)
+    unfinished = unfinished_batches(storage)
+    compacting = is_compacting(storage)
 
     outcomes = BatchLog(storage).outcomes().values() if storage.names("partials") else []
     has_partials = bool(outcomes) and all("partials" in outcome.files for outcome in outcomes)
@@ -118,20 +110,6 @@ def read_tables(session: SparkSession, storage: Storage) -> RunTables:
     )
 
 
-def _unfinished_batches(storage: Storage) -> set[int]:
-    """Return the batches that are published in part: none or one."""
-    if not storage.names("log") and not storage.names("done"):
-        return set()
-    done = set(BatchLog(storage).done_batches())
-    published = {
-        int(match[1])
-        for table in SCHEMAS
-        for name in storage.names(table)
-        if (match := _BATCH.fullmatch(name))
-    }
-    return published - done
-
-
 def _parquet(session: SparkSession, paths: list[str], schema: str) -> DataFrame:
     if not paths:
         return session.createDataFrame([], schema)
@@ -144,16 +122,16 @@ def _parquet(session: SparkSession, paths: list[str], schema: str) -> DataFrame:
 
 
 def _routes(session: SparkSession, storage: Storage) -> DataFrame | None:
-    if not any(name.endswith(_ROUTES) for name in storage.names("versions")):
+    if not any(name.endswith(ROUTES_SUFFIX) for name in storage.names("versions")):
         return None
     return (
         session.read.schema("subscription string, subscriber string, xpath string")
-        .option("pathGlobFilter", f"*{_ROUTES}")
+        .option("pathGlobFilter", f"*{ROUTES_SUFFIX}")
         .parquet(escape_glob(storage.path("versions")))
         .select(
             "subscription",
             "subscriber",
             "xpath",
-            F.replace("_metadata.file_name", F.lit(_ROUTES), F.lit("")).alias("version"),
+            F.replace("_metadata.file_name", F.lit(ROUTES_SUFFIX), F.lit("")).alias("version"),
         )
     )

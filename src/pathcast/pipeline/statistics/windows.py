@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -26,8 +26,10 @@ from pathcast.errors import PipelineError
 from pathcast.pipeline.statistics.settings import StatisticsSettings
 
 __all__ = [
+    "DocumentBounds",
     "WindowAxis",
     "assign_windows",
+    "choose_axis",
     "join_windows",
     "nearest_times",
     "ratio",
@@ -116,20 +118,34 @@ def window_axis(documents: DataFrame, settings: StatisticsSettings) -> WindowAxi
         F.max(batch).alias("last_batch"),
     ).first()
     assert bounds is not None
-    timed = bounds["first"] is not None
-    if settings.by == "time" and bounds["documents"] and not timed:
+    return choose_axis(DocumentBounds(**bounds.asDict()), settings)
+
+
+class DocumentBounds(NamedTuple):
+    """The number of documents, and the extremes of their times (in microseconds) and batches."""
+
+    documents: int
+    first: int | None
+    last: int | None
+    first_batch: int | None
+    last_batch: int | None
+
+
+def choose_axis(bounds: DocumentBounds, settings: StatisticsSettings) -> WindowAxis:
+    """Return the windows of documents with these bounds."""
+    timed = bounds.first is not None
+    if settings.by == "time" and bounds.documents and not timed:
         raise PipelineError(
             "settings", "no document has a time", hint="make windows of batches instead"
         )
     by: Literal["time", "batch"] = "time" if settings.by != "batch" and timed else "batch"
     first, last = (
-        (bounds["first"], bounds["last"])
-        if by == "time"
-        else (bounds["first_batch"], bounds["last_batch"])
+        (bounds.first, bounds.last) if by == "time" else (bounds.first_batch, bounds.last_batch)
     )
-    length = _length(by, settings.window, 0 if first is None else last - first)
-    if first is None:
+    if first is None or last is None:
+        length = _length(by, settings.window, 0)
         return WindowAxis(by, length, decay=settings.decay, kept=settings.kept)
+    length = _length(by, settings.window, last - first)
     return WindowAxis(
         by,
         length,
@@ -137,7 +153,7 @@ def window_axis(documents: DataFrame, settings: StatisticsSettings) -> WindowAxi
         last // length,
         settings.decay,
         settings.kept,
-        bounds["documents"],
+        bounds.documents,
     )
 
 
