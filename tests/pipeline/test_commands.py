@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from pathcast.cli.report import BusySubscription, busiest_lines, is_small_run
+from pathcast.cli.report import BusySubscription, busiest_lines
 from tests.cli.running import run
 from tests.pipeline.test_running import read_deliveries, write_documents
 
@@ -125,7 +125,6 @@ def test_failed_run_does_not_claim_the_folder(
     )
 
 
-@pytest.mark.usefixtures("spark")
 def test_report_of_a_folder_without_a_run(tmp_path: Path) -> None:
     (tmp_path / "mine").touch()
     result = run("report", tmp_path)
@@ -156,17 +155,6 @@ def test_demo_replaces_only_demos(tmp_path: Path) -> None:
     assert result.code == 2
     assert "no demo made it" in result.stderr
     assert (tmp_path / "mine").exists()
-
-
-def test_small_runs_are_recognised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not is_small_run("hdfs://head/results")
-    assert not is_small_run(str(tmp_path / "none"))
-    assert is_small_run(str(tmp_path))
-    (tmp_path / "matches").mkdir()
-    (tmp_path / "matches/0.parquet").write_bytes(b"x" * 100)
-    assert is_small_run(str(tmp_path))
-    monkeypatch.setattr("pathcast.cli.report._SMALL_RUN_BYTES", 99)
-    assert not is_small_run(str(tmp_path))
 
 
 def test_busiest_subscriptions_are_shown_with_their_expressions() -> None:

@@ -8,14 +8,18 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 import typer
 from pyspark.sql import SparkSession
 
 from pathcast.cli.interruptible import run_interruptibly
+from pathcast.pipeline.statistics.saved import SAVED_SCHEMAS
 from tests.cli.running import run
+from tests.pipeline.made_runs import random_run
 
 WATCHDOG = 300  # seconds
 
@@ -113,7 +117,10 @@ def test_interrupted_batch_run(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("out/done/*.json"))
 
 
-def test_interrupted_report(spark: SparkSession, tmp_path: Path) -> None:
+def test_interrupted_report(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pathcast.pipeline.statistics.is_small_run", lambda *_: False)
     (tmp_path / "s.txt").write_text("//a\n")
     (tmp_path / "in").mkdir()
     (tmp_path / "in/1.xml").write_text("<a/>")
@@ -128,3 +135,39 @@ def test_interrupted_report(spark: SparkSession, tmp_path: Path) -> None:
     assert "Traceback" not in result.stderr
     assert not (tmp_path / "out/report.html").exists()
     assert spark.range(3).count() == 3  # the session is still usable
+
+
+@pytest.mark.usefixtures("cancellations")
+def test_interrupted_report_without_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The signal comes while a table is computed; that is the last table."""
+    module = "pathcast.pipeline.statistics.in_memory"
+    names: list[str] = []
+    is_signalled = threading.Event()
+    send = SignalOnce(signal.SIGINT)
+
+    def on_wait() -> None:
+        if names:
+            send()
+            is_signalled.set()
+
+    def wait_for_signal(*_arguments: object) -> pa.Table:
+        names.append("rates")
+        assert is_signalled.wait(WATCHDOG)
+        return SAVED_SCHEMAS["rates"].empty_table()
+
+    def note_structures(*_arguments: object) -> None:
+        names.append("structures")
+
+    monkeypatch.setattr(f"{module}.rates_table", wait_for_signal)
+    monkeypatch.setattr(f"{module}.structures_table", note_structures)
+    monkeypatch.setattr(
+        "pathcast.cli.report.run_interruptibly", partial(run_interruptibly, on_wait=on_wait)
+    )
+    out = random_run(1).write(tmp_path)
+    result = run("report", out)
+    assert (result.code, result.stdout) == (130, "")
+    assert result.stderr.endswith("pathcast: interrupted\n")
+    assert "Traceback" not in result.stderr
+    assert names == ["rates"]
+    assert not (tmp_path / "report.html").exists()
+    assert not (tmp_path / "statistics").exists()

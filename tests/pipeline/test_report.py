@@ -5,6 +5,7 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,14 +14,16 @@ from pyspark.sql import SparkSession
 
 from pathcast.errors import PipelineError
 from pathcast.pipeline.batch_log import BatchOutcome
-from pathcast.pipeline.report import content as content_of
 from pathcast.pipeline.report import write_report
 from pathcast.pipeline.report.content import (
     OverlapMatrix,
     ReportContent,
     TrafficPoint,
     batch_quantiles,
+    count_selectivities,
+    merge_traffic,
     pick_different,
+    sum_bars,
 )
 from pathcast.pipeline.report.page import render_page
 from pathcast.pipeline.report.plots import plot_matches, plot_overlap, plot_traffic
@@ -33,9 +36,11 @@ from pathcast.pipeline.report.texts import (
 )
 from pathcast.pipeline.statistics import (
     TABLES,
+    Statistics,
     StatisticsSettings,
     StatisticsSummary,
     compute,
+    compute_in_memory,
     read_statistics,
 )
 from tests.pipeline.made_runs import EPOCH, START, SampleDocument, SampleRun
@@ -103,10 +108,11 @@ def untrusted_run() -> SampleRun:
 
 
 @pytest.fixture(scope="module")
-def report(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
+def report(tmp_path_factory: pytest.TempPathFactory) -> str:
     out = tmp_path_factory.mktemp("hostile")
-    compute(spark, untrusted_run().write(out), settings=StatisticsSettings(window=1, decay=1.0))
-    return write_report(spark, str(out), out / "report.html").read_text(encoding="utf-8")
+    settings = StatisticsSettings(window=1, decay=1.0)
+    compute_in_memory(untrusted_run().write(out), settings=settings)
+    return write_report(None, str(out), out / "report.html").read_text(encoding="utf-8")
 
 
 def test_untrusted_text_is_escaped(report: str) -> None:
@@ -146,16 +152,25 @@ def test_tables_agree_with_the_statistics(report: str) -> None:
     assert rows_by_table["Most frequent structures"][-1][3] == "100%"
 
 
-def test_an_empty_run_has_statistics_and_a_report(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_an_empty_run_has_statistics_and_a_report(
+    spark: SparkSession, tmp_path: Path, in_memory: bool
+) -> None:
+    session = None if in_memory else spark
+
+    def compute_statistics(settings: StatisticsSettings) -> Statistics:
+        if in_memory:
+            compute_in_memory(str(tmp_path), settings=settings)
+            return read_statistics(spark, str(tmp_path))
+        return compute(spark, str(tmp_path), settings=settings)
+
     with pytest.raises(PipelineError, match="holds no run"):
-        compute(spark, str(tmp_path))
+        compute_statistics(StatisticsSettings())
     (tmp_path / "pathcast.json").write_text("{}")  # as in a run without documents
     with pytest.raises(PipelineError, match="compute them first"):
-        write_report(spark, str(tmp_path), tmp_path / "report.html")
+        write_report(session, str(tmp_path), tmp_path / "report.html")
     assert not (tmp_path / "report.html").exists()
-    statistics = compute(
-        spark, str(tmp_path), settings=StatisticsSettings(subscriptions=("no", "no"))
-    )
+    statistics = compute_statistics(StatisticsSettings(subscriptions=("no", "no")))
     assert (
         statistics.summary.documents,
         statistics.summary.windows,
@@ -165,10 +180,10 @@ def test_an_empty_run_has_statistics_and_a_report(spark: SparkSession, tmp_path:
     assert statistics.table(spark, "chosen").collect() == [("no", 0, None)]
     assert read_statistics(spark, str(tmp_path)) == statistics
     assert not list(tmp_path.glob("_statistics*"))
-    text = write_report(spark, str(tmp_path), tmp_path / "report.html").read_text(encoding="utf-8")
-    root = parse_safe_page(text)
+    page = write_report(session, str(tmp_path), tmp_path / "report.html")
+    root = parse_safe_page(page.read_text(encoding="utf-8"))
     with pytest.raises(PipelineError, match="cannot write"):
-        write_report(spark, str(tmp_path), tmp_path / "nowhere" / "report.html")
+        write_report(session, str(tmp_path), tmp_path / "nowhere" / "report.html")
     assert not root.xpath("//svg")
     for empty_text in ("There are no documents.", "Nothing matched.", "There were no errors."):
         assert empty_text in root.text_content()
@@ -305,12 +320,10 @@ def test_plots_are_deterministic() -> None:
     assert plot_traffic(page_content) == plot_traffic(page_content)
 
 
-def test_missing_matplotlib(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(PipelineError, match="matplotlib") as caught:
-        write_report(spark, str(tmp_path), tmp_path / "report.html")
+        write_report(None, str(tmp_path), tmp_path / "report.html")
     assert caught.value.hint == "pip install matplotlib"
 
 
@@ -340,14 +353,24 @@ def test_formats() -> None:
         assert format_times([start, start + timedelta(seconds=seconds)])[0] == text
 
 
-def test_windows_and_selectivities_are_aggregated(spark: SparkSession) -> None:
+def test_windows_and_selectivities_are_aggregated() -> None:
     """200 windows become 50 points; powers of ten belong to their own bar, 1.0 to the last bar."""
-    sums = ("1L documents", "1L matched", "2L matches", "0L refused", "5L bytes")
-    windows = spark.range(200).selectExpr("id - 100 window", "timestamp_micros(id) start", *sums)
-    points = content_of._traffic(windows, 4)
+    counts = {"documents": 1, "matched": 1, "matches": 2, "refused": 0, "bytes": 5}
+    windows = pa.Table.from_pylist(
+        [
+            {"window": n - 100, "start": EPOCH + timedelta(microseconds=n), **counts}
+            for n in range(200)
+        ]
+    )
+    points = [TrafficPoint(**row) for row in merge_traffic(windows, 4).to_pylist()]
     assert len(points) == 50
     assert {(point.documents, point.matches, point.bytes) for point in points} == {(4, 8, 20)}
     assert (points[0].window, points[0].start) == (-100, EPOCH)
-    shares = [(0.001,), (0.00099,), (1.0,), (0.9,), (1e-30,), (0.0,), (None,)]
-    sizes = content_of._selectivity_histogram(spark.createDataFrame(shares, "selectivity double"))
-    assert sizes == {-12: 1, -13: 1, -1: 2, -32: 1}
+    shares = pa.table({"selectivity": [0.001, 0.00099, 1.0, 0.9, 1e-30, 0.0, None]})
+    bars = sum_bars(count_selectivities(shares)).to_pylist()
+    assert [(bar["step"], bar["subscriptions"]) for bar in bars] == [
+        (-32, 1),
+        (-13, 1),
+        (-12, 1),
+        (-1, 2),
+    ]

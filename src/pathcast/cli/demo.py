@@ -201,6 +201,7 @@ class _Demonstration:
         from pathcast.pipeline.session import session_for
         from pathcast.pipeline.sinks.segments import SegmentOutboxes
         from pathcast.pipeline.sources import Source
+        from pathcast.pipeline.statistics import is_small_run
         from pathcast.pipeline.subscriptions import SubscriptionSource
 
         self._write_next_phase()
@@ -219,7 +220,9 @@ class _Demonstration:
                 PipelineRun(session, spec, self._on_event).run_stream(self._stopping)
                 self._display.show_step("computing statistics")
                 report = write_statistics(
-                    session, str(results), on_step=self._display.show_progress
+                    None if is_small_run(str(results), {}) else session,
+                    str(results),
+                    on_step=self._display.show_progress,
                 )
                 self.busiest = report.busiest
             self._display.show_step("auditing with lxml")

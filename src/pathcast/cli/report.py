@@ -30,13 +30,9 @@ __all__ = [
     "BusySubscription",
     "WrittenReport",
     "busiest_lines",
-    "is_small_run",
     "report",
     "write_statistics",
 ]
-
-_SMALL_RUN_BYTES = 256 << 20
-_SMALL_RUN_SETTINGS = {"spark.sql.adaptive.enabled": "false"}  # planning again costs more
 
 
 @with_option_groups
@@ -75,7 +71,8 @@ def report(
 ) -> None:
     """Compute the statistics of a run: selectivity, overlap, rates, structures; and write a report.
 
-    The tables go to OUT/statistics; docs/reference/statistics.md describes them.
+    The tables go to OUT/statistics; docs/reference/statistics.md describes them. A small run on a
+    local disk is computed without Spark; --master, --conf and --ui then have no effect.
 
     Exit code: 0; 2 for a bad call, or a folder without a run.
 
@@ -85,23 +82,27 @@ def report(
     settings = spark.settings()
     require_spark()
     from pathcast.pipeline.session import session_for
-    from pathcast.pipeline.statistics import StatisticsSettings
+    from pathcast.pipeline.statistics import StatisticsSettings, is_small_run
 
     with Output() as output, RunDisplay() as display:
         try:
             statistics = StatisticsSettings(by=by, window=length, decay=decay, top=top)
 
             def work(stopping: threading.Event) -> WrittenReport:
-                display.show_step("starting Spark")
-                brief = is_small_run(out)
-                defaults = _SMALL_RUN_SETTINGS if brief else {}
-                chosen = {**defaults, **settings}
-                with session_for(spark.master, settings=chosen, brief=brief) as session:
-                    display.show_ui(session)
+                def on_step(complete: int, total: int) -> None:
                     if stopping.is_set():
                         raise KeyboardInterrupt
+                    display.show_progress(complete, total)
+
+                if is_small_run(out, settings):
                     display.show_step("computing statistics")
-                    return write_statistics(session, out, page, statistics, display.show_progress)
+                    return write_statistics(None, out, page, statistics, on_step)
+                display.show_step("starting Spark")
+                with session_for(spark.master, settings=settings) as session:
+                    display.show_ui(session)
+                    display.show_step("computing statistics")
+                    on_step(0, 0)
+                    return write_statistics(session, out, page, statistics, on_step)
 
             written = run_interruptibly(work, on_stop=display.close)
         except PathcastError as error:
@@ -118,31 +119,42 @@ def report(
 
 
 def write_statistics(
-    session: SparkSession,
+    session: SparkSession | None,
     out: str,
     page: Path | None = None,
     settings: StatisticsSettings | None = None,
     on_step: Callable[[int, int], None] = lambda _complete, _total: None,
 ) -> WrittenReport:
-    """Compute and save the statistics and the page; call `on_step` as tables are complete."""
+    """Compute and save the statistics and the page; call `on_step` as tables are complete.
+
+    Without a session, `out` is the folder of a small run.
+    """
     from pathcast.pipeline.report import load_content, write_page
-    from pathcast.pipeline.statistics import TABLES, StatisticsSettings, compute
+    from pathcast.pipeline.statistics import (
+        TABLES,
+        StatisticsSettings,
+        compute,
+        compute_in_memory,
+    )
     from pathcast.pipeline.statistics.summary import dump_summary
     from pathcast.pipeline.storage import local_path
 
     path = local_path(out) / "report.html" if page is None else page
+    settings = settings or StatisticsSettings()
     steps = count(1)
     total = len(TABLES) + 2
-    statistics = compute(
-        session,
-        out,
-        settings=settings or StatisticsSettings(),
-        on_table=lambda _name: on_step(next(steps), total),
-    )
+
+    def on_table(_name: str) -> None:
+        on_step(next(steps), total)
+
+    if session is None:
+        summary = compute_in_memory(out, settings=settings, on_table=on_table)
+    else:
+        summary = compute(session, out, settings=settings, on_table=on_table).summary
     content = load_content(session, out)
     on_step(next(steps), total)
     write_page(content, out, path)
-    return WrittenReport(path, json.loads(dump_summary(statistics.summary)), _busiest(content))
+    return WrittenReport(path, json.loads(dump_summary(summary)), _busiest(content))
 
 
 def _busiest(content: ReportContent) -> list[BusySubscription]:
@@ -199,17 +211,3 @@ def _table(summary: dict[str, object]) -> str:
         for name in _SUMMARY_ROWS
         if isinstance(summary.get(name), int)
     )
-
-
-def is_small_run(out: str) -> bool:
-    """Return whether the tables of a run are on a local disk and small.
-
-    For these, a session that compiles little is ready sooner than its work would profit.
-    """
-    size = 0
-    for table in ("documents", "matches", "errors", "deliveries"):
-        for file in Path(out, table).rglob("*.parquet"):
-            size += file.stat().st_size
-            if size > _SMALL_RUN_BYTES:
-                return False
-    return Path(out).is_dir()

@@ -22,7 +22,13 @@ from pathcast.pipeline.sources.columns import parquet_types, record_columns, req
 from pathcast.pipeline.sources.contents import CONTENT_KINDS
 from pathcast.pipeline.storage import LocalStorage, local_path
 
-__all__ = ["check_files_options", "check_inputs", "check_output_outside", "run_identity"]
+__all__ = [
+    "check_files_options",
+    "check_inputs",
+    "check_output_outside",
+    "run_identity",
+    "visible_path",
+]
 
 _DEFAULT_FILE_SYSTEM: Final = "spark.hadoop.fs.defaultFS"
 _HADOOP_VARIABLES: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "HADOOP_HOME", "SPARK_CONF_DIR")
@@ -30,8 +36,8 @@ _HADOOP_VARIABLES: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "HADOOP_HOME", "
 
 def check_inputs(source: Source, out: str, settings: Mapping[str, str], *, streaming: bool) -> None:
     """Raise PipelineError if a run cannot start, as far as this machine can tell."""
-    folder = _local(out, settings)
-    documents = _local(source.path, settings) if source.reads_files else None
+    folder = visible_path(out, settings)
+    documents = visible_path(source.path, settings) if source.reads_files else None
     if folder is not None and documents is not None:
         check_output_outside(
             source.path, out, os.path.realpath(documents), os.path.realpath(folder)
@@ -83,7 +89,7 @@ def check_output_outside(documents: str, out: str, documents_path: str, output_p
         )
 
 
-def _local(path: str, settings: Mapping[str, str]) -> Path | None:
+def visible_path(path: str, settings: Mapping[str, str]) -> Path | None:
     """Return the path on this machine, None if it is or may be on another file system."""
     if path.startswith("file:"):
         return local_path(path)

@@ -16,6 +16,7 @@ unprintable characters.
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -27,8 +28,10 @@ from pathcast.pipeline.batch_log import BatchLog
 from pathcast.pipeline.report.content import ReportContent, read_content
 from pathcast.pipeline.report.page import render_page
 from pathcast.pipeline.report.plots import require_matplotlib
-from pathcast.pipeline.statistics import read_statistics
+from pathcast.pipeline.statistics.in_memory import open_local_run
+from pathcast.pipeline.statistics.saved import read_summary
 from pathcast.pipeline.statistics.tables import open_run_storage
+from pathcast.pipeline.storage import Storage
 
 __all__ = ["load_content", "write_page", "write_report"]
 
@@ -36,20 +39,26 @@ __all__ = ["load_content", "write_page", "write_report"]
 _MAX_BATCHES: Final = 1_000  # the newest, whose times are shown
 
 
-def write_report(session: SparkSession, out: str, path: Path) -> Path:
+def write_report(session: SparkSession | None, out: str, path: Path) -> Path:
     """Write the report of the statistics saved in `out`.
 
-    Raise PipelineError if there are no statistics, no matplotlib, or `path` cannot be written.
+    Without a session, `out` is a local folder. Raise PipelineError if there are no statistics, no
+    matplotlib, or `path` cannot be written.
     """
     write_page(load_content(session, out), out, path)
     return path
 
 
-def load_content(session: SparkSession, out: str) -> ReportContent:
+def load_content(session: SparkSession | None, out: str) -> ReportContent:
     """Return what the report of the statistics in `out` shows; PipelineError if there are none."""
     require_matplotlib()  # fail before the expensive work
-    log = BatchLog(open_run_storage(session, out))
-    return read_content(session, read_statistics(session, out), log.last_outcomes(_MAX_BATCHES))
+    with tempfile.TemporaryDirectory(prefix="pathcast-report-") as copies:
+        if session is None:
+            storage: Storage = open_local_run(out)
+        else:
+            storage = open_run_storage(session, out, Path(copies))
+        outcomes = BatchLog(storage).last_outcomes(_MAX_BATCHES)
+        return read_content(storage, read_summary(storage, out), outcomes)
 
 
 def write_page(content: ReportContent, out: str, path: Path) -> None:

@@ -2,7 +2,7 @@
 
 Its size is bounded whatever the length of the run. Tables are cut to `_MAX_TABLE_ROWS`, windows are
 merged until at most `_MAX_POINTS` remain, and selectivities are counted in a histogram with
-`BARS_PER_DECADE` bars per power of ten.
+`BARS_PER_DECADE` bars per power of ten. Tables are read without Spark, some rows at a time.
 """
 
 from __future__ import annotations
@@ -10,22 +10,18 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Final
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from pathcast.pipeline.batch_log import BatchOutcome
-from pathcast.pipeline.statistics import Statistics, StatisticsSummary
-from pathcast.pipeline.statistics.rates import busiest
-from pathcast.pipeline.statistics.selectivity import (
-    least_matching,
-    most_matching,
-    silent_subscriptions,
-)
-from pathcast.pipeline.statistics.summary import from_micros
+from pathcast.pipeline.statistics import StatisticsSummary
+from pathcast.pipeline.statistics.saved import reduce_table
+from pathcast.pipeline.storage import Storage
 
 __all__ = [
     "BARS_PER_DECADE",
@@ -34,12 +30,20 @@ __all__ = [
     "ReportTable",
     "TrafficPoint",
     "batch_quantiles",
+    "count_selectivities",
+    "least_matching",
+    "merge_traffic",
+    "most_matching",
     "pick_different",
     "read_content",
+    "silent_subscriptions",
+    "sum_bars",
 ]
 
 ReportRow = dict[str, Any]
 ReportTable = tuple[ReportRow, ...]
+RowOrder = list[tuple[str, str]]
+"""Columns, each with "ascending" or "descending"."""
 
 BARS_PER_DECADE: Final = 4
 _MIN_DECADE: Final = -8  # power of ten; lower selectivities are drawn here
@@ -60,6 +64,9 @@ class TrafficPoint:
     matches: int
     refused: int
     bytes: int
+
+
+_POINT_COLUMNS: Final = [field.name for field in fields(TrafficPoint)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,29 +106,38 @@ class ReportContent:
 
 
 def read_content(
-    session: SparkSession, saved: Statistics, outcomes: Sequence[BatchOutcome] = ()
+    storage: Storage, summary: StatisticsSummary, outcomes: Sequence[BatchOutcome] = ()
 ) -> ReportContent:
-    """Read the content from saved statistics, and from the outcomes of batches."""
-    selectivity = saved.table(session, "selectivity")
-    windows_per_point = -(-saved.summary.windows // _MAX_POINTS) or 1
+    """Read the content from the statistics saved in a folder, and from the outcomes of batches."""
+    windows_per_point = -(-summary.windows // _MAX_POINTS) or 1
+    selectivity = reduce_table(storage, "selectivity", _listed_selectivities)
+    traffic = reduce_table(
+        storage,
+        "traffic",
+        lambda rows: merge_traffic(rows, windows_per_point),
+        lambda rows: rows.select(_POINT_COLUMNS),
+    )
+    bars = reduce_table(storage, "selectivity", sum_bars, count_selectivities)
+
+    def first_rows(name: str, order: RowOrder, count: int = _MAX_TABLE_ROWS) -> ReportTable:
+        return _rows(reduce_table(storage, name, lambda rows: _first(rows, order, count)))
+
     return ReportContent(
-        summary=saved.summary,
+        summary=summary,
         windows_per_point=windows_per_point,
-        traffic=_traffic(saved.table(session, "traffic"), windows_per_point),
-        selectivity_histogram=_selectivity_histogram(selectivity),
-        most_matching=_collect_rows(most_matching(selectivity, _MAX_TABLE_ROWS)),
-        least_matching=_collect_rows(least_matching(selectivity, _MAX_TABLE_ROWS)),
-        silent_subscriptions=_collect_rows(
-            silent_subscriptions(selectivity).limit(_MAX_TABLE_ROWS)
+        traffic=tuple(TrafficPoint(**row) for row in _rows(traffic)),
+        selectivity_histogram={row["step"]: row["subscriptions"] for row in _rows(bars)},
+        most_matching=_rows(most_matching(selectivity, _MAX_TABLE_ROWS)),
+        least_matching=_rows(least_matching(selectivity, _MAX_TABLE_ROWS)),
+        silent_subscriptions=_rows(silent_subscriptions(selectivity, _MAX_TABLE_ROWS)),
+        busiest=first_rows("rates", _most("documents", "group"), _MAX_BARS),
+        structures=first_rows("structures", [("rank", "ascending")]),
+        cache=_rows(reduce_table(storage, "cache", lambda rows: rows.sort_by("entries"))),
+        overlap=_overlap_matrix(
+            storage, first_rows("chosen", _most("documents", "subscription"), _MAX_CANDIDATES)
         ),
-        busiest=_collect_rows(busiest(saved.table(session, "rates"), _MAX_BARS)),
-        structures=_collect_rows(
-            saved.table(session, "structures").orderBy("rank").limit(_MAX_TABLE_ROWS)
-        ),
-        cache=_collect_rows(saved.table(session, "cache").orderBy("entries")),
-        overlap=_overlap_matrix(saved.table(session, "chosen"), saved.table(session, "overlap")),
-        errors=_collect_rows(_top_rows(saved.table(session, "errors"), "errors", "kind")),
-        sources=_collect_rows(_top_rows(saved.table(session, "sources"), "documents", "source")),
+        errors=first_rows("errors", _most("errors", "kind")),
+        sources=first_rows("sources", _most("documents", "source")),
         batches=batch_quantiles(outcomes),
     )
 
@@ -148,50 +164,79 @@ def batch_quantiles(outcomes: Sequence[BatchOutcome]) -> ReportTable:
     )
 
 
-def _collect_rows(table: DataFrame) -> ReportTable:
-    """Return all rows of a short table, with times in UTC."""
-    times = {name for name, kind in table.dtypes if kind == "timestamp"}
-    columns = [F.unix_micros(name).alias(name) if name in times else name for name in table.columns]
-    return tuple(
-        {
-            name: from_micros(value) if name in times else value
-            for name, value in row.asDict(recursive=True).items()
-        }
-        for row in table.select(*columns).collect()
-    )
+def _rows(table: pa.Table) -> ReportTable:
+    return tuple(table.to_pylist())
 
 
-def _top_rows(table: DataFrame, column: str, tie_breaker: str) -> DataFrame:
-    return table.orderBy(F.desc(column), F.asc(tie_breaker)).limit(_MAX_TABLE_ROWS)
+def _most(column: str, tie_breaker: str) -> RowOrder:
+    return [(column, "descending"), (tie_breaker, "ascending")]
 
 
-def _traffic(table: DataFrame, windows_per_point: int) -> tuple[TrafficPoint, ...]:
-    summed = ("documents", "matched", "matches", "refused", "bytes")
+def _first(table: pa.Table, order: RowOrder, count: int) -> pa.Table:
+    """Return the first rows by an order, nulls last."""
+    return table.sort_by(order).slice(0, count)
+
+
+def most_matching(selectivity: pa.Table, count: int) -> pa.Table:
+    """Return the subscriptions with the highest selectivity."""
+    order = [("selectivity", "descending"), *_most("matched", "subscription")]
+    return _first(selectivity.filter(pc.field("matched") > 0), order, count)
+
+
+def least_matching(selectivity: pa.Table, count: int) -> pa.Table:
+    """Return the subscriptions with the lowest selectivity among those with a match."""
+    order = [(name, "ascending") for name in ("selectivity", "matched", "subscription")]
+    return _first(selectivity.filter(pc.field("matched") > 0), order, count)
+
+
+def silent_subscriptions(selectivity: pa.Table, count: int) -> pa.Table:
+    """Return subscriptions without a match, those with the most documents first."""
+    order = _most("documents", "subscription")
+    return _first(selectivity.filter(pc.field("matched") == 0), order, count)
+
+
+def _listed_selectivities(selectivity: pa.Table) -> pa.Table:
+    """Return the rows that one of the tables shows, each once."""
+    lists = (most_matching, least_matching, silent_subscriptions)
+    rows = pa.concat_tables([first(selectivity, _MAX_TABLE_ROWS) for first in lists])
+    ids = rows["subscription"].to_pylist()
+    return rows.take(pa.array([ids.index(id) for id in dict.fromkeys(ids)], pa.int64()))
+
+
+def merge_traffic(windows: pa.Table, windows_per_point: int) -> pa.Table:
+    """Return the sums of windows that share a point, in order."""
+    numbers = windows["window"].to_numpy()
     # Groups begin at multiples of their size, as windows do.
-    group = (F.col("window") - F.pmod("window", F.lit(windows_per_point))).alias("group")
-    points = table.groupBy(group).agg(
-        F.min("window").alias("window"),
-        F.min("start").alias("start"),
-        *(F.sum(name).alias(name) for name in summed),
-    )
-    return tuple(
-        TrafficPoint(**row) for row in _collect_rows(points.drop("group").orderBy("window"))
-    )
+    groups = windows.append_column("group", pa.array(numbers - numbers % windows_per_point))
+    aggregates = [
+        (name, "min" if name in ("window", "start") else "sum") for name in _POINT_COLUMNS
+    ]
+    points = groups.group_by("group").aggregate(aggregates)
+    columns = [points[f"{name}_{function}"] for name, function in aggregates]
+    return pa.table(columns, names=_POINT_COLUMNS).sort_by("window")
 
 
-def _selectivity_histogram(selectivity: DataFrame) -> dict[int, int]:
+def count_selectivities(selectivity: pa.Table) -> pa.Table:
+    """Return the bar of every subscription with a selectivity above 0."""
+    values = selectivity.filter(pc.field("selectivity") > 0)["selectivity"].to_numpy()
     # Rounding keeps exact powers of ten in their bar, whatever the error of the logarithm.
-    bar = F.floor(F.round(F.log10("selectivity") * BARS_PER_DECADE, 9))
-    bar = F.greatest(F.least(bar, F.lit(-1)), F.lit(_MIN_DECADE * BARS_PER_DECADE))
-    bars = selectivity.where("selectivity > 0").groupBy(bar.alias("step")).count()
-    return {row["step"]: row["count"] for row in bars.orderBy("step").collect()}
+    bars = np.floor(np.round(np.log10(values) * BARS_PER_DECADE, 9))
+    steps = np.clip(bars, _MIN_DECADE * BARS_PER_DECADE, -1).astype(np.int64)
+    return pa.table({"step": steps, "subscriptions": np.ones(len(steps), np.int64)})
 
 
-def _overlap_matrix(compared: DataFrame, overlap: DataFrame) -> OverlapMatrix:
-    order = [F.desc("documents"), F.asc("subscription")]
-    candidates = _collect_rows(compared.orderBy(*order).limit(_MAX_CANDIDATES))
+def sum_bars(bars: pa.Table) -> pa.Table:
+    """Return the subscriptions of every bar, in order."""
+    sums = bars.group_by("step").aggregate([("subscriptions", "sum")])
+    columns = {"step": sums["step"], "subscriptions": sums["subscriptions_sum"]}
+    return pa.table(columns).sort_by("step")
+
+
+def _overlap_matrix(storage: Storage, candidates: ReportTable) -> OverlapMatrix:
     ids = [row["subscription"] for row in candidates]
-    pairs = _collect_rows(overlap.where(F.col("a").isin(ids) & F.col("b").isin(ids)))
+    values = pa.array(ids, pa.string())
+    of_candidates = pc.is_in(pc.field("a"), values) & pc.is_in(pc.field("b"), values)
+    pairs = _rows(reduce_table(storage, "overlap", lambda rows: rows.filter(of_candidates)))
     similarity = {(row["a"], row["b"]): float(row["jaccard"] or 0) for row in pairs}
     ids = pick_different(ids, similarity, _MAX_TABLE_ROWS)
     top = [row for row in candidates if row["subscription"] in set(ids)]

@@ -6,7 +6,8 @@
       -> job: written together, then swapped for the previous ones
 
     settings     the parameters, validated
-    tables       the tables of a run, as read from its folder
+    run_files    the files of a run that count
+    tables       the tables of a run, as Spark reads them
     windows      windows and weights of documents
     counts       totals by window, source and kind of error
     selectivity  the share of documents that a subscription matches
@@ -16,12 +17,15 @@
     summary      the totals, as JSON
     partial_rows the same from the partials that batches wrote
     job          the computation of all tables
+    in_memory    the same tables of a small run, without Spark
+    saved        the saved tables, and how they are replaced
 
-Each statistic is a lazy function from tables to a table. Nothing that grows with the number of
-subscriptions or documents is collected in the driver. docs/reference/statistics.md has the
-formulas.
+With Spark, each statistic is a lazy function from tables to a table, and nothing that grows with
+the number of subscriptions or documents is collected in the driver. The formulas are in
+docs/reference/statistics.md.
 """
 
+from pathcast.pipeline.statistics.in_memory import compute_in_memory, is_small_run
 from pathcast.pipeline.statistics.job import Statistics, compute, read_statistics
 from pathcast.pipeline.statistics.saved import TABLES
 from pathcast.pipeline.statistics.settings import StatisticsSettings
@@ -33,5 +37,7 @@ __all__ = [
     "StatisticsSettings",
     "StatisticsSummary",
     "compute",
+    "compute_in_memory",
+    "is_small_run",
     "read_statistics",
 ]

@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 
 from pathcast.pipeline.statistics.windows import WindowAxis
 
-__all__ = ["busiest", "group_pairs", "rates", "rates_by_window", "subscriber_pairs"]
+__all__ = ["group_pairs", "rates", "rates_by_window", "subscriber_pairs"]
 
 
 def subscriber_pairs(deliveries: DataFrame, documents: DataFrame) -> DataFrame:
@@ -96,8 +96,3 @@ def rates_by_window(by_window: DataFrame, axis: WindowAxis) -> DataFrame:
 
 def _per(amount: str, length: float) -> Column:
     return F.try_divide(F.col(amount).cast("double"), F.lit(length))
-
-
-def busiest(rates: DataFrame, n: int) -> DataFrame:
-    """Return the n groups with the most documents."""
-    return rates.orderBy(F.desc("documents"), F.asc("group")).limit(n)

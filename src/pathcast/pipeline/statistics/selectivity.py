@@ -28,11 +28,8 @@ from pathcast.pipeline.statistics.windows import WindowAxis, ratio
 
 __all__ = [
     "MAX_RECENT_WINDOWS",
-    "least_matching",
-    "most_matching",
     "selectivity",
     "selectivity_of_counts",
-    "silent_subscriptions",
 ]
 
 MAX_RECENT_WINDOWS: Final = 64
@@ -156,21 +153,3 @@ def _documents_per_subscription(subscriptions: DataFrame, version_counts: DataFr
             F.max("xpath").alias("xpath"),
         )
     )
-
-
-def most_matching(selectivity: DataFrame, n: int) -> DataFrame:
-    """Return the n subscriptions with the highest selectivity."""
-    order = [F.desc_nulls_last("selectivity"), F.desc("matched"), F.asc("subscription")]
-    return selectivity.where("matched > 0").orderBy(*order).limit(n)
-
-
-def least_matching(selectivity: DataFrame, n: int) -> DataFrame:
-    """Return the n subscriptions with the lowest selectivity among those with a match."""
-    order = [F.asc_nulls_last("selectivity"), F.asc("matched"), F.asc("subscription")]
-    return selectivity.where("matched > 0").orderBy(*order).limit(n)
-
-
-def silent_subscriptions(selectivity: DataFrame) -> DataFrame:
-    """Return the subscriptions without a match, those with the most documents first."""
-    silent = selectivity.where("matched = 0")
-    return silent.orderBy(F.desc("documents"), F.asc("subscription"))
