@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -122,11 +123,11 @@ def test_growth_of_odd_samples() -> None:
 USING = """
 import sys
 from pathcast.pipeline.worker import load_version
-from tests.pipeline.test_strategy import resident, sample_documents
+from tests.pipeline.test_strategy import iter_documents, resident
 
 before = resident()
 loaded = load_version(sys.argv[1])
-for document in sample_documents(int(sys.argv[2])):
+for document in iter_documents(int(sys.argv[2])):
     loaded.match([document])
 print(resident() - before)
 """
@@ -136,32 +137,45 @@ def resident() -> int:
     return proc_field(Path("/proc/self/status"), "VmRSS") or 0
 
 
-def sample_documents(count: int) -> list[bytes]:
+def iter_documents(count: int) -> Iterator[bytes]:
     documents = Documents(bundled_schema("news"), DocumentOptions(size=5_000), 3)
-    return [documents[number] for number in range(count)]
+    return (documents[number] for number in range(count))
+
+
+PATHS = SubscriptionOptions(wildcard=0.1, descendant=0.2, distinct=False)
+VALUES = SubscriptionOptions(predicate=1.0, distinct=False)
+TWIGS = SubscriptionOptions(branch=0.3, distinct=False)
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("options", "count", "horizon"),
     [
-        SubscriptionOptions(wildcard=0.1, descendant=0.2),
-        SubscriptionOptions(predicate=1.0, distinct=False),
-        SubscriptionOptions(branch=0.3, distinct=False),
+        pytest.param(PATHS, 6_000, 1_200, id="paths"),
+        pytest.param(VALUES, 6_000, 1_200, id="values"),
+        pytest.param(TWIGS, 6_000, 1_200, id="twigs"),
+        pytest.param(PATHS, 100_000, 10_000, id="100,000 paths", marks=pytest.mark.deep),
+        pytest.param(VALUES, 10_000, 10_000, id="10,000 values", marks=pytest.mark.deep),
+        pytest.param(TWIGS, 10_000, 10_000, id="10,000 twigs", marks=pytest.mark.deep),
     ],
-    ids=["paths", "values", "twigs"],
 )
 def test_estimate_is_within_a_factor_of_two(
-    tmp_path: Path, options: SubscriptionOptions, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    options: SubscriptionOptions,
+    count: int,
+    horizon: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Compare with the memory of another process after six times as many documents."""
-    monkeypatch.setattr("pathcast.pipeline.partition_strategy._HORIZON_DOCUMENTS", 1200)
-    texts = subscriptions([bundled_schema("news")], options, 1, 6_000)
+    """Compare with the memory of another process after many more documents than the sample."""
+    monkeypatch.setattr("pathcast.pipeline.partition_strategy._HORIZON_DOCUMENTS", horizon)
+    texts = subscriptions([bundled_schema("news")], options, 1, count)
     version = compile_version(
         (Subscription(number, text) for number, text in enumerate(texts)), tmp_path
     )
-    memory = measure_version(version, sample_documents(200))
+    memory = measure_version(version, list(iter_documents(200)))
     done = subprocess.run(
-        [sys.executable, "-c", USING, str(version.path), "1200"], capture_output=True, check=True
+        [sys.executable, "-c", USING, str(version.path), str(horizon)],
+        capture_output=True,
+        check=True,
     )
     assert not memory.is_bound
     assert 0.5 <= memory.bytes / int(done.stdout) <= 2
