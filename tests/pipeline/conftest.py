@@ -33,8 +33,14 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    # Spark keeps the plans of a thousand queries; the tests of a process run more.
-    session = open_session("local[2,4]", settings={"spark.driver.memory": "2g"})
+    settings = {
+        # Spark keeps the plans of a thousand queries; the tests of a process run more.
+        "spark.driver.memory": "2g",
+        # Compiling the code of a query takes longer than its few rows. Child processes compile.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    }
+    session = open_session("local[2,4]", settings=settings)
     yield session
     session.stop()
 

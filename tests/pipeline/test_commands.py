@@ -103,7 +103,9 @@ def test_all_invalid_lines_are_counted(tmp_path: Path) -> None:
     assert "none.jsonl" in run(*base, tmp_path / "none.jsonl").stderr
 
 
-@pytest.mark.parametrize("options", [(), ("--stream", "--once")], ids=["batch", "stream"])
+@pytest.mark.parametrize(
+    "options", [(), pytest.param(("--stream", "--once"), marks=pytest.mark.deep)]
+)
 def test_failed_run_does_not_claim_the_folder(
     spark: SparkSession, tmp_path: Path, options: tuple[str, ...]
 ) -> None:

@@ -97,20 +97,15 @@ def run_stream(spark: SparkSession, spec: RunSpec) -> None:
     PipelineRun(spark, spec, lambda _: None).run_stream(threading.Event(), until_caught_up=True)
 
 
-DEEP_OR_SHORT = pytest.mark.parametrize(
-    "deep", [False, pytest.param(True, marks=pytest.mark.deep)], ids=["short", "deep"]
-)
-
-
-@DEEP_OR_SHORT
-def test_fault_at_every_rename(spark: SparkSession, tmp_path: Path, deep: bool) -> None:
+@pytest.mark.deep
+def test_fault_at_every_rename(spark: SparkSession, tmp_path: Path) -> None:
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS)
     expected = expected_deliveries(file, DOCUMENTS)
     spec = replace(run_spec(tmp_path), batch_size=10)
     with faulty_renames(tmp_path / "clean", None, "before") as renames:
         run_stream(spark, replace(spec, out=str(tmp_path / "clean")))
-    for number, moment in fault_points(renames.count, deep):
+    for number, moment in fault_points(renames.count, deep=True):
         out = tmp_path / f"out-{number}-{moment}"
         with faulty_renames(out, number, moment):
             run_stream(spark, replace(spec, out=str(out)))
@@ -120,7 +115,9 @@ def test_fault_at_every_rename(spark: SparkSession, tmp_path: Path, deep: bool) 
         assert not list((out / "_staging").iterdir())
 
 
-@DEEP_OR_SHORT
+@pytest.mark.parametrize(
+    "deep", [False, pytest.param(True, marks=pytest.mark.deep)], ids=["short", "deep"]
+)
 def test_fault_at_every_rename_of_write_stream(
     spark: SparkSession, tmp_path: Path, deep: bool
 ) -> None:

@@ -75,8 +75,15 @@ def matching_set() -> MatchingSet:
     return MatchingSet(subscriptions, bodies | random, answers)
 
 
-@pytest.mark.parametrize("partition", ["documents", "subscriptions"])
-@pytest.mark.parametrize("stream", [False, True], ids=["batch", "stream"])
+@pytest.mark.parametrize(
+    ("partition", "stream"),
+    [
+        ("documents", False),
+        ("documents", True),
+        ("subscriptions", False),
+        pytest.param("subscriptions", True, marks=pytest.mark.deep),
+    ],
+)
 def test_batch_stream_and_both_partitionings_agree(
     spark: SparkSession,
     tmp_path: Path,

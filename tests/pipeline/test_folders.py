@@ -160,6 +160,7 @@ def test_document_path_is_no_glob(spark: SparkSession, tmp_path: Path, stream: b
     assert read_deliveries(spark, tmp_path / "out") == expected_deliveries(file, documents)
 
 
+@pytest.mark.deep
 def test_output_path_is_no_glob(spark: SparkSession, tmp_path: Path) -> None:
     file = write_subscriptions(tmp_path / "s.jsonl", SUBSCRIPTIONS)
     write_documents(tmp_path / "in", DOCUMENTS | {"again.xml": DOCUMENTS["1.xml"]})

@@ -87,7 +87,7 @@ CASES: dict[str, tuple[Callable[[Path], None], StatisticsSettings]] = {
     "empty": (write_empty_run, StatisticsSettings(subscriptions=("gone",))),
     "top 0": (write_random_run, StatisticsSettings(by="batch", window=4, top=0)),
 }
-DEEP = CASES.keys() - {"time", "interrupted compaction"}
+DEEP = CASES.keys() - {"time"}
 ORDERED = ("traffic", "structures", "cache")
 
 

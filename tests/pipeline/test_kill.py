@@ -120,7 +120,7 @@ class Driver:
 @pytest.mark.parametrize(
     ("kills", "documents", "batch", "deliver"),
     [
-        (3, 45, 15, "segments"),
+        (1, 45, 15, "segments"),
         pytest.param(20, 2000, 80, "segments", marks=pytest.mark.deep),
         pytest.param(20, 2000, 80, "files", marks=pytest.mark.deep),
     ],

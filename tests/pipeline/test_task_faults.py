@@ -84,8 +84,14 @@ def run_stream(spark: SparkSession, spec: RunSpec) -> None:
     PipelineRun(spark, spec, lambda _: None).run_stream(threading.Event(), until_caught_up=True)
 
 
-@pytest.mark.parametrize("deep", [False, pytest.param(True, marks=pytest.mark.deep)])
-@pytest.mark.parametrize("kind", ["killed", "full disk"])
+@pytest.mark.parametrize(
+    ("kind", "deep"),
+    [
+        ("killed", False),
+        pytest.param("killed", True, marks=pytest.mark.deep),
+        pytest.param("full disk", True, marks=pytest.mark.deep),
+    ],
+)
 def test_fault_at_every_sync_of_a_task(
     spark: SparkSession, tmp_path: Path, kind: Literal["killed", "full disk"], deep: bool
 ) -> None:
