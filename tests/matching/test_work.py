@@ -102,7 +102,7 @@ def test_long_sibling_runs_fail_only_quadratic_subscriptions(engine: EngineName)
 @each_engine
 def test_shared_predicates_are_evaluated_once(engine: EngineName) -> None:
     """A hundred subscriptions with one predicate cost less than ten evaluations of it."""
-    body = sibling_elements("a", 200)
+    body = sibling_elements("a", 200).replace(b"<a>1", b"<a>7", 1)
     matcher = Matcher(engine=engine)
     for number in range(50):
         matcher.add(number, f"//a[. > 5] | /x{number}")

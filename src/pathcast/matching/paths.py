@@ -4,20 +4,27 @@
 alternative requires a set of root-to-leaf paths: its spine and the branches of its twigs, without
 values and positions. The NFA finds them, and only an alternative whose paths all occur goes on to
 the join. If an alternative is a single linear path, the NFA alone decides it (`exact`).
+
+`tested_paths` keeps the value tests at the ends of the paths: fewer documents contain these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeAlias, cast
 
 from pathcast.matching.nfa import Edge, Label
 from pathcast.xpath.syntax import Axis
-from pathcast.xpath.tree import And, Condition, Count, Exists, First, Or, Path
+from pathcast.xpath.tree import And, Condition, Count, Exists, First, Or, Path, Value
 
-__all__ = ["Requirement", "requirements"]
+__all__ = ["Requirement", "TransitionLabel", "requirements", "tested_paths"]
+
+TransitionLabel: TypeAlias = "Label | Value"
+"""A transition of the compiled NFA: an edge with a node test, or a test of the node's value."""
 
 _LabelPath = tuple[Label, ...]
+_TestedPaths = dict[tuple[TransitionLabel, ...], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +43,29 @@ def requirements(condition: Condition) -> tuple[Requirement, ...]:
 
 
 def _requirement(condition: Condition) -> Requirement:
-    collected: dict[_LabelPath, None] = {}
-    _collect(condition, (), collected)
     exact = isinstance(condition, Exists) and _is_linear(condition.path)
-    paths = tuple(collected) if len(collected) == 1 else _maximal(collected)
-    return Requirement(paths, condition, exact)
+    paths = tested_paths(condition, lambda _: False)
+    return Requirement(cast(tuple[_LabelPath, ...], paths), condition, exact)
 
 
-def _maximal(paths: Iterable[_LabelPath]) -> tuple[_LabelPath, ...]:
+def tested_paths(
+    condition: Condition, accepts: Callable[[Value], bool]
+) -> tuple[tuple[TransitionLabel, ...], ...]:
+    """Return the paths that must occur if a condition holds at the document node.
+
+    A path ends with a value test that the node at its end passes, if `accepts` the test.
+    """
+    collected: _TestedPaths = {}
+    _collect(condition, collected, accepts)
+    return tuple(collected) if len(collected) == 1 else _maximal(collected)
+
+
+def _maximal(
+    paths: Iterable[tuple[TransitionLabel, ...]],
+) -> tuple[tuple[TransitionLabel, ...], ...]:
     """Return the paths that are not a prefix of another, which implies them."""
-    codes: dict[Label, int] = {}  # tuples of small ints hash faster than tuples of labels
+    # tuples of small ints hash faster than tuples of labels
+    codes: dict[TransitionLabel, int] = {}
     coded = [
         (tuple([codes.setdefault(label, len(codes)) for label in path]), path) for path in paths
     ]
@@ -58,9 +78,9 @@ def _maximal(paths: Iterable[_LabelPath]) -> tuple[_LabelPath, ...]:
     return tuple(path for code, path in coded if code not in implied)
 
 
-def _collect(condition: Condition, base: _LabelPath, paths: dict[_LabelPath, None]) -> None:
-    """Add to `paths` those that must occur if the condition holds at a node reached by `base`."""
-    stack = [(condition, base)]
+def _collect(condition: Condition, paths: _TestedPaths, accepts: Callable[[Value], bool]) -> None:
+    """Add to `paths` those that must occur if the condition holds at the document node."""
+    stack: list[tuple[Condition, _LabelPath]] = [(condition, ())]
     while stack:
         current, start = stack.pop()
         match current:
@@ -69,20 +89,27 @@ def _collect(condition: Condition, base: _LabelPath, paths: dict[_LabelPath, Non
             case Exists(path=path):
                 _follow(path, start, paths, stack)
             case First(path=path, value=value) if not value.holds(""):
-                _follow(path, start, paths, stack)
+                end = _follow(path, start, paths, stack)
+                if end is not None:
+                    stack.append((value, end))
             case Count(path=path) if not current.holds(0):
                 _follow(path, start, paths, stack)
+            case Value() if start and accepts(current):
+                paths[*start, current] = None
 
 
 def _follow(
     path: Path,
     start: _LabelPath,
-    paths: dict[_LabelPath, None],
+    paths: _TestedPaths,
     stack: list[tuple[Condition, _LabelPath]],
-) -> None:
-    """Add the labels of a path, as far as edges express it; push its steps' conditions."""
+) -> _LabelPath | None:
+    """Add the labels of a path, as far as edges express it; push its steps' conditions.
+
+    Return the labels, None if they do not express the whole path.
+    """
     labels = () if path.absolute else start
-    deep = False
+    deep = complete = False
     for step in path.steps:
         if step.axis is Axis.DESCENDANT_OR_SELF:
             if not step.is_double_slash or deep:
@@ -97,8 +124,11 @@ def _follow(
         deep = False
         labels = (*labels, Label(edge, step.test))
         stack += [(condition, labels) for condition in step.conditions]
+    else:
+        complete = not deep
     if labels:
         paths[labels] = None
+    return labels if complete else None
 
 
 def _is_linear(path: Path) -> bool:

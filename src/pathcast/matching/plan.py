@@ -6,7 +6,7 @@
 - *twig*: a tree of branches, decided by a twig join. A value test at an inner node is a branch of
   its own, whose only label is the test.
 - *general*: everything else (`or` inside predicates, `not()`, positions, counts). The NFA finds its
-  required paths, then the evaluator decides the condition.
+  required paths and their value tests, then the evaluator decides the condition.
 
 >>> from pathcast.xpath import parse
 >>> alternatives = plan(parse("//a[b]/c | //a[@x = 1] | //a[2]").condition)
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pathcast.matching.nfa import Edge, Label
-from pathcast.matching.paths import requirements
+from pathcast.matching.paths import TransitionLabel, requirements, tested_paths
 from pathcast.xpath.numbers import number
 from pathcast.xpath.syntax import Axis
 from pathcast.xpath.tree import And, Condition, Exists, Path, Value, ValueKind
@@ -36,9 +36,6 @@ __all__ = [
     "linear_path",
     "plan",
 ]
-
-TransitionLabel: TypeAlias = "Label | Value"
-"""A transition of the compiled NFA: an edge with a node test, or a test of the node's value."""
 
 _MAX_TWIG_DEPTH = 100  # branch points on one path; deeper twigs go to the evaluator
 
@@ -65,7 +62,7 @@ class TwigAlternative:
 
 @dataclass(frozen=True, slots=True)
 class GeneralAlternative:
-    paths: tuple[tuple[Label, ...], ...]
+    paths: tuple[tuple[TransitionLabel, ...], ...]
 
 
 Alternative: TypeAlias = ExactAlternative | TwigAlternative | GeneralAlternative
@@ -77,7 +74,9 @@ def plan(condition: Condition) -> tuple[Alternative, ...]:
     for requirement in requirements(condition):
         branches = _branches(requirement.condition, top=True)
         if not branches or _too_deep(branches):
-            alternatives.append(GeneralAlternative(requirement.paths))
+            alternatives.append(
+                GeneralAlternative(tested_paths(requirement.condition, _is_indexable))
+            )
         elif len(branches) == 1 and not branches[0].branches:
             alternatives.append(ExactAlternative(branches[0].labels))
         else:
@@ -128,7 +127,7 @@ def _is_indexable(value: Value) -> bool:
     """Whether the value index supports a test. NaN has no position in its order."""
     if value.kind is ValueKind.NUMBER:
         return not math.isnan(number(value.operand))
-    return value.kind is ValueKind.STRING
+    return value.kind is not ValueKind.LENGTH
 
 
 def _branch(path: Path) -> Branch | None:

@@ -104,7 +104,8 @@ def _key_paths(alternatives: Iterable[tuple[str, Any]], encoder: PlanEncoder) ->
 def _required_paths(form: str, codes: Any) -> Iterator[_PathCodes]:
     """Yield the required paths of a saved alternative."""
     if form == "general":
-        yield from codes
+        for path in codes:
+            yield tuple([label for label in path if label & _EDGE_MASK != _VALUE_EDGE])
         return
     stack = [((), (codes, ()))] if form == "exact" else [((), branch) for branch in codes]
     while stack:

@@ -33,7 +33,12 @@ __all__ = [
 ]
 
 _INT64_LIMIT: Final = 1 << 63
-_OPERATORS: Final = {"string": ("=", "!="), "number": ("=", "!=", "<", "<=", ">", ">=")}
+_OPERATORS: Final = {
+    "string": ("=", "!="),
+    "number": ("=", "!=", "<", "<=", ">", ">="),
+    "contains": ("",),
+    "starts-with": ("",),
+}
 
 
 def ids_to_json(ids: Iterable[Id]) -> list[str | int | list[str]]:
@@ -95,6 +100,8 @@ def _value_test(value: Any) -> tuple[str, str, str]:
         case [str(kind), str(op), str(operand)] if op in _OPERATORS.get(kind, ()):
             if kind == "number" and not _is_canonical_number(operand):
                 reject("a value test with an invalid number")
+            if not op and not operand:
+                reject("a value test without a keyword")
         case _:
             reject("a value test that is not a kind, an operator and an operand")
     return kind, op, operand

@@ -27,6 +27,7 @@ cdef class LazyDfa:
     cdef uint64_t serial  # unique among all lazy DFAs and rebindings of the process
     cdef int32_t value_string  # the value that `advance` tests: its number among the operands
     cdef int32_t value_rank  # and its rank among the numeric constants
+    cdef int32_t value_keyword_label  # the label of a keyword that it contains
     cdef readonly uint64_t hits
     cdef readonly uint64_t misses
     cdef readonly uint64_t flushes
@@ -56,7 +57,7 @@ cdef class LazyDfa:
     cdef int _follow_attribute_edges(
         self, int32_t path, const int32_t *tests, int count
     ) except -1 nogil
-    cdef int _follow_value_edges(self, int32_t path, bint numeric) except -1 nogil
+    cdef int _follow_value_edges(self, int32_t path, int32_t kind) except -1 nogil
     cdef int _follow_ranges(self, int32_t at, int32_t end, bint numeric) except -1 nogil
     cdef int32_t _loop_set(
         self, int32_t path, int32_t symbol, const int32_t *tests, int count

@@ -53,8 +53,16 @@ from pathcast.matching.compiled.core.path_table cimport (
     PathHot,
     PathTable,
     class_slot,
+    value_test_kind,
 )
-from pathcast.matching.compiled.core.predicates cimport LESS, NOT_A_NUMBER, RangeTest, holds
+from pathcast.matching.compiled.core.predicates cimport (
+    KEYWORD_TEST,
+    LESS,
+    NOT_A_NUMBER,
+    NUMBER_TEST,
+    RangeTest,
+    holds,
+)
 from pathcast.matching.compiled.core.state_set_table cimport (
     StateSetCold,
     StateSetHot,
@@ -206,9 +214,7 @@ cdef class LazyDfa:
             self.caching = False
         self.reached_sets.size = 0
         if symbol >= VALUE_SYMBOL:
-            self._follow_value_edges(
-                path, symbol & NAME_MASK > self.paths.cold[path].string_count
-            )
+            self._follow_value_edges(path, value_test_kind(&self.paths.cold[path], symbol))
             own_set = self.sets.finish()
         else:
             count = self._tests_of(symbol, tests)
@@ -349,15 +355,17 @@ cdef class LazyDfa:
                 state += 1
         return 0
 
-    cdef int _follow_value_edges(self, int32_t path, bint numeric) except -1 nogil:
-        """Add the targets of the string or numeric tests that the current value passes."""
+    cdef int _follow_value_edges(self, int32_t path, int32_t kind) except -1 nogil:
+        """Add the targets of the tests of a kind that the current value passes."""
         cdef int32_t label = -1, index, target, at
         cdef const PathHot *hot = &self.paths.hot[path]
         cdef const StateSetCold *state_set
         cdef const NfaState *nfa_state
         cdef const int32_t *state
         cdef const int32_t *end
-        if numeric:
+        if kind == KEYWORD_TEST:
+            label = self.value_keyword_label
+        elif kind == NUMBER_TEST:
             if self.value_rank != NOT_A_NUMBER and self.value_rank & 1:
                 label = self.nfa.values.number_labels.at[self.value_rank >> 1]
         elif self.value_string >= 0:
@@ -376,10 +384,14 @@ cdef class LazyDfa:
                         )
                         if target >= 0:
                             self.sets.add_state(target)
-                    at = find(&self.nfa.range_starts, pack_key(state[0], 0))
+                    at = -1
+                    if kind != KEYWORD_TEST:
+                        at = find(&self.nfa.range_starts, pack_key(state[0], 0))
                     if at >= 0:
                         self._follow_ranges(
-                            at, at + find(&self.nfa.range_counts, pack_key(state[0], 0)), numeric
+                            at,
+                            at + find(&self.nfa.range_counts, pack_key(state[0], 0)),
+                            kind == NUMBER_TEST,
                         )
                 state += 1
         return 0

@@ -50,7 +50,7 @@ cdef class CompiledNfa:
     cdef RangeTest *ranges
     cdef IntMap range_starts  # state -> its range tests in `ranges`
     cdef IntMap range_counts
-    cdef IntMap operands  # value test -> its operand << 1, | 1 if it is the rank of a number
+    cdef IntMap operands  # value test -> its operand, see `ValueIndex.operand`
     cdef NameTable names
     cdef readonly bint simple  # linear paths of elements only: no attributes, texts, values, twigs
     cdef readonly ValueIndex values

@@ -215,7 +215,8 @@ cdef class CompiledNfa:
         return (*climb, levels)
 
     def _leaf_rarity(self):
-        """Estimate how rare each leaf is: value tests score most, then names, then depth."""
+        """Estimate how rare each leaf is: equalities score most, then other value tests, then
+        names, then depth."""
         cdef int32_t state, label, score
         cdef const int32_t *kinds = (<Vocabulary>self.vocabulary).kinds.at
         scores = []
@@ -225,7 +226,8 @@ cdef class CompiledNfa:
             while state:
                 label = self.labels.at[state]
                 if label & EDGE_MASK == VALUE:
-                    score += 100
+                    test = self.vocabulary.value_tests[label >> EDGE_BITS]
+                    score += 100 if test[1] == "=" else 50
                 else:
                     score += 1 + 4 * (
                         kinds[label >> EDGE_BITS] in (NAME_KEY, QUALIFIED_NAME_KEY)
@@ -396,7 +398,10 @@ cdef class CompiledNfa:
         return 0
 
     cdef int _index_values(self, Vocabulary vocabulary, dict tests) except -1:
-        """Index the value tests; group the range tests (all but equalities) by state."""
+        """Index the value tests; group the range tests by state.
+
+        Those are all but equalities and keyword tests, which have no operator.
+        """
         cdef int32_t at = 0
         value_tests = [vocabulary.value_tests[code] for code in tests]
         self.values = ValueIndex(value_tests, [code << EDGE_BITS | VALUE for code in tests])
@@ -408,7 +413,7 @@ cdef class CompiledNfa:
             )
         tests_by_parent = defaultdict(list)
         for code, states in tests.items():
-            if vocabulary.value_tests[code][1] != "=":
+            if vocabulary.value_tests[code][1] not in ("=", ""):
                 for state in states:
                     tests_by_parent[self.parents.at[state]].append(
                         (state, vocabulary.value_tests[code])

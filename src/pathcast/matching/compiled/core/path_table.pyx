@@ -30,7 +30,7 @@ from pathcast.matching.compiled.core.nfa cimport (
     CompiledNfa,
     NfaState,
 )
-from pathcast.matching.compiled.core.predicates cimport NOT_A_NUMBER
+from pathcast.matching.compiled.core.predicates cimport KEYWORD_TEST, NOT_A_NUMBER, NUMBER_TEST
 from pathcast.matching.compiled.core.state_set_table cimport StateSetCold, StateSetTable
 from pathcast.vectors cimport IntVector, append, find, free_vector, grow, pack_key, push, reserve
 
@@ -258,12 +258,13 @@ cdef class PathTable:
 
     cdef int _find_operands(self, int32_t path) except -1 nogil:
         """List the distinct constants that value tests at the path compare with, sorted."""
-        cdef IntVector strings, ranks
+        cdef IntVector strings, ranks, keywords
+        cdef IntVector *operands
         cdef const StateSetCold *state_set
         cdef const int32_t *side_state
         cdef const NfaState *nfa_state
         cdef int32_t index, side, successor, operand
-        strings = ranks = IntVector(NULL, 0, 0)
+        strings = ranks = keywords = IntVector(NULL, 0, 0)
         try:
             for index in range(self.hot[path].set_count):
                 state_set = &self.sets.cold[self.set_lists.at[self.hot[path].sets_at + index]]
@@ -279,16 +280,24 @@ cdef class PathTable:
                                 &self.nfa.operands,
                                 pack_key(self.nfa.states[successor].label >> EDGE_BITS, 0),
                             )
-                            push(&ranks if operand & 1 else &strings, operand >> 1)
+                            operands = &strings
+                            if operand & 3 == NUMBER_TEST:
+                                operands = &ranks
+                            elif operand & 3 == KEYWORD_TEST:
+                                operands = &keywords
+                            push(operands, operand >> 2)
             self.cold[path].string_count = sort_unique(&strings)
             self.cold[path].number_count = sort_unique(&ranks)
+            self.cold[path].keyword_count = sort_unique(&keywords)
             self.cold[path].operands_at = self.ints.size
             append(&self.ints, strings.at, strings.size)
             append(&self.ints, ranks.at, ranks.size)
-            self._push_empty_slots(3 + strings.size + 2 * ranks.size)  # see `number_class`
+            append(&self.ints, keywords.at, keywords.size)
+            self._push_empty_slots(3 + strings.size + 2 * ranks.size + keywords.size)
         finally:
             free_vector(&strings)
             free_vector(&ranks)
+            free_vector(&keywords)
         return 0
 
     cdef int _push_empty_slots(self, Py_ssize_t count) except -1 nogil:
@@ -320,6 +329,22 @@ cdef class PathTable:
             return VALUE_SYMBOL | (1 + strings)
         low = sorted_index(operands, count, rank)
         return VALUE_SYMBOL | (2 + strings + 2 * low + (low < count and operands[low] == rank))
+
+    cdef int32_t keyword_class(self, int32_t path, int32_t keyword) noexcept nogil:
+        """Return the symbol of a keyword that was found in a value, -1 if the path lacks it.
+
+        The classes follow those of numbers.
+        """
+        cdef int32_t strings = self.cold[path].string_count
+        cdef int32_t numbers = self.cold[path].number_count
+        cdef int32_t count = self.cold[path].keyword_count
+        cdef const int32_t *keywords = (
+            self.ints.at + self.cold[path].operands_at + strings + numbers
+        )
+        cdef int32_t place = sorted_index(keywords, count, keyword)
+        if place == count or keywords[place] != keyword:
+            return -1
+        return VALUE_SYMBOL | (3 + strings + 2 * numbers + place)
 
 
 cdef int32_t sorted_index(const int32_t *sorted, int32_t count, int32_t value) noexcept nogil:

@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t
 
+from pathcast.matching.compiled.core.keywords cimport KeywordIndex
 from pathcast.matching.compiled.core.strings cimport StringTable
 from pathcast.vectors cimport IntVector
 
@@ -10,6 +11,11 @@ cdef enum ComparisonOp:
     LESS_OR_EQUAL = 3
     GREATER = 4
     GREATER_OR_EQUAL = 5
+
+cdef enum ValueTestKind:
+    STRING_TEST = 0
+    NUMBER_TEST = 1
+    KEYWORD_TEST = 2
 
 cdef enum:
     NOT_A_NUMBER = -1  # the rank of a value that is no number
@@ -25,6 +31,7 @@ cdef struct RangeTest:
 
 
 cdef class ValueIndex:
+    cdef KeywordIndex keywords
     cdef StringTable strings
     cdef IntVector string_labels
     cdef IntVector number_labels

@@ -6,6 +6,9 @@ Two values are in one class if no test tells them apart. Two small ints identify
 - `rank`: its position among the sorted constants of numeric tests. 2i+1 is constant i itself, 2i
   lies between constant i-1 and constant i, -1 is not a number.
 
+`contains` and `starts-with` tests do not take part in the class: a value passes any number of them
+(see `keywords`).
+
 So a value costs one hash look-up and one binary search, whatever the number of tests. The lazy DFA
 computes the tests that a class satisfies once, and caches them like any other transition. It finds
 equalities by label; the other tests of a state are sorted so that those that hold come first.
@@ -21,6 +24,7 @@ from libc.math cimport isnan
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 
+from pathcast.matching.compiled.core.keywords cimport KeywordIndex
 from pathcast.matching.compiled.core.numbers cimport number_of
 from pathcast.matching.compiled.core.strings cimport (
     add_string,
@@ -59,6 +63,7 @@ cdef class ValueIndex:
         if self.constants == NULL:
             raise MemoryError
         self.constant_count = <int32_t>len(constants)
+        self.keywords = KeywordIndex(tests, labels)
         for index in range(self.constant_count):
             self.constants[index] = constants[index]
             push(&self.number_labels, -1)
@@ -66,6 +71,8 @@ cdef class ValueIndex:
             if kind == "number":
                 if op == "=":
                     self.number_labels.at[self.rank(float.fromhex(operand)) >> 1] = label
+                continue
+            if kind != "string":
                 continue
             text = operand.encode()
             index = add_string(&self.strings, text, len(text), 0)
@@ -103,18 +110,22 @@ cdef class ValueIndex:
         return 2 * low + (low < self.constant_count and self.constants[low] == value)
 
     cdef int32_t operand(self, tuple test) except -1:
-        """Return the operand of a test: string number << 1, or rank << 1 | 1."""
+        """Return the operand of a test: its number, rank or keyword << 2 | its `ValueTestKind`."""
         cdef bytes text
+        cdef int32_t keyword
         kind, _, operand = test
         if kind == "number":
-            return self.rank(float.fromhex(operand)) << 1 | 1
-        text = operand.encode()
-        return find_string(&self.strings, text, len(text), 0) << 1
+            return self.rank(float.fromhex(operand)) << 2 | NUMBER_TEST
+        if kind == "string":
+            text = operand.encode()
+            return find_string(&self.strings, text, len(text), 0) << 2 | STRING_TEST
+        keyword = self.keywords.number(kind, operand)
+        return keyword << 2 | KEYWORD_TEST
 
     cdef RangeTest range_test(self, int32_t state, tuple test) except *:
         """Return a test that is not an equality, with the target of its edge."""
         cdef int32_t operand = self.operand(test)
-        return RangeTest(state, _OPS[test[1]], operand & 1, operand >> 1)
+        return RangeTest(state, _OPS[test[1]], operand & 3 == NUMBER_TEST, operand >> 2)
 
     @property
     def memory(self):
@@ -123,6 +134,7 @@ cdef class ValueIndex:
             strings_bytes(&self.strings)
             + 12 * self.constant_count
             + 4 * self.string_labels.capacity
+            + self.keywords.memory
         )
 
 

@@ -7,6 +7,7 @@ from pathcast.matching.compiled.core.nfa cimport CompiledNfa
 from pathcast.matching.compiled.core.node_table cimport NodeTable
 from pathcast.matching.compiled.core.path_table cimport PathTable
 from pathcast.matching.compiled.core.state_set_table cimport StateSetTable
+from pathcast.matching.compiled.core.strings cimport TextView
 from pathcast.vectors cimport IntVector
 
 
@@ -43,6 +44,9 @@ cdef class Traversal:
     cdef uint64_t *multi_hit  # a bit per leaf that several nodes reached
     cdef Py_ssize_t leaf_words
     cdef IntVector undecided  # plans that need a join
+    cdef IntVector keyword_stamps  # keyword -> the last value that contains it
+    cdef uint32_t keyword_stamp  # number of the current value
+    cdef IntVector keywords_found  # in the current value
     # outputs; the caller sets them
     cdef uint64_t *bits
     cdef uint64_t *hops  # NULL: collect subscription numbers
@@ -83,4 +87,6 @@ cdef class Traversal:
         self, NodeTable nodes, tree.xmlNode *node, int32_t parent, int32_t path
     ) except -1 nogil
     cdef int _test_value(self, NodeTable nodes, int32_t row, int32_t path) except -1 nogil
+    cdef int _test_keywords(self, int32_t row, int32_t path, TextView text) except -1 nogil
+    cdef int _clear_keyword_stamps(self) except -1 nogil
     cdef int _value_step(self, int32_t row, int32_t path, int32_t symbol) except -1 nogil

@@ -72,8 +72,11 @@ cdef class Traversal:
         self.multi_hit = <uint64_t *>calloc(<size_t>self.leaf_words, sizeof(uint64_t))
         if self.leaf_hits == NULL or self.hit == NULL or self.multi_hit == NULL:
             raise MemoryError
+        self._clear_keyword_stamps()
 
     def __dealloc__(self):
+        free_vector(&self.keyword_stamps)
+        free_vector(&self.keywords_found)
         free(self.leaf_hits)
         free(self.hit)
         free(self.multi_hit)
@@ -93,6 +96,7 @@ cdef class Traversal:
             return False
         self.dfa.rebind(nfa)
         self.nfa = nfa
+        self._clear_keyword_stamps()
         self.leader_serial = 0
         self.name_cache.clear()
         return True
@@ -496,6 +500,42 @@ cdef class Traversal:
             rank = self.nfa.values.rank_of_text(text.at, text.size)
             self.dfa.value_rank = rank
             self._value_step(row, path, self.paths.number_class(path, rank))
+        if self.paths.cold[path].keyword_count:
+            self._test_keywords(row, path, text)
+        return 0
+
+    cdef int _test_keywords(self, int32_t row, int32_t path, TextView text) except -1 nogil:
+        """Take the transition of a node on each keyword of its string-value."""
+        cdef Py_ssize_t at
+        cdef int32_t keyword, symbol
+        self.keyword_stamp += 1
+        if self.keyword_stamp == 0:  # the counter wrapped: old stamps are invalid
+            self._clear_keyword_stamps()
+            self.keyword_stamp = 1
+        self.keywords_found.size = 0
+        self.nfa.values.keywords.search(
+            text.at,
+            text.size,
+            <uint32_t *>self.keyword_stamps.at,
+            self.keyword_stamp,
+            &self.keywords_found,
+        )
+        for at in range(self.keywords_found.size):
+            keyword = self.keywords_found.at[at]
+            symbol = self.paths.keyword_class(path, keyword)
+            if symbol >= 0:
+                self.dfa.value_keyword_label = self.nfa.values.keywords.labels.at[keyword]
+                self._value_step(row, path, symbol)
+        return 0
+
+    cdef int _clear_keyword_stamps(self) except -1 nogil:
+        """Ensure a stamp of 0 for every keyword."""
+        cdef Py_ssize_t count = self.nfa.values.keywords.count
+        self.keyword_stamps.size = 0
+        reserve(&self.keyword_stamps, count)
+        if count:
+            memset(self.keyword_stamps.at, 0, <size_t>count * sizeof(int32_t))
+        self.keyword_stamps.size = count
         return 0
 
     cdef int _value_step(self, int32_t row, int32_t path, int32_t symbol) except -1 nogil:
