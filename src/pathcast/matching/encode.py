@@ -14,7 +14,7 @@ names a node test (`code`) or, with the edge `_VALUE`, a value test (`value`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from pathcast.matching.nfa import Edge, Label
@@ -29,7 +29,14 @@ from pathcast.xpath.numbers import number
 from pathcast.xpath.syntax import NO_TARGET, Test, TestKind
 from pathcast.xpath.tree import Value, ValueKind
 
-__all__ = ["FIRST_NAME_CODE", "LabelVocabulary", "PlainVocabulary", "PlanEncoder", "path_text"]
+__all__ = [
+    "FIRST_NAME_CODE",
+    "LabelVocabulary",
+    "PlainVocabulary",
+    "PlanEncoder",
+    "decode_test",
+    "path_text",
+]
 
 FIRST_NAME_CODE = 6
 """Test codes below this stand for tests without a name: `*`, `node()`, `text()` ..."""
@@ -163,19 +170,24 @@ class PlanEncoder:
     def decode(self, labels: Iterable[int]) -> tuple[Label, ...]:
         """Return the path that codes (without value tests) stand for."""
         return tuple(
-            Label(_EDGES[label & (1 << _EDGE_BITS) - 1], self._decode_test(label >> _EDGE_BITS))
+            Label(
+                _EDGES[label & (1 << _EDGE_BITS) - 1],
+                decode_test(label >> _EDGE_BITS, self.vocabulary.keys),
+            )
             for label in labels
         )
 
-    def _decode_test(self, code: int) -> Test:
-        if code in _NAMELESS_TESTS:
-            return _NAMELESS_TESTS[code]
-        key = self.vocabulary.keys[code]
-        if key.startswith("?"):
-            return Test(TestKind.INSTRUCTION, key[1:])
-        if key.startswith("{") and key.endswith("}*"):
-            return Test(TestKind.ANY_IN, key[1:-2])
-        return Test(TestKind.NAME, key)
+
+def decode_test(code: int, keys: Sequence[str]) -> Test:
+    """Return the node test of a code; `keys` are those of its vocabulary."""
+    if code in _NAMELESS_TESTS:
+        return _NAMELESS_TESTS[code]
+    key = keys[code]
+    if key.startswith("?"):
+        return Test(TestKind.INSTRUCTION, key[1:])
+    if key.startswith("{") and key.endswith("}*"):
+        return Test(TestKind.ANY_IN, key[1:-2])
+    return Test(TestKind.NAME, key)
 
 
 def path_text(path: Iterable[Label]) -> tuple[str, dict[str, str]]:

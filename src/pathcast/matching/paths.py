@@ -1,6 +1,7 @@
 """Required paths: the linear paths that a document must contain for a condition to hold.
 
-`requirements` splits a condition into alternatives, the operands of its outermost `or`. Each
+`requirements` splits a condition into alternatives, the operands of its outermost `or`. An `or` in
+a predicate moves outward, if that gives few alternatives: `//a[b or c]` is `//a[b] | //a[c]`. Each
 alternative requires a set of root-to-leaf paths: its spine and the branches of its twigs, without
 values and positions. The NFA finds them, and only an alternative whose paths all occur goes on to
 the join. If an alternative is a single linear path, the NFA alone decides it (`exact`).
@@ -10,19 +11,34 @@ the join. If an alternative is a single linear path, the NFA alone decides it (`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TypeAlias, cast
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
+from typing import TypeAlias, TypeVar, cast
 
 from pathcast.matching.nfa import Edge, Label
 from pathcast.xpath.syntax import Axis
-from pathcast.xpath.tree import And, Condition, Count, Exists, First, Or, Path, Value
+from pathcast.xpath.tree import And, Condition, Count, Exists, First, Or, Path, Step, Value
 
-__all__ = ["Requirement", "TransitionLabel", "requirements", "tested_paths"]
+__all__ = [
+    "MAX_ALTERNATIVES",
+    "Requirement",
+    "TransitionLabel",
+    "maximal_paths",
+    "products",
+    "requirements",
+    "tested_paths",
+]
+
+MAX_ALTERNATIVES = 64
+"""How many conditions replace one with `or` in its predicates."""
 
 TransitionLabel: TypeAlias = "Label | Value"
 """A transition of the compiled NFA: an edge with a node test, or a test of the node's value."""
 
+_Label = TypeVar("_Label")
+_Part = TypeVar("_Part")
 _LabelPath = tuple[Label, ...]
 _TestedPaths = dict[tuple[TransitionLabel, ...], None]
 
@@ -39,7 +55,40 @@ class Requirement:
 def requirements(condition: Condition) -> tuple[Requirement, ...]:
     """Return the alternatives of a condition at the document node."""
     parts = condition.parts if isinstance(condition, Or) else (condition,)
-    return tuple(_requirement(part) for part in parts)
+    return tuple(_requirement(choice) for part in parts for choice in _distribute(part))
+
+
+def _distribute(condition: Condition) -> Sequence[Condition]:
+    """Return conditions of which one holds wherever the given one holds, and vice versa.
+
+    Each `or` in predicates without positions is distributed, if that gives few conditions.
+    """
+    match condition:
+        case Or(parts=parts):
+            choices = [choice for part in parts for choice in _distribute(part)]
+        case And(parts=parts):
+            operands = products([_distribute(part) for part in parts])
+            return [And(chosen) for chosen in operands] or (condition,)
+        case Exists(path=path):
+            steps = products([_distribute_step(step) for step in path.steps])
+            return [Exists(replace(path, steps=chosen)) for chosen in steps] or (condition,)
+        case _:
+            return (condition,)
+    return choices if len(choices) <= MAX_ALTERNATIVES else (condition,)
+
+
+def _distribute_step(step: Step) -> Sequence[Step]:
+    if not step.conditions or step.positional:
+        return (step,)
+    choices = products([_distribute(condition) for condition in step.conditions])
+    return [replace(step, conditions=chosen) for chosen in choices] or (step,)
+
+
+def products(choices: Sequence[Sequence[_Part]]) -> Sequence[tuple[_Part, ...]]:
+    """Return the combinations of one choice from each sequence; none if it is one or too many."""
+    if not 1 < prod(map(len, choices)) <= MAX_ALTERNATIVES:
+        return ()
+    return tuple(product(*choices))
 
 
 def _requirement(condition: Condition) -> Requirement:
@@ -57,15 +106,13 @@ def tested_paths(
     """
     collected: _TestedPaths = {}
     _collect(condition, collected, accepts)
-    return tuple(collected) if len(collected) == 1 else _maximal(collected)
+    return tuple(collected) if len(collected) == 1 else maximal_paths(collected)
 
 
-def _maximal(
-    paths: Iterable[tuple[TransitionLabel, ...]],
-) -> tuple[tuple[TransitionLabel, ...], ...]:
+def maximal_paths(paths: Iterable[tuple[_Label, ...]]) -> tuple[tuple[_Label, ...], ...]:
     """Return the paths that are not a prefix of another, which implies them."""
     # tuples of small ints hash faster than tuples of labels
-    codes: dict[TransitionLabel, int] = {}
+    codes: dict[_Label, int] = {}
     coded = [
         (tuple([codes.setdefault(label, len(codes)) for label in path]), path) for path in paths
     ]

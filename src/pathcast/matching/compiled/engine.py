@@ -32,6 +32,7 @@ from pathcast.matching.compiled.core.evaluator.evaluate import ConditionProgram,
 from pathcast.matching.compiled.core.labels import LinearPaths, Vocabulary
 from pathcast.matching.compiled.core.match_context import MatchContext
 from pathcast.matching.compiled.core.node_table import count_byte
+from pathcast.matching.compiled.core.pattern_plans import PlannedReader
 from pathcast.matching.compiled.tiers import (
     MatchView,
     NonLinearPlan,
@@ -49,6 +50,8 @@ from pathcast.matching.plan import linear_path, plan
 from pathcast.matching.residual import Check, Residuals
 from pathcast.matching.snapshot import SavedPattern, Snapshot, snapshot_ints, to_saved_pattern
 from pathcast.xpath import parse
+from pathcast.xpath.namespaces import check_namespace
+from pathcast.xpath.tree import Condition
 
 __all__ = ["CompiledEngine"]
 
@@ -79,6 +82,7 @@ class CompiledEngine:
     def _start_empty(self) -> None:
         self._vocabulary = Vocabulary()
         self._encoder = PlanEncoder(self._vocabulary)
+        self._reader = PlannedReader(self._vocabulary)
         self._paths = LinearPaths(self._vocabulary)
         self._alive = bytearray(64)
         self._tiers = Tiers(self._paths, self._make_plan)
@@ -107,25 +111,54 @@ class CompiledEngine:
         self, xpath: str, namespaces: Mapping[str, str] | None, hop: int, allow_expensive: bool
     ) -> bool:
         """Add what `LinearPaths.read` cannot parse; return whether it is linear nonetheless."""
-        pattern = parse(xpath, namespaces)
-        check = self._residuals.admit(pattern, xpath, allow_expensive)
-        key = (pattern.text, pattern.namespaces)
-        number = self._entry_numbers.get(key)
-        if number is None:
-            alternatives = plan(pattern.condition)
-            path = None if check else linear_path(alternatives)
+        if self._read(xpath, namespaces):
+            path = self._reader.linear_path()
             if path is not None:
-                self._paths.add(self._encoder.encode_path(path), hop)
+                self._paths.add(path, hop)
                 return True
-            number = self._next_entry
-            self._next_entry += 1
-            self._entries[number] = PatternEntry(
-                key, self._encoder.encode_plan(alternatives), check
-            )
-            self._entry_numbers[key] = number
+            key = self._reader.text()
+            number = self._entry_numbers.get(key)
+            if number is None:
+                number = self._add_entry(key, self._reader.plan(), None)
+        else:
+            pattern = parse(xpath, namespaces)
+            check = self._residuals.admit(pattern, xpath, allow_expensive)
+            key = (pattern.text, pattern.namespaces)
+            number = self._entry_numbers.get(key)
+            if number is None:
+                alternatives = plan(pattern.condition)
+                linear = None if check else linear_path(alternatives)
+                if linear is not None:
+                    self._paths.add(self._encoder.encode_path(linear), hop)
+                    return True
+                number = self._add_entry(key, self._encoder.encode_plan(alternatives), check)
         self._paths.add((), hop, number)
         self._entries[number].live += 1
         return False
+
+    def _read(self, xpath: str, namespaces: Mapping[str, str] | None) -> bool:
+        """Read an expression without the XPath parser; return False if that is impossible."""
+        if type(xpath) is not str:
+            return False
+        for prefix, uri in (namespaces or {}).items():
+            check_namespace(prefix, uri)
+        return self._reader.read(xpath, dict(namespaces) if namespaces else None)
+
+    def _add_entry(
+        self, key: PatternKey, alternatives: list[tuple[str, object]], check: Check | None
+    ) -> int:
+        number = self._next_entry
+        self._next_entry += 1
+        self._entries[number] = PatternEntry(key, alternatives, check)
+        self._entry_numbers[key] = number
+        return number
+
+    def _condition(self, key: PatternKey) -> Condition:
+        """Return the condition of a pattern: patterns are large, and few are ever needed."""
+        text, namespaces = key
+        if self._reader.read(text, dict(namespaces)):
+            return self._reader.condition()
+        return parse(text, dict(namespaces)).condition
 
     def _set_alive(self, number: int) -> None:
         """Set the bit of a subscription; growing copies the bits, so views keep theirs."""
@@ -171,7 +204,7 @@ class CompiledEngine:
             entry = plan.entries[number] = self._entries[number]
             plan.groups.append((number, members, entry.check is not None, entry.alternatives))
             if entry.needs_evaluation:
-                plan.handles[number] = plan.conditions.add(entry.condition())
+                plan.handles[number] = plan.conditions.add(self._condition(entry.key))
         return plan
 
     def snapshot(self) -> Snapshot:

@@ -1,0 +1,6 @@
+from pathcast.matching.compiled.core.pattern_arena import PatternArena
+
+class PatternReader(PatternArena):
+    root: int
+    def read(self, text: str, namespaces: dict[str, str] | None = None) -> bool: ...
+    def text(self) -> tuple[str, tuple[tuple[str, str], ...]]: ...
