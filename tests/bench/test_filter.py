@@ -55,13 +55,16 @@ class HopsFromMatches(Matcher):
 @pytest.mark.parametrize(
     ("name", "count"),
     {
+        "fixed": 2,
         "linear": 6,
         "hops": 3,
         "mixed": 2,
-        "cold": 1,
+        "selective": 2,
+        "keywords": 14,
+        "cold": 2,
         "loop": 3,
         "churn": 1,
-        "load": 1,
+        "load": 3,
         "memory": 1,
         "processes": 1,
     }.items(),

@@ -6,6 +6,9 @@ depths up to 10, a document of the news schema matches 41% of the first 1,000, 2
 from the first 100,000 of the stream and match like those; the million is the stream itself. (Walks
 of maximal depth, the preset miliaraki2008-nitf, would match 3.5% of a million.)
 
+Alerts (`alerts`) have one to three value predicates and match rarely. Templates are subscriptions
+that differ in their constants only.
+
 A mixed set has a third each of linear paths, paths with one value predicate, and twigs of two and
 three branches. Generated texts are kept, because twigs take long to generate, and their fingerprint
 is recorded.
@@ -13,10 +16,12 @@ is recorded.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
+from pathcast.bench.filter.alerts import alert_documents, alert_subscriptions
 from pathcast.bench.report import fingerprint
 from pathcast.errors import WorkloadError
 from pathcast.generators.documents import DocumentOptions, Documents
@@ -32,6 +37,8 @@ _VALUES = replace(_LINEAR, predicate=1.0)
 _TWIGS = tuple(
     replace(_LINEAR, branching="query", branch=1.0, branches=branches) for branches in (2, 3)
 )
+_CONSTANTS = 10  # of each template
+_CONSTANT = re.compile(r"\b[0-9]+(?:\.[0-9]+)?\b|(?<=')[^']*(?=')")
 
 
 class _TextStream:
@@ -92,13 +99,47 @@ class FilterInputs:
         assert len(set(texts)) == count, "the subscriptions must be distinct"
         return self._record(f"mixed, {count:,}", texts)
 
+    def alerts(self, count: int) -> list[str]:
+        """Return selective subscriptions."""
+        return self._record(f"alerts, {count:,}", alert_subscriptions(count))
+
+    def alert_documents(self, count: int) -> list[bytes]:
+        return self.record_documents(f"documents of alerts, {count:,}", alert_documents(count))
+
+    def templates(self, count: int) -> list[str]:
+        """Return subscriptions with predicates: ten constants each for a tenth of the shapes."""
+        shapes = self._shapes(_VALUES, max(1, count // _CONSTANTS))
+        texts = [
+            _CONSTANT.sub(str(100 + number), shape)
+            for shape in shapes
+            for number in range(_CONSTANTS)
+        ]
+        return self._record(f"templates, {count:,}", texts[:count])
+
+    def distinct_shapes(self, count: int) -> list[str]:
+        """Return subscriptions with predicates, no two of which differ in constants only."""
+        values = self._shapes(_VALUES, count - count // 2)
+        return self._record(f"shapes, {count:,}", values + self._shapes(_TWIGS[0], count // 2))
+
+    def _shapes(self, options: SubscriptionOptions, count: int) -> list[str]:
+        shapes: dict[str, str] = {}
+        wanted = count
+        while len(shapes) < count:
+            for text in self._stream(options).first(wanted):
+                shapes.setdefault(_CONSTANT.sub("0", text), text)
+            wanted *= 2
+        return list(shapes.values())[:count]
+
     def documents(self, count: int, first: int = 0) -> list[bytes]:
         if self._documents is None:
             self._documents = Documents(
                 self.schema, DocumentOptions(size=DOCUMENT_BYTES), _DOCUMENT_SEED
             )
         bodies = [self._documents[number] for number in range(first, first + count)]
-        name = f"documents {first:,} to {first + count - 1:,}"
+        return self.record_documents(f"documents {first:,} to {first + count - 1:,}", bodies)
+
+    def record_documents(self, name: str, bodies: list[bytes]) -> list[bytes]:
+        """Record the fingerprint of documents, and return them."""
         self.fingerprints[name] = fingerprint(bodies)
         return bodies
 

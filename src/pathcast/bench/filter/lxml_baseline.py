@@ -15,6 +15,7 @@ from functools import partial
 from lxml import etree
 
 from pathcast.bench.filter.context import FilterContext, join_notes, load_matcher, match_all
+from pathcast.bench.filter.sizes import TargetSize
 from pathcast.bench.measure import Ratio, compare
 from pathcast.bench.report import ReportLine
 from pathcast.documents import new_parser
@@ -23,6 +24,8 @@ __all__ = ["load", "loop"]
 
 _LOOP = {1_000: 50.0, 10_000: 300.0, 100_000: 2_000.0}
 _LOAD = {100_000: 0.3, 1_000_000: 0.3}
+_TEMPLATES = {10_000: 0.3}
+_SHAPES = {10_000: 0.15}
 _LOOP_ROUNDS = _LOAD_ROUNDS = 3  # each takes seconds
 _REPETITIONS = 20  # of our matching for one pass of the loop
 _MAX_DOCUMENTS = 50
@@ -82,25 +85,31 @@ def _evaluate(
 
 
 def load(bench: FilterContext) -> Iterator[ReportLine]:
+    inputs = bench.inputs
     for size in bench.sizes.of(_LOAD):
-        label = f"loading linear, {size.count:,} / XPath()"
-        bench.progress(label)
-        texts = bench.inputs.linear(size.count)
-        body = bench.bodies()[0]
-        match_all(
-            load_matcher(texts[:100]), [body]
-        )  # modules, and nothing else, are load_matcher already
-        ratio = compare(
-            partial(_load_and_match, texts, body),
-            partial(_compile, texts),
-            rounds=_LOAD_ROUNDS,
-            warm=False,
-        )
-        ours, theirs = size.count / ratio.ours, size.count / ratio.theirs
-        note = join_notes(f"{ours:,.0f}/s, XPath() {theirs:,.0f}/s", size.note)
-        yield ReportLine(
-            label, ratio.figure, "x", target=size.target, spread=ratio.spread, note=note
-        )
+        yield _load_line(bench, "linear", inputs.linear(size.count), size)
+    for size in bench.sizes.of(_TEMPLATES):
+        yield _load_line(bench, "predicates, templates", inputs.templates(size.count), size)
+    for size in bench.sizes.of(_SHAPES):
+        yield _load_line(bench, "predicates, distinct", inputs.distinct_shapes(size.count), size)
+
+
+def _load_line(
+    bench: FilterContext, kind: str, texts: Sequence[str], size: TargetSize
+) -> ReportLine:
+    label = f"loading {kind}, {size.count:,} / XPath()"
+    bench.progress(label)
+    body = bench.bodies()[0]
+    match_all(load_matcher(texts[:100]), [body])  # loads modules, and nothing else
+    ratio = compare(
+        partial(_load_and_match, texts, body),
+        partial(_compile, texts),
+        rounds=_LOAD_ROUNDS,
+        warm=False,
+    )
+    ours, theirs = size.count / ratio.ours, size.count / ratio.theirs
+    note = join_notes(f"{ours:,.0f}/s, XPath() {theirs:,.0f}/s", size.note)
+    return ReportLine(label, ratio.figure, "x", target=size.target, spread=ratio.spread, note=note)
 
 
 def _load_and_match(texts: Sequence[str], body: bytes) -> None:

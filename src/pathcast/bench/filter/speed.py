@@ -24,14 +24,32 @@ from pathcast.bench.report import ReportLine
 from pathcast.documents import new_parser
 from pathcast.matching import Matcher
 
-__all__ = ["cold", "hops", "linear", "mixed_kinds"]
+__all__ = ["cold", "fixed_cost", "hops", "linear", "mixed_kinds", "selective"]
 
-_LINEAR = {1_000: 0.75, 10_000: 0.65, 100_000: 0.40, 1_000_000: 0.10}
-_HOPS = dict.fromkeys(_LINEAR, 0.70)
-_MIXED = {10_000: 0.35, 100_000: 0.05}
-_COLD = {100_000: 0.20}
+_FIXED_COST = {"news": 0.90, "145 bytes": 0.60}
+_LINEAR = {1_000: 0.82, 10_000: 0.78, 100_000: 0.60, 1_000_000: 0.30}
+_HOPS = {1_000: 0.80, 10_000: 0.78, 100_000: 0.77, 1_000_000: 0.75}
+_MIXED = {10_000: 0.50, 100_000: 0.20}
+_SELECTIVE = {10_000: 0.75, 100_000: 0.65, 1_000_000: 0.50}
+_COLD = {"linear": {100_000: 0.40}, "mixed": {100_000: 0.10}}
+_SMALL_DOCUMENT = (
+    b"<item id='%d'><title>Rain in May</title><price>12.50</price>"
+    b"<link href='urn:x-news:item:4711'/><date>2026-05-04</date><lang>en</lang></item>"
+)
 _HOP_COUNT = 64
 _FIRST_UNSEEN = 1_000_000  # the number of the first document that no other part uses
+
+
+def fixed_cost(bench: FilterContext) -> Iterator[ReportLine]:
+    """Measure one subscription that never matches: the cost of a document beyond parsing."""
+    matcher = load_matcher(["/never/matches"])
+    small = [_SMALL_DOCUMENT % number for number in range(10_000, 10_000 + 10 * bench.sizes.block)]
+    for name, bodies in (("news", bench.bodies()), ("145 bytes", small)):
+        label = f"fixed cost, {name}: E/F"
+        bench.progress(label)
+        ratio = bench.against_parsing(partial(match_all, matcher, bodies), bodies)
+        note = f"{1e6 * (ratio.ours - ratio.theirs) / len(bodies):.2f} us beyond parsing"
+        yield _line(label, ratio, _FIXED_COST[name], note)
 
 
 def linear(bench: FilterContext) -> Iterator[ReportLine]:
@@ -71,20 +89,34 @@ def mixed_kinds(bench: FilterContext) -> Iterator[ReportLine]:
         yield _line(f"{label}: E/F", ratio, size.target, rate_note(ratio, len(bodies), size, ids))
 
 
+def selective(bench: FilterContext) -> Iterator[ReportLine]:
+    bodies = bench.inputs.alert_documents(bench.sizes.documents)
+    for size in bench.sizes.of(_SELECTIVE):
+        label = f"selective, {size.count:,}"
+        bench.progress(label)
+        matcher = load_matcher(bench.inputs.alerts(size.count))
+        ratio = bench.against_parsing(partial(match_all, matcher, bodies), bodies)
+        mean = fmean(match_counts(matcher, bodies))
+        ids = f"{mean:,.1f} ids a document, {100 * mean / size.count:.3f} %"
+        yield _line(f"{label}: E/F", ratio, size.target, rate_note(ratio, len(bodies), size, ids))
+
+
 def cold(bench: FilterContext) -> Iterator[ReportLine]:
     rounds, block = bench.sizes.rounds, bench.sizes.block
     others = bench.inputs.documents(bench.sizes.others, _FIRST_UNSEEN)
     bodies = bench.inputs.documents(rounds * block, _FIRST_UNSEEN + bench.sizes.others)
     assert not {*others} & {*bodies}, "the documents must be unseen"
-    for size in bench.sizes.of(_COLD):
-        label = f"never seen, linear, {size.count:,}"
-        bench.progress(label)
-        matcher = load_matcher(bench.inputs.linear(size.count))
-        match_all(matcher, others)
-        ratio = _compare_blocks(matcher, bodies, block)
-        ids = f"{fmean(match_counts(matcher, bodies)):,.0f} ids a document"
-        note = rate_note(ratio, block, size, ids, f"after {len(others):,} others")
-        yield _line(f"{label}: E/F", ratio, size.target, note)
+    sets = {"linear": bench.inputs.linear, "mixed": bench.inputs.mixed_set}
+    for kind, make_texts in sets.items():
+        for size in bench.sizes.of(_COLD[kind]):
+            label = f"never seen, {kind}, {size.count:,}"
+            bench.progress(label)
+            matcher = load_matcher(make_texts(size.count))
+            match_all(matcher, others)
+            ratio = _compare_blocks(matcher, bodies, block)
+            ids = f"{fmean(match_counts(matcher, bodies)):,.0f} ids a document"
+            note = rate_note(ratio, block, size, ids, f"after {len(others):,} others")
+            yield _line(f"{label}: E/F", ratio, size.target, note)
 
 
 def _compare_blocks(matcher: Matcher, bodies: Sequence[bytes], block: int) -> Ratio:

@@ -7,11 +7,19 @@ from collections.abc import Mapping
 from pathcast.bench.filter.churn import churn
 from pathcast.bench.filter.context import FilterContext
 from pathcast.bench.filter.inputs import FilterInputs
+from pathcast.bench.filter.keywords import keywords
 from pathcast.bench.filter.lxml_baseline import load, loop
 from pathcast.bench.filter.peak_memory import memory
 from pathcast.bench.filter.processes import processes
 from pathcast.bench.filter.sizes import FULL, QUICK, FilterSizes
-from pathcast.bench.filter.speed import cold, hops, linear, mixed_kinds
+from pathcast.bench.filter.speed import (
+    cold,
+    fixed_cost,
+    hops,
+    linear,
+    mixed_kinds,
+    selective,
+)
 from pathcast.bench.options import BenchOptions
 from pathcast.bench.suite import Suite
 from pathcast.generators.bundled import bundled_schema
@@ -36,9 +44,12 @@ SUITE = Suite(
     context=_context,
     inputs=_fingerprints,
     parts={
+        "fixed": fixed_cost,
         "linear": linear,
         "hops": hops,
         "mixed": mixed_kinds,
+        "selective": selective,
+        "keywords": keywords,
         "cold": cold,
         "loop": loop,
         "churn": churn,
