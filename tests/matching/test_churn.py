@@ -1,7 +1,8 @@
 """Churn: subscriptions come and go between documents, and a removed one leaves nothing behind.
 
-A state machine adds, removes and matches in any order. Each match must equal that of libxml2, that
-of a new Matcher with the same subscriptions, and any earlier match of the same document.
+A state machine adds, replaces, removes and matches in any order. Each match must equal that of
+libxml2, that of a new Matcher with the same subscriptions, and any earlier match of the same
+document.
 """
 
 from __future__ import annotations
@@ -90,6 +91,16 @@ class Churn(RuleBasedStateMachine):
     def add_invalid(self, id: Id) -> None:
         with pytest.raises(SubscriptionError):
             self.matcher.add(id, "//a[b", NAMESPACES)
+
+    @rule(id=added, text=strategies.expressions())
+    def replace(self, id: Id, text: str) -> None:
+        if id in self.live:
+            self.matcher.replace(id, text, NAMESPACES, allow_expensive=True)
+            del self.live[id]  # its number is a new one, after all others
+            self.live[id] = text
+        else:
+            with pytest.raises(KeyError):
+                self.matcher.replace(id, text, NAMESPACES, allow_expensive=True)
 
     @rule(target=added, id=consumes(added))
     def remove(self, id: Id) -> MultipleResults[Id]:

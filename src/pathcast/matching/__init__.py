@@ -18,8 +18,17 @@
 """
 
 from pathcast.matching.explain import Explanation, explain
-from pathcast.matching.matcher import Matcher
+from pathcast.matching.matcher import CanonicalText, Matcher
 from pathcast.matching.matches import Matches, Stats
 from pathcast.matching.residual import Expression, Runner
 
-__all__ = ["Explanation", "Expression", "Matcher", "Matches", "Runner", "Stats", "explain"]
+__all__ = [
+    "CanonicalText",
+    "Explanation",
+    "Expression",
+    "Matcher",
+    "Matches",
+    "Runner",
+    "Stats",
+    "explain",
+]

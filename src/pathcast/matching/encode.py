@@ -25,8 +25,10 @@ from pathcast.matching.plan import (
     TransitionLabel,
     TwigAlternative,
 )
+from pathcast.xpath.compile import canonical_prefixes
 from pathcast.xpath.numbers import number
-from pathcast.xpath.syntax import NO_TARGET, Test, TestKind
+from pathcast.xpath.syntax import Test, TestKind
+from pathcast.xpath.text import test_text
 from pathcast.xpath.tree import Value, ValueKind
 
 __all__ = [
@@ -190,30 +192,14 @@ def decode_test(code: int, keys: Sequence[str]) -> Test:
     return Test(TestKind.NAME, key)
 
 
-def path_text(path: Iterable[Label]) -> tuple[str, dict[str, str]]:
-    """Return a path as an XPath expression, and the namespaces of its prefixes.
+def path_text(path: Iterable[Label]) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return the canonical text of a path, and the namespaces of its prefixes.
 
     >>> name = Label(Edge.CHILD, Test(TestKind.NAME, "{urn:x}a"))
     >>> path_text([name, Label(Edge.DEEP_ATTRIBUTE, Test(TestKind.ANY))])
-    ('/p0:a//@*', {'p0': 'urn:x'})
+    ('/n1:a//@*', (('n1', 'urn:x'),))
     """
-    prefixes: dict[str, str] = {}
-    steps = [label.edge.value + _test_text(label.test, prefixes) for label in path]
-    return "".join(steps), {prefix: uri for uri, prefix in prefixes.items()}
-
-
-def _test_text(test: Test, prefixes: dict[str, str]) -> str:
-    match test.kind:
-        case TestKind.NAME if test.name.startswith("{"):
-            uri, _, local = test.name[1:].rpartition("}")
-            return f"{prefixes.setdefault(uri, f'p{len(prefixes)}')}:{local}"
-        case TestKind.ANY_IN:
-            return f"{prefixes.setdefault(test.name, f'p{len(prefixes)}')}:*"
-        case TestKind.INSTRUCTION if test.name:
-            quote = '"' if "'" in test.name else "'"
-            target = "" if test.name == NO_TARGET else test.name
-            return f"processing-instruction({quote}{target}{quote})"
-        case TestKind.NAME:
-            return test.name
-        case kind:
-            return str(kind.value)
+    labels = tuple(path)
+    names, declared = canonical_prefixes(label.test for label in labels)
+    steps = [label.edge.value + test_text(label.test, names) for label in labels]
+    return "".join(steps), declared

@@ -49,6 +49,24 @@ class Engine(Protocol):
         """Remove a subscription; the next document does not match it."""
         ...
 
+    def replace(
+        self,
+        number: int,
+        xpath: str,
+        namespaces: Mapping[str, str] | None,
+        hop: int | None,
+        allow_expensive: bool,
+    ) -> None:
+        """Add a subscription as `add` does, and remove another, in one step.
+
+        No document matches against both of them, or against neither.
+        """
+        ...
+
+    def describe(self, number: int) -> tuple[str, tuple[tuple[str, str], ...]]:
+        """Return the canonical text of a subscription, and the namespaces of its prefixes."""
+        ...
+
     def renumber(self, kept: list[int]) -> None:
         """Follow a compaction of the id table: `kept[i]` becomes number i."""
         ...

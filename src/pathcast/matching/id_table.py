@@ -79,6 +79,11 @@ class IdTable:
             del self._by_int[id]  # type: ignore[arg-type]
         return number
 
+    def renew(self, id: Id) -> None:
+        """Assign the next number to an id that has one already."""
+        self.remove(id)
+        self.add(id)
+
     def fill(self, ids: Iterable[Id]) -> None:
         """Add distinct, valid ids to an empty table."""
         for id in ids:

@@ -20,14 +20,17 @@ as it was at that moment: changes to the original do not reach the copies.
 
 from __future__ import annotations
 
+import os
 import pickle  # noqa: TID251 - only to check whether a runner can be pickled
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from io import BytesIO
 from threading import RLock
 from typing import Any, Literal
 
 from pathcast.documents import Limits, to_octets
 from pathcast.errors import FormatError, SubscriptionError
+from pathcast.files import Format, read_subscriptions
 from pathcast.matching.engine import EngineName, make_engine
 from pathcast.matching.explain import Explanation, explain
 from pathcast.matching.id_table import IdTable
@@ -35,7 +38,7 @@ from pathcast.matching.matches import Batch, Hops, Id, Matches, Stats, format_id
 from pathcast.matching.residual import Residuals, Runner
 from pathcast.matching.snapshot import Snapshot, SnapshotFile, read, write
 
-__all__ = ["MAX_HOPS", "Matcher", "Subscription"]
+__all__ = ["MAX_HOPS", "CanonicalText", "Matcher", "Subscription"]
 
 MAX_HOPS = 4096
 """A hop is a number from 0 to `MAX_HOPS` - 1."""
@@ -48,8 +51,22 @@ Subscription = (
 """An id and an XPath expression, optionally its namespaces, optionally its hop."""
 
 
+@dataclass(frozen=True, slots=True)
+class CanonicalText:
+    """A subscription's expression in canonical form, and the namespaces of its prefixes.
+
+    Adding it again gives an equal subscription.
+    """
+
+    xpath: str
+    namespaces: Mapping[str, str] = field(hash=False)
+
+
 class Matcher:
-    """A set of subscriptions, and their matching. `runner` evaluates expensive subscriptions."""
+    """A set of subscriptions, and their matching. `runner` evaluates expensive subscriptions.
+
+    Iteration yields the ids, in the order in which they were added or replaced.
+    """
 
     def __init__(
         self,
@@ -68,13 +85,52 @@ class Matcher:
             engine, self._id_table, self._limits, self._residuals, self._lock
         )
 
+    @classmethod
+    def from_file(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        namespaces: Mapping[str, str] | None = None,
+        allow_expensive: bool = False,
+        file_format: Format | None = None,
+        limits: Limits | None = None,
+        runner: Runner | None = None,
+        engine: EngineName = "auto",
+    ) -> Matcher:
+        """Return a matcher with the subscriptions of a `.txt`, `.tsv`, `.jsonl` or parquet file.
+
+        `namespaces` are prefixes for all of them. Raise FormatError or SubscriptionError at the
+        first bad row, with its line.
+        """
+        matcher = cls(limits=limits, runner=runner, engine=engine)
+        for row in read_subscriptions(path, file_format=file_format, namespaces=namespaces):
+            try:
+                matcher.add(row.id, row.xpath, row.namespaces, allow_expensive=allow_expensive)
+            except SubscriptionError as error:
+                error.add_note(f"in {os.fspath(path)}, line {row.line}")
+                raise
+        return matcher
+
+    # subscriptions
+
     def __len__(self) -> int:
         return len(self._id_table)
 
     def __contains__(self, id: object) -> bool:
         return id in self._id_table
 
-    # subscriptions
+    def __iter__(self) -> Iterator[Id]:
+        with self._lock:
+            return iter(list(self._id_table))
+
+    def get(self, id: Id) -> CanonicalText:
+        """Return the expression of a subscription; raise KeyError if none has this id."""
+        with self._lock:
+            number = self._id_table.number(id)
+            if number is None:
+                raise KeyError(id)
+            text, namespaces = self._engine.describe(number)
+        return CanonicalText(text, dict(namespaces))
 
     def add(
         self,
@@ -89,12 +145,7 @@ class Matcher:
 
         `hop` is the number that `match_hops` returns for it, such as the neighbour it came from.
         """
-        if hop is not None and not (type(hop) is int and 0 <= hop < MAX_HOPS):
-            raise SubscriptionError(
-                "hop", f"a hop is a number from 0 to {MAX_HOPS - 1}, not {hop!r}"
-            )
-        if namespaces is not None and not isinstance(namespaces, Mapping):
-            raise TypeError(f"namespaces map prefixes to addresses, not {namespaces!r:.80}")
+        _check_arguments(namespaces, hop)
         with self._lock:
             self._id_table.check(id)
             self._engine.add(xpath, namespaces, hop, allow_expensive)
@@ -118,12 +169,38 @@ class Matcher:
             added += 1
         return added
 
+    def replace(
+        self,
+        id: Id,
+        xpath: str,
+        namespaces: Mapping[str, str] | None = None,
+        *,
+        hop: int | None = None,
+        allow_expensive: bool = False,
+    ) -> None:
+        """Replace a subscription by one with the same id, in one step.
+
+        Every document matches against the old one or the new one. Raise KeyError if no subscription
+        has this id, and SubscriptionError if the new one is invalid: the old one then stays.
+        """
+        _check_arguments(namespaces, hop)
+        with self._lock:
+            number = self._id_table.number(id)
+            if number is None:
+                raise KeyError(id)
+            self._engine.replace(number, xpath, namespaces, hop, allow_expensive)
+            self._id_table.renew(id)
+            self._settle_if_mostly_dead()
+
     def remove(self, id: Id) -> None:
         """Remove a subscription; raise KeyError if none has this id."""
         with self._lock:
             self._engine.remove(self._id_table.remove(id))
-            if self._id_table.mostly_dead:
-                self.settle()
+            self._settle_if_mostly_dead()
+
+    def _settle_if_mostly_dead(self) -> None:
+        if self._id_table.mostly_dead:
+            self.settle()
 
     def settle(self) -> None:
         """Merge all tiers now: one automaton, without the removed subscriptions."""
@@ -250,6 +327,14 @@ class Matcher:
 
 def _unpickle(content: bytes, limits: Limits, runner: Runner | None, engine: EngineName) -> Matcher:
     return Matcher.load(BytesIO(content), limits=limits, runner=runner, engine=engine)
+
+
+def _check_arguments(namespaces: Mapping[str, str] | None, hop: int | None) -> None:
+    """Raise SubscriptionError or TypeError if the arguments of an addition are invalid."""
+    if hop is not None and not (type(hop) is int and 0 <= hop < MAX_HOPS):
+        raise SubscriptionError("hop", f"a hop is a number from 0 to {MAX_HOPS - 1}, not {hop!r}")
+    if namespaces is not None and not isinstance(namespaces, Mapping):
+        raise TypeError(f"namespaces map prefixes to addresses, not {namespaces!r:.80}")
 
 
 def _unpack_row(row: Any) -> tuple[Id, str, Mapping[str, str] | None, int | None]:

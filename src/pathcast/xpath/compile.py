@@ -41,7 +41,7 @@ from pathcast.xpath.syntax import (
 from pathcast.xpath.text import QNameFormat, condition_text, expression_text
 from pathcast.xpath.tree import Condition, Path, tests_of
 
-__all__ = ["Pattern", "parse", "selection"]
+__all__ = ["Pattern", "canonical_prefixes", "parse", "selection"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,12 @@ def _compile(text: str, namespaces: Mapping[str, str]) -> Pattern:
     expression = parse_expression(text, namespaces)
     condition = lower(expression, top=True)
     if condition is not None:
-        names, declared = _prefixes(tests_of(condition))
+        names, declared = canonical_prefixes(tests_of(condition))
         canonical_text = condition_text(condition, names, top=True)
         _check_length(canonical_text)
         return Pattern(canonical_text, declared, condition, None, None, Cost.INDEXED)
     absolute = _make_all_absolute(expression)
-    names, declared = _prefixes(_tests(expression))
+    names, declared = canonical_prefixes(_tests(expression))
     residual = expression_text(absolute, names)
     _check_length(residual)
     nested = nest_steps(absolute)
@@ -102,7 +102,7 @@ def _check_length(canonical_text: str) -> None:
         raise SubscriptionError("too-long", message)
 
 
-def _prefixes(tests: Iterable[Test]) -> tuple[QNameFormat, tuple[tuple[str, str], ...]]:
+def canonical_prefixes(tests: Iterable[Test]) -> tuple[QNameFormat, tuple[tuple[str, str], ...]]:
     """Return canonical prefixes for the namespaces of node tests, and their declarations."""
     uris: set[str] = set()
     for test in tests:

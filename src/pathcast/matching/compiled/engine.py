@@ -41,7 +41,7 @@ from pathcast.matching.compiled.tiers import (
     Tiers,
 )
 from pathcast.matching.draw import draw
-from pathcast.matching.encode import FIRST_NAME_CODE, PlanEncoder
+from pathcast.matching.encode import FIRST_NAME_CODE, PlanEncoder, path_text
 from pathcast.matching.id_table import IdTable
 from pathcast.matching.matches import Batch, Hops, Id, Matches, collect_batch
 from pathcast.matching.nfa import Nfa
@@ -175,6 +175,25 @@ class CompiledEngine:
             entry.live -= 1
             if not entry.live:  # an NFA may still contain it: drop its name only
                 del self._entry_numbers[entry.key]
+
+    def replace(
+        self,
+        number: int,
+        xpath: str,
+        namespaces: Mapping[str, str] | None,
+        hop: int | None,
+        allow_expensive: bool,
+    ) -> None:
+        self.add(xpath, namespaces, hop, allow_expensive)
+        # Documents in progress have a view without the new subscription: they keep the old one.
+        self._alive = self._alive.copy()
+        self.remove(number)
+
+    def describe(self, number: int) -> tuple[str, tuple[tuple[str, str], ...]]:
+        entry_number = self._paths.entry(number)
+        if entry_number >= 0:
+            return self._entries[entry_number].key
+        return path_text(self._encoder.decode(self._paths.labels_of(number)))
 
     def renumber(self, kept: list[int]) -> None:
         old_paths, old_vocabulary = self._paths, self._vocabulary

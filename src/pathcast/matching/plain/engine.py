@@ -119,6 +119,20 @@ class PlainEngine:
                 self._nfa.remove(path, alternative)
             self._pathless.pop(alternative, None)
 
+    def replace(
+        self,
+        number: int,
+        xpath: str,
+        namespaces: Mapping[str, str] | None,
+        hop: int | None,
+        allow_expensive: bool,
+    ) -> None:
+        self.add(xpath, namespaces, hop, allow_expensive)
+        self.remove(number)  # the caller holds the lock that a match needs
+
+    def describe(self, number: int) -> tuple[str, tuple[tuple[str, str], ...]]:
+        return self._entry_of[number].key
+
     def renumber(self, kept: list[int]) -> None:
         new = {old: number for number, old in enumerate(kept)}
         for entry in self._entries.values():
@@ -175,9 +189,9 @@ class PlainEngine:
                 text, namespaces = path_text(encoder.decode(labels[start:end]))
             else:
                 saved = snapshot.patterns[entry]
-                text, namespaces = saved.text, dict(saved.namespaces)
+                text, namespaces = saved.text, saved.namespaces
             start = end
-            pattern = parse(text, namespaces)
+            pattern = parse(text, dict(namespaces))
             check = self._residuals.admit(pattern, text, allowed=True)
             self._enter(number, pattern, check, None if hop < 0 else hop)
 
