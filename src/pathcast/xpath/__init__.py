@@ -6,6 +6,7 @@
 - `compile`: `parse`, the entry point, and `Pattern`.
 - `lexer`, `cursor`, `parser`: tokens, and parsing by precedence climbing; `functions` and
   `namespaces` check calls and prefixes.
+- `name_characters`: the characters of names, as in libxml2.
 - `syntax`: the syntax tree.
 - `tree`: the tree pattern.
 - `lower`, `parent_predicates`: syntax tree to tree pattern.

@@ -5,7 +5,8 @@ Regular expressions alone cannot tokenize XPath 1.0. `*` is a wildcard or a mult
 section 3.7). So the lexer looks at the previous token, and at the text after a name: an opening
 parenthesis makes it a function or a node type, two colons make it an axis.
 
-Numbers may have an exponent (`1e6`), as in libxml2. Everything else follows XPath 1.0.
+Numbers may have an exponent (`1e6`), as in libxml2. Names have the characters that libxml2 accepts
+(`name_characters`). Everything else follows XPath 1.0.
 
 >>> [f"{token.kind}:{token.text}" for token in tokenize("div div *")]
 ['name:div', 'operator:div', 'wildcard:*', 'end:']
@@ -18,14 +19,11 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from pathcast.errors import SubscriptionError
+from pathcast.xpath.name_characters import CONTINUATION_CLASS, START_CLASS
 
 __all__ = ["FORBIDDEN_CHARACTER", "Token", "is_ncname", "tokenize"]
 
-_NAME_START = (
-    "A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f"
-    "\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
-)
-_NCNAME = f"[{_NAME_START}][-.0-9\xb7\u0300-\u036f\u203f\u2040{_NAME_START}]*"
+_NCNAME = f"[{START_CLASS}][{CONTINUATION_CLASS}]*"
 _SPACE = " \t\r\n"
 _TOKEN = re.compile(
     rf"(?P<space>[{_SPACE}]+)"
@@ -138,4 +136,9 @@ def _refuse(text: str, at: int) -> NoReturn:
     character = text[at]
     unclosed = "string without its closing quote"
     message = unclosed if character in "\"'" else f"unexpected {character!r}"
-    raise SubscriptionError("syntax", message, text=text, position=at, hint=_HINTS.get(character))
+    hint = _HINTS.get(character)
+    if character.isdigit():
+        hint = "write numbers with the digits 0 to 9"
+    elif character.isalnum():
+        hint = "libxml2 has no such letter in names: write *[local-name() = '...'] for the element"
+    raise SubscriptionError("syntax", message, text=text, position=at, hint=hint)
