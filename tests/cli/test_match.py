@@ -189,3 +189,34 @@ def test_control_characters_in_names_are_escaped(here: Path) -> None:
     result = run("match", "subs.txt", "\x1b[31mred")
     assert "\x1b" not in result.stderr
     assert "\\x1b[31mred" in result.stderr
+
+
+def test_ten_bad_subscriptions_are_reported_and_the_others_counted(here: Path) -> None:
+    (here / "bad.txt").write_text("//b[\n" * 5_000 + "//*:b\n" * 5_000 + "//b\n")
+    result = run("match", "bad.txt", "docs/a.xml")
+    assert result.code == 2
+    lines = result.stderr.splitlines()
+    assert sum(line.startswith("bad.txt:") and ": syntax: " in line for line in lines) == 10
+    assert lines[-2] == "bad.txt: and 9,990 more"
+    assert "10,000 bad subscriptions in bad.txt; nothing was done" in lines[-1]
+    result = run("match", "--skip-bad", "bad.txt", "docs/a.xml")
+    assert result.rows == [{"document": "docs/a.xml", "matches": [10_001]}]
+    assert len(result.stderr.splitlines()) < 60
+
+
+def test_missing_subscriptions_are_reported(here: Path) -> None:
+    write(here, none__txt="# none yet\n")
+    result = run("match", "none.txt", "docs/a.xml")
+    assert (result.code, result.rows) == (0, [{"document": "docs/a.xml", "matches": []}])
+    assert result.stderr == "pathcast: there are no subscriptions in none.txt\n"
+    write(here, all_bad__txt="//b[\n")
+    result = run("match", "--skip-bad", "all_bad.txt", "docs/a.xml")
+    assert result.code == 0
+    assert "there are no subscriptions in all_bad.txt" in result.stderr
+
+
+def test_missing_documents_are_reported(here: Path) -> None:
+    (here / "empty").mkdir()
+    result = run("match", "subs.txt", "empty")
+    assert (result.code, result.stdout) == (0, "")
+    assert "there are no documents in empty" in result.stderr

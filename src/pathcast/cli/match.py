@@ -57,8 +57,8 @@ def match(
     Lines are `{"document": path, "matches": [ids]}` or `{"document": path, "error": {...}}`. A line
     also has `"errors": {id: {...}}` if subscriptions are undecided.
 
-    Exit code: 0; 1 if a document failed or a subscription is undecided; 2 for a bad call or bad
-    subscriptions.
+    Exit code: 0, also if there are no documents or no subscriptions, which is reported; 1 if a
+    document failed or a subscription is undecided; 2 for a bad call or bad subscriptions.
 
     Example: `pathcast match subscriptions.txt documents/ | jq .matches`
     """
@@ -82,14 +82,17 @@ def match(
         load_into_matcher(
             matcher, subscriptions, file_options, allow_expensive=expensive.allow_expensive
         )
-        failed = 0
+        count = failed = 0
         with progress("matching", _count(documents)) as bar:
             for document in files:
                 for name, body in _bodies(document, record, limits):
                     row = _row(matcher, name, body)
                     output.json(row)
+                    count += 1
                     failed += "matches" not in row or "errors" in row
                 bar.advance(bar.task_ids[0])
+        if not count:
+            say(f"pathcast: there are no documents in {', '.join(documents)}", "yellow")
         if stats:
             say(json.dumps(dataclasses.asdict(matcher.stats())))
     if failed:

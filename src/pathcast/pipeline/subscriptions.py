@@ -28,7 +28,7 @@ __all__ = ["FilesState", "RejectedRow", "SubscriptionSource"]
 Compile = Callable[[Iterable[Subscription], OnError], Version]
 FilesState = tuple[tuple[str, int, int, int], ...]
 """(name, modification time, change time, size) of each file; the change time covers permissions."""
-_MAX_LISTED_ROWS: Final = 20
+_MAX_LISTED_ROWS: Final = 10
 """Rejected rows that a message lists."""
 
 

@@ -39,6 +39,7 @@ _NCNAME_ONLY = re.compile(rf"{_NCNAME}\Z")
 _OPERATOR_NAMES = frozenset({"and", "or", "div", "mod"})
 _OPERATORS = frozenset({"/", "//", "|", "+", "-", "=", "!=", "<", "<=", ">", ">="})
 _BEFORE_OPERAND = frozenset({"@", "::", "(", "[", ","})
+_ANY_PREFIX = re.compile(rf"\*:({_NCNAME})")
 _AFTER_NAME = re.compile(rf"[{_SPACE}]*(\(|::)")
 
 _WRONG_OPERATORS = {"==": "=", "<>": "!=", "=<": "<=", "=>": ">="}
@@ -137,7 +138,13 @@ def _refuse(text: str, at: int) -> NoReturn:
     unclosed = "string without its closing quote"
     message = unclosed if character in "\"'" else f"unexpected {character!r}"
     hint = _HINTS.get(character)
-    if character.isdigit():
+    wildcard = _ANY_PREFIX.match(text, max(at - 1, 0))
+    if wildcard is not None:
+        hint = (
+            f"{wildcard[0]} is XPath 2.0: write *[local-name() = '{wildcard[1]}'], "
+            "or declare a prefix"
+        )
+    elif character.isdigit():
         hint = "write numbers with the digits 0 to 9"
     elif character.isalnum():
         hint = "libxml2 has no such letter in names: write *[local-name() = '...'] for the element"
