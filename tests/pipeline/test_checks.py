@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pathcast.containers.rows import BodyField
 from pathcast.errors import PipelineError
 from pathcast.pipeline.batch_log import BatchLog
 from pathcast.pipeline.checks import check_inputs, run_identity
 from pathcast.pipeline.sources import Source, SourceKind
-from pathcast.pipeline.sources.rows import BodyField
 from pathcast.pipeline.storage import LocalStorage
 from tests.cli.running import Result, run
 

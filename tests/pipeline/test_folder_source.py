@@ -17,14 +17,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pathcast.containers.contents import FileContents
+from pathcast.containers.ids import path_id
 from pathcast.errors import PipelineError
 from pathcast.pipeline.sources import journal as journal_module
 from pathcast.pipeline.sources.after_reading import AfterReading, take_away
-from pathcast.pipeline.sources.contents import FileContents
 from pathcast.pipeline.sources.file_source_log import adopt_file_source_log
 from pathcast.pipeline.sources.files import FileReader, group_files
 from pathcast.pipeline.sources.folder_planner import FolderPlanner
-from pathcast.pipeline.sources.ids import path_id
 from pathcast.pipeline.sources.journal import Journal, JournalReader, JournalStart
 from pathcast.pipeline.sources.listing import (
     SETTLING_SECONDS,
@@ -34,7 +34,7 @@ from pathcast.pipeline.sources.listing import (
     list_files,
 )
 from pathcast.pipeline.storage import LocalStorage
-from tests.pipeline.test_unpacking import make_tar, make_zip
+from tests.containers.test_unpacking import make_tar, make_zip
 
 PARTS = st.sampled_from(
     [

@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from pathcast.containers.contents import CONTENT_KINDS, FileContents
 from pathcast.errors import PathcastError, PipelineError
 from pathcast.pipeline.batch_log import BatchLog
 from pathcast.pipeline.running import BatchDone, PipelineRun, RunEvent, RunSpec
 from pathcast.pipeline.sources import AfterReading, DocumentSource, Source
-from pathcast.pipeline.sources.contents import CONTENT_KINDS, FileContents
 from pathcast.pipeline.sources.files import folder_documents
 from pathcast.pipeline.sources.hadoop_files import file_documents
 from pathcast.pipeline.storage import LocalStorage
+from tests.containers.test_unpacking import make_zip
 from tests.pipeline.test_running import (
     DOCUMENTS,
     LIMITS,
@@ -27,7 +28,6 @@ from tests.pipeline.test_running import (
     write_documents,
     write_subscriptions,
 )
-from tests.pipeline.test_unpacking import make_zip
 
 
 class Crash(Exception):

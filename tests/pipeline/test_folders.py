@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from pathcast.containers.rows import BodyField
 from pathcast.errors import PipelineError
 from pathcast.files import read_outbox
 from pathcast.pipeline.batch_log import BatchOutcome
@@ -23,8 +24,8 @@ from pathcast.pipeline.running import BatchDone, PipelineRun, RunEvent
 from pathcast.pipeline.sources import Source, SourceKind, files
 from pathcast.pipeline.sources.journal import Journal
 from pathcast.pipeline.sources.listing import FileLocation, ListedFile, list_files
-from pathcast.pipeline.sources.rows import BodyField
 from pathcast.pipeline.statistics import StatisticsSettings, compute
+from tests.containers.test_unpacking import make_zip
 from tests.pipeline.test_running import (
     DOCUMENTS,
     LIMITS,
@@ -35,7 +36,6 @@ from tests.pipeline.test_running import (
     write_documents,
     write_subscriptions,
 )
-from tests.pipeline.test_unpacking import make_zip
 
 pytestmark = pytest.mark.usefixtures("staging")
 

@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 from pathcast.cli.app import app
+from pathcast.containers.contents import FileContents
 from pathcast.errors import PipelineError
 from pathcast.pipeline.sources import Source
-from pathcast.pipeline.sources.contents import FileContents
 from pathcast.pipeline.sources.documents import FolderOptions
 from pathcast.pipeline.sources.files import FileReader
 

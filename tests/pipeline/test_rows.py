@@ -21,20 +21,16 @@ from hypothesis import strategies as st
 from lxml import etree
 from pyspark.sql import SparkSession
 
+from pathcast.containers import json_records, records, rows
+from pathcast.containers.rows import SUFFIXES, BodyField, RecordMapping, RowsToXml, read_rows
+from pathcast.containers.unpacking import UnpackedDocument
 from pathcast.documents import parse
 from pathcast.errors import PipelineError
 from pathcast.generators.feeds import bundled_stylesheet, stock, weather
 from pathcast.generators.feeds.rows import write_csv
 from pathcast.generators.feeds.stock import StockOptions
 from pathcast.generators.feeds.weather import WeatherOptions
-from pathcast.pipeline.sources import json_records, records, rows
-from pathcast.pipeline.sources.rows import SUFFIXES, BodyField, RecordMapping, RowsToXml, read_rows
-from pathcast.pipeline.sources.unpacking import (
-    DOCUMENTS_DDL,
-    FAULT_TYPE,
-    UnpackedDocument,
-    unpack_batches,
-)
+from pathcast.pipeline.sources.document_batches import DOCUMENTS_DDL, FAULT_TYPE, unpack_batches
 from pathcast.pipeline.sources.xslt import XsltTransform, transform_batches, transform_documents
 
 MAX_BYTES = 1_000_000

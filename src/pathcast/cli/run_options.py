@@ -96,8 +96,8 @@ class SourceOptions:
 
     def source(self) -> Source:
         """Return the source, or end the command."""
+        from pathcast.containers.rows import BodyField
         from pathcast.pipeline.sources import Source, kind_of
-        from pathcast.pipeline.sources.rows import BodyField
         from pathcast.pipeline.sources.xslt import XsltTransform
 
         kind = self.read or ("rows" if self.group_by is not None else kind_of(self.documents))

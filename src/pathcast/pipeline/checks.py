@@ -15,11 +15,11 @@ from typing import Final
 
 import pyarrow as pa
 
+from pathcast.containers.contents import CONTENT_KINDS
 from pathcast.errors import PipelineError
 from pathcast.pipeline.batch_log import BatchLog
 from pathcast.pipeline.sources import AfterReading, Source
 from pathcast.pipeline.sources.columns import parquet_types, record_columns, require_columns
-from pathcast.pipeline.sources.contents import CONTENT_KINDS
 from pathcast.pipeline.storage import LocalStorage, local_path
 
 __all__ = [

@@ -3,15 +3,15 @@
 A document's id is its location in the source, so reading the source again gives the same ids. Input
 that cannot become a document is a row too: `fault` says why, and the body is null.
 
-    files     every file is a document; archives hold several      unpacking
-    rows      rows of CSV or JSON, single or grouped               rows, records, json_records
-    bodies    lines of JSON with a document in `body`              rows, json_records
+    files     every file is a document; archives hold several      containers.unpacking
+    rows      rows of CSV or JSON, single or grouped               containers.rows
+    bodies    lines of JSON with a document in `body`              containers.rows
     parquet   a table with a column `body`                         tables, columns
     nats      messages of a NATS JetStream stream                  nats, nats_reader
     kafka     messages of a topic, by Spark's own connector        kafka
 
-The first three read the files of a folder. `listing` finds them, `files` reads them and `contents`
-unpacks them, or splits them into records (`record_documents`). A stream plans its batches by
+The first three read the files of a folder. `listing` finds them and `files` reads them in a worker,
+by the package `containers`, which also serves commands without Spark. A stream plans its batches by
 `folder_planner` and `journal`, and `documents` offers all this as a format of Spark.
 `streamed_folder` is the stream of a run: it continues streams of earlier versions
 (`file_source_log`) and takes files away (`after_reading`). Where only Hadoop reaches the folder or
@@ -29,10 +29,11 @@ from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
+from pathcast.containers.contents import CONTENT_KINDS, FileContents
+from pathcast.containers.rows import BodyField
 from pathcast.errors import PipelineError
 from pathcast.pipeline.hadoop import is_local
 from pathcast.pipeline.sources.after_reading import AfterReading
-from pathcast.pipeline.sources.contents import CONTENT_KINDS, FileContents
 from pathcast.pipeline.sources.documents import DocumentSource, FolderOptions
 from pathcast.pipeline.sources.files import folder_documents
 from pathcast.pipeline.sources.folder_planner import BatchLimits
@@ -40,7 +41,6 @@ from pathcast.pipeline.sources.hadoop_files import file_documents
 from pathcast.pipeline.sources.kafka import KafkaAddress, kafka_documents
 from pathcast.pipeline.sources.kinds import KINDS, SourceKind, kind_of
 from pathcast.pipeline.sources.listing import FileLocation
-from pathcast.pipeline.sources.rows import BodyField
 from pathcast.pipeline.sources.streamed_folder import StreamedFolder
 from pathcast.pipeline.sources.tables import table_documents
 from pathcast.pipeline.sources.xslt import XsltTransform, transform_documents

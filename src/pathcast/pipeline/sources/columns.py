@@ -19,8 +19,8 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pathcast.containers.rows import SUFFIXES, read_records
 from pathcast.errors import PipelineError
-from pathcast.pipeline.sources.rows import SUFFIXES, read_records
 
 __all__ = ["first_files", "parquet_types", "record_columns", "require_columns"]
 

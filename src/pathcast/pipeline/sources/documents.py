@@ -47,17 +47,17 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
+from pathcast.containers.contents import CONTENT_KINDS, FileContents
+from pathcast.containers.rows import BodyField
 from pathcast.documents import Limits, check_record_name
 from pathcast.errors import PipelineError
-from pathcast.pipeline.sources.contents import CONTENT_KINDS, FileContents
+from pathcast.pipeline.sources.document_batches import DOCUMENTS_DDL
 from pathcast.pipeline.sources.files import FileReader, group_files
 from pathcast.pipeline.sources.folder_planner import BatchLimits, FolderPlanner
 from pathcast.pipeline.sources.journal import Journal
 from pathcast.pipeline.sources.kinds import kind_of
 from pathcast.pipeline.sources.listing import FileLocation, FolderScanner, ListedFile, list_files
-from pathcast.pipeline.sources.rows import BodyField
 from pathcast.pipeline.sources.streamed_folder import OFFSET_KEY
-from pathcast.pipeline.sources.unpacking import DOCUMENTS_DDL
 from pathcast.pipeline.storage import local_path
 
 __all__ = ["DocumentSource", "FolderOptions"]

@@ -23,14 +23,11 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from pathcast.containers.contents import MAX_CONTAINER_BYTES, FileContents
+from pathcast.containers.ids import CONTAINER_SUFFIX, path_id
+from pathcast.containers.unpacking import UnpackedDocument
 from pathcast.pipeline.hadoop import RAW_LOCAL_FILES, escape_glob, qualify
-from pathcast.pipeline.sources.contents import MAX_CONTAINER_BYTES, FileContents
-from pathcast.pipeline.sources.ids import CONTAINER_SUFFIX, path_id
-from pathcast.pipeline.sources.unpacking import (
-    DOCUMENTS_DDL,
-    UnpackedDocument,
-    unpack_batches,
-)
+from pathcast.pipeline.sources.document_batches import DOCUMENTS_DDL, unpack_batches
 
 __all__ = ["file_documents", "plain_path"]
 

@@ -39,13 +39,13 @@ from pyspark.sql.types import StructType
 
 from pathcast.errors import PipelineError
 from pathcast.pipeline.jetstream import RETRY_SECONDS, RetryingClient, StreamAddress
+from pathcast.pipeline.sources.document_batches import DOCUMENTS_DDL, FAULT_TYPE
 from pathcast.pipeline.sources.nats_reader import (
     LostRange,
     RangeReader,
     StreamState,
     read_stream_state,
 )
-from pathcast.pipeline.sources.unpacking import DOCUMENTS_DDL, FAULT_TYPE
 
 __all__ = ["NatsSource", "nats_documents"]
 

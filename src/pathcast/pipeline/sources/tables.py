@@ -16,9 +16,9 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
+from pathcast.containers.rows import BodyField
 from pathcast.pipeline.hadoop import RAW_LOCAL_FILES, escape_glob, is_file
 from pathcast.pipeline.sources.columns import require_columns
-from pathcast.pipeline.sources.rows import BodyField
 
 __all__ = ["reject_duplicate_ids", "row_documents", "table_documents"]
 

@@ -23,7 +23,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from pathcast.errors import EvaluationError, PipelineError, StylesheetError
-from pathcast.pipeline.sources.unpacking import DOCUMENTS_DDL, FAULT_TYPE
+from pathcast.pipeline.sources.document_batches import DOCUMENTS_DDL, FAULT_TYPE
 from pathcast.sandbox.xslt import StylesheetRunner
 from pathcast.xslt import row_xml
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathcast.pipeline.sources.unpacking import UnpackedDocument, unpack
+from pathcast.containers.unpacking import UnpackedDocument, unpack
 
 NAMES = st.text(
     st.characters(codec="utf-8", exclude_characters="\0/"), min_size=1, max_size=8

@@ -13,9 +13,9 @@ from datetime import datetime
 from io import BytesIO
 from typing import IO, cast
 
+from pathcast.containers.unpacking import UnpackedDocument
 from pathcast.documents import Limits, split_records
 from pathcast.errors import DocumentError
-from pathcast.pipeline.sources.unpacking import UnpackedDocument
 
 __all__ = ["read_records", "split_documents"]
 

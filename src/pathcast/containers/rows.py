@@ -39,10 +39,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import IO, Final, cast
 
+from pathcast.containers.json_records import array_records, line_records
+from pathcast.containers.records import FieldValue, Record, RecordError, csv_records
+from pathcast.containers.unpacking import UnpackedDocument
 from pathcast.errors import StylesheetError
-from pathcast.pipeline.sources.json_records import array_records, line_records
-from pathcast.pipeline.sources.records import FieldValue, Record, RecordError, csv_records
-from pathcast.pipeline.sources.unpacking import UnpackedDocument
 from pathcast.xslt import row_xml
 
 __all__ = [

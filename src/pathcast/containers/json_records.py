@@ -20,7 +20,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import IO, Final
 
-from pathcast.pipeline.sources.records import FieldValue, Record, RecordError, RecordLines
+from pathcast.containers.records import FieldValue, Record, RecordError, RecordLines
 
 __all__ = ["JsonNumber", "array_records", "line_records"]
 

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
-from pathcast.pipeline.sources import rows, unpacking
-from pathcast.pipeline.sources.record_documents import split_documents
-from pathcast.pipeline.sources.rows import BodyField, RowsToXml
-from pathcast.pipeline.sources.unpacking import UnpackedDocument
+from pathcast.containers import rows, unpacking
+from pathcast.containers.record_documents import split_documents
+from pathcast.containers.rows import BodyField, RowsToXml
+from pathcast.containers.unpacking import UnpackedDocument
 
 __all__ = ["CONTENT_KINDS", "MAX_CONTAINER_BYTES", "ContentKind", "FileContents"]
 
