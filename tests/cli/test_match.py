@@ -3,13 +3,14 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import zipfile
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
 from pathcast.errors import DocumentError, EvaluationError
-from pathcast.files import Subscription, write_subscriptions
+from pathcast.files import Subscription, write_documents, write_subscriptions
 from pathcast.matching import Matcher
 from tests.cli.running import run, write
 
@@ -182,7 +183,7 @@ def test_document_names_outside_utf_8_are_valid_json(here: Path) -> None:
     name = os.fsdecode(b"docs/\xff\xc3\xa9.xml")
     Path(name).write_text("<b/>")
     result = run("match", "subs.txt", name, "docs/a.xml")
-    assert [row["document"] for row in result.rows] == [name, "docs/a.xml"]
+    assert [row["document"] for row in result.rows] == ["docs/\\xFFé.xml", "docs/a.xml"]
 
 
 def test_control_characters_in_names_are_escaped(here: Path) -> None:
@@ -220,3 +221,48 @@ def test_missing_documents_are_reported(here: Path) -> None:
     result = run("match", "subs.txt", "empty")
     assert (result.code, result.stdout) == (0, "")
     assert "there are no documents in empty" in result.stderr
+
+
+def test_archives_lines_and_tables_are_read(here: Path) -> None:
+    with zipfile.ZipFile(here / "docs/d.zip", "w") as archive:
+        archive.writestr("m.xml", "<x><b/><b><c/></b></x>")
+        archive.writestr("_x.xml", "<b/>")
+    write(here, lines__jsonl='{"id": "own", "body": "<b/>"}\n{"text": "<b/>"}\n')
+    write_documents(here / "t.parquet", [("7", b"<b><c/></b>")])
+    result = run("match", "subs.txt", "docs", "lines.jsonl", "t.parquet")
+    assert result.code == 1
+    matches = {row["document"]: row.get("matches") for row in result.rows}
+    assert matches == {
+        "docs/a.xml": [1],
+        "docs/b.xml": [1, 4],
+        "docs/c.xml": None,
+        "docs/d.zip!m.xml": [1],
+        "own": [1],
+        "lines.jsonl:2": None,
+        "7": [1, 4],
+    }
+    result = run("match", "subs.txt", "lines.jsonl", "--body", "text")
+    assert [row.get("matches") for row in result.rows] == [None, [1]]
+    result = run("match", "subs.txt", "docs/d.zip", "--record", "b")
+    assert result.rows == [
+        {"document": "docs/d.zip!m.xml#1", "matches": [1]},
+        {"document": "docs/d.zip!m.xml#2", "matches": [1, 4]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["docs", "--body", "text"], "only JSON lines and tables"),
+        (["docs", "--group-by", "a", "--read", "files"], "only rows can be grouped"),
+        (["t.parquet", "--record", "b"], "only files are split into records"),
+        (["t.parquet", "--body", "text"], "t.parquet has no column text"),
+    ],
+)
+def test_options_that_do_not_fit_are_bad_calls(
+    here: Path, arguments: list[str], message: str
+) -> None:
+    write_documents(here / "t.parquet", [("7", b"<b/>")])
+    result = run("match", "subs.txt", *arguments)
+    assert (result.code, result.stdout) == (2, "")
+    assert message in result.stderr

@@ -23,21 +23,14 @@ def create_files(folder: Path, *paths: str) -> None:
         (folder / path).write_text(f"<{Path(path).stem}/>")
 
 
-def test_folder_yields_every_file_in_order_with_hidden_ones(tmp_path: Path) -> None:
-    create_files(
-        tmp_path, "b/z.xml", "b/.a.xml", "b/c/d.xml", "a.xml", "b.xml", "c", ".git/x", "b/é.xml"
-    )
+def test_folder_yields_every_file_in_order_without_hidden_ones(tmp_path: Path) -> None:
+    visible = ["a.xml", "b/c/d.xml", "b/z.xml", "b/é.xml", "b.xml", "c"]
+    create_files(tmp_path, *reversed(visible), "b/.a.xml", ".git/x", "_SUCCESS", "b/_tmp/x.xml")
     (tmp_path / "empty").mkdir()
-    assert relative_names(tmp_path) == [
-        ".git/x",
-        "a.xml",
-        "b/.a.xml",
-        "b/c/d.xml",
-        "b/z.xml",
-        "b/é.xml",
-        "b.xml",
-        "c",
-    ]
+    assert relative_names(tmp_path) == visible
+    assert relative_names(tmp_path / ".git") == ["x"], "as an argument it is read"
+    (document,) = iter_documents([tmp_path / "b/.a.xml"])
+    assert document.read() == b"<.a/>"
 
 
 def test_names_keep_their_spelling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,14 +111,14 @@ def test_folder_without_permission_is_one_bad_document(
         second.read()
 
 
-def test_links_to_files_are_followed_and_links_to_folders_are_not(tmp_path: Path) -> None:
+def test_links_are_followed_except_to_a_folder_that_contains_them(tmp_path: Path) -> None:
     create_files(tmp_path, "far/a.xml", "top/b.xml")
     (tmp_path / "top/link.xml").symlink_to(tmp_path / "far/a.xml")
     (tmp_path / "top/folder").symlink_to(tmp_path / "far")
     (tmp_path / "top/circle").symlink_to(tmp_path / "top")
     (tmp_path / "door").symlink_to(tmp_path / "top")
     for folder in ("top", "door"):
-        assert relative_names(tmp_path / folder) == ["b.xml", "link.xml"]
+        assert relative_names(tmp_path / folder) == ["b.xml", "folder/a.xml", "link.xml"]
 
 
 def test_pipes_below_a_folder_are_skipped(tmp_path: Path) -> None:

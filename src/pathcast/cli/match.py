@@ -10,25 +10,24 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from pathcast.cli.console import FAILED, Output, fail, progress, say
+from pathcast.cli.content_options import ContentOptions
 from pathcast.cli.option_groups import with_option_groups
 from pathcast.cli.options import (
     ExpensiveOptions,
     LimitOptions,
-    RecordOption,
     SubscriptionFileOptions,
     SubscriptionsArgument,
 )
 from pathcast.cli.read_subscriptions import load_into_matcher
-from pathcast.documents import Limits, split_records
+from pathcast.containers.arguments import DocumentArgument, read_arguments
+from pathcast.containers.unpacking import UnpackedDocument
 from pathcast.errors import DocumentError, FormatError
-from pathcast.files import DocumentFile, iter_documents
 from pathcast.matching import Matcher
 
 __all__ = ["match"]
@@ -41,13 +40,15 @@ def match(
         list[str],
         typer.Argument(
             metavar="DOCUMENT",
-            help="Files, folders (every file below, hidden ones too), or - for standard input.",
+            help="Files, folders (every file below, unless its name begins with . or _), archives"
+            " (.zip, .tar, .gz), JSON lines with a body, tables (.parquet), rows (.csv, .json),"
+            " or - for standard input.",
         ),
     ],
     file_options: SubscriptionFileOptions,
     expensive: ExpensiveOptions,
     limit_options: LimitOptions,
-    record: RecordOption = None,
+    contents: ContentOptions,
     stats: Annotated[
         bool, typer.Option("--stats", help="Write the matcher's counters to stderr, as JSON.")
     ] = False,
@@ -60,7 +61,7 @@ def match(
     Exit code: 0, also if there are no documents or no subscriptions, which is reported; 1 if a
     document failed or a subscription is undecided; 2 for a bad call or bad subscriptions.
 
-    Example: `pathcast match subscriptions.txt documents/ | jq .matches`
+    Example: `pathcast match subscriptions.txt documents/ archive.zip | jq .matches`
     """
     deadline = expensive.seconds()
     if subscriptions == "-" and "-" in documents:
@@ -68,9 +69,10 @@ def match(
     limits = limit_options.limits()
     file_options.namespaces()  # a usage error comes before any work
     try:
-        files = iter_documents(documents, limit=limits.size)
+        arguments = contents.arguments(documents, limits.size)
+        bodies = read_arguments(arguments)
     except FormatError as error:
-        fail(error.message)
+        fail(error.message if error.hint is None else f"{error.message}\n  hint: {error.hint}")
     with contextlib.ExitStack() as stack:
         output = stack.enter_context(Output())
         runner = None
@@ -83,13 +85,12 @@ def match(
             matcher, subscriptions, file_options, allow_expensive=expensive.allow_expensive
         )
         count = failed = 0
-        with progress("matching", _count(documents)) as bar:
-            for document in files:
-                for name, body in _bodies(document, record, limits):
-                    row = _row(matcher, name, body)
-                    output.json(row)
-                    count += 1
-                    failed += "matches" not in row or "errors" in row
+        with progress("matching", _count(arguments)) as bar:
+            for document in bodies:
+                row = _row(matcher, document)
+                output.json(row)
+                count += 1
+                failed += "matches" not in row or "errors" in row
                 bar.advance(bar.task_ids[0])
         if not count:
             say(f"pathcast: there are no documents in {', '.join(documents)}", "yellow")
@@ -99,36 +100,20 @@ def match(
         raise typer.Exit(FAILED)
 
 
-def _count(arguments: list[str]) -> int | None:
-    """Return the number of documents, None if that would need a walk through folders."""
-    return None if any(Path(name).is_dir() for name in arguments) else len(arguments)
+def _count(arguments: Sequence[DocumentArgument]) -> int | None:
+    """Return the number of documents, None if it is known only after they are read."""
+    return len(arguments) if all(argument.is_single for argument in arguments) else None
 
 
-def _bodies(
-    document: DocumentFile, record: str | None, limits: Limits
-) -> Iterator[tuple[str, bytes | DocumentError]]:
-    """Yield the document, or its records, with their names; an error in the place of a body."""
+def _row(matcher: Matcher, document: UnpackedDocument) -> dict[str, object]:
+    if document.body is None:
+        kind, message = document.fault or ("unreadable", "")
+        return {"document": document.id, "error": {"kind": kind, "message": message}}
     try:
-        if record is None:
-            yield document.name, document.read()
-            return
-        stream = document.open()
+        matches = matcher.match(document.body)
     except DocumentError as error:
-        yield document.name, error
-        return
-    with contextlib.nullcontext(stream) if document.name == "-" else stream:
-        for number, body in enumerate(split_records(stream, record, limits), 1):
-            yield f"{document.name}#{number}", body
-
-
-def _row(matcher: Matcher, name: str, body: bytes | DocumentError) -> dict[str, object]:
-    if isinstance(body, DocumentError):
-        return {"document": name, "error": body.as_dict()}
-    try:
-        matches = matcher.match(body)
-    except DocumentError as error:
-        return {"document": name, "error": error.as_dict()}
-    row: dict[str, object] = {"document": name, "matches": list(matches)}
+        return {"document": document.id, "error": error.as_dict()}
+    row: dict[str, object] = {"document": document.id, "matches": list(matches)}
     if matches.errors:
         row["errors"] = {str(key): error.as_dict() for key, error in matches.errors.items()}
     return row

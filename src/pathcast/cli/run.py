@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pathcast.cli.console import FAILED, Output, fail, say
+from pathcast.cli.content_options import ContentOptions
 from pathcast.cli.interruptible import run_interruptibly
 from pathcast.cli.metrics_options import MetricsOptions
 from pathcast.cli.option_groups import with_option_groups
@@ -52,6 +53,7 @@ CALLER_ERRORS = (
 @with_option_groups
 def run(
     source: SourceOptions,
+    contents: ContentOptions,
     registered: RegisteredOptions,
     results: ResultOptions,
     batches: BatchOptions,
@@ -94,7 +96,7 @@ def run(
             file_options.skip_bad,
             registered.hops is not None,
         ),
-        source.source(),
+        source.source(contents),
         results.out,
         BatchSettings(
             limits, results.structures, window, deadline, deliveries=results.writes_deliveries()

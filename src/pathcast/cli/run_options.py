@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from pathcast.cli.console import fail
+from pathcast.cli.content_options import ContentOptions
 from pathcast.cli.durations import parse_duration
 from pathcast.cli.option_groups import option_group
-from pathcast.cli.options import MaxSizeOption, RecordOption, parse_size
+from pathcast.cli.options import MaxSizeOption, parse_size
 from pathcast.documents import Limits
 from pathcast.errors import PathcastError
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BatchOptions", "RegisteredOptions", "ResultOptions", "SourceOptions"]
 
-SourceKind = Literal["files", "rows", "bodies", "parquet"]  # as in pipeline.sources
 Partition = Literal["documents", "subscriptions", "auto"]
 
 
@@ -43,39 +43,6 @@ class SourceOptions:
             " nats://HOST:PORT/STREAM or kafka://HOST:PORT/TOPIC.",
         ),
     ]
-    read: Annotated[
-        SourceKind | None,
-        typer.Option(
-            "--read",
-            help="What IN holds: documents in files, rows of .csv, .json or .jsonl, JSON lines with"
-            " a body, a parquet table with a body; default: by its name.",
-        ),
-    ] = None
-    group_by: Annotated[
-        str | None,
-        typer.Option(
-            "--group-by",
-            metavar="COLUMN",
-            help="Consecutive rows with the same value in this column are one document.",
-        ),
-    ] = None
-    body: Annotated[
-        str | None,
-        typer.Option(
-            "--body",
-            metavar="COLUMN",
-            help="The column of rows or of a table that holds the documents; default: body.",
-        ),
-    ] = None
-    id_column: Annotated[
-        str | None,
-        typer.Option(
-            "--id",
-            metavar="COLUMN",
-            help="The column that holds their ids; default: id, if there is one.",
-        ),
-    ] = None
-    record: RecordOption = None
     xslt: Annotated[
         Path | None,
         typer.Option(
@@ -94,26 +61,15 @@ class SourceOptions:
     def limits(self) -> Limits:
         return Limits() if self.max_size is None else Limits(size=self.max_size)
 
-    def source(self) -> Source:
+    def source(self, contents: ContentOptions) -> Source:
         """Return the source, or end the command."""
-        from pathcast.containers.rows import BodyField
         from pathcast.pipeline.sources import Source, kind_of
         from pathcast.pipeline.sources.xslt import XsltTransform
 
-        kind = self.read or ("rows" if self.group_by is not None else kind_of(self.documents))
-        if self.body is not None and kind == "rows" and self.read is None:
-            kind = "bodies"
-        if self.xslt is not None and kind == "bodies" and not (self.read or self.body):
+        kind = contents.kind(kind_of(self.documents))
+        if self.xslt is not None and kind == "bodies" and not (contents.read or contents.body):
             kind = "rows"  # a style sheet for JSON lines applies to their fields
-        if self.group_by is not None and kind != "rows":
-            raise typer.BadParameter("only rows can be grouped", param_hint="--group-by")
-        for option, column in (("--body", self.body), ("--id", self.id_column)):
-            if column is not None and kind not in ("bodies", "parquet"):
-                problem = "only JSON lines and tables have columns of documents and ids"
-                raise typer.BadParameter(problem, param_hint=option)
-        fields = BodyField(self.body or "body", self.id_column or "id")
-        if self.record is not None and kind not in ("files", "rows", "bodies"):
-            raise typer.BadParameter("only files are split into records", param_hint="--record")
+        contents.check(kind)
         size = self.limits().size
         try:
             transform = (
@@ -123,7 +79,15 @@ class SourceOptions:
             )
         except PathcastError as error:
             fail(str(error))
-        return Source(self.documents, kind, size, self.group_by, transform, fields, self.record)
+        return Source(
+            self.documents,
+            kind,
+            size,
+            contents.group_by,
+            transform,
+            contents.fields(),
+            contents.record,
+        )
 
 
 @option_group

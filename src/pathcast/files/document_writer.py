@@ -27,6 +27,7 @@ from typing import Literal
 from pathcast.errors import FormatError
 from pathcast.files import parquet_writer
 from pathcast.files.atomic_write import atomic_file, atomic_folder
+from pathcast.files.documents import is_hidden
 from pathcast.files.subscription import format_of
 
 __all__ = [
@@ -105,8 +106,11 @@ def _write_folder(target: Path, items: Iterable[tuple[str, bytes]]) -> int:
     count = 0
     with atomic_folder(target) as folder:
         for document_id, body in items:
-            if "/" in document_id or "\0" in document_id:
-                hint = "a file's name has no / and no null; write .jsonl or parquet"
+            if "/" in document_id or "\0" in document_id or is_hidden(document_id):
+                hint = (
+                    "a file's name has no / and no null, and readers skip names that begin with . "
+                    "or _; write .jsonl or parquet"
+                )
                 raise FormatError("value", f"the id {document_id!r} cannot name a file", hint=hint)
             try:
                 with (folder / f"{document_id}.xml").open("xb") as stream:

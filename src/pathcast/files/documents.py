@@ -3,9 +3,9 @@
 A file is itself, `-` is standard input, and a folder stands for every file below it:
 
 - in the order of their names, folder by folder, so that the order is reproducible everywhere;
-- including hidden files: every file in a folder is a document, and one that is not XML gets its
-  error instead of being skipped silently;
-- links to files are followed, links to folders below the argument are not (they may form cycles);
+- without names that begin with `.` or `_`, folders included, as in `pathcast run`: programs mark
+  unfinished files that way. As arguments of their own they are read;
+- links are followed, except to a folder that contains them;
 - pipes, sockets and devices below a folder are skipped. As arguments of their own they are read.
 
 Only names are in memory, those of one folder at each level. `read` reads the bytes. An argument
@@ -25,7 +25,7 @@ from typing import BinaryIO, NoReturn
 
 from pathcast.errors import DocumentError, FormatError
 
-__all__ = ["DocumentFile", "iter_documents"]
+__all__ = ["DocumentFile", "is_hidden", "iter_documents", "leads_back"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +90,13 @@ def _documents_below(root: str, limit: int | None) -> Iterator[DocumentFile]:
     while pending:
         entry = pending.pop()
         name = os.fspath(entry)
-        if isinstance(entry, str) or entry.is_dir(follow_symlinks=False):
+        if isinstance(entry, str) or _is_folder(entry):
             try:
                 with os.scandir(name) as entries:
                     children = sorted(
-                        entries, key=lambda child: os.fsencode(child.name), reverse=True
+                        (child for child in entries if not is_hidden(child.name)),
+                        key=lambda child: os.fsencode(child.name),
+                        reverse=True,
                     )
             except OSError as error:
                 yield DocumentFile(name, functools.partial(_fail, error))
@@ -102,6 +104,26 @@ def _documents_below(root: str, limit: int | None) -> Iterator[DocumentFile]:
                 pending += children
         elif _is_document(entry):
             yield DocumentFile(name, functools.partial(_open, name), limit)
+
+
+def is_hidden(name: str) -> bool:
+    """Return whether a file or folder of this name is skipped."""
+    return name.startswith((".", "_"))
+
+
+def leads_back(link: str) -> bool:
+    """Return whether a link leads to a folder that contains it."""
+    target = os.path.realpath(link)
+    origin = os.path.realpath(os.path.dirname(link))
+    return os.path.commonpath([target, origin]) == target
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether the entry is a folder to enter."""
+    try:
+        return entry.is_dir() and not (entry.is_symlink() and leads_back(entry.path))
+    except OSError:  # a link to itself, for example
+        return False
 
 
 def _is_document(entry: os.DirEntry[str]) -> bool:

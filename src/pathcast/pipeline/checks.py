@@ -13,9 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-import pyarrow as pa
-
 from pathcast.containers.contents import CONTENT_KINDS
+from pathcast.containers.tables import holds_documents
 from pathcast.errors import PipelineError
 from pathcast.pipeline.batch_log import BatchLog
 from pathcast.pipeline.sources import AfterReading, Source
@@ -130,26 +129,9 @@ def _check_columns(source: Source, documents: Path) -> None:
         return
     require_columns(source.path, types, names)
     body = types[source.fields.body]
-    if not _holds_documents(body):
+    if not holds_documents(body):
         raise PipelineError(
             "source",
             f"{source.path}: the column {source.fields.body} is {body}, not text or binary",
             hint="name the column of documents with --body",
         )
-
-
-def _holds_documents(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return any(
-        test(kind)
-        for test in (
-            pa.types.is_string,
-            pa.types.is_large_string,
-            pa.types.is_string_view,
-            pa.types.is_binary,
-            pa.types.is_large_binary,
-            pa.types.is_binary_view,
-            pa.types.is_fixed_size_binary,
-        )
-    )

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pathcast.errors import PipelineError
+from pathcast.files.documents import is_hidden, leads_back
 
 __all__ = ["SETTLING_SECONDS", "FileLocation", "FolderScanner", "ListedFile", "list_files"]
 
@@ -129,11 +130,11 @@ class FolderScanner:
         prefix = f"{folder}/" if folder else ""
         with os.scandir(os.path.join(self._location.folder, folder)) as entries:
             for entry in entries:
-                if entry.name[0] in "._":
+                if is_hidden(entry.name):
                     continue
                 path = prefix + entry.name
                 if _is_folder(entry):
-                    if not entry.is_symlink() or not self._contains(entry.path, folder):
+                    if not entry.is_symlink() or not leads_back(entry.path):
                         state.subfolders.append(path)
                 elif path not in seen_paths:
                     listed = self._stat_file(path, is_link=entry.is_symlink())
@@ -150,12 +151,6 @@ class FolderScanner:
         except OSError:
             return ListedFile(path, 0, 0)  # reading it gives the reason
         return ListedFile(path, status.st_size, status.st_mtime_ns)
-
-    def _contains(self, link: str, folder: str) -> bool:
-        """Return whether a link in `folder` leads to a folder that contains it."""
-        target = os.path.realpath(link)
-        origin = os.path.realpath(os.path.join(self._location.folder, folder))
-        return os.path.commonpath([target, origin]) == target
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
