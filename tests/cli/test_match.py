@@ -32,7 +32,7 @@ def test_each_document_is_a_line_with_its_matches(here: Path) -> None:
         {"document": "docs/a.xml", "matches": [1]},
         {"document": "docs/b.xml", "matches": [1, 4]},
     ]
-    assert result.stderr == ""
+    assert result.stderr == "", "all subscriptions matched"
 
 
 def test_failed_document_is_a_line_and_exit_code_1(here: Path) -> None:
@@ -266,3 +266,30 @@ def test_options_that_do_not_fit_are_bad_calls(
     result = run("match", "subs.txt", *arguments)
     assert (result.code, result.stdout) == (2, "")
     assert message in result.stderr
+
+
+def test_unmatched_subscriptions_are_named_with_reasons(here: Path) -> None:
+    write(here, n__txt="//b\n//boddy\n//b/a\n", b__xml="<b xmlns='urn:b'><body/></b>")
+    result = run("match", "n.txt", "b.xml", "docs/a.xml")
+    assert result.code == 0
+    assert len(result.rows) == 2, "stdout has data only"
+    assert result.stderr.splitlines() == [
+        "pathcast: 2 of 3 subscriptions matched no document",
+        "  2: no element 'boddy'; did you mean 'body'?",
+        "  3: its names occur, but not as it demands",
+        "  hint: pathcast explain n.txt ID DOCUMENT... says where one fails",
+    ]
+    assert run("match", "--no-unmatched", "n.txt", "b.xml").stderr == ""
+
+
+def test_ten_unmatched_subscriptions_are_named(here: Path) -> None:
+    (here / "many.txt").write_text("".join(f"//x{number}\n" for number in range(1_000)) + "//b\n")
+    lines = run("match", "many.txt", "docs/a.xml").stderr.splitlines()
+    assert lines[0] == "pathcast: 1,000 of 1,001 subscriptions matched no document"
+    assert lines[1:] == [f"  {line}: no element 'x{line - 1}'" for line in range(1, 11)] + [
+        "  and 990 more"
+    ]
+
+
+def test_nothing_is_said_of_subscriptions_if_no_document_was_matched(here: Path) -> None:
+    assert run("match", "subs.txt", "docs/c.xml").stderr == ""

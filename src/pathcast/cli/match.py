@@ -25,6 +25,7 @@ from pathcast.cli.options import (
     SubscriptionsArgument,
 )
 from pathcast.cli.read_subscriptions import load_into_matcher
+from pathcast.cli.unmatched import UnmatchedSubscriptions
 from pathcast.containers.arguments import DocumentArgument, read_arguments
 from pathcast.containers.unpacking import UnpackedDocument
 from pathcast.errors import DocumentError, FormatError
@@ -49,6 +50,14 @@ def match(
     expensive: ExpensiveOptions,
     limit_options: LimitOptions,
     contents: ContentOptions,
+    unmatched: Annotated[
+        bool | None,
+        typer.Option(
+            "--unmatched/--no-unmatched",
+            help="Whether to name subscriptions that matched no document, and why, on stderr;"
+            " by default unless --stats is given.",
+        ),
+    ] = None,
     stats: Annotated[
         bool, typer.Option("--stats", help="Write the matcher's counters to stderr, as JSON.")
     ] = False,
@@ -56,7 +65,9 @@ def match(
     """Say which subscriptions each document matches, as a line of JSON per document.
 
     Lines are `{"document": path, "matches": [ids]}` or `{"document": path, "error": {...}}`. A line
-    also has `"errors": {id: {...}}` if subscriptions are undecided.
+    also has `"errors": {id: {...}}` if subscriptions are undecided. Afterwards, stderr gets the
+    number of subscriptions that matched no document, and for the first ten the reason if a name
+    shows it: one that occurs only in another namespace, or nowhere.
 
     Exit code: 0, also if there are no documents or no subscriptions, which is reported; 1 if a
     document failed or a subscription is undecided; 2 for a bad call or bad subscriptions.
@@ -84,16 +95,20 @@ def match(
         load_into_matcher(
             matcher, subscriptions, file_options, allow_expensive=expensive.allow_expensive
         )
+        names_idle = not stats if unmatched is None else unmatched
+        idle = UnmatchedSubscriptions(matcher, limits) if names_idle else None
         count = failed = 0
         with progress("matching", _count(arguments)) as bar:
             for document in bodies:
-                row = _row(matcher, document)
+                row = _row(matcher, document, idle)
                 output.json(row)
                 count += 1
                 failed += "matches" not in row or "errors" in row
                 bar.advance(bar.task_ids[0])
         if not count:
             say(f"pathcast: there are no documents in {', '.join(documents)}", "yellow")
+        if idle is not None:
+            idle.report(subscriptions)
         if stats:
             say(json.dumps(dataclasses.asdict(matcher.stats())))
     if failed:
@@ -105,7 +120,9 @@ def _count(arguments: Sequence[DocumentArgument]) -> int | None:
     return len(arguments) if all(argument.is_single for argument in arguments) else None
 
 
-def _row(matcher: Matcher, document: UnpackedDocument) -> dict[str, object]:
+def _row(
+    matcher: Matcher, document: UnpackedDocument, idle: UnmatchedSubscriptions | None
+) -> dict[str, object]:
     if document.body is None:
         kind, message = document.fault or ("unreadable", "")
         return {"document": document.id, "error": {"kind": kind, "message": message}}
@@ -113,6 +130,8 @@ def _row(matcher: Matcher, document: UnpackedDocument) -> dict[str, object]:
         matches = matcher.match(document.body)
     except DocumentError as error:
         return {"document": document.id, "error": error.as_dict()}
+    if idle is not None:
+        idle.on_match(document.body, matches)
     row: dict[str, object] = {"document": document.id, "matches": list(matches)}
     if matches.errors:
         row["errors"] = {str(key): error.as_dict() for key, error in matches.errors.items()}

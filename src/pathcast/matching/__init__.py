@@ -14,12 +14,14 @@
 - `snapshot`: saving and loading of all subscriptions.
 - `sharding`: a snapshot divided into shards, and routes to them.
 - `explain`, `explain_pattern`, `explain_residual`, `locations`: why a document matches, or not.
+- `name_census`, `name_hints`: names that documents do not have, and what they may stand for.
 - `draw`: the NFA as text or DOT.
 """
 
 from pathcast.matching.explain import Explanation, explain
 from pathcast.matching.matcher import CanonicalText, Matcher
 from pathcast.matching.matches import Matches, Stats
+from pathcast.matching.name_census import NameCensus
 from pathcast.matching.residual import Expression, Runner
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "Expression",
     "Matcher",
     "Matches",
+    "NameCensus",
     "Runner",
     "Stats",
     "explain",

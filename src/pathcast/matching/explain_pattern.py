@@ -7,13 +7,13 @@ reason, with the values that it compared or the reason of the path inside it.
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import replace
 
 from pathcast.documents import Document
 from pathcast.matching.locations import location_of, quote
+from pathcast.matching.name_hints import hint_at_name
 from pathcast.matching.plain.evaluate import Evaluator
 from pathcast.xpath.numbers import number
 from pathcast.xpath.syntax import Axis, Test, TestKind
@@ -177,40 +177,22 @@ class PatternExplainer:
 
     def _hint_at_name(self, test: Test, *, attribute: bool) -> None:
         labels = self._document.attributes if attribute else self._document.elements
-        local = test.name.rpartition("}")[2]
         if test.name in labels:
+            local = test.name.rpartition("}")[2]
             self._add_hint(
                 f"there is a {local!r} elsewhere: line {self._document.line(labels[test.name][0])}"
             )
             return
-        uris = [label[1:].rpartition("}")[0] for label in labels if label.endswith(f"}}{local}")]
-        if uris and not test.name.startswith("{"):
-            declared = [prefix for prefix, uri in self._namespaces.items() if uri == uris[0]]
-            prefix = declared[0] if declared else "p"
-            default = self._document.tree.getroot().nsmap.get(None)
-            which = "the document's default namespace" if uris[0] == default else "namespace"
-            self._add_hint(
-                f"{local!r} is in {which} {uris[0]!r}: "
-                f"declare a prefix for it and write {prefix}:{local}"
-            )
-            return
-        if uris:
-            given = test.name[1:].rpartition("}")[0]
-            self._add_hint(f"{local!r} is in namespace {uris[0]!r}, not in {given!r}")
-            return
-        if local in labels:
-            self._add_hint(f"{local!r} is there in no namespace: write it without a prefix")
-            return
-        others = self._document.elements if attribute else self._document.attributes
-        if test.name in others:
-            kind, correct = ("element", local) if attribute else ("attribute", f"@{local}")
-            self._add_hint(f"there is an {kind} {local!r}: write {correct}")
-            return
-        local_names = {label.rpartition("}")[2]: label for label in labels}
-        similar = difflib.get_close_matches(local, local_names, n=1)
-        similar = similar or [name for name in local_names if name.lower() == local.lower()]
-        if similar:
-            self._add_hint(f"no {local!r}; did you mean {similar[0]!r}?")
+        hint = hint_at_name(
+            test.name,
+            labels,
+            self._document.elements if attribute else self._document.attributes,
+            is_attribute=attribute,
+            namespaces=self._namespaces,
+            default_namespace=self._document.tree.getroot().nsmap.get(None),
+        )
+        if hint is not None:
+            self._add_hint(hint)
 
     # texts
 
