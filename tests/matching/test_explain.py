@@ -139,3 +139,30 @@ def test_explanations_equal_the_oracle_and_are_never_empty(text: str, body: byte
     explanation = explain(text, body, NAMESPACES, allow_expensive=True)
     assert explanation.matched is oracle(text, NAMESPACES, body)
     assert explanation.nodes or explanation.reasons
+
+
+@pytest.mark.parametrize(
+    ("text", "failure"),
+    [
+        ("/news/itm/title", "step 2, /itm: no child 'itm'"),
+        ("//item[3]", "step 1, //item: [position() = 3] failed"),
+        ("count(//item) > 5", "[count(//item) > 5] failed"),
+        ("//item[not(title)]", "step 1, //item: [not(title)] failed"),
+        ("contains(//title, 'Sun')", "[contains(//title, 'Sun')] failed"),
+        ("//item[@id * 2 = 5]", "//item: [@id * 2 = 5] failed"),
+        ("//item[@id * 2 = 2]/following-sibling::x[1]", "step 1, //x: no descendant 'x'"),
+        ("//item[0]", "no document can match it"),
+        ("1 + 1 = 3 * count(//item)", "1 + 1 = 3 * count(//item) is false"),
+    ],
+)
+def test_failures_have_no_nodes_and_no_values(text: str, failure: str) -> None:
+    assert explain(text, NEWS).failures == (failure,)
+
+
+@given(expressions(), documents())
+def test_failures_do_not_depend_on_lines(text: str, body: bytes) -> None:
+    explanation = explain(text, body, NAMESPACES, allow_expensive=True)
+    assert len(explanation.failures) == (0 if explanation.matched else len(explanation.reasons))
+    assert bool(explanation.failures) is not explanation.matched
+    moved = explain(text, b"\n\n" + body, NAMESPACES, allow_expensive=True)
+    assert moved.failures == explanation.failures

@@ -29,8 +29,8 @@ class ContentOptions:
         FileKind | None,
         typer.Option(
             "--read",
-            help="What IN holds: documents in files, rows of .csv, .json or .jsonl, JSON lines with"
-            " a body, a parquet table with a body; default: by its name.",
+            help="What the input holds: documents in files, rows of .csv, .json or .jsonl, JSON"
+            " lines with a body, a parquet table with a body; default: by its name.",
         ),
     ] = None
     group_by: Annotated[

@@ -51,7 +51,10 @@ _SMALL_DOCUMENT = 20_000  # nodes; only here libxml2 returns node sets, not just
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The outcome: the selected `nodes` (at most twenty of `total`), or `reasons` and `hints`."""
+    """The outcome: the selected `nodes` (at most twenty of `total`), or `reasons` and `hints`.
+
+    `failures` has the step or predicate of each reason, without the values found there.
+    """
 
     matched: bool
     canonical: str
@@ -59,12 +62,14 @@ class Explanation:
     total: int = 0
     reasons: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, object]:
         """Return the explanation as a JSON object."""
         nodes = [asdict(node) for node in self.nodes]
-        reasons, hints = list(self.reasons), list(self.hints)
-        return {**asdict(self), "nodes": nodes, "reasons": reasons, "hints": hints}
+        texts = {"reasons": self.reasons, "hints": self.hints, "failures": self.failures}
+        lists = {name: list(values) for name, values in texts.items()}
+        return {**asdict(self), "nodes": nodes, **lists}
 
     def __str__(self) -> str:
         lines = ["match" if self.matched else "no match"]
@@ -101,13 +106,14 @@ def explain(
             "positions count from 1, < and > compare numbers only, "
             "and nothing is below an attribute or a text"
         )
-        return Explanation(False, pattern.text, reasons=(reason,), hints=(hint,))
+        return Explanation(False, pattern.text, (), 0, (reason,), (hint,), (reason,))
     if not evaluator.holds(pattern.condition):
         explainer = PatternExplainer(document, evaluator, names, namespaces or {})
         for condition in [Exists(path) for path in paths] if paths else [pattern.condition]:
             explainer.explain(condition)
         hints = (*explainer.hints, *_hint_at_strings(xpath, namespaces, document))
-        return Explanation(False, pattern.text, reasons=tuple(explainer.reasons), hints=hints)
+        reasons, failures = tuple(explainer.reasons), tuple(explainer.failures)
+        return Explanation(False, pattern.text, (), 0, reasons, hints, failures)
     if pattern.cost is Cost.EXPENSIVE and not allow_expensive:
         raise SubscriptionError(
             "expensive",
@@ -123,8 +129,8 @@ def explain(
     else:
         nodes = sorted({node for path in paths for node in evaluator.select(path, 0)})
     locations = tuple(location_of(document, node, names) for node in nodes[:_MAX_NODES])
-    reasons = () if nodes else (f"{condition_text(pattern.condition, names, top=True)} is true",)
-    return Explanation(True, pattern.text, locations, len(nodes), reasons)
+    proof = () if nodes else (f"{condition_text(pattern.condition, names, top=True)} is true",)
+    return Explanation(True, pattern.text, locations, len(nodes), proof)
 
 
 def _hint_at_strings(
@@ -169,15 +175,17 @@ def _explain_check(
     assert pattern.residual is not None
     result = Check(pattern, xpath).holds(document.tree, document.longest_sibling_run)
     if isinstance(result, EvaluationError):
-        return Explanation(False, pattern.text, reasons=(str(result),))
+        reason = str(result)
+        return Explanation(False, pattern.text, (), 0, (reason,), (), (reason,))
     small = len(document) <= _SMALL_DOCUMENT  # plain steps: libxml2 may merge large sets
     if not result:
-        reason = explain_residual(pattern, document) if small else None
-        if reason is None:
+        explained = explain_residual(pattern, document) if small else None
+        if explained is None:
             skeleton = condition_text(pattern.condition, names, top=True)
             prefix = "" if skeleton == "true()" else f"the skeleton holds ({skeleton}), but "
-            reason = f"{prefix}{pattern.residual} is false"
-        return Explanation(False, pattern.text, reasons=(reason,))
+            explained = (f"{pattern.residual} is false", f"{prefix}{pattern.residual} is false")
+        failure, reason = explained
+        return Explanation(False, pattern.text, (), 0, (reason,), (), (failure,))
     value: Any = True
     if small:
         expression = Expression(pattern.residual, pattern.namespaces)

@@ -44,7 +44,11 @@ _AXIS_NAMES = {
 
 
 class PatternExplainer:
-    """Collects `reasons` and `hints` for conditions that fail at the document node."""
+    """Collects `reasons` and `hints` for conditions that fail at the document node.
+
+    `failures` are the reasons without nodes and values: they are equal for documents that fail at
+    the same step or predicate.
+    """
 
     def __init__(
         self,
@@ -58,6 +62,7 @@ class PatternExplainer:
         self._names = names
         self._namespaces = namespaces
         self.reasons: list[str] = []
+        self.failures: list[str] = []
         self.hints: list[str] = []
 
     def explain(self, condition: Condition) -> None:
@@ -83,32 +88,28 @@ class PatternExplainer:
                 inner = f"{where}in [{self._text(condition)}], " if where else ""
                 self._explain_path(path, [0] if path.absolute else nodes, inner)
             case Value():
-                self._add_reason(
-                    where, f"[{self._text(condition)}] failed, found {self._values(nodes)}"
-                )
+                self._add_condition(where, condition, f", found {self._values(nodes)}")
                 self._hint_at_value(condition, nodes)
             case Count(path=path):
                 counts = [len(self._evaluator.select(path, node)) for node in nodes[:_MAX_VALUES]]
-                self._add_reason(
-                    where, f"[{self._text(condition)}] failed, counted {_join(counts)}"
-                )
+                self._add_condition(where, condition, f", counted {_join(counts)}")
             case First(path=path):
                 firsts = [self._evaluator.select(path, node)[:1] for node in nodes[:_MAX_VALUES]]
                 strings = [
                     self._document.string_value(first[0]) if first else "" for first in firsts
                 ]
                 shown = _join([quote(text) for text in strings])
-                self._add_reason(where, f"[{self._text(condition)}] failed, found {shown}")
+                self._add_condition(where, condition, f", found {shown}")
             case Not(part=Exists(path=path)):
                 starts = [0] if path.absolute else nodes[:_MAX_VALUES]
                 selected = [
                     hit for node in starts for hit in self._evaluator.select(path, node)[:1]
                 ]
                 witness = f": there is {self._location(selected[0])}" if selected else ""
-                self._add_reason(where, f"[{self._text(condition)}] failed{witness}")
+                self._add_condition(where, condition, witness)
             case _:
                 size = f" (there were {len(nodes)})" if condition.positional else ""
-                self._add_reason(where, f"[{self._text(condition)}] failed{size}")
+                self._add_condition(where, condition, size)
 
     def _hint_at_value(self, value: Value, nodes: list[int]) -> None:
         texts = [self._document.string_value(node) for node in nodes[:_MAX_VALUES]]
@@ -171,7 +172,7 @@ class PatternExplainer:
         name = test_text(step.test, self._names)
         if step.test.kind is TestKind.NAME:
             name = repr(name)
-        self._add_reason(prefix, f"{where}{others} {verb} no {kind} {name}")
+        self._add_reason(prefix, f"no {kind} {name}", before=f"{where}{others} {verb} ")
         if step.test.kind is TestKind.NAME:
             self._hint_at_name(step.test, attribute=step.axis is Axis.ATTRIBUTE)
 
@@ -196,8 +197,12 @@ class PatternExplainer:
 
     # texts
 
-    def _add_reason(self, where: str, text: str) -> None:
-        self.reasons.append(where + text)
+    def _add_condition(self, where: str, condition: Condition, values: str) -> None:
+        self._add_reason(where, f"[{self._text(condition)}] failed", after=values)
+
+    def _add_reason(self, where: str, failure: str, *, before: str = "", after: str = "") -> None:
+        self.failures.append(where + failure)
+        self.reasons.append(where + before + failure + after)
 
     def _add_hint(self, hint: str) -> None:
         if hint not in self.hints:

@@ -21,8 +21,8 @@ __all__ = ["explain_residual"]
 _MAX_VALUES = 3  # values of a failed comparison that a reason lists
 
 
-def explain_residual(pattern: Pattern, document: Document) -> str | None:
-    """Return why a residual path selects nothing, None if the residual is not a path.
+def explain_residual(pattern: Pattern, document: Document) -> tuple[str, str] | None:
+    """Return where a residual path selects nothing, and why; None if the residual is not a path.
 
     The path grows by one step or one predicate at a time, until it selects nothing.
     """
@@ -51,13 +51,15 @@ def explain_residual(pattern: Pattern, document: Document) -> str | None:
                 selected = nodes
                 continue
             if count == 0:
-                return f"nothing is found at {expression_text(prefix, names)}"
+                failure = f"nothing is found at {expression_text(prefix, names)}"
+                return failure, failure
             failed = step.predicates[count - 1]
             last = replace(step, predicates=step.predicates[: count - 1])
             reached = expression_text(replace(path, steps=(*path.steps[:index], last)), names)
             values = _values(failed, selected, select)
             text = expression_text(failed, names)
-            return f"{reached} is there ({len(selected)}), but [{text}] failed{values}"
+            reason = f"{reached} is there ({len(selected)}), but [{text}] failed{values}"
+            return f"{reached}: [{text}] failed", reason
     return None
 
 
