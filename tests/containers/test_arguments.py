@@ -220,3 +220,12 @@ def test_matching_archives_loads_neither_spark_nor_pyarrow(feed: Path, tmp_path:
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_an_argument_that_disappears_is_a_bad_document(feed: Path) -> None:
+    names = [feed / "a.xml", feed / "deeper/c.xml.gz"]
+    documents = read_arguments([DocumentArgument(str(name), "files", MAX_BYTES) for name in names])
+    assert next(documents).body == b"<a/>"
+    names[1].unlink()
+    (gone,) = documents
+    assert (gone.id, gone.fault and gone.fault[0]) == (str(names[1]), "gone")

@@ -21,7 +21,7 @@ from pathcast.containers.record_documents import read_records
 from pathcast.containers.rows import BodyField
 from pathcast.containers.tables import check_table, read_table
 from pathcast.containers.unpacking import UnpackedDocument
-from pathcast.errors import DocumentError
+from pathcast.errors import DocumentError, FormatError
 from pathcast.files import DocumentFile, iter_documents
 
 __all__ = ["DocumentArgument", "read_arguments"]
@@ -42,7 +42,12 @@ class DocumentArgument:
 
     def read(self, stdin: BinaryIO | None = None) -> Iterator[UnpackedDocument]:
         """Yield the documents."""
-        for file in iter_documents([self.name], limit=self.max_bytes, stdin=stdin):
+        try:
+            files = iter_documents([self.name], limit=self.max_bytes, stdin=stdin)
+        except FormatError as error:  # it existed when the command began
+            yield UnpackedDocument(path_id(self.name), None, ("gone", error.message))
+            return
+        for file in files:
             id = path_id(file.name)
             if not _is_regular(file.name):
                 yield from self._read_stream(file, id)
