@@ -5,18 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, TypeVar
 
 import typer
 
+from pathcast.cli.console import fail
 from pathcast.cli.option_groups import option_group
 from pathcast.cli.options import RecordOption
-from pathcast.containers.arguments import DocumentArgument
+from pathcast.containers.arguments import DocumentArgument, read_arguments
 from pathcast.containers.kinds import FileKind, file_kind
 from pathcast.containers.rows import BodyField
+from pathcast.containers.unpacking import UnpackedDocument
+from pathcast.errors import FormatError
 
-__all__ = ["ContentOptions"]
+__all__ = ["ContentOptions", "open_arguments"]
 
 Kind = TypeVar("Kind", bound=str)
 
@@ -92,3 +95,11 @@ class ContentOptions:
                 DocumentArgument(name, kind, max_bytes, self.group_by, self.fields(), self.record)
             )
         return arguments
+
+
+def open_arguments(arguments: Sequence[DocumentArgument]) -> Iterator[UnpackedDocument]:
+    """Return the documents of the arguments, or end the command if one cannot be read."""
+    try:
+        return read_arguments(arguments)
+    except FormatError as error:
+        fail(error.message if error.hint is None else f"{error.message}\n  hint: {error.hint}")

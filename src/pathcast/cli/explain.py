@@ -7,6 +7,7 @@ bad call.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -14,11 +15,11 @@ import typer
 
 from pathcast import matching
 from pathcast.cli.console import BAD_CALL, FAILED, Output, fail, progress, say
-from pathcast.cli.content_options import ContentOptions
+from pathcast.cli.content_options import ContentOptions, open_arguments
 from pathcast.cli.explain_many import ExplanationGroups
 from pathcast.cli.option_groups import with_option_groups
 from pathcast.cli.options import FormatOption, LimitOptions, NamespaceOption, parse_namespaces
-from pathcast.containers.arguments import read_arguments
+from pathcast.containers.unpacking import UnpackedDocument
 from pathcast.documents import Limits
 from pathcast.errors import DocumentError, FormatError, SubscriptionError
 from pathcast.files import Format, Subscription, iter_documents, read_subscriptions
@@ -77,27 +78,9 @@ def explain(
     if subscription == "-" and "-" in names:
         fail("standard input (-) cannot be both subscriptions and a document")
     row = _find_subscription(subscription, id, file_format, prefixes)
-    groups = ExplanationGroups(row.id, row.xpath)
+    bodies = open_arguments(contents.arguments(names, limits.size))
     try:
-        bodies = read_arguments(contents.arguments(names, limits.size))
-        with progress("explaining", None) as bar:
-            for document in bodies:
-                try:
-                    if document.body is None:
-                        raise DocumentError(*(document.fault or ("unreadable", "")))
-                    explanation = matching.explain(
-                        row.xpath,
-                        document.body,
-                        row.namespaces,
-                        limits,
-                        allow_expensive=allow_expensive,
-                    )
-                    groups.add(document.id, explanation)
-                except DocumentError as error:
-                    groups.add_error(document.id, error)
-                bar.advance(bar.task_ids[0])
-    except FormatError as error:
-        fail(error.message if error.hint is None else f"{error.message}\n  hint: {error.hint}")
+        groups = _explain_many(row, bodies, limits, allow_expensive)
     except SubscriptionError as error:
         _refuse(f"{subscription}:{row.line}: {error}")
     if not groups.documents:
@@ -106,10 +89,33 @@ def explain(
         if as_json:
             output.json(groups.as_dict())
         else:
-            for line in groups.lines():
-                output.text(line)
+            output.text("\n".join(groups.lines()))
     if not groups.matched or groups.errors:
         raise typer.Exit(FAILED)
+
+
+def _explain_many(
+    row: Subscription, bodies: Iterator[UnpackedDocument], limits: Limits, allow_expensive: bool
+) -> ExplanationGroups:
+    """Explain a subscription on many documents; raise SubscriptionError."""
+    groups = ExplanationGroups(row.id, row.xpath)
+    with progress("explaining", None) as bar:
+        for document in bodies:
+            try:
+                if document.body is None:
+                    raise DocumentError(*(document.fault or ("unreadable", "")))
+                explanation = matching.explain(
+                    row.xpath,
+                    document.body,
+                    row.namespaces,
+                    limits,
+                    allow_expensive=allow_expensive,
+                )
+                groups.add(document.id, explanation)
+            except DocumentError as error:
+                groups.add_error(document.id, error)
+            bar.advance(bar.task_ids[0])
+    return groups
 
 
 def _find_subscription(

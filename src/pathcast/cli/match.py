@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from pathcast.cli.console import FAILED, Output, fail, progress, say
-from pathcast.cli.content_options import ContentOptions
+from pathcast.cli.content_options import ContentOptions, open_arguments
 from pathcast.cli.option_groups import with_option_groups
 from pathcast.cli.options import (
     ExpensiveOptions,
@@ -26,9 +26,9 @@ from pathcast.cli.options import (
 )
 from pathcast.cli.read_subscriptions import load_into_matcher
 from pathcast.cli.unmatched import UnmatchedSubscriptions
-from pathcast.containers.arguments import DocumentArgument, read_arguments
+from pathcast.containers.arguments import DocumentArgument
 from pathcast.containers.unpacking import UnpackedDocument
-from pathcast.errors import DocumentError, FormatError
+from pathcast.errors import DocumentError
 from pathcast.matching import Matcher
 
 __all__ = ["match"]
@@ -50,7 +50,7 @@ def match(
     expensive: ExpensiveOptions,
     limit_options: LimitOptions,
     contents: ContentOptions,
-    unmatched: Annotated[
+    report_unmatched: Annotated[
         bool | None,
         typer.Option(
             "--unmatched/--no-unmatched",
@@ -79,11 +79,8 @@ def match(
         fail("standard input (-) cannot be both subscriptions and a document")
     limits = limit_options.limits()
     file_options.namespaces()  # a usage error comes before any work
-    try:
-        arguments = contents.arguments(documents, limits.size)
-        bodies = read_arguments(arguments)
-    except FormatError as error:
-        fail(error.message if error.hint is None else f"{error.message}\n  hint: {error.hint}")
+    arguments = contents.arguments(documents, limits.size)
+    bodies = open_arguments(arguments)
     with contextlib.ExitStack() as stack:
         output = stack.enter_context(Output())
         runner = None
@@ -95,20 +92,21 @@ def match(
         load_into_matcher(
             matcher, subscriptions, file_options, allow_expensive=expensive.allow_expensive
         )
-        names_idle = not stats if unmatched is None else unmatched
-        idle = UnmatchedSubscriptions(matcher, limits) if names_idle else None
+        if report_unmatched is None:
+            report_unmatched = not stats  # a program may read the counters
+        unmatched = UnmatchedSubscriptions(matcher, limits) if report_unmatched else None
         count = failed = 0
         with progress("matching", _count(arguments)) as bar:
             for document in bodies:
-                row = _row(matcher, document, idle)
+                row = _row(matcher, document, unmatched)
                 output.json(row)
                 count += 1
                 failed += "matches" not in row or "errors" in row
                 bar.advance(bar.task_ids[0])
         if not count:
             say(f"pathcast: there are no documents in {', '.join(documents)}", "yellow")
-        if idle is not None:
-            idle.report(subscriptions)
+        if unmatched is not None:
+            unmatched.report(subscriptions)
         if stats:
             say(json.dumps(dataclasses.asdict(matcher.stats())))
     if failed:
@@ -121,7 +119,7 @@ def _count(arguments: Sequence[DocumentArgument]) -> int | None:
 
 
 def _row(
-    matcher: Matcher, document: UnpackedDocument, idle: UnmatchedSubscriptions | None
+    matcher: Matcher, document: UnpackedDocument, unmatched: UnmatchedSubscriptions | None
 ) -> dict[str, object]:
     if document.body is None:
         kind, message = document.fault or ("unreadable", "")
@@ -130,9 +128,10 @@ def _row(
         matches = matcher.match(document.body)
     except DocumentError as error:
         return {"document": document.id, "error": error.as_dict()}
-    if idle is not None:
-        idle.on_match(document.body, matches)
-    row: dict[str, object] = {"document": document.id, "matches": list(matches)}
+    ids = list(matches)
+    if unmatched is not None:
+        unmatched.on_match(document.body, ids, matches.errors)
+    row: dict[str, object] = {"document": document.id, "matches": ids}
     if matches.errors:
         row["errors"] = {str(key): error.as_dict() for key, error in matches.errors.items()}
     return row

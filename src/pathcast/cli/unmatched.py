@@ -6,11 +6,13 @@ not matched. Only the first `MAX_LISTED` subscriptions are explained: each must 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from pathcast.cli.console import plural, say
 from pathcast.documents import Limits
-from pathcast.matching import Matcher, Matches, NameCensus
+from pathcast.matching import Matcher, NameCensus
+from pathcast.matching.matches import Id
 
 __all__ = ["UnmatchedSubscriptions"]
 
@@ -27,12 +29,11 @@ class UnmatchedSubscriptions:
         self._ids = set(matcher)
         self._documents = 0
 
-    def on_match(self, body: bytes, matches: Matches) -> None:
-        """Take away the subscriptions that a document matches, or that are undecided on it."""
+    def on_match(self, body: bytes, ids: Iterable[Id], undecided: Iterable[Id]) -> None:
+        """Remove the subscriptions that a document matches, or that are undecided on it."""
         self._documents += 1
         if self._ids:
-            self._ids.difference_update(matches)
-            self._ids.difference_update(matches.errors)
+            self._ids.difference_update(ids, undecided)
         if self._ids:
             self._census.add(body)
 
