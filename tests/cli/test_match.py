@@ -4,14 +4,14 @@ import gzip
 import json
 import os
 import zipfile
+from array import array
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
 from pathcast.errors import DocumentError, EvaluationError
 from pathcast.files import Subscription, write_documents, write_subscriptions
-from pathcast.matching import Matcher
+from pathcast.matching import Matcher, Matches
 from tests.cli.running import run, write
 
 
@@ -130,13 +130,14 @@ def test_stats_are_json_on_stderr(here: Path) -> None:
 def test_undecided_subscriptions_are_listed_with_exit_code_1(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Undecided(list[str]):
-        errors: ClassVar = {7: EvaluationError("deadline", "too slow")}
-
-    monkeypatch.setattr(Matcher, "match", lambda self, body: Undecided(["x"]))
+    undecided: dict[str | int, EvaluationError] = {4: EvaluationError("deadline", "too slow")}
+    matches = Matches([1, 4, 5], array("i", [0]), undecided)
+    monkeypatch.setattr(Matcher, "match", lambda self, body: matches)
+    write(here, subs__txt="//b\n\n\n//c\n//d\n")
     result = run("match", "subs.txt", "docs/a.xml")
-    error = {"7": {"kind": "deadline", "message": "too slow"}}
-    assert result.rows == [{"document": "docs/a.xml", "matches": ["x"], "errors": error}]
+    error = {"4": {"kind": "deadline", "message": "too slow"}}
+    assert result.rows == [{"document": "docs/a.xml", "matches": [1], "errors": error}]
+    assert "1 of 3 subscriptions matched no document" in result.stderr, "4 might have matched"
     assert result.code == 1
 
 

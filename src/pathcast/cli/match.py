@@ -128,10 +128,9 @@ def _row(
         matches = matcher.match(document.body)
     except DocumentError as error:
         return {"document": document.id, "error": error.as_dict()}
-    ids = list(matches)
     if unmatched is not None:
-        unmatched.on_match(document.body, ids, matches.errors)
-    row: dict[str, object] = {"document": document.id, "matches": ids}
+        unmatched.on_match(document.body, matches)
+    row: dict[str, object] = {"document": document.id, "matches": list(matches)}
     if matches.errors:
         row["errors"] = {str(key): error.as_dict() for key, error in matches.errors.items()}
     return row
