@@ -23,6 +23,7 @@ from pathcast.schema import (
     root_paths,
 )
 from pathcast.schema.glushkov import GlushkovAutomaton
+from pathcast.schema.words import names_in_words
 from tests.dtds import NAMES, random_dtd
 
 
@@ -188,3 +189,40 @@ def test_paths_end_at_elements_that_may_be_leaves(path: str, prefix: bool, accep
     machine = PathAutomaton.of(schema)
     names = path.split("/") if path else []
     assert (machine.accepts_prefix(names), machine.accepts(names)) == (prefix, accepted)
+
+
+def test_names_in_words_against_the_cheapest_words(deep: bool) -> None:
+    """A name is in some word if one may require it, and in every word if none lacks it."""
+    rng = Random(9)
+    without_words = 0
+    for _ in range(800 if deep else 200):
+        content = parse_dtd(random_dtd(rng).text).elements["a"].content
+        usable = set(rng.sample(NAMES, rng.choice((2, 3, 4))))
+        costs = dict.fromkeys(usable, 1)
+        in_words = names_in_words(content, usable)
+        if cheapest_word(content, {}, costs.get) is None:
+            assert in_words is None
+            without_words += 1
+            continue
+        some = {name for name in NAMES if cheapest_word(content, {name: 1}, costs.get)}
+        every = {
+            name for name in NAMES if cheapest_word(content, {}, {**costs, name: None}.get) is None
+        }
+        assert in_words == (frozenset(some), frozenset(every))
+    assert without_words > 3
+
+
+def test_parents_and_descendants_against_walks(deep: bool) -> None:
+    rng = Random(10)
+    for _ in range(200 if deep else 40):
+        graph = parse_dtd(random_dtd(rng).text, root="a").graph
+        for name in graph.children:
+            below = set(graph.children[name])
+            while (
+                further := {child for reached in below for child in graph.children[reached]} - below
+            ):
+                below |= further
+            assert graph.descendants(name) == below
+            assert set(graph.parents[name]) == {
+                other for other in graph.children if name in graph.children[other]
+            }

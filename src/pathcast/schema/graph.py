@@ -19,16 +19,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import networkx
 
 from pathcast.schema.model import ContentKind, Element, names_of
-from pathcast.schema.words import cheapest_word, least_word_value
+from pathcast.schema.words import least_word_value, names_in_words
 
 __all__ = ["ElementGraph", "source_elements"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ElementGraph:
     """The graph of one schema; `size`, `height` and `depth` are of finite valid documents.
 
@@ -70,6 +71,46 @@ class ElementGraph:
             loops,
             _elements_with_text(elements, children),
         )
+
+    @cached_property
+    def parents(self) -> Mapping[str, tuple[str, ...]]:
+        """The edges reversed."""
+        above: dict[str, list[str]] = {name: [] for name in self.children}
+        for name, below in self.children.items():
+            for child in below:
+                above[child].append(name)
+        return {name: tuple(parents) for name, parents in above.items()}
+
+    def descendants(self, name: str) -> frozenset[str]:
+        """Return the elements that may stand below an element, at any depth.
+
+        The members of a strongly connected component share one set, which is computed once.
+        """
+        component = self._component_of[name]
+        below = self._below.get(component)
+        if below is None:
+            reached = {child for member in component for child in self.children[member]}
+            waiting = list(reached - component)
+            for element in waiting:
+                fresh = set(self.children[element]) - reached
+                reached |= fresh
+                waiting += fresh
+            below = self._below[component] = frozenset(reached)
+        return below
+
+    @cached_property
+    def _component_of(self) -> Mapping[str, frozenset[str]]:
+        graph: networkx.DiGraph[str] = networkx.DiGraph()
+        graph.add_nodes_from(self.children)
+        graph.add_edges_from(
+            (name, child) for name, children in self.children.items() for child in children
+        )
+        components = map(frozenset, networkx.strongly_connected_components(graph))
+        return {name: component for component in components for name in component}
+
+    @cached_property
+    def _below(self) -> dict[frozenset[str], frozenset[str]]:
+        return {}
 
     @property
     def cyclic(self) -> frozenset[str]:
@@ -141,11 +182,8 @@ def _usable_children(
     names = tuple(dict.fromkeys(names_of(element.content)))
     if all(name in size for name in names):
         return names
-    return tuple(
-        name
-        for name in names
-        if name in size and cheapest_word(element.content, {name: 1}, size.get)
-    )
+    in_words = names_in_words(element.content, size)
+    return () if in_words is None else tuple(name for name in names if name in in_words[0])
 
 
 def _depths(children: Mapping[str, tuple[str, ...]], roots: list[str]) -> dict[str, int]:

@@ -22,6 +22,7 @@ from pathcast.schema.glushkov import GlushkovAutomaton
 from pathcast.schema.graph import ElementGraph, source_elements
 from pathcast.schema.model import ContentKind, Default, Element, names_of
 from pathcast.schema.similar_names import similar_names
+from pathcast.schema.words import names_in_words
 
 __all__ = ["Schema"]
 
@@ -57,6 +58,16 @@ class Schema:
     @cached_property
     def graph(self) -> ElementGraph:
         return ElementGraph.of(self.elements, self.roots)
+
+    @cached_property
+    def required_children(self) -> Mapping[str, frozenset[str]]:
+        """The elements that every valid content of an element contains, for productive elements."""
+        required = {}
+        for name in self.graph.size:
+            in_words = names_in_words(self.elements[name].content, self.graph.size)
+            assert in_words is not None  # a productive element has a word
+            required[name] = in_words[1]
+        return required
 
     @cached_property
     def undeclared_names(self) -> tuple[str, ...]:

@@ -17,16 +17,17 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import TypeVar
 
 from pathcast.schema.model import Child, Choice, Content, Occurs, Sequence
 
-__all__ = ["Vector", "cheapest_word", "cheapest_words", "least_word_value"]
+__all__ = ["Vector", "cheapest_word", "cheapest_words", "least_word_value", "names_in_words"]
 
 T = TypeVar("T")
 Vector = tuple[int, ...]
 WordTable = dict[Vector, tuple[int, tuple[T, ...]]]  # counts -> cost and cheapest word
+_WordNames = tuple[frozenset[str], frozenset[str]]  # names in some word, names in every word
 
 
 def cheapest_word(
@@ -81,6 +82,32 @@ def least_word_value(
             )
 
 
+def names_in_words(content: Content | None, usable: Container[str]) -> _WordNames | None:
+    """Return the names in some word and those in every word; None if there is no word.
+
+    Only words of `usable` names count. The work is linear in the size of the model.
+    """
+    if content is None:
+        return frozenset(), frozenset()
+    names: _WordNames | None = None
+    match content:
+        case Child(name=name):
+            if name in usable:
+                names = frozenset([name]), frozenset([name])
+        case Sequence(parts=parts) | Choice(parts=parts):
+            inner = [names_in_words(part, usable) for part in parts]
+            with_words = [part_names for part_names in inner if part_names is not None]
+            some = frozenset[str]().union(*(part_some for part_some, _ in with_words))
+            in_every_part = [part_every for _, part_every in with_words]
+            if isinstance(content, Sequence) and len(with_words) == len(parts):
+                names = some, frozenset[str]().union(*in_every_part)
+            elif isinstance(content, Choice) and with_words:
+                names = some, frozenset[str].intersection(*in_every_part)
+    if content.occurs.may_be_absent:
+        return names[0] if names else frozenset(), frozenset()
+    return names
+
+
 def cheapest_words(
     content: Content | None, leaf: Callable[[str], WordTable[T]], goal: Vector
 ) -> WordTable[T]:
@@ -109,6 +136,8 @@ def cheapest_words(
 
 
 def _repeat(once: WordTable[T], occurs: Occurs, goal: Vector) -> WordTable[T]:
+    if occurs is Occurs.ONCE:
+        return once
     table = dict(once)
     if occurs.may_be_absent:
         _merge(table, {(0,) * len(goal): (0, ())})

@@ -29,7 +29,6 @@ from pathcast.covering.twig import Twig
 from pathcast.covering.under_dtd.dtd_difference import test_of
 from pathcast.schema import Default, Schema
 from pathcast.schema.satisfiability.solve import DOCUMENT, Solver
-from pathcast.schema.words import least_word_value
 
 __all__ = ["chase"]
 
@@ -135,7 +134,7 @@ class _Chase:
             return
         elements, attributes = (
             frozenset.intersection(*(required(name) for name in node.names))
-            for required in (self._required_children, self._required_attributes)
+            for required in (self._schema.required_children.__getitem__, self._required_attributes)
         )
         for name in sorted(elements)[: self._budget]:
             self._budget -= 1
@@ -145,17 +144,6 @@ class _Chase:
         node.children += [
             _ChaseNode(NameLabel(LabelKind.ATTRIBUTE, name), False) for name in sorted(attributes)
         ]
-
-    def _required_children(self, name: str) -> _ElementNames:
-        """Return the elements that every word of the content model contains."""
-        element, sizes = self._schema.elements[name], self._schema.graph.size
-
-        def smallest_without(excluded: str) -> int | None:
-            others = {child: size for child, size in sizes.items() if child != excluded}
-            return least_word_value(element.content, others.get, int.__add__)
-
-        children = self._solver.children(name)
-        return frozenset(child for child in children if smallest_without(child) is None)
 
     def _required_attributes(self, name: str) -> _ElementNames:
         return frozenset(

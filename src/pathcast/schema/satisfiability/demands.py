@@ -97,7 +97,7 @@ class Disjunct:
 def disjuncts(demands: frozenset[Demand], *, document: bool) -> Iterator[Disjunct]:
     """Yield the disjuncts of demands on an element, or on the document node."""
     count = 0
-    waiting: list[tuple[Disjunct, tuple[Demand, ...]]] = [(Disjunct(), tuple(demands))]
+    waiting: list[tuple[Disjunct, tuple[Demand, ...]]] = [(Disjunct(), _in_order(demands))]
     while waiting:
         disjunct, pending = waiting.pop()
         while pending:
@@ -120,6 +120,16 @@ def disjuncts(demands: frozenset[Demand], *, document: bool) -> Iterator[Disjunc
             yield disjunct
         if count + len(waiting) > _MAX_DISJUNCTS:
             raise SearchLimitExceeded("there are too many alternatives at one element")
+
+
+def _in_order(demands: frozenset[Demand]) -> tuple[Demand, ...]:
+    """Return the demands in an order that is the same in every process."""
+
+    def key(demand: Demand) -> tuple[bytes, ...]:
+        steps = demand if isinstance(demand, tuple) else (demand,)
+        return tuple(part.digest for part in steps)
+
+    return tuple(sorted(demands, key=key))
 
 
 _Choices = list[tuple[Disjunct, tuple[Demand, ...]]]  # disjunct so far, open demands

@@ -16,9 +16,18 @@ path without branches every goal has one requirement.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
-from pathcast.schema.model import Child, Choice, Content, ContentKind, Element, Occurs
+from pathcast.schema.model import (
+    Child,
+    Choice,
+    Content,
+    ContentKind,
+    Element,
+    Occurs,
+    names_of,
+)
 from pathcast.schema.satisfiability.demands import (
     ChildRequirement,
     Demand,
@@ -32,6 +41,7 @@ from pathcast.schema.satisfiability.namespaces import DtdNamespaces
 from pathcast.schema.schema import Schema
 from pathcast.schema.words import Vector, WordTable, cheapest_words
 from pathcast.xpath.syntax import Axis, Test, TestKind
+from pathcast.xpath.tree import Step
 
 __all__ = ["DOCUMENT", "Goal", "Solver", "TreePlan"]
 
@@ -52,6 +62,18 @@ class TreePlan:
     children: tuple[Goal, ...]
 
 
+_Options = list[tuple[Vector, Goal]]  # the requirements that a child takes, and its goal then
+
+
+@dataclass(slots=True)
+class _OpenDisjunct:
+    """A disjunct of a goal's demands, and the options of each child of the content model."""
+
+    disjunct: Disjunct
+    filling: Filling
+    options: dict[str, _Options] = field(default_factory=dict)
+
+
 class Solver:
     """All goals of one satisfiability question."""
 
@@ -63,23 +85,25 @@ class Solver:
         roots = tuple(Child(root) for root in schema.roots if root in self._graph.size)
         self._document = Element(DOCUMENT, ContentKind.CHILDREN, Choice(roots))
         self._costs: dict[Goal, int] = {}
-        self._disjuncts: dict[Goal, list[tuple[Disjunct, Filling]]] = {}
+        self._disjuncts: dict[Goal, list[_OpenDisjunct]] = {}
         self._waiting: list[Goal] = []
-        self._below: dict[str, tuple[str, ...]] = {}
-        self._can_lead: dict[tuple[str, Steps], bool] = {}
+        self._stale: set[Goal] = set()  # goals to compute again
+        self._users: dict[Goal, set[Goal]] = {}  # goals that depend on the cost of a goal
+        self._options: dict[tuple[object, object], dict[str, _Options]] = {}
+        self._everywhere = frozenset([DOCUMENT, *self._graph.size])
+        self._start_elements: dict[Steps, frozenset[str]] = {}
+        self._passing_elements: dict[Test, frozenset[str]] = {}
 
     def solve(self, demands: frozenset[Demand]) -> Goal | None:
         """Return the goal at the document node if it can be met; `plans` then holds its tree."""
         top = (DOCUMENT, demands)
         self._cost(top)
-        changed = True
         # Stop at the first tree, which need not be the smallest.
-        while changed and top not in self._costs:
-            opened = len(self._waiting)
-            changed = False
+        while self._stale and top not in self._costs:
             for goal in self._waiting[::-1]:  # goals without dependencies were opened last
-                changed |= self._improve(goal)
-            changed |= len(self._waiting) > opened
+                if goal in self._stale:
+                    self._stale.remove(goal)
+                    self._improve(goal)
         return top if top in self._costs else None
 
     def element(self, name: str) -> Element:
@@ -99,81 +123,97 @@ class Solver:
             raise SearchLimitExceeded("there are too many combinations of branches")
         element = self.element(name)
         text = name == DOCUMENT or name in self._graph.with_text
-        filled_disjuncts = []
+        open_disjuncts = []
         for disjunct in disjuncts(demands, document=name == DOCUMENT):
             for filled, filling in fill(element, disjunct, self.names, text_below=text):
                 if len(filled.requirements) > _MAX_REQUIREMENTS:
                     raise SearchLimitExceeded("one element has too many branches")
-                filled_disjuncts.append((filled, filling))
-        self._disjuncts[goal] = filled_disjuncts
-        if filled_disjuncts:
+                open_disjuncts.append(_OpenDisjunct(filled, filling))
+        self._disjuncts[goal] = open_disjuncts
+        if open_disjuncts:
             self._waiting.append(goal)
+            self._stale.add(goal)
 
-    def _improve(self, goal: Goal) -> bool:
-        name = goal[0]
-        changed = False
-        for disjunct, filling in self._disjuncts[goal]:
-            content = self._content(self.element(name))
-            if (
-                math.prod(requirement.siblings + 2 for requirement in disjunct.requirements)
-                > _MAX_TABLE_SIZE
-            ):
-                raise SearchLimitExceeded("one element has too many branches and positions")
-            target = tuple(
-                n
-                for requirement in disjunct.requirements
-                for n in ((1, requirement.siblings) if requirement.siblings else (1,))
-            )
-
-            def leaf(
-                child: str, disjunct: Disjunct = disjunct, size: int = len(target)
-            ) -> WordTable[Goal]:
-                return self._child_options(child, disjunct, size)
-
-            word = cheapest_words(content, leaf, target).get(target)
+    def _improve(self, goal: Goal) -> None:
+        """Compute the cheapest words of a goal from the present costs of its children."""
+        content = self._content(self.element(goal[0]))
+        for open_disjunct in self._disjuncts[goal]:
+            disjunct = open_disjunct.disjunct
+            if not open_disjunct.options:
+                self._find_options(goal, open_disjunct, content)
+            target = _target(disjunct)
+            word = cheapest_words(content, self._price(open_disjunct), target).get(target)
             if word is None:
                 continue
             cost = word[0] + 1
             if cost < self._costs.get(goal, cost + 1):
                 self._costs[goal] = cost
-                self.plans[goal] = TreePlan(filling, self._order_children(disjunct, word[1]))
-                changed = True
-        return changed
+                self.plans[goal] = TreePlan(
+                    open_disjunct.filling, self._order_children(disjunct, word[1])
+                )
+                self._stale |= self._users.get(goal, set())
+
+    def _find_options(
+        self, goal: Goal, open_disjunct: _OpenDisjunct, content: Content | None
+    ) -> None:
+        """Find the goals that the children of a goal may have."""
+        disjunct = open_disjunct.disjunct
+        size = math.prod(requirement.siblings + 2 for requirement in disjunct.requirements)
+        if size > _MAX_TABLE_SIZE:
+            raise SearchLimitExceeded("one element has too many branches and positions")
+        shared = self._options.setdefault((disjunct.requirements, disjunct.no_children), {})
+        for child in dict.fromkeys(names_of(content)):
+            options = shared.get(child)
+            if options is None:
+                options = shared[child] = self._child_options(child, disjunct)
+            open_disjunct.options[child] = options
+            for _, child_goal in options:
+                self._users.setdefault(child_goal, set()).add(goal)
+
+    def _price(self, open_disjunct: _OpenDisjunct) -> Callable[[str], WordTable[Goal]]:
+        """Return the function from a child to its cheapest goals."""
+
+        def leaf(child: str) -> WordTable[Goal]:
+            table: WordTable[Goal] = {}
+            for vector, goal in open_disjunct.options[child]:
+                cost = self._cost(goal)
+                if cost is not None and (vector not in table or cost < table[vector][0]):
+                    table[vector] = (cost, (goal,))
+            return table
+
+        return leaf
 
     def _content(self, element: Element) -> Content | None:
         if element.kind is ContentKind.ANY:
             return Choice(tuple(Child(name) for name in self._graph.size), Occurs.ANY)
         return element.content
 
-    def _child_options(self, child: str, disjunct: Disjunct, size: int) -> WordTable[Goal]:
-        """Return the subsets of the requirements that one child may take, with their costs."""
+    def _child_options(self, child: str, disjunct: Disjunct) -> _Options:
+        """Return the subsets of the requirements that one child may take, and its goal then."""
         if child not in self._graph.size:
-            return {}
+            return []
         if any(self.names.must_match(test, child) for test in disjunct.no_children):
-            return {}
-        options: dict[tuple[Vector, frozenset[Demand]], None] = {((0,) * size, frozenset()): None}
+            return []
+        nothing = (0,) * len(_target(disjunct))
+        options: dict[tuple[Vector, frozenset[Demand]], None] = {(nothing, frozenset()): None}
         at = 0
         for requirement in disjunct.requirements:
+            roles = self._roles_of(child, requirement)
             for vector, demands in list(options):
-                for offset, added in self._roles_of(child, requirement):
+                for offset, added in roles:
                     advanced = tuple(1 if i == at + offset else n for i, n in enumerate(vector))
                     options[advanced, demands | added] = None
             if len(options) > _MAX_OPTIONS:
                 raise SearchLimitExceeded("one element has too many branches")
             at += 2 if requirement.siblings else 1
-        table: WordTable[Goal] = {}
-        for vector, demands in options:
-            cost = self._cost((child, demands))
-            if cost is not None and (vector not in table or cost < table[vector][0]):
-                table[vector] = (cost, ((child, demands),))
-        return table
+        return [(vector, (child, demands)) for vector, demands in options]
 
     def _roles_of(
         self, child: str, requirement: ChildRequirement
     ) -> list[tuple[int, frozenset[Demand]]]:
         """Return (offset, demands) pairs: the child itself (0), a sibling (1), an ancestor (0)."""
         roles: list[tuple[int, frozenset[Demand]]] = []
-        if self.names.may_match(requirement.test, child):
+        if child in self._passing(requirement.test):
             if self._may_meet(child, requirement.demands):
                 roles.append((0, requirement.demands))
             if requirement.siblings and self._may_meet(child, requirement.sibling_demands):
@@ -186,18 +226,59 @@ class Solver:
 
     def _may_meet(self, name: str, demands: frozenset[Demand]) -> bool:
         return all(
-            not isinstance(demand, tuple) or self.can_lead(name, demand) for demand in demands
+            not isinstance(demand, tuple) or name in self._starts(demand) for demand in demands
         )
 
-    def can_lead(self, name: str, steps: Steps) -> bool:
-        """Return whether the steps without their conditions lead anywhere from such an element."""
-        if not steps:
-            return True
-        key = (name, steps)
-        reachable = self._can_lead.get(key)
-        if reachable is None:
-            reachable = self._can_lead[key] = bool(self.frontier([name], steps))
-        return reachable
+    def _starts(self, steps: Steps) -> frozenset[str]:
+        """Return the elements from which the steps without their conditions lead anywhere.
+
+        Backwards: the elements that pass the test of the first step and start the others, then
+        their parents or ancestors. All goals of one suffix share the result.
+        """
+        starts = self._start_elements.get(steps)
+        if starts is not None:
+            return starts
+        starts = self._everywhere
+        for index in range(len(steps) - 1, -1, -1):
+            starts = self._step_starts(steps[index], starts)
+            self._start_elements[steps[index:]] = starts
+        return starts
+
+    def _step_starts(self, step: Step, targets: frozenset[str]) -> frozenset[str]:
+        """Return the elements from which a step may lead to one of the targets."""
+        if step.axis is Axis.ATTRIBUTE:
+            return frozenset(
+                name for name in self._everywhere if self._has_attribute(name, step.test)
+            )
+        if _may_leave_elements(step):
+            return self._everywhere
+        targets &= self._passing(step.test)
+        starts = self._parents_of(targets, at_any_depth=step.axis is not Axis.CHILD)
+        return starts | targets if step.axis is Axis.DESCENDANT_OR_SELF else starts
+
+    def _parents_of(self, names: frozenset[str], *, at_any_depth: bool) -> frozenset[str]:
+        """Return the elements, and the document node, that may be above these."""
+        roots = frozenset(self.children(DOCUMENT))
+        above: set[str] = set()
+        waiting = list(names - {DOCUMENT})
+        for name in waiting:
+            parents = {*self._graph.parents[name], *([DOCUMENT] if name in roots else [])} - above
+            above |= parents
+            if at_any_depth:
+                waiting += parents - {DOCUMENT}
+        return frozenset(above)
+
+    def _passing(self, test: Test) -> frozenset[str]:
+        """Return the elements that may pass a test; for node(), the document node too."""
+        passing = self._passing_elements.get(test)
+        if passing is None:
+            passing = self._everywhere
+            if test.kind is not TestKind.NODE:
+                passing = frozenset(
+                    name for name in passing if name and self.names.may_match(test, name)
+                )
+            self._passing_elements[test] = passing
+        return passing
 
     def frontier(self, names: list[str], steps: Steps) -> list[str]:
         """Return the elements that the steps without conditions may reach from these.
@@ -207,28 +288,21 @@ class Solver:
         for step in steps:
             if step.axis is Axis.ATTRIBUTE:
                 return [name for name in names if self._has_attribute(name, step.test)]
-            if step.test.kind in (TestKind.TEXT, TestKind.COMMENT, TestKind.INSTRUCTION):
-                return names
             reached: dict[str, None] = {}
-            for name in names:
-                if step.axis is Axis.CHILD:
-                    below = self.children(name)
-                else:
-                    below = self.descendants(name)
-                    if step.axis is Axis.DESCENDANT_OR_SELF:
-                        below = (name, *below)
-                reached.update(dict.fromkeys(below))
-            node = step.test.kind is TestKind.NODE
-            after = [
-                reached_name
-                for reached_name in reached
-                if node or (reached_name and self.names.may_match(step.test, reached_name))
-            ]
-            if node and step.axis is not Axis.DESCENDANT_OR_SELF:
+            if step.axis is Axis.DESCENDANT_OR_SELF:
+                reached.update(dict.fromkeys(names))
+            below = dict.fromkeys(child for name in names for child in self.children(name))
+            reached.update(below)
+            if step.axis is not Axis.CHILD:
+                for name in (waiting := list(below)):
+                    for child in self.children(name):
+                        if child not in below:
+                            below[child] = reached[child] = None
+                            waiting.append(child)
+            after = [name for name in reached if name in self._passing(step.test)]
+            if _may_leave_elements(step):
                 return after or names  # texts and comments are nodes as well
             names = after
-            if not names:
-                return []
         return names
 
     def _has_attribute(self, name: str, test: Test) -> bool:
@@ -244,19 +318,12 @@ class Solver:
             return tuple(root for root in self.schema.roots if root in self._graph.size)
         return self._graph.children[name]
 
-    def descendants(self, name: str) -> tuple[str, ...]:
+    def descendants(self, name: str) -> frozenset[str]:
         """Return the elements that may be descendants of this one."""
-        cached = self._below.get(name)
-        if cached is None:
-            names = dict.fromkeys(self.children(name))
-            waiting = list(names)
-            for ancestor in waiting:
-                for child in self._graph.children[ancestor]:
-                    if child not in names:
-                        names[child] = None
-                        waiting.append(child)
-            cached = self._below[name] = tuple(names)
-        return cached
+        if name != DOCUMENT:
+            return self._graph.descendants(name)
+        roots = frozenset(self.children(DOCUMENT))
+        return roots.union(*(self._graph.descendants(root) for root in roots))
 
     def _order_children(self, disjunct: Disjunct, children: tuple[Goal, ...]) -> tuple[Goal, ...]:
         """Swap children of one name so that a child with a required position has it."""
@@ -274,3 +341,19 @@ class Solver:
             if order[source][0] == order[target][0]:
                 order[source], order[target] = order[target], order[source]
         return tuple(order)
+
+
+def _target(disjunct: Disjunct) -> Vector:
+    """Return the counts to reach: each required child, and its siblings."""
+    return tuple(
+        count
+        for requirement in disjunct.requirements
+        for count in ((1, requirement.siblings) if requirement.siblings else (1,))
+    )
+
+
+def _may_leave_elements(step: Step) -> bool:
+    """Return whether a downward step may select a text, a comment or an instruction."""
+    if step.test.kind is TestKind.NODE:
+        return step.axis in (Axis.CHILD, Axis.DESCENDANT)
+    return step.test.kind in (TestKind.TEXT, TestKind.COMMENT, TestKind.INSTRUCTION)
