@@ -19,7 +19,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 
 from pathcast.covering.labels import Label, LabelKind, NameLabel, PositionLabel, ValueLabel
@@ -44,6 +43,10 @@ class ModelNode:
     label: NameLabel
     text: str = ""
     children: list[ModelNode] = field(default_factory=list)
+
+    def copy(self) -> ModelNode:
+        """Return a copy of the node with its subtree."""
+        return ModelNode(self.label, self.text, [child.copy() for child in self.children])
 
     @property
     def value(self) -> str:
@@ -163,8 +166,8 @@ def _add_siblings(node: ModelNode, parent: ModelNode, label: PositionLabel) -> N
         case _:
             return
     index = parent.children.index(node)
-    parent.children[index + 1 : index + 1] = [deepcopy(node) for _ in range(after)]
-    parent.children[index:index] = [deepcopy(node) for _ in range(before)]
+    parent.children[index + 1 : index + 1] = [node.copy() for _ in range(after)]
+    parent.children[index:index] = [node.copy() for _ in range(before)]
 
 
 def _longest_wildcard_run(twig: Twig) -> int:
