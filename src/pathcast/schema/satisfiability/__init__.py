@@ -8,6 +8,7 @@
 - `demands`: the demands on one element in disjunctive normal form.
 - `fill`: attributes, text and comments of one element; `strings`: strings that pass value tests.
 - `namespaces`: which node tests the names of a DTD can pass.
+- `shortest_path`: the shortest root path that a linear pattern selects.
 - `solve`: the smallest valid tree, as a least fixpoint.
 - `example`: a plan as a document.
 - `culprit`: the explanation of a no.

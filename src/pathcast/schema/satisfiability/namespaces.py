@@ -42,7 +42,12 @@ class DtdNamespaces:
             self._uris[prefix] = None
 
     def may_match(self, test: Test, name: str, *, attribute: bool = False) -> bool:
-        """Return whether an element (or attribute) of this name can pass the test."""
+        """Return whether an element (or attribute) of this name can pass the test.
+
+        A test may also have a name in the DTD's spelling, with its prefix.
+        """
+        if test.name == name:
+            return True
         prefix, _, local = name.rpartition(":")
         match test.kind:
             case TestKind.ANY | TestKind.NODE:

@@ -93,16 +93,18 @@ def satisfiable(
         reason = f"no finite document with root {' or '.join(schema.roots)} is valid"
         return Satisfiability(False, reason, culprit=Culprit(reason))
     try:
-        for extra in (None, _some_id(schema)):  # an IDREF may need an ID elsewhere in the document
-            demands = [pattern.condition] if extra is None else [pattern.condition, extra]
+        solver = Solver(schema)
+        goal = solver.solve(frozenset([pattern.condition]))
+        if goal is None:
+            cause = culprit(pattern.condition, schema)
+            return Satisfiability(False, cause.reason, culprit=cause)
+        example = _example(pattern, solver, goal)
+        if example is None:  # an IDREF may need an ID elsewhere in the document
             solver = Solver(schema)
-            goal = solver.solve(frozenset(demands))
-            if goal is None and extra is None:
-                cause = culprit(pattern.condition, schema)
-                return Satisfiability(False, cause.reason, culprit=cause)
+            goal = solver.solve(goal[1] | {_some_id(schema)})
             example = goal and _example(pattern, solver, goal)
-            if example:
-                return Satisfiability(True, "a valid document matches", example)
+        if example is not None:
+            return Satisfiability(True, "a valid document matches", example)
     except SearchLimitExceeded as error:
         return Satisfiability(None, str(error))
     return Satisfiability(None, "no contradiction was found, nor a valid document that matches")

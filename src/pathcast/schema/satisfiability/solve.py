@@ -10,7 +10,8 @@ changes. No finite tree meets a goal that stays unreachable.
 
 There are at most (elements x subsets of the pattern's suffixes) goals. Twigs with many // branches
 have many, so the work is bounded; beyond the bound the solver raises `SearchLimitExceeded`. In a
-path without branches every goal has one requirement.
+path without branches every goal has one requirement. A pattern of such paths is replaced by a
+shortest root path first (`shortest_path`).
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ from pathcast.schema.satisfiability.demands import (
 )
 from pathcast.schema.satisfiability.fill import Filling, fill
 from pathcast.schema.satisfiability.namespaces import DtdNamespaces
+from pathcast.schema.satisfiability.shortest_path import linear_paths, shortest_path
 from pathcast.schema.schema import Schema
 from pathcast.schema.words import Vector, WordTable, cheapest_words
 from pathcast.xpath.syntax import Axis, Test, TestKind
-from pathcast.xpath.tree import Step
+from pathcast.xpath.tree import Condition, Step
 
 __all__ = ["DOCUMENT", "Goal", "Solver", "TreePlan"]
 
@@ -95,8 +97,14 @@ class Solver:
         self._passing_elements: dict[Test, frozenset[str]] = {}
 
     def solve(self, demands: frozenset[Demand]) -> Goal | None:
-        """Return the goal at the document node if it can be met; `plans` then holds its tree."""
-        top = (DOCUMENT, demands)
+        """Return a goal at the document node that can be met; `plans` then holds its tree.
+
+        The goal has the demands, or a shortest path that meets them if they are a linear pattern.
+        """
+        narrowed = self._narrow(demands)
+        if narrowed is None:
+            return None
+        top = (DOCUMENT, narrowed)
         self._cost(top)
         # Stop at the first tree, which need not be the smallest.
         while self._stale and top not in self._costs:
@@ -105,6 +113,15 @@ class Solver:
                     self._stale.remove(goal)
                     self._improve(goal)
         return top if top in self._costs else None
+
+    def _narrow(self, demands: frozenset[Demand]) -> frozenset[Demand] | None:
+        """Replace a linear pattern by a shortest path that it selects; None if there is none."""
+        (demand, *others) = demands
+        paths = linear_paths(demand) if isinstance(demand, Condition) and not others else None
+        if paths is None:
+            return demands
+        path = shortest_path(paths, DOCUMENT, self.children, self._passing, self._has_attribute)
+        return None if path is None else frozenset([path])
 
     def element(self, name: str) -> Element:
         return self._document if name == DOCUMENT else self.schema.elements[name]
