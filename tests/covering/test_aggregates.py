@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pathcast.budget import WorkBudget
 from pathcast.covering import containment
 from pathcast.covering.aggregate import Aggregate
 from pathcast.covering.alternatives import NotExpandable, expand_alternatives
@@ -62,7 +63,10 @@ def covers(wide: Pattern, narrow: Pattern) -> bool:
     wide_twigs, narrow_twigs = (
         [relax_trailing_wildcards(twig) for twig in to_twigs(pattern)] for pattern in (wide, narrow)
     )
-    return all(any(has_homomorphism(top, twig) for top in wide_twigs) for twig in narrow_twigs)
+    return all(
+        any(has_homomorphism(top, twig, WorkBudget()) for top in wide_twigs)
+        for twig in narrow_twigs
+    )
 
 
 def fill(factory: IndexFactory, patterns: list[Pattern]) -> tuple[TwigEncoder, CoveringIndex]:
@@ -365,14 +369,14 @@ def test_simple_twigs_equal_those_of_the_general_way(text: str) -> None:
             if general:
                 assert len(simple) == len(general)
                 for left, right in zip(simple, general, strict=True):
-                    assert has_homomorphism(left, right)
-                    assert has_homomorphism(right, left)
+                    assert has_homomorphism(left, right, WorkBudget())
+                    assert has_homomorphism(right, left, WorkBudget())
                     assert len(left) == len(right)
 
 
 def _expand_or_nothing(pattern: Pattern) -> list[TwigNode]:
     try:
-        return expand_alternatives(pattern.condition)
+        return expand_alternatives(pattern.condition, WorkBudget())
     except NotExpandable:
         return []
 

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from pathcast.budget import WorkBudget
 from pathcast.covering import Verdict, covers
 from pathcast.covering.labels import LabelKind, NameLabel
 from pathcast.covering.to_twigs import to_twigs
@@ -132,7 +133,7 @@ def test_siblings_are_removed_together_if_none_can_go_alone() -> None:
     schema = parse_dtd(
         "<!ELEMENT a (b | (c, b, c))> <!ELEMENT b EMPTY> <!ELEMENT c EMPTY>", root="a"
     )
-    checker = ValidWitnessChecker(schema, parse("/b"), parse("/a/b"))
+    checker = ValidWitnessChecker(schema, parse("/b"), parse("/a/b"), WorkBudget())
     assert minimize_valid(b"<a><c/><b/><c/></a>", checker) == b"<a><b/></a>"
 
 
@@ -150,7 +151,7 @@ def test_the_chase_is_bounded() -> None:
     lines = [f"<!ELEMENT e{n} (e{n + 1}, f{n + 1})> <!ELEMENT f{n} (e{n + 1})>" for n in range(30)]
     schema = parse_dtd("".join(lines) + "<!ELEMENT e30 EMPTY> <!ELEMENT f30 EMPTY>", root="e0")
     (twig,) = to_twigs(parse("/e0"))
-    chased = chase(twig, schema, 40)
+    chased = chase(twig, schema, 40, WorkBudget())
     assert chased is not None
     assert len(chased) < 200
 
@@ -372,7 +373,7 @@ def test_a_path_and_a_twig(dtd: Dtd, wide: str, narrow: str, rng: Random) -> Non
 
 @given(dtds, _short, _short, rngs)
 def test_valid_witnesses_are_minimal(dtd: Dtd, wide: str, narrow: str, rng: Random) -> None:
-    checker = ValidWitnessChecker(dtd.schema, parse(wide), parse(narrow))
+    checker = ValidWitnessChecker(dtd.schema, parse(wide), parse(narrow), WorkBudget())
     for tree in itertools.islice(dtd.documents(rng), 5):
         witness = minimize_valid(etree.tostring(tree), checker)
         if witness is not None:
@@ -387,7 +388,7 @@ def test_twigs_with_values(dtd: Dtd, wide: str, narrow: str, rng: Random) -> Non
 @given(dtds, twigs(), rngs)
 def test_the_chase_holds_in_all_matching_documents(dtd: Dtd, narrow: str, rng: Random) -> None:
     (twig,) = to_twigs(parse(narrow))
-    chased = chase(twig, dtd.schema, 3)
+    chased = chase(twig, dtd.schema, 3, WorkBudget())
     premise = oracle.expression(narrow)
     conclusion = None if chased is None else oracle.expression(_to_xpath(chased))
     for tree in dtd.documents(rng):

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from pathcast.budget import WorkBudget
 from pathcast.covering.labels import (
     ROOT,
     ConditionLabel,
@@ -49,6 +50,7 @@ from pathcast.xpath.tree import (
 __all__ = ["MAX_ALTERNATIVES", "NotExpandable", "expand_alternatives"]
 
 MAX_ALTERNATIVES = 32
+_SUBTREES_PER_STEP = 10  # that a union of sets copies
 _NEGATED = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
@@ -56,13 +58,15 @@ class NotExpandable(Exception):
     """The condition has too many alternatives, or an absolute path at an inner node."""
 
 
-def expand_alternatives(condition: Condition, start: NameLabel = ROOT) -> list[TwigNode]:
+def expand_alternatives(
+    condition: Condition, budget: WorkBudget, start: NameLabel = ROOT
+) -> list[TwigNode]:
     """Return the alternatives of a condition at the document node, or at a node with a label.
 
-    Raises NotExpandable.
+    Raises NotExpandable and BudgetExceeded.
     """
     tops: dict[TwigNode, None] = {}
-    for requirement in _expand(condition):
+    for requirement in _expand(condition, budget):
         if requirement.at_root and start is not ROOT:
             raise NotExpandable
         children = requirement.children | requirement.at_root
@@ -87,6 +91,11 @@ class _Requirement:
     children: frozenset[TwigNode] = frozenset()
     at_root: frozenset[TwigNode] = frozenset()
 
+    @property
+    def size(self) -> int:
+        """The number of tests, literals and subtrees."""
+        return len(self.tests) + len(self.literals) + len(self.children) + len(self.at_root)
+
     def __add__(self, other: _Requirement) -> _Requirement:
         return _Requirement(
             self.tests + other.tests,
@@ -99,20 +108,20 @@ class _Requirement:
 _NO_REQUIREMENT = _Requirement()
 
 
-def _expand(condition: Condition) -> list[_Requirement]:
+def _expand(condition: Condition, budget: WorkBudget) -> list[_Requirement]:
     match condition:
         case Always(holds=holds):
             return [_NO_REQUIREMENT] if holds else []
         case And(parts=parts):
-            return _conjunction(_expand(part) for part in parts)
+            return _conjunction((_expand(part, budget) for part in parts), budget)
         case Or(parts=parts):
-            return _disjunction(_expand(part) for part in parts)
+            return _disjunction(_expand(part, budget) for part in parts)
         case Value():
             return [_Requirement(literals=frozenset([ValueLiteral(condition)]))]
         case Is(test=test):
             return [_Requirement(tests=(test,))]
         case Exists(path=path):
-            return _expand_path(path)
+            return _expand_path(path, budget)
         case First(path=path, value=value):
             opaque = _opaque_leaf(condition, path)
             if value.holds("") or not path.steps:
@@ -120,32 +129,37 @@ def _expand(condition: Condition) -> list[_Requirement]:
             last = path.steps[-1]
             last = replace(last, conditions=(*last.conditions, value))
             return _conjunction(
-                [[opaque], _expand_path(replace(path, steps=(*path.steps[:-1], last)))]
+                [[opaque], _expand_path(replace(path, steps=(*path.steps[:-1], last)), budget)],
+                budget,
             )
         case Count(path=path):
             opaque = _opaque_leaf(condition, path)
-            return [opaque] if condition.holds(0) else _conjunction([[opaque], _expand_path(path)])
+            return (
+                [opaque]
+                if condition.holds(0)
+                else _conjunction([[opaque], _expand_path(path, budget)], budget)
+            )
         case Not(part=part):
-            return _expand_negation(part)
+            return _expand_negation(part, budget)
         case Position():  # other positions were folded, or belong to a step
             return [_Requirement(children=frozenset([TwigNode(ConditionLabel(condition))]))]
     raise AssertionError(condition)
 
 
-def _expand_negation(part: Condition) -> list[_Requirement]:
+def _expand_negation(part: Condition, budget: WorkBudget) -> list[_Requirement]:
     match part:
         case Always(holds=holds):
             return [] if holds else [_NO_REQUIREMENT]
         case Not(part=inner):
-            return _expand(inner)
+            return _expand(inner, budget)
         case And(parts=parts):
-            return _disjunction(_expand_negation(part) for part in parts)
+            return _disjunction(_expand_negation(part, budget) for part in parts)
         case Or(parts=parts):
-            return _conjunction(_expand_negation(part) for part in parts)
+            return _conjunction((_expand_negation(part, budget) for part in parts), budget)
         case Value():
             return [_Requirement(literals=frozenset([ValueLiteral(part, False)]))]
         case Count(path=path, op=op, operand=operand):
-            return _expand(Count(path, _NEGATED[op], operand))
+            return _expand(Count(path, _NEGATED[op], operand), budget)
         case Exists(path=path) | First(path=path):
             return [_opaque_leaf(Not(part), path)]
         case _:
@@ -165,9 +179,11 @@ def _disjunction(choices: Iterable[list[_Requirement]]) -> list[_Requirement]:
     return alternatives
 
 
-def _conjunction(parts: Iterable[list[_Requirement]]) -> list[_Requirement]:
+def _conjunction(parts: Iterable[list[_Requirement]], budget: WorkBudget) -> list[_Requirement]:
     alternatives = [_NO_REQUIREMENT]
     for choices in parts:
+        size = sum(alternative.size for alternative in alternatives)
+        budget.spend((size // _SUBTREES_PER_STEP + len(alternatives)) * len(choices))
         alternatives = _disjunction([left + right for right in choices] for left in alternatives)
     return alternatives
 
@@ -175,8 +191,8 @@ def _conjunction(parts: Iterable[list[_Requirement]]) -> list[_Requirement]:
 # paths
 
 
-def _expand_path(path: Path) -> list[_Requirement]:
-    requirements = _expand_steps(path.steps)
+def _expand_path(path: Path, budget: WorkBudget) -> list[_Requirement]:
+    requirements = _expand_steps(path.steps, budget)
     if not path.absolute:
         return requirements
     at_root = []
@@ -190,7 +206,7 @@ def _expand_path(path: Path) -> list[_Requirement]:
     return at_root
 
 
-def _expand_steps(steps: tuple[Step, ...]) -> list[_Requirement]:
+def _expand_steps(steps: tuple[Step, ...], budget: WorkBudget) -> list[_Requirement]:
     """Return the requirements at a node from which the steps select something."""
     after = [_NO_REQUIREMENT]
     for index in range(len(steps) - 1, -1, -1):
@@ -199,9 +215,9 @@ def _expand_steps(steps: tuple[Step, ...]) -> list[_Requirement]:
         if step.is_double_slash and index + 1 < len(steps) and steps[index + 1].axis in _DOWNWARD:
             continue  # the next step has a descendant edge instead
         if step.axis is Axis.DESCENDANT_OR_SELF:
-            after = _disjunction([_at_self(step, after), _below(step, True, after)])
+            after = _disjunction([_at_self(step, after, budget), _below(step, True, after, budget)])
         else:
-            after = _below(step, bool(after_slashes) or step.axis is Axis.DESCENDANT, after)
+            after = _below(step, bool(after_slashes) or step.axis is Axis.DESCENDANT, after, budget)
         if step.positional and step.axis is not Axis.CHILD:
             # Its positions are counted from its start, so the remaining path is a leaf as well.
             remaining = Path(False, steps[index - 1 if after_slashes else index :])
@@ -213,14 +229,16 @@ def _expand_steps(steps: tuple[Step, ...]) -> list[_Requirement]:
 _DOWNWARD = (Axis.CHILD, Axis.DESCENDANT, Axis.ATTRIBUTE)
 
 
-def _below(step: Step, descendant: bool, after: list[_Requirement]) -> list[_Requirement]:
+def _below(
+    step: Step, descendant: bool, after: list[_Requirement], budget: WorkBudget
+) -> list[_Requirement]:
     """Return the requirements above a step that is reached by a child or descendant edge."""
     leaves: frozenset[TwigNode] = frozenset()
     if step.positional and step.axis is Axis.CHILD:
         leaves = frozenset(TwigNode(label) for label in _position_labels(step))
     kind = LabelKind.ATTRIBUTE if step.axis is Axis.ATTRIBUTE else LabelKind.NODE
     above = []
-    for requirement in _with_predicates(step, after):
+    for requirement in _with_predicates(step, after, budget):
         tests = (step.test, *requirement.tests)
         at_step = replace(requirement, children=requirement.children | leaves, tests=tests)
         node = _to_node(at_step, NameLabel(kind), descendant)
@@ -229,18 +247,20 @@ def _below(step: Step, descendant: bool, after: list[_Requirement]) -> list[_Req
     return _disjunction([above])
 
 
-def _at_self(step: Step, after: list[_Requirement]) -> list[_Requirement]:
+def _at_self(step: Step, after: list[_Requirement], budget: WorkBudget) -> list[_Requirement]:
     """Return the requirements where a descendant-or-self step selects the node itself."""
     tests = () if step.test.kind is TestKind.NODE else (step.test,)
     return [
         replace(requirement, tests=(*tests, *requirement.tests))
-        for requirement in _with_predicates(step, after)
+        for requirement in _with_predicates(step, after, budget)
     ]
 
 
-def _with_predicates(step: Step, after: list[_Requirement]) -> list[_Requirement]:
+def _with_predicates(
+    step: Step, after: list[_Requirement], budget: WorkBudget
+) -> list[_Requirement]:
     plain = [condition for condition in step.conditions if not condition.positional]
-    return _conjunction([*(_expand(condition) for condition in plain), after])
+    return _conjunction([*(_expand(condition, budget) for condition in plain), after], budget)
 
 
 def _position_labels(step: Step) -> Iterator[PositionLabel]:

@@ -21,6 +21,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from pathcast.budget import WorkBudget
 from pathcast.covering.labels import Label, LabelKind, NameLabel, PositionLabel, ValueLabel
 from pathcast.covering.twig import Twig
 from pathcast.covering.values import ValueLiteral
@@ -34,6 +35,8 @@ _EXACT_TESTS = (ValueKind.NUMBER, ValueKind.STRING)
 _COMMON_TEXTS = ("", "x", "1", "0")
 _MAX_SIBLINGS = 20  # siblings that are added for a position
 _MAX_LENGTH = 1000  # of a text for string-length()
+_STEPS_PER_NODE = 3  # of a model
+_REPRESENTATIVES_PER_TEST = 6
 
 
 @dataclass(slots=True, eq=False)
@@ -47,6 +50,11 @@ class ModelNode:
     def copy(self) -> ModelNode:
         """Return a copy of the node with its subtree."""
         return ModelNode(self.label, self.text, [child.copy() for child in self.children])
+
+    @property
+    def size(self) -> int:
+        """The number of nodes in the subtree."""
+        return 1 + sum(child.size for child in self.children)
 
     @property
     def value(self) -> str:
@@ -86,8 +94,9 @@ class CanonicalModels:
     If they are `complete`, the wide twigs cover the twig exactly when each model matches one.
     """
 
-    def __init__(self, twig: Twig, wide: Sequence[Twig]) -> None:
+    def __init__(self, twig: Twig, wide: Sequence[Twig], budget: WorkBudget) -> None:
         self._twig = twig
+        self._budget = budget
         every = (twig, *wide)
         names = {
             label.name for each in every for label in each.labels if isinstance(label, NameLabel)
@@ -96,7 +105,8 @@ class CanonicalModels:
         self._fresh = next(name for name in fresh if name not in names)
         longest = max((_longest_wildcard_run(each) for each in wide), default=0) + 1
         self._chains = [range(longest + 1) if deep else range(1) for deep in twig.descendant]
-        self._values = _ValueChoices(twig, [test for each in wide for test in _value_tests(each)])
+        wide_tests = [test for each in wide for test in _value_tests(each)]
+        self._values = _ValueChoices(twig, wide_tests, budget)
         self.complete = (
             self._values.complete and all(_is_plain(each) for each in every) and _has_one_top(twig)
         )
@@ -108,13 +118,17 @@ class CanonicalModels:
         return chains * math.prod(len(texts) for texts in self._values.texts)
 
     def __iter__(self) -> Iterator[CanonicalModel]:
-        """Yield the models with long chains first: they distinguish most patterns."""
+        """Yield the models with long chains first: they distinguish most patterns.
+
+        Raises BudgetExceeded.
+        """
         for chains in itertools.product(*(reversed(lengths) for lengths in self._chains)):
             for texts in itertools.product(*self._values.texts):
                 yield CanonicalModel(self._build(chains, texts))
 
     def _build(self, chains: tuple[int, ...], texts: tuple[str, ...]) -> ModelNode:
         twig = self._twig
+        self._budget.spend(_STEPS_PER_NODE * (len(twig) + sum(chains)))
         nodes = [ModelNode(NameLabel(LabelKind.ROOT))]
         parents = [nodes[0]]
         for index in range(1, len(twig)):
@@ -133,7 +147,7 @@ class CanonicalModels:
         for index, label in enumerate(twig.labels):
             if isinstance(label, PositionLabel):
                 owner = twig.parents[index]
-                _add_siblings(nodes[owner], parents[owner], label)
+                _add_siblings(nodes[owner], parents[owner], label, self._budget)
         return self._with_one_root(nodes[0].children)
 
     def _concrete(self, label: NameLabel) -> NameLabel:
@@ -150,7 +164,9 @@ class CanonicalModels:
         return ModelNode(NameLabel(LabelKind.ELEMENT, self._fresh), "", tops)
 
 
-def _add_siblings(node: ModelNode, parent: ModelNode, label: PositionLabel) -> None:
+def _add_siblings(
+    node: ModelNode, parent: ModelNode, label: PositionLabel, budget: WorkBudget
+) -> None:
     """Copy a node before or after itself, so that its position is likely to satisfy the label."""
     if not isinstance(label.position, Position) or parent.label.kind is LabelKind.ROOT:
         return
@@ -166,6 +182,7 @@ def _add_siblings(node: ModelNode, parent: ModelNode, label: PositionLabel) -> N
         case _:
             return
     index = parent.children.index(node)
+    budget.spend(_STEPS_PER_NODE * node.size * max(before + after, 0) + index)
     parent.children[index + 1 : index + 1] = [node.copy() for _ in range(after)]
     parent.children[index:index] = [node.copy() for _ in range(before)]
 
@@ -216,7 +233,7 @@ def _is_leaf(twig: Twig, node: int) -> bool:
 class _ValueChoices:
     """The texts to try for each node of a twig; `complete` if no others need to be tried."""
 
-    def __init__(self, twig: Twig, wide_tests: list[_ValueTest]) -> None:
+    def __init__(self, twig: Twig, wide_tests: list[_ValueTest], budget: WorkBudget) -> None:
         self.complete = all(label.name for label, _, _ in wide_tests)
         own = {
             twig.parents[node]: label.literals
@@ -225,13 +242,15 @@ class _ValueChoices:
         }
         self.texts: list[tuple[str, ...]] = []
         for node, label in enumerate(twig.labels):
+            budget.spend(1 + len(wide_tests))
             given = own.get(node, frozenset())
             tests = [literals for tested, literals, _ in wide_tests if tested == label]
             if not isinstance(label, NameLabel) or not (given or tests):
                 # an xml:id must be a name, and unique
                 self.texts.append((f"i{node}" if label == _XML_ID else "",))
                 continue
-            literals = list(itertools.chain(given, *tests))
+            literals = sorted(itertools.chain(given, *tests), key=repr)
+            budget.spend(len(literals) * (_REPRESENTATIVES_PER_TEST * len(given) + 1))
             if not _is_leaf(twig, node) or label.kind is LabelKind.ROOT:
                 self.complete = False
             if any(literal.value.kind not in _EXACT_TESTS for literal in literals):

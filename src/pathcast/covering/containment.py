@@ -21,6 +21,9 @@ With a `dtd` only its valid documents count (`under_dtd`), and the witness is on
 
 This decides all pairs of linear paths, and twigs of elements and attributes up to large bounds.
 
+Every search spends steps of a work budget (`pathcast.budget`). Beyond it the answer is undecided,
+unless a witness was found already: then minimising it ends.
+
 >>> covers("//a", "/x/a[b]").answer
 True
 >>> verdict = covers("/x/a[b]", "//a")
@@ -37,10 +40,11 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from pathcast.budget import BudgetExceeded, WorkBudget
 from pathcast.covering.canonical_models import CanonicalModels
 from pathcast.covering.homomorphism import has_homomorphism, relax_wildcards
 from pathcast.covering.negation_witnesses import graft_negations
@@ -87,107 +91,118 @@ def covers(
     *,
     dtd: Schema | None = None,
     effort: int = EFFORT,
+    budget: WorkBudget | None = None,
 ) -> Verdict:
     """Return whether every document that matches `narrow` matches `wide`.
 
-    With a `dtd`, only documents that are valid under it count. Raises SubscriptionError.
+    With a `dtd`, only documents that are valid under it count. The answer is None if it takes more
+    steps than the budget has, by default `DEFAULT_STEPS`. Raises SubscriptionError.
     """
     above, below = (
         text if isinstance(text, Pattern) else parse(text, namespaces) for text in (wide, narrow)
     )
-    wide_twigs = to_twigs(above)
-    relaxed = [relax_wildcards(twig) for twig in wide_twigs]
-    open_twigs = [
-        twig
-        for twig in to_twigs(below)
-        if not any(has_homomorphism(other, twig) for other in relaxed)
-    ]
-    if not open_twigs:
-        return Verdict(True)
-    if dtd is not None:
-        return _among_valid(dtd, above, below, wide_twigs, open_twigs, effort)
-    return _by_models(above, below, wide_twigs, open_twigs, effort)
-
-
-def _among_valid(
-    schema: Schema,
-    above: Pattern,
-    below: Pattern,
-    wide_twigs: tuple[Twig, ...],
-    open_twigs: list[Twig],
-    effort: int,
-) -> Verdict:
-    relaxed = [relax_wildcards(twig) for twig in wide_twigs]
-    levels = max((len(twig) for twig in wide_twigs), default=0)
-    chased = [chase(twig, schema, levels) for twig in open_twigs]
-    if all(twig is None or any(has_homomorphism(o, twig) for o in relaxed) for twig in chased):
-        return Verdict(True)
-    reason = "no mapping shows it, and no likely document that is valid speaks against it"
+    question = _Question(above, below, effort, WorkBudget() if budget is None else budget)
     try:
-        bodies = examples(below, dtd_difference(schema, relaxed))
-    except SearchLimitExceeded as error:
-        reason = str(error)
-        plain = satisfiable(below, schema)
-        bodies = None if plain.answer is False else iter([plain.example] if plain.example else [])
-    if bodies is None:
-        return Verdict(True)
-    checker = ValidWitnessChecker(schema, above, below)
-    tried = []
-    for body in bodies:
-        witness = minimize_valid(body, checker)
-        if witness is not None:
-            return Verdict(False, witness)
-        tried.append(body)
-    without_dtd = _by_models(above, below, wide_twigs, open_twigs, effort)
-    if without_dtd.witness is not None:  # it may contain the value that makes the difference
-        for body in tried:
-            for substituted in substitute_values(body, without_dtd.witness):
-                witness = minimize_valid(substituted, checker)
+        return question.decide(dtd)
+    except BudgetExceeded as error:
+        return Verdict(None, reason=str(error))
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A containment question, and the bounds of its search."""
+
+    above: Pattern
+    below: Pattern
+    effort: int
+    budget: WorkBudget
+
+    def decide(self, schema: Schema | None) -> Verdict:
+        """Return the verdict; raise BudgetExceeded."""
+        self.budget.spend(1)
+        wide_twigs, narrow_twigs = (
+            to_twigs(pattern, self.budget) for pattern in (self.above, self.below)
+        )
+        relaxed = [relax_wildcards(twig) for twig in wide_twigs]
+        open_twigs = [twig for twig in narrow_twigs if not self._maps(relaxed, twig)]
+        if not open_twigs:
+            return Verdict(True)
+        if schema is not None:
+            return self._among_valid(schema, wide_twigs, open_twigs)
+        return self._by_models(wide_twigs, open_twigs)
+
+    def _maps(self, wide: Sequence[Twig], narrow: Twig) -> bool:
+        return any(has_homomorphism(twig, narrow, self.budget) for twig in wide)
+
+    def _among_valid(
+        self, schema: Schema, wide_twigs: tuple[Twig, ...], open_twigs: list[Twig]
+    ) -> Verdict:
+        budget = self.budget
+        relaxed = [relax_wildcards(twig) for twig in wide_twigs]
+        levels = max((len(twig) for twig in wide_twigs), default=0)
+        chased = [chase(twig, schema, levels, budget) for twig in open_twigs]
+        if all(twig is None or self._maps(relaxed, twig) for twig in chased):
+            return Verdict(True)
+        reason = "no mapping shows it, and no likely document that is valid speaks against it"
+        try:
+            bodies = examples(self.below, dtd_difference(schema, relaxed, budget), budget)
+        except SearchLimitExceeded as error:
+            reason = str(error)
+            plain = satisfiable(self.below, schema, budget=budget)
+            likely = [plain.example] if plain.example else []
+            bodies = None if plain.answer is False else iter(likely)
+        if bodies is None:
+            return Verdict(True)
+        checker = ValidWitnessChecker(schema, self.above, self.below, budget)
+        tried = []
+        for body in bodies:
+            witness = minimize_valid(body, checker)
+            if witness is not None:
+                return Verdict(False, witness)
+            tried.append(body)
+        without_dtd = self._by_models(wide_twigs, open_twigs)
+        if without_dtd.witness is not None:  # it may contain the value that makes the difference
+            for body in tried:
+                for substituted in substitute_values(body, without_dtd.witness):
+                    witness = minimize_valid(substituted, checker)
+                    if witness is not None:
+                        return Verdict(False, witness)
+        return without_dtd or Verdict(None, reason=reason)
+
+    def _by_models(self, wide_twigs: tuple[Twig, ...], open_twigs: list[Twig]) -> Verdict:
+        checker = WitnessChecker(self.above, self.below, self.budget)
+        reason = ""
+        for twig in open_twigs:
+            models = CanonicalModels(twig, wide_twigs, self.budget)
+            for model in islice(models, self.effort):
+                if models.complete and self._maps(wide_twigs, model.twig()):
+                    continue
+                root = build_document(model)
+                witness = None if root is None else minimize(root, checker)
                 if witness is not None:
                     return Verdict(False, witness)
-    return without_dtd or Verdict(None, reason=reason)
+                if models.complete:  # libxml2 cannot read the counterexample, or reads it otherwise
+                    reason = "a document that speaks against it cannot be written"
+            if not models.complete:
+                witness = self._by_negations(twig, wide_twigs, checker)
+                if witness is not None:
+                    return Verdict(False, witness)
+                reason = reason or "no mapping shows it, and no likely document speaks against it"
+            elif models.count > self.effort:
+                reason = reason or (
+                    f"there are {models.count:,} documents to look at, more than {self.effort:,}"
+                )
+        return Verdict(None, reason=reason) if reason else Verdict(True)
 
-
-def _by_models(
-    above: Pattern,
-    below: Pattern,
-    wide_twigs: tuple[Twig, ...],
-    open_twigs: list[Twig],
-    effort: int,
-) -> Verdict:
-    checker = WitnessChecker(above, below)
-    reason = ""
-    for twig in open_twigs:
-        models = CanonicalModels(twig, wide_twigs)
-        for model in islice(models, effort):
-            if models.complete and any(has_homomorphism(o, model.twig()) for o in wide_twigs):
-                continue
-            root = build_document(model)
-            witness = None if root is None else minimize(root, checker)
-            if witness is not None:
-                return Verdict(False, witness)
-            if models.complete:  # libxml2 cannot read the counterexample, or reads it differently
-                reason = "a document that speaks against it cannot be written"
-        if not models.complete:
-            witness = _by_negations(twig, wide_twigs, checker)
-            if witness is not None:
-                return Verdict(False, witness)
-            reason = reason or "no mapping shows it, and no likely document speaks against it"
-        elif models.count > effort:
-            reason = (
-                reason or f"there are {models.count:,} documents to look at, more than {effort:,}"
-            )
-    return Verdict(None, reason=reason) if reason else Verdict(True)
-
-
-def _by_negations(
-    twig: Twig, wide_twigs: tuple[Twig, ...], checker: WitnessChecker
-) -> bytes | None:
-    """Return a witness that contains what the wide pattern negates, if a likely document is one."""
-    for grafted in graft_negations(twig, wide_twigs):
-        for model in islice(CanonicalModels(grafted, wide_twigs), _GRAFTED_MODELS):
-            root = build_document(model)
-            witness = None if root is None else minimize(root, checker)
-            if witness is not None:
-                return witness
-    return None
+    def _by_negations(
+        self, twig: Twig, wide_twigs: tuple[Twig, ...], checker: WitnessChecker
+    ) -> bytes | None:
+        """Return a witness with what the wide pattern negates, if a likely document is one."""
+        for grafted in graft_negations(twig, wide_twigs, self.budget):
+            models = CanonicalModels(grafted, wide_twigs, self.budget)
+            for model in islice(models, _GRAFTED_MODELS):
+                root = build_document(model)
+                witness = None if root is None else minimize(root, checker)
+                if witness is not None:
+                    return witness
+        return None

@@ -9,8 +9,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TypeAlias
 
+from pathcast.budget import BudgetExceeded, WorkBudget
 from pathcast.covering.core.labels import LabelTable
 from pathcast.covering.homomorphism import condition_implies, relax_trailing_wildcards
 from pathcast.covering.labels import (
@@ -56,7 +58,11 @@ class TwigEncoder:
 
 
 def _subsumes(wide: Label, narrow: Label) -> bool:
-    return subsumes(wide, narrow, condition_implies)
+    """Decide subsumption within the default budget; beyond it the labels count as unrelated."""
+    try:
+        return subsumes(wide, narrow, partial(condition_implies, budget=WorkBudget()))
+    except BudgetExceeded:
+        return False
 
 
 def _feature(label: Label) -> Label | str | None:

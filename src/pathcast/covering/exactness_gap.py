@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
+from pathcast.budget import BudgetExceeded, WorkBudget
 from pathcast.covering.canonical_models import CanonicalModels
 from pathcast.covering.core.twigs import HomomorphismTest
 from pathcast.covering.encode import EncodedTwig, TwigEncoder
@@ -107,11 +108,15 @@ class _ExactContainment:
         return False if False in answers else None if None in answers else True
 
     def _matches_all_models(self, wide: Sequence[Twig], narrow: Twig) -> bool | None:
-        models = CanonicalModels(narrow, wide)
-        if not models.complete:
+        budget = WorkBudget()
+        try:
+            models = CanonicalModels(narrow, wide, budget)
+            if not models.complete:
+                return None
+            for model in islice(models, self.effort):
+                document = model.twig()
+                if not any(has_homomorphism(twig, document, budget) for twig in wide):
+                    return False
+        except BudgetExceeded:
             return None
-        for model in islice(models, self.effort):
-            document = model.twig()
-            if not any(has_homomorphism(twig, document) for twig in wide):
-                return False
         return None if models.count > self.effort else True

@@ -32,9 +32,11 @@ The compiled test (`core.twigs`), the paths of `merging.linear` and the covering
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
+from pathcast.budget import WorkBudget
 from pathcast.covering.alternatives import NotExpandable, expand_alternatives
-from pathcast.covering.labels import Label, LabelKind, NameLabel, subsumes
+from pathcast.covering.labels import Label, LabelKind, NameLabel, ValueLabel, subsumes
 from pathcast.covering.twig import Twig
 from pathcast.xpath.tree import Condition
 
@@ -49,12 +51,15 @@ _STAR = NameLabel(LabelKind.ELEMENT)
 _ANY = NameLabel(LabelKind.NODE)
 
 
-def has_homomorphism(wide: Twig, narrow: Twig) -> bool:
-    """Return whether there is a homomorphism from the wide twig to the narrow one."""
+def has_homomorphism(wide: Twig, narrow: Twig, budget: WorkBudget) -> bool:
+    """Return whether there is a homomorphism from the wide twig to the narrow one.
+
+    Raises BudgetExceeded.
+    """
     images = [0] * len(wide)  # for each wide node the narrow nodes that its subtree maps to
     child_bits, descendant_bits = narrow.child_bits, narrow.descendant_bits
     for node in range(len(wide) - 1, -1, -1):
-        candidates = _subsumed_nodes(wide.labels[node], narrow)
+        candidates = _subsumed_nodes(wide.labels[node], narrow, budget)
         if not node:
             candidates &= 1
         for child in wide.children[node]:
@@ -73,22 +78,38 @@ def has_homomorphism(wide: Twig, narrow: Twig) -> bool:
     return True
 
 
-def _subsumed_nodes(label: Label, narrow: Twig) -> int:
+def _subsumed_nodes(label: Label, narrow: Twig, budget: WorkBudget) -> int:
+    implies = partial(condition_implies, budget=budget)
     bits = 0
     for node, other in enumerate(narrow.labels):
-        if subsumes(label, other, condition_implies):
+        budget.spend(_comparison_steps(label, other))
+        if subsumes(label, other, implies):
             bits |= 1 << node
     return bits
 
 
-def condition_implies(premise: Condition, conclusion: Condition) -> bool:
-    """Return True only if the premise implies the conclusion at every node."""
+def _comparison_steps(label: Label, other: Label) -> int:
+    """Return the steps to compare two labels, without the conditions inside them."""
+    if isinstance(label, ValueLabel) and isinstance(other, ValueLabel):
+        return 2 * len(label.literals) * len(other.literals)
+    return 1
+
+
+def condition_implies(premise: Condition, conclusion: Condition, budget: WorkBudget) -> bool:
+    """Return True only if the premise implies the conclusion at every node.
+
+    Raises BudgetExceeded.
+    """
     try:
-        narrow, wide = (expand_alternatives(condition, _ANY) for condition in (premise, conclusion))
+        narrow, wide = (
+            expand_alternatives(condition, budget, _ANY) for condition in (premise, conclusion)
+        )
     except NotExpandable:
         return False
     relaxed = [relax_wildcards(Twig.of(top)) for top in wide]
-    return all(any(has_homomorphism(twig, Twig.of(top)) for twig in relaxed) for top in narrow)
+    return all(
+        any(has_homomorphism(twig, Twig.of(top), budget) for twig in relaxed) for top in narrow
+    )
 
 
 def relax_wildcards(twig: Twig) -> Twig:

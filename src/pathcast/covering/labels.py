@@ -33,6 +33,7 @@ __all__ = [
     "ResidualLabel",
     "ValueLabel",
     "intersect",
+    "label_order",
     "subsumes",
 ]
 
@@ -101,6 +102,13 @@ _CHILDREN = (
     LabelKind.NODE,
 )
 Implication: TypeAlias = Callable[[Condition, Condition], bool]
+
+
+def label_order(label: Label) -> str:
+    """Return a sort key of a label that is equal in every process, as no set's order is."""
+    if isinstance(label, ValueLabel):
+        return repr(sorted(map(repr, label.literals)))
+    return repr(label)
 
 
 def subsumes(wide: Label, narrow: Label, implies: Implication | None = None) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from pathcast.budget import WorkBudget
 from pathcast.covering.alternatives import NotExpandable, expand_alternatives
 from pathcast.covering.labels import ConditionLabel, LabelKind, NameLabel, subsumes
 from pathcast.covering.twig import Twig, TwigNode
@@ -18,9 +19,9 @@ __all__ = ["graft_negations"]
 _Grafts = dict[int, frozenset[TwigNode]]  # node of the narrow twig -> subtrees to add
 
 
-def graft_negations(narrow: Twig, wide: Sequence[Twig]) -> Iterator[Twig]:
+def graft_negations(narrow: Twig, wide: Sequence[Twig], budget: WorkBudget) -> Iterator[Twig]:
     """Yield the narrow twig with all parts that the wide twigs negate, then with each alone."""
-    grafts = [graft for twig in wide for graft in _grafts(narrow, twig)]
+    grafts = [graft for twig in wide for graft in _grafts(narrow, twig, budget)]
     if len(grafts) > 1:
         union: _Grafts = {}
         for graft in grafts:
@@ -28,18 +29,20 @@ def graft_negations(narrow: Twig, wide: Sequence[Twig]) -> Iterator[Twig]:
                 union[node] = union.get(node, frozenset()) | subtrees
         yield Twig.of(_graft(narrow, 0, union))
     for graft in grafts:
+        budget.spend(len(narrow))
         yield Twig.of(_graft(narrow, 0, graft))
 
 
-def _grafts(narrow: Twig, wide: Twig) -> Iterator[_Grafts]:
+def _grafts(narrow: Twig, wide: Twig, budget: WorkBudget) -> Iterator[_Grafts]:
     for node, label in enumerate(wide.labels):
         if not isinstance(label, ConditionLabel) or not isinstance(label.condition, Not):
             continue
         owner = wide.labels[wide.parents[node]]
         assert isinstance(owner, NameLabel)
+        budget.spend(len(narrow))
         places = [at for at, other in enumerate(narrow.labels) if subsumes(owner, other)]
         try:
-            alternatives = expand_alternatives(label.condition.part, owner)
+            alternatives = expand_alternatives(label.condition.part, budget, owner)
         except NotExpandable:
             continue
         for top in alternatives:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from pathcast.budget import BudgetExceeded, WorkBudget
 from pathcast.covering.alternatives import NotExpandable, expand_alternatives
 from pathcast.covering.labels import (
     ROOT,
@@ -32,10 +33,10 @@ from pathcast.xpath.tree import Exists, Path, Step, Value
 __all__ = ["to_twigs"]
 
 
-def to_twigs(pattern: Pattern) -> tuple[Twig, ...]:
+def to_twigs(pattern: Pattern, budget: WorkBudget | None = None) -> tuple[Twig, ...]:
     """Return the alternatives of a pattern in a fixed order; none if it is unsatisfiable.
 
-    A condition that cannot be expanded becomes one leaf below the root.
+    A condition that cannot be expanded, or not within the budget, becomes one leaf below the root.
     """
     if pattern.residual is None and isinstance(pattern.condition, Exists):
         twig = _simple_twig(pattern.condition.path)
@@ -45,8 +46,9 @@ def to_twigs(pattern: Pattern) -> tuple[Twig, ...]:
     if pattern.residual is not None:
         extra = [TwigNode(ResidualLabel(pattern.text, pattern.namespaces))]
     try:
-        return _lay_out(expand_alternatives(pattern.condition), extra)
-    except NotExpandable:
+        alternatives = expand_alternatives(pattern.condition, budget or WorkBudget())
+        return _lay_out(alternatives, extra)
+    except (NotExpandable, BudgetExceeded):
         if pattern.residual is None:
             extra = [TwigNode(ConditionLabel(pattern.condition))]
         return _lay_out([TwigNode(ROOT)], extra)

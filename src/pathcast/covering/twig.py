@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 
-from pathcast.covering.labels import Label
+from pathcast.covering.labels import Label, label_order
 
 __all__ = ["Twig", "TwigNode"]
 
@@ -34,6 +35,14 @@ class TwigNode:
     def __hash__(self) -> int:
         return self._hash
 
+    @cached_property
+    def digest(self) -> bytes:
+        """The hash of the tree, equal in every process. Requires that of the children."""
+        state = blake2b(f"{self.descendant}{label_order(self.label)}".encode(), digest_size=16)
+        for child in sorted(child.digest for child in self.children):
+            state.update(child)
+        return state.digest()
+
 
 @dataclass(frozen=True)
 class Twig:
@@ -45,7 +54,12 @@ class Twig:
 
     @classmethod
     def of(cls, top: TwigNode) -> Twig:
-        """Lay out a tree; siblings are ordered by edge and label."""
+        """Lay out a tree; siblings are ordered by edge, label and subtree."""
+        nodes = [top]
+        for node in nodes:  # grows meanwhile
+            nodes += node.children
+        for node in reversed(nodes):  # children first, so that no digest recurses
+            node.digest  # noqa: B018
         labels: list[Label] = []
         descendant: list[bool] = []
         parents: list[int] = []
@@ -88,5 +102,5 @@ class Twig:
         return tuple(bits)
 
 
-def _order(node: TwigNode) -> tuple[bool, str]:
-    return node.descendant, repr(node.label)
+def _order(node: TwigNode) -> tuple[bool, str, bytes]:
+    return node.descendant, label_order(node.label), node.digest

@@ -4,7 +4,7 @@ libxml2 evaluates both patterns. A minimal witness has no node, no value and no 
 be removed; a value of more than 40 characters is only halved.
 
 >>> from pathcast.xpath import parse
->>> checker = WitnessChecker(parse("//b/c"), parse("//b"))
+>>> checker = WitnessChecker(parse("//b/c"), parse("//b"), WorkBudget())
 >>> minimize(etree.fromstring("<a x='1'><b><d/></b><b/>text</a>"), checker)
 b'<b/>'
 """
@@ -17,12 +17,15 @@ from copy import deepcopy
 
 from lxml import etree
 
+from pathcast.budget import BudgetExceeded, WorkBudget
 from pathcast.covering.canonical_models import CanonicalModel, ModelNode
 from pathcast.covering.labels import LabelKind
 from pathcast.xpath import Pattern
+from pathcast.xpath.evaluation_cost import DocumentSize, EvaluationCost
 
 __all__ = ["WitnessChecker", "build_document", "minimize"]
 
+_STEPS_PER_CHECK = 40  # besides the nodes of the document
 MAX_CHARACTERWISE = 40  # longer values are halved, not cut by single characters
 _XML_NAMESPACE = "{http://www.w3.org/XML/1998/namespace}"  # needs no declaration
 
@@ -30,8 +33,15 @@ _XML_NAMESPACE = "{http://www.w3.org/XML/1998/namespace}"  # needs no declaratio
 class WitnessChecker:
     """Checks whether a document matches the narrow pattern and not the wide one."""
 
-    def __init__(self, wide: Pattern, narrow: Pattern) -> None:
+    def __init__(self, wide: Pattern, narrow: Pattern, budget: WorkBudget) -> None:
         self._wide, self._narrow = (_compile(pattern) for pattern in (wide, narrow))
+        self._costs = [EvaluationCost(pattern) for pattern in (wide, narrow)]
+        self.budget = budget
+
+    def steps(self, root: etree._Element) -> int:
+        """Return the steps to copy a document of this size and to check it."""
+        size = DocumentSize.of(root)
+        return _STEPS_PER_CHECK + size.nodes + sum(cost.steps(size) for cost in self._costs)
 
     def is_witness(self, root: etree._Element) -> bool:
         document = root.getroottree()
@@ -90,14 +100,21 @@ def _fill(element: etree._Element, node: ModelNode) -> None:
 def minimize(root: etree._Element, checker: WitnessChecker) -> bytes | None:
     """Remove from a witness all that can be removed; None if the document is no witness.
 
-    The search is greedy: it takes the first smaller witness and starts again from it.
+    The search is greedy: it takes the first smaller witness and starts again from it. When the
+    budget ends, the witness is the smallest so far. Raises BudgetExceeded before the first check.
     """
+    checker.budget.spend(checker.steps(root))
     body = etree.tostring(root)
     current = _parse(body)
     if current is None or not checker.is_witness(current):
         return None
     while True:
+        steps = checker.steps(current)
         for smaller in _smaller(current):
+            try:
+                checker.budget.spend(steps)
+            except BudgetExceeded:
+                return body
             if not checker.is_witness(smaller):
                 continue
             written = etree.tostring(smaller)

@@ -22,7 +22,7 @@ from pathcast.schema.glushkov import GlushkovAutomaton
 from pathcast.schema.graph import ElementGraph, source_elements
 from pathcast.schema.model import ContentKind, Default, Element, names_of
 from pathcast.schema.similar_names import similar_names
-from pathcast.schema.words import names_in_words
+from pathcast.schema.words import cheapest_word, names_in_words
 
 __all__ = ["Schema"]
 
@@ -68,6 +68,20 @@ class Schema:
             assert in_words is not None  # a productive element has a word
             required[name] = in_words[1]
         return required
+
+    def smallest_content(self, name: str) -> tuple[str, ...]:
+        """Return the children of an element in its smallest valid tree."""
+        content = self._smallest_contents.get(name)
+        if content is None:
+            element = self.elements[name]
+            model = element.content if element.kind is ContentKind.CHILDREN else None
+            word = cheapest_word(model, {}, self.graph.size.get)
+            content = self._smallest_contents[name] = word[1] if word else ()
+        return content
+
+    @cached_property
+    def _smallest_contents(self) -> dict[str, tuple[str, ...]]:
+        return {}
 
     @cached_property
     def undeclared_names(self) -> tuple[str, ...]:

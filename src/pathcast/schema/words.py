@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 from typing import TypeVar
 
+from pathcast.budget import WorkBudget
 from pathcast.schema.model import Child, Choice, Content, Occurs, Sequence
 
 __all__ = ["Vector", "cheapest_word", "cheapest_words", "least_word_value", "names_in_words"]
@@ -53,7 +54,7 @@ def cheapest_word(
         )
         return {nothing: word, counted: word}
 
-    return cheapest_words(content, leaf, goal).get(goal)
+    return cheapest_words(content, leaf, goal, WorkBudget(None)).get(goal)
 
 
 def least_word_value(
@@ -109,9 +110,12 @@ def names_in_words(content: Content | None, usable: Container[str]) -> _WordName
 
 
 def cheapest_words(
-    content: Content | None, leaf: Callable[[str], WordTable[T]], goal: Vector
+    content: Content | None,
+    leaf: Callable[[str], WordTable[T]],
+    goal: Vector,
+    budget: WorkBudget,
 ) -> WordTable[T]:
-    """Return the cheapest word for each vector up to the goal.
+    """Return the cheapest word for each vector up to the goal; raise BudgetExceeded.
 
     `leaf` maps a name to the vectors that one such child can add, each with its cost and with the
     symbols that represent the child in the word.
@@ -126,28 +130,31 @@ def cheapest_words(
         case Sequence(parts=parts):
             once = {nothing: (0, ())}
             for part in parts:
-                once = _concatenate(once, cheapest_words(part, leaf, goal), goal)
+                once = _concatenate(once, cheapest_words(part, leaf, goal, budget), goal, budget)
                 if not once:
                     return {nothing: (0, ())} if content.occurs.may_be_absent else {}
         case Choice(parts=parts):
             for part in parts:
-                _merge(once, cheapest_words(part, leaf, goal))
-    return _repeat(once, content.occurs, goal)
+                _merge(once, cheapest_words(part, leaf, goal, budget))
+    return _repeat(once, content.occurs, goal, budget)
 
 
-def _repeat(once: WordTable[T], occurs: Occurs, goal: Vector) -> WordTable[T]:
+def _repeat(once: WordTable[T], occurs: Occurs, goal: Vector, budget: WorkBudget) -> WordTable[T]:
     if occurs is Occurs.ONCE:
         return once
     table = dict(once)
     if occurs.may_be_absent:
         _merge(table, {(0,) * len(goal): (0, ())})
     if occurs.may_repeat and any(goal):  # without requirements, one repetition is cheapest
-        while _merge(table, _concatenate(table, once, goal)):
+        while _merge(table, _concatenate(table, once, goal, budget)):
             pass
     return table
 
 
-def _concatenate(left: WordTable[T], right: WordTable[T], goal: Vector) -> WordTable[T]:
+def _concatenate(
+    left: WordTable[T], right: WordTable[T], goal: Vector, budget: WorkBudget
+) -> WordTable[T]:
+    budget.spend(len(left) * len(right) * (1 + len(goal) // 4))
     table: WordTable[T] = {}
     for left_vector, (price, word) in left.items():
         for right_vector, (extra, tail) in right.items():

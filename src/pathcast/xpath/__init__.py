@@ -14,6 +14,7 @@
 - `text`: patterns and syntax trees back to XPath text.
 - `skeleton`: the strongest tree pattern that an expression implies.
 - `libxml2_form`, `cost`: the form in which libxml2 evaluates a residual, and its cost class.
+- `evaluation_cost`: an estimate of libxml2's work on a small document.
 - `numbers`: number conversion as in libxml2.
 """
 

@@ -14,7 +14,7 @@ ignores values, positions and negations; here they stay in place.
 >>> bib = parse_dtd('''<!ELEMENT bib (book*)> <!ELEMENT book (title, price?)>
 ...     <!ELEMENT title EMPTY> <!ELEMENT price EMPTY>''')
 >>> (twig,) = to_twigs(parse("//price"))
->>> chased = chase(twig, bib, 3)
+>>> chased = chase(twig, bib, 3, WorkBudget())
 >>> [label.name for label in chased.labels], any(chased.descendant)
 (['', 'bib', 'book', 'price', 'title'], False)
 """
@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from pathcast.budget import WorkBudget
 from pathcast.covering.labels import Label, LabelKind, NameLabel
 from pathcast.covering.twig import Twig
 from pathcast.covering.under_dtd.dtd_difference import test_of
@@ -46,15 +47,15 @@ class _ChaseNode:
     children: list[_ChaseNode] = field(default_factory=list)
 
 
-def chase(twig: Twig, schema: Schema, levels: int) -> Twig | None:
-    """Return the chase of a twig; None if no valid document matches it.
+def chase(twig: Twig, schema: Schema, levels: int, budget: WorkBudget) -> Twig | None:
+    """Return the chase of a twig; None if no valid document matches it. Raises BudgetExceeded.
 
     Required children are added up to `levels` levels below each node.
     """
     nodes = [_ChaseNode(*pair) for pair in zip(twig.labels, twig.descendant, strict=True)]
     for node, parent in zip(nodes[1:], twig.parents[1:], strict=True):
         nodes[parent].children.append(node)
-    steps = _Chase(schema)
+    steps = _Chase(schema, budget)
     if not steps.restrict_names(nodes[0], frozenset([DOCUMENT])):
         return None
     steps.tighten_edges(nodes[0])
@@ -65,17 +66,19 @@ def chase(twig: Twig, schema: Schema, levels: int) -> Twig | None:
 class _Chase:
     """The three steps of a chase, in order."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, budget: WorkBudget) -> None:
         self._schema = schema
-        self._solver = Solver(schema)
-        self._budget = MAX_REQUIRED_NODES
+        self._budget = budget
+        self._solver = Solver(schema, budget)
+        self._nodes_left = MAX_REQUIRED_NODES
 
     def restrict_names(self, node: _ChaseNode, names: _ElementNames) -> bool:
         """Compute the elements that each node can be; return False if some node can be none."""
         names = frozenset(name for name in names if self._has_attributes(name, node))
         for child, label in _elements(node):
             reach = self._solver.descendants if child.descendant else self._solver.children
-            below = dict.fromkeys(target for name in names for target in reach(name))
+            self._budget.spend(2 * len(names))
+            below = self._reachable(reach, names)
             may, test = self._solver.names.may_match, test_of(label)
             if not self.restrict_names(child, frozenset(name for name in below if may(test, name))):
                 return False
@@ -124,10 +127,12 @@ class _Chase:
     def _reachable(
         self, reach: Callable[[str], Iterable[str]], names: _ElementNames
     ) -> _ElementNames:
-        return frozenset(target for name in names for target in reach(name))
+        self._budget.spend(len(names))
+        return frozenset[str]().union(*map(reach, names))
 
     def add_required_nodes(self, node: _ChaseNode, levels: int) -> None:
         """Add the children and attributes that all elements require which the node can be."""
+        self._budget.spend(1 + 2 * len(node.names))
         for child in [child for child, _ in _elements(node)]:
             self.add_required_nodes(child, levels)
         if DOCUMENT in node.names or not node.names or not levels:
@@ -136,8 +141,8 @@ class _Chase:
             frozenset.intersection(*(required(name) for name in node.names))
             for required in (self._schema.required_children.__getitem__, self._required_attributes)
         )
-        for name in sorted(elements)[: self._budget]:
-            self._budget -= 1
+        for name in sorted(elements)[: self._nodes_left]:
+            self._nodes_left -= 1
             child = _ChaseNode(self._label(frozenset([name])), False, frozenset([name]))
             self.add_required_nodes(child, levels - 1)
             node.children.append(child)

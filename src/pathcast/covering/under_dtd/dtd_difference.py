@@ -29,7 +29,7 @@ four `a` were), and bounded by `MAX_VARIANTS`.
 >>> from pathcast.schema import parse_dtd
 >>> bib = parse_dtd('''<!ELEMENT bib (book | note)*> <!ELEMENT book (title?)>
 ...     <!ELEMENT note (title)> <!ELEMENT title EMPTY>''')
->>> difference = dtd_difference(bib, to_twigs(parse("//book/title")))
+>>> difference = dtd_difference(bib, to_twigs(parse("//book/title")), WorkBudget())
 >>> [f"{element.name}: {element.model}" for element in difference.elements.values()]
 ['bib 0: (book 1 | note 2)*', 'book 1: (title?)', 'note 2: (title 3)', 'title 3: EMPTY']
 """
@@ -39,6 +39,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from pathcast.budget import WorkBudget
 from pathcast.covering.labels import LabelKind, NameLabel
 from pathcast.covering.twig import Twig
 from pathcast.schema import (
@@ -59,6 +60,7 @@ from pathcast.xpath.syntax import Test, TestKind
 __all__ = ["dtd_difference", "plain_name", "test_of"]
 
 MAX_VARIANTS = 20_000
+_STEPS_PER_CHILD = 5  # to write it into a content model, and for the graph of the new DTD
 MAX_FAILURES = 64  # ways to fail all forbidden nodes at one element
 _SUPPORTED = (LabelKind.ROOT, LabelKind.ELEMENT, LabelKind.NODE, LabelKind.ATTRIBUTE)
 
@@ -73,12 +75,12 @@ class _WideNode:
     children: tuple[int, ...]
 
 
-def dtd_difference(schema: Schema, wide: Iterable[Twig]) -> Schema:
+def dtd_difference(schema: Schema, wide: Iterable[Twig], budget: WorkBudget) -> Schema:
     """Return the schema of the valid documents that match none of the twigs.
 
-    Raises SearchLimitExceeded.
+    Raises SearchLimitExceeded and BudgetExceeded.
     """
-    return _Variants(schema, wide).schema()
+    return _Variants(schema, wide, budget).schema()
 
 
 def plain_name(variant: str) -> str:
@@ -96,9 +98,10 @@ def test_of(label: NameLabel) -> Test:
 class _Variants:
     """The variants of all elements, created on demand from the document node down."""
 
-    def __init__(self, schema: Schema, wide: Iterable[Twig]) -> None:
+    def __init__(self, schema: Schema, wide: Iterable[Twig], budget: WorkBudget) -> None:
         self._schema = schema
-        self._solver = Solver(schema)  # for reachability and name tests
+        self._budget = budget
+        self._solver = Solver(schema, budget)  # for reachability and name tests
         self._nodes: list[_WideNode] = []  # of all twigs
         self._tops: list[int] = []
         for twig in wide:
@@ -152,6 +155,7 @@ class _Variants:
             )
         # without variants, the plain name is an undeclared element
         variants = self._variants_of(content.name, below) or (content.name,)
+        self._budget.spend(_STEPS_PER_CHILD * len(variants))
         if len(variants) == 1:
             return Child(variants[0], content.occurs)
         return Choice(tuple(Child(variant) for variant in variants), content.occurs)
@@ -175,6 +179,8 @@ class _Variants:
         failures: list[_Failure] = [(frozenset(), frozenset())]
         for node in sorted(forbidden):
             choices = self._fail(name, node)
+            # All pairs of combined failures are compared.
+            self._budget.spend((len(failures) * len(choices)) ** 2 + 1)
             failures = _minimal(
                 {
                     (below | more_below, absent | more_absent)
@@ -213,6 +219,7 @@ class _Variants:
         if key not in self._has_image_below:
             node, solver = self._nodes[number], self._solver
             below = solver.descendants(name) if node.descendant else solver.children(name)
+            self._budget.spend(1 + len(below))
             is_attribute = node.label.kind is LabelKind.ATTRIBUTE
             images = self._attributes if is_attribute else self._is_image
             self._has_image_below[key] = any(images(child, node.label) for child in below)

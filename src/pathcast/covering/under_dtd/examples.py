@@ -10,9 +10,11 @@ checks it.
 >>> from pathcast.schema import parse_dtd
 >>> bib = parse_dtd('''<!ELEMENT bib (book | note)*> <!ELEMENT book (title?)>
 ...     <!ELEMENT note (title)> <!ELEMENT title EMPTY>''')
->>> difference = dtd_difference(bib, to_twigs(parse("//book/title")))
->>> next(examples(parse("//title"), difference)), examples(parse("//book//title"), difference)
-(b'<bib><note><title/></note></bib>', None)
+>>> difference = dtd_difference(bib, to_twigs(parse("//book/title")), WorkBudget())
+>>> next(examples(parse("//title"), difference, WorkBudget()))
+b'<bib><note><title/></note></bib>'
+>>> examples(parse("//book//title"), difference, WorkBudget()) is None
+True
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
+from pathcast.budget import WorkBudget
 from pathcast.covering.under_dtd.dtd_difference import plain_name
 from pathcast.schema import AttributeType, Element, Schema
 from pathcast.schema.satisfiability.demands import SearchLimitExceeded
@@ -36,12 +39,12 @@ __all__ = ["examples"]
 MAX_ID_ATTRIBUTES = 50  # attributes of type ID that an example may use
 
 
-def examples(narrow: Pattern, variants: Schema) -> Iterator[bytes] | None:
+def examples(narrow: Pattern, variants: Schema, budget: WorkBudget) -> Iterator[bytes] | None:
     """Return documents that are likely to match; None if no document matches.
 
-    Raises SearchLimitExceeded, though not for linear paths.
+    Raises SearchLimitExceeded, though not for linear paths, and BudgetExceeded.
     """
-    solver = _VariantSolver(variants)
+    solver = _VariantSolver(variants, budget)
     goal = solver.solve(frozenset([narrow.condition]))
     return None if goal is None else _write(solver, goal)
 
@@ -54,7 +57,7 @@ def _write(solver: Solver, goal: Goal) -> Iterator[bytes]:
             yield body
     has_id = _id_condition(solver.schema)
     if has_id is not None:
-        solver = _VariantSolver(solver.schema)
+        solver = _VariantSolver(solver.schema, solver.budget)
         with suppress(SearchLimitExceeded):
             goal_with_id = solver.solve(goal[1] | {has_id})
             if goal_with_id is not None:
@@ -76,8 +79,8 @@ class _VariantNames(DtdNamespaces):
 class _VariantSolver(Solver):
     """A solver that writes variants with the names of their elements."""
 
-    def __init__(self, variants: Schema) -> None:
-        super().__init__(variants)
+    def __init__(self, variants: Schema, budget: WorkBudget) -> None:
+        super().__init__(variants, budget)
         self.names = _VariantNames(variants.elements.values())
 
     def element(self, name: str) -> Element:

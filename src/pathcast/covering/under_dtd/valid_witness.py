@@ -6,7 +6,7 @@ search also removes sets of siblings: all sets where there are few, and runs of 
 >>> from pathcast.xpath import parse
 >>> from pathcast.schema import parse_dtd
 >>> schema = parse_dtd("<!ELEMENT r (a, b)*> <!ELEMENT a EMPTY> <!ELEMENT b (a?)>")
->>> checker = ValidWitnessChecker(schema, parse("//b/a"), parse("//a"))
+>>> checker = ValidWitnessChecker(schema, parse("//b/a"), parse("//a"), WorkBudget())
 >>> minimize_valid(b"<r><a/><b/><a/><b/></r>", checker)
 b'<r><a/><b/></r>'
 """
@@ -19,6 +19,7 @@ from itertools import chain, combinations, islice
 
 from lxml import etree
 
+from pathcast.budget import BudgetExceeded, WorkBudget
 from pathcast.covering.witness import WitnessChecker, minimize
 from pathcast.schema import Schema
 from pathcast.xpath import Pattern
@@ -31,8 +32,8 @@ MAX_SIBLING_SETS = 500  # sets to try to remove at one element
 class ValidWitnessChecker(WitnessChecker):
     """Checks whether a document is a witness and valid."""
 
-    def __init__(self, schema: Schema, wide: Pattern, narrow: Pattern) -> None:
-        super().__init__(wide, narrow)
+    def __init__(self, schema: Schema, wide: Pattern, narrow: Pattern, budget: WorkBudget) -> None:
+        super().__init__(wide, narrow, budget)
         self._schema = schema
 
     def is_witness(self, root: etree._Element) -> bool:
@@ -40,17 +41,32 @@ class ValidWitnessChecker(WitnessChecker):
 
 
 def minimize_valid(body: bytes, checker: ValidWitnessChecker) -> bytes | None:
-    """Remove from a valid witness all that can be removed; None if the document is no witness."""
+    """Remove from a valid witness all that can be removed; None if the document is no witness.
+
+    When the budget ends, the witness is the smallest so far. Raises BudgetExceeded before the first
+    check.
+    """
     root = _parse(body)
-    witness = None if root is None else minimize(root, checker)
-    while witness is not None:
-        smaller = next(
-            filter(checker.is_witness, _without_siblings(etree.fromstring(witness))), None
-        )
-        if smaller is None:
-            break
-        witness = minimize(smaller, checker)
+    smaller = None if root is None else minimize(root, checker)
+    witness = smaller
+    try:
+        while smaller is not None:
+            witness = smaller
+            without = _smaller_witness(etree.fromstring(witness), checker)
+            smaller = None if without is None else minimize(without, checker)
+    except BudgetExceeded:
+        pass
     return witness
+
+
+def _smaller_witness(root: etree._Element, checker: ValidWitnessChecker) -> etree._Element | None:
+    """Return a witness without some siblings, or None."""
+    steps = checker.steps(root)
+    for candidate in _without_siblings(root):
+        checker.budget.spend(steps)
+        if checker.is_witness(candidate):
+            return candidate
+    return None
 
 
 def _without_siblings(root: etree._Element) -> Iterator[etree._Element]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from pathcast.budget import BudgetExceeded, WorkBudget
 from pathcast.schema.model import Attribute
 from pathcast.schema.satisfiability.demands import SearchLimitExceeded, Steps
 from pathcast.schema.satisfiability.solve import DOCUMENT, Solver
@@ -42,15 +43,20 @@ class _PatternPart:
     lead: Steps
 
 
-def culprit(condition: Condition, schema: Schema) -> Culprit:
-    """Return why no valid document meets an unsatisfiable condition."""
+def culprit(condition: Condition, schema: Schema, budget: WorkBudget) -> Culprit:
+    """Return why no valid document meets an unsatisfiable condition.
+
+    The explanation names no part if the budget ends before the part is found.
+    """
     for grown, part in _growing_conditions(condition, ()):
-        solver = Solver(schema)
+        solver = Solver(schema, budget)
         try:
             if solver.solve(frozenset([grown])) is None:
                 return _describe(part, solver)
         except SearchLimitExceeded:
             continue
+        except BudgetExceeded:
+            break
     return Culprit("no valid document matches")
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from pathcast.budget import WorkBudget
 from pathcast.xpath.syntax import Axis, Test, TestKind
 from pathcast.xpath.tree import (
     Always,
@@ -42,6 +43,7 @@ __all__ = [
 
 MAX_SIBLINGS = 12  # the most siblings required for [n] and count() > n
 _MAX_DISJUNCTS = 256  # at one element
+_STEPS_PER_DEMAND = 3
 
 Steps = tuple[Step, ...]
 Demand = Condition | Steps
@@ -94,13 +96,16 @@ class Disjunct:
     no_attributes: tuple[Test, ...] = ()
 
 
-def disjuncts(demands: frozenset[Demand], *, document: bool) -> Iterator[Disjunct]:
+def disjuncts(
+    demands: frozenset[Demand], budget: WorkBudget, *, document: bool
+) -> Iterator[Disjunct]:
     """Yield the disjuncts of demands on an element, or on the document node."""
     count = 0
     waiting: list[tuple[Disjunct, tuple[Demand, ...]]] = [(Disjunct(), _in_order(demands))]
     while waiting:
         disjunct, pending = waiting.pop()
         while pending:
+            budget.spend(_STEPS_PER_DEMAND + len(pending) // 10)  # the others are copied
             demand, pending = pending[0], pending[1:]
             choices = (
                 _condition(demand, disjunct, document)

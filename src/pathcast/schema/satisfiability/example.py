@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pathcast.schema.model import Attribute, AttributeType, ContentKind, Default, Element
+from pathcast.schema.model import Attribute, AttributeType, Default, Element
 from pathcast.schema.satisfiability.fill import Filling
 from pathcast.schema.satisfiability.solve import DOCUMENT, Goal, Solver, TreePlan
-from pathcast.schema.words import cheapest_word
 
 __all__ = ["MAX_DEPTH", "write_example"]
 
 MAX_DEPTH = 256  # element levels that the parser accepts
+_STEPS_PER_ELEMENT = 10  # to build, write and validate it
 _REFERENCES = (AttributeType.IDREF, AttributeType.IDREFS)
 
 
@@ -35,7 +35,7 @@ class _ExampleElement:
 
 
 def write_example(solver: Solver, goal: Goal, *, namespaces: bool) -> bytes | None:
-    """Return the document, or None if it is too deep.
+    """Return the document, or None if it is too deep; raise BudgetExceeded.
 
     `namespaces`: write the xmlns attributes that have a default value.
     """
@@ -58,15 +58,13 @@ def write_example(solver: Solver, goal: Goal, *, namespaces: bool) -> bytes | No
 def _build(solver: Solver, goal: Goal, depth: int) -> _ExampleElement:
     if depth > MAX_DEPTH:
         raise TooDeep
+    solver.budget.spend(_STEPS_PER_ELEMENT)
     name, demands = goal
     element = solver.element(name)
     plan = solver.plans.get(goal) if demands or name == DOCUMENT else None
     if plan is None:
-        model = element.content if element.kind is ContentKind.CHILDREN else None
-        word = cheapest_word(model, {}, solver.schema.graph.size.get)
-        plan = TreePlan(
-            Filling(), tuple((child, frozenset()) for child in (word[1] if word else ()))
-        )
+        content = solver.schema.smallest_content(name)
+        plan = TreePlan(Filling(), tuple((child, frozenset()) for child in content))
     filling = plan.filling
     children = [_build(solver, child, depth + 1) for child in plan.children]
     return _ExampleElement(

@@ -18,6 +18,7 @@ is None.
 * not(): no only for a required attribute, a child that every valid content has, or a value of an
   enumeration.
 * Expressions outside tree patterns: their skeleton decides, so a no is right, and a yes is checked.
+* None beyond a work budget, counted in steps (`pathcast.budget`).
 * None instead of no: a required IDREF without any ID, a required ENTITY without an entity, or
   documents of more than 256 levels. libxml2 accepts no fixed attribute value with & or <, so such a
   yes is not found.
@@ -42,6 +43,7 @@ from dataclasses import dataclass
 
 from lxml import etree
 
+from pathcast.budget import BudgetExceeded, WorkBudget
 from pathcast.schema.model import AttributeType
 from pathcast.schema.satisfiability.culprit import Culprit, culprit
 from pathcast.schema.satisfiability.demands import SearchLimitExceeded
@@ -49,6 +51,7 @@ from pathcast.schema.satisfiability.example import write_example
 from pathcast.schema.satisfiability.solve import Goal, Solver
 from pathcast.schema.schema import Schema
 from pathcast.xpath import Pattern, parse
+from pathcast.xpath.evaluation_cost import DocumentSize, EvaluationCost
 from pathcast.xpath.syntax import Axis, Test, TestKind
 from pathcast.xpath.tree import Condition, Exists, Or, Path, Step
 
@@ -84,28 +87,37 @@ class Satisfiability:
 
 
 def satisfiable(
-    pattern: Pattern | str, schema: Schema, namespaces: Mapping[str, str] | None = None
+    pattern: Pattern | str,
+    schema: Schema,
+    namespaces: Mapping[str, str] | None = None,
+    *,
+    budget: WorkBudget | None = None,
 ) -> Satisfiability:
-    """Decide whether a document valid under the schema can match; raises SubscriptionError."""
+    """Decide whether a document valid under the schema can match; raises SubscriptionError.
+
+    The answer is None if it takes more steps than the budget has, by default `DEFAULT_STEPS`.
+    """
+    budget = WorkBudget() if budget is None else budget
     if isinstance(pattern, str):
         pattern = parse(pattern, namespaces)
     if not any(root in schema.graph.size for root in schema.roots):
         reason = f"no finite document with root {' or '.join(schema.roots)} is valid"
         return Satisfiability(False, reason, culprit=Culprit(reason))
     try:
-        solver = Solver(schema)
+        budget.spend(1)
+        solver = Solver(schema, budget)
         goal = solver.solve(frozenset([pattern.condition]))
         if goal is None:
-            cause = culprit(pattern.condition, schema)
+            cause = culprit(pattern.condition, schema, budget)
             return Satisfiability(False, cause.reason, culprit=cause)
         example = _example(pattern, solver, goal)
         if example is None:  # an IDREF may need an ID elsewhere in the document
-            solver = Solver(schema)
+            solver = Solver(schema, budget)
             goal = solver.solve(goal[1] | {_some_id(schema)})
             example = goal and _example(pattern, solver, goal)
         if example is not None:
             return Satisfiability(True, "a valid document matches", example)
-    except SearchLimitExceeded as error:
+    except (SearchLimitExceeded, BudgetExceeded) as error:
         return Satisfiability(None, str(error))
     return Satisfiability(None, "no contradiction was found, nor a valid document that matches")
 
@@ -137,18 +149,19 @@ def _some_id(schema: Schema) -> Condition:
 def _example(pattern: Pattern, solver: Solver, goal: Goal) -> bytes | None:
     for namespaces_written in (False, True):
         example = write_example(solver, goal, namespaces=namespaces_written)
-        if example is not None and _matches(pattern, solver.schema, example):
+        if example is not None and _matches(pattern, solver, example):
             return example
     return None
 
 
-def _matches(pattern: Pattern, schema: Schema, example: bytes) -> bool:
+def _matches(pattern: Pattern, solver: Solver, example: bytes) -> bool:
     try:
         root = etree.fromstring(example)
     except etree.XMLSyntaxError:  # a value that XML does not allow, or an unbound prefix
         return False
-    if schema.faults(root):
+    if solver.schema.faults(root):
         return False
+    solver.budget.spend(EvaluationCost(pattern).steps(DocumentSize.of(root)))
     check = pattern.check or f"boolean(/self::node()[boolean({pattern.text})])"
     xpath = etree.XPath(check, namespaces=dict(pattern.namespaces), regexp=False)
     return bool(xpath(root.getroottree()))

@@ -9,9 +9,10 @@ siblings that the content models require.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from pathcast.budget import WorkBudget
 from pathcast.xpath.syntax import Axis, Test, TestKind
 from pathcast.xpath.tree import Condition, Exists, Or, Path, Step
 
@@ -64,9 +65,10 @@ def _linear_path(condition: Condition) -> LinearPath | None:
 def shortest_path(
     paths: list[LinearPath],
     start: str,
-    children: Callable[[str], Iterable[str]],
+    children: Callable[[str], Collection[str]],
     passing: Callable[[Test], Collection[str]],
     has_attribute: Callable[[str, Test], bool],
+    budget: WorkBudget,
 ) -> Condition | None:
     """Return a shortest path of child steps from the start that one of the paths selects, or None.
 
@@ -83,7 +85,9 @@ def shortest_path(
             return _child_path(state, before, path.attribute)
         else:
             accepted, stay = (), path.attribute_at_any_depth
-        for child in children(name):
+        below = children(name)
+        budget.spend(1 + len(below))
+        for child in below:
             following = [(child, index, matched + 1)] if child in accepted else []
             following += [(child, index, matched)] if stay else []
             for next_state in following:

@@ -20,6 +20,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from pathcast.budget import WorkBudget
 from pathcast.schema.model import (
     Child,
     Choice,
@@ -53,6 +54,8 @@ _MAX_REQUIREMENTS = 8  # at one element at once
 _MAX_OPTIONS = 2000  # subsets of requirements that one child may take
 _MAX_TABLE_SIZE = 1024  # vectors of one content model
 
+_STEPS_PER_CHILD = 3  # of a content model, when its options are found
+
 Goal = tuple[str, frozenset[Demand]]
 
 
@@ -79,8 +82,9 @@ class _OpenDisjunct:
 class Solver:
     """All goals of one satisfiability question."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, budget: WorkBudget) -> None:
         self.schema = schema
+        self.budget = budget
         self.names = DtdNamespaces(schema.elements.values())
         self.plans: dict[Goal, TreePlan] = {}
         self._graph = schema.graph
@@ -120,7 +124,9 @@ class Solver:
         paths = linear_paths(demand) if isinstance(demand, Condition) and not others else None
         if paths is None:
             return demands
-        path = shortest_path(paths, DOCUMENT, self.children, self._passing, self._has_attribute)
+        path = shortest_path(
+            paths, DOCUMENT, self.children, self._passing, self._has_attribute, self.budget
+        )
         return None if path is None else frozenset([path])
 
     def element(self, name: str) -> Element:
@@ -141,8 +147,9 @@ class Solver:
         element = self.element(name)
         text = name == DOCUMENT or name in self._graph.with_text
         open_disjuncts = []
-        for disjunct in disjuncts(demands, document=name == DOCUMENT):
-            for filled, filling in fill(element, disjunct, self.names, text_below=text):
+        for disjunct in disjuncts(demands, self.budget, document=name == DOCUMENT):
+            filled_disjuncts = fill(element, disjunct, self.names, self.budget, text_below=text)
+            for filled, filling in filled_disjuncts:
                 if len(filled.requirements) > _MAX_REQUIREMENTS:
                     raise SearchLimitExceeded("one element has too many branches")
                 open_disjuncts.append(_OpenDisjunct(filled, filling))
@@ -159,7 +166,8 @@ class Solver:
             if not open_disjunct.options:
                 self._find_options(goal, open_disjunct, content)
             target = _target(disjunct)
-            word = cheapest_words(content, self._price(open_disjunct), target).get(target)
+            words = cheapest_words(content, self._price(open_disjunct), target, self.budget)
+            word = words.get(target)
             if word is None:
                 continue
             cost = word[0] + 1
@@ -180,9 +188,11 @@ class Solver:
             raise SearchLimitExceeded("one element has too many branches and positions")
         shared = self._options.setdefault((disjunct.requirements, disjunct.no_children), {})
         for child in dict.fromkeys(names_of(content)):
+            self.budget.spend(_STEPS_PER_CHILD)
             options = shared.get(child)
             if options is None:
                 options = shared[child] = self._child_options(child, disjunct)
+            self.budget.spend(len(options))
             open_disjunct.options[child] = options
             for _, child_goal in options:
                 self._users.setdefault(child_goal, set()).add(goal)
@@ -192,7 +202,9 @@ class Solver:
 
         def leaf(child: str) -> WordTable[Goal]:
             table: WordTable[Goal] = {}
-            for vector, goal in open_disjunct.options[child]:
+            options = open_disjunct.options[child]
+            self.budget.spend(1 + len(options))
+            for vector, goal in options:
                 cost = self._cost(goal)
                 if cost is not None and (vector not in table or cost < table[vector][0]):
                     table[vector] = (cost, (goal,))
@@ -216,6 +228,7 @@ class Solver:
         at = 0
         for requirement in disjunct.requirements:
             roles = self._roles_of(child, requirement)
+            self.budget.spend(len(options) * len(roles))
             for vector, demands in list(options):
                 for offset, added in roles:
                     advanced = tuple(1 if i == at + offset else n for i, n in enumerate(vector))
@@ -281,6 +294,7 @@ class Solver:
         for name in waiting:
             parents = {*self._graph.parents[name], *([DOCUMENT] if name in roots else [])} - above
             above |= parents
+            self.budget.spend(1 + len(self._graph.parents[name]) // 10)
             if at_any_depth:
                 waiting += parents - {DOCUMENT}
         return frozenset(above)

@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator
 
+from pathcast.budget import WorkBudget
 from pathcast.xpath.numbers import number
 from pathcast.xpath.tree import Always, And, Condition, Not, Or, Value, ValueKind
 
@@ -38,10 +39,13 @@ def holds(condition: Condition, text: str) -> bool | None:
             return None
 
 
-def find_string(conditions: Iterable[Condition], first: Iterable[str] = ()) -> str | None:
+def find_string(
+    conditions: Iterable[Condition], budget: WorkBudget, first: Iterable[str] = ()
+) -> str | None:
     """Return a string that no condition rejects for certain; those in `first` are tried first."""
     required = tuple(conditions)
-    for text in (*first, *_candidates(required)):
+    for text in itertools.chain(first, _candidates(required)):
+        budget.spend(1 + len(required) // 10)  # most candidates fail early
         if all(holds(condition, text) is not False for condition in required):
             return text
     return None
