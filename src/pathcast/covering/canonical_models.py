@@ -32,6 +32,7 @@ __all__ = ["CanonicalModel", "CanonicalModels", "ModelNode"]
 
 _XML_ID = NameLabel(LabelKind.ATTRIBUTE, "{http://www.w3.org/XML/1998/namespace}id")
 _EXACT_TESTS = (ValueKind.NUMBER, ValueKind.STRING)
+_WITH_TEXT = (LabelKind.ELEMENT, LabelKind.TEXT)  # kinds that add to a string-value
 _COMMON_TEXTS = ("", "x", "1", "0")
 _MAX_SIBLINGS = 20  # siblings that are added for a position
 _MAX_LENGTH = 1000  # of a text for string-length()
@@ -47,24 +48,21 @@ class ModelNode:
     text: str = ""
     children: list[ModelNode] = field(default_factory=list)
 
+    def subtree(self) -> list[ModelNode]:
+        """Return the node and all nodes below it, parents first."""
+        nodes = [self]
+        for node in nodes:  # grows meanwhile
+            nodes += node.children
+        return nodes
+
     def copy(self) -> ModelNode:
         """Return a copy of the node with its subtree."""
-        return ModelNode(self.label, self.text, [child.copy() for child in self.children])
-
-    @property
-    def size(self) -> int:
-        """The number of nodes in the subtree."""
-        return 1 + sum(child.size for child in self.children)
-
-    @property
-    def value(self) -> str:
-        """The string-value."""
-        inner = (
-            child.value
-            for child in self.children
-            if child.label.kind in (LabelKind.ELEMENT, LabelKind.TEXT)
-        )
-        return self.text + "".join(inner)
+        top = ModelNode(self.label, self.text)
+        waiting = [(self, top)]
+        for source, target in waiting:  # grows meanwhile
+            target.children = [ModelNode(child.label, child.text) for child in source.children]
+            waiting += zip(source.children, target.children, strict=True)
+        return top
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +71,29 @@ class CanonicalModel:
 
     root: ModelNode
 
+    @property
+    def height(self) -> int:
+        """The number of levels."""
+        levels = 0
+        level = [self.root]
+        while level:
+            levels += 1
+            level = [child for node in level for child in node.children]
+        return levels
+
     def twig(self) -> Twig:
         """Return the model as a twig with concrete labels; to map onto it is to match it."""
+        values: dict[int, str] = {}  # string-values by id
+        for node in reversed(self.root.subtree()):
+            inner = (values[id(child)] for child in node.children if child.label.kind in _WITH_TEXT)
+            values[id(node)] = node.text + "".join(inner)
         labels: list[Label] = [NameLabel(LabelKind.ROOT)]
         parents = [-1]
         waiting = [(self.root, 0)]
         while waiting:
             node, parent = waiting.pop()
             here = len(labels)
-            equality = ValueLiteral(Value(ValueKind.STRING, "=", node.value))
+            equality = ValueLiteral(Value(ValueKind.STRING, "=", values[id(node)]))
             labels += [node.label, ValueLabel(frozenset([equality]))]
             parents += [parent, here]
             waiting += [(child, here) for child in reversed(node.children)]
@@ -182,7 +194,8 @@ def _add_siblings(
         case _:
             return
     index = parent.children.index(node)
-    budget.spend(_STEPS_PER_NODE * node.size * max(before + after, 0) + index)
+    copies = max(before + after, 0)
+    budget.spend(_STEPS_PER_NODE * len(node.subtree()) * copies + index)
     parent.children[index + 1 : index + 1] = [node.copy() for _ in range(after)]
     parent.children[index:index] = [node.copy() for _ in range(before)]
 

@@ -61,6 +61,7 @@ from pathcast.covering.under_dtd import (
 from pathcast.covering.witness import WitnessChecker, build_document, minimize
 from pathcast.schema import Schema, satisfiable
 from pathcast.schema.satisfiability.demands import SearchLimitExceeded
+from pathcast.schema.satisfiability.example import MAX_DEPTH
 from pathcast.xpath import Pattern, parse
 
 __all__ = ["EFFORT", "Verdict", "covers"]
@@ -173,6 +174,9 @@ class _Question:
         checker = WitnessChecker(self.above, self.below, self.budget)
         reason = ""
         for twig in open_twigs:
+            if twig.height > MAX_DEPTH:  # so is every document that matches it
+                reason = "a document that speaks against it cannot be written"
+                continue
             models = CanonicalModels(twig, wide_twigs, self.budget)
             for model in islice(models, self.effort):
                 if models.complete and self._maps(wide_twigs, model.twig()):

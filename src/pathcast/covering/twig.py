@@ -84,6 +84,14 @@ class Twig:
                 children[parent].append(node)
         return tuple(map(tuple, children))
 
+    @property
+    def height(self) -> int:
+        """The number of levels."""
+        levels: list[int] = []
+        for parent in self.parents:
+            levels.append(levels[parent] + 1 if parent >= 0 else 1)
+        return max(levels)
+
     @cached_property
     def child_bits(self) -> tuple[int, ...]:
         """For each node the set of its children on child edges, as bits."""

@@ -20,6 +20,7 @@ from lxml import etree
 from pathcast.budget import BudgetExceeded, WorkBudget
 from pathcast.covering.canonical_models import CanonicalModel, ModelNode
 from pathcast.covering.labels import LabelKind
+from pathcast.schema.satisfiability.example import MAX_DEPTH
 from pathcast.xpath import Pattern
 from pathcast.xpath.evaluation_cost import DocumentSize, EvaluationCost
 
@@ -54,7 +55,9 @@ def _compile(pattern: Pattern) -> etree.XPath:
 
 
 def build_document(model: CanonicalModel) -> etree._Element | None:
-    """Return the document of a model; None if it cannot be written as XML."""
+    """Return the document of a model; None if it cannot be written as XML, or is too deep."""
+    if model.height > MAX_DEPTH:
+        return None
     # Declare all prefixes at the root: lxml invents clashing ones for nodes that are joined later.
     namespaces = sorted(dict.fromkeys(_namespaces(model.root)))
     prefixes = {f"n{index}": uri for index, uri in enumerate(namespaces)}

@@ -13,6 +13,7 @@ overlap        whether a document of the advertisement may match a pattern
 inclusion      whether one advertisement covers another
 inference      advertisements from sample documents
 paths          leaf paths up to a depth
+budget_errors  the error of a conversion that exceeds its work budget
 notation       the notation of Li, Hou and Jacobsen (2008): parser and writer
 """
 
@@ -28,7 +29,7 @@ from pathcast.routing.advertisement.notation import (
     tally,
     union,
 )
-from pathcast.routing.advertisement.overlap import overlaps
+from pathcast.routing.advertisement.overlap import decide_overlap, overlaps
 from pathcast.routing.advertisement.paths import count_paths, leaf_paths
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "RecursionClass",
     "count_paths",
     "covers",
+    "decide_overlap",
     "expressions",
     "infer",
     "leaf_paths",

@@ -6,9 +6,9 @@ fly). If the narrow automaton can accept where no state of the wide one does, th
 so a document, that only the narrow one allows. A label stands for many names, so each step is taken
 once per class of names that the wide automaton tells apart, "any other name" included.
 
-The answer is exact while the search is within bounds. For automata of DTDs and samples there are no
-more pairs than states. Others may have exponentially many: after `_MAX_PAIRS` the answer is False,
-which costs an unnecessary message and nothing else.
+The answer is exact while the search is within its budget. For automata of DTDs and samples there
+are no more pairs than states. Others may have exponentially many: beyond the budget the answer is
+False, which costs an unnecessary message and nothing else.
 
 >>> from pathcast.routing.advertisement.notation import parse_advertisement
 >>> wide, narrow = parse_advertisement("/a(/b)+/*"), parse_advertisement("/a/b/b/c")
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pathcast.budget import BudgetExceeded, WorkBudget
 from pathcast.routing.advertisement.advertisement import Advertisement
 from pathcast.routing.advertisement.bits import bits, image
 from pathcast.routing.advertisement.labels import ElementLabel
@@ -27,15 +28,23 @@ from pathcast.routing.advertisement.nfa import AdvertisementNfa
 
 __all__ = ["covers"]
 
-_MAX_PAIRS = 200_000
+_STEPS_PER_PAIR = 5
 _OTHER = "\x00"  # occurs in no name and no namespace
 
 
-def covers(a: Advertisement, b: Advertisement) -> bool:
-    """Return whether `a` allows every document that `b` allows."""
+def covers(a: Advertisement, b: Advertisement, *, budget: WorkBudget | None = None) -> bool:
+    """Return whether `a` allows every document that `b` allows; False beyond the budget."""
     if a.is_anything or a == b:
         return True
+    try:
+        return _includes(a, b, WorkBudget() if budget is None else budget)
+    except BudgetExceeded:
+        return False
+
+
+def _includes(a: Advertisement, b: Advertisement, budget: WorkBudget) -> bool:
     wide = a.nfa
+    budget.spend(len(a.labels) + len(b.labels))
     name_classes = [frozenset(_name_classes(label, wide)) for label in b.labels]
     seen: set[tuple[int, int]] = set()
     pending = [(b.roots, a.roots)]  # the successor states in both automata
@@ -47,7 +56,8 @@ def covers(a: Advertisement, b: Advertisement) -> bool:
                 if pair in seen:
                     continue
                 seen.add(pair)
-                if len(seen) > _MAX_PAIRS or not pair[1]:
+                budget.spend(_STEPS_PER_PAIR + pair[1].bit_count())
+                if not pair[1]:
                     return False  # b is trim: the state lies on a path to a leaf
                 if b.leaves >> state & 1 and not pair[1] & a.leaves:
                     return False

@@ -27,6 +27,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
+from pathcast.budget import WorkBudget
 from pathcast.documents import Document
 from pathcast.routing.advertisement.bits import bits, closure, image, mask, transpose
 from pathcast.routing.advertisement.elements import elements
@@ -55,6 +56,7 @@ V = TypeVar("V")
 
 _MAX_MEMO = 1 << 17  # entries of one memo table
 _MAX_AUTOMATA = 256
+_STATES_PER_STEP = 8  # of a set's image, for the work budget
 _NON_ELEMENT_TESTS = (TestKind.NODE, TestKind.TEXT, TestKind.COMMENT, TestKind.INSTRUCTION)
 _ELEMENT_TESTS = (TestKind.NAME, TestKind.ANY, TestKind.ANY_IN)
 
@@ -85,7 +87,8 @@ class AdvertisementNfa:
         self._parents: dict[int, int] = {}
         self._ancestors: dict[int, int] = {}
         self._children: dict[int, int] = {}
-        self._possible: dict[bytes, bool] = {}
+        self._possible: dict[bytes, tuple[bool, int]] = {}  # with the steps spent
+        self._steps_per_move = 1 + len(self.labels) // _STATES_PER_STEP
 
     def _labels_intersect(self, states: int) -> bool:
         """Return whether the labels of two of the states may have a name in common."""
@@ -132,31 +135,39 @@ class AdvertisementNfa:
 
     # patterns
 
-    def possible(self, condition: Condition) -> bool:
-        """Return whether a condition may hold at the document node of some document."""
-        answer = self._possible.get(condition.digest)
-        if answer is None:
-            if self.ambiguous:
-                answer = self._possible_by_paths((), condition)
-            else:
-                answer = bool(self._where(condition) & self.document)
-            _memoise(self._possible, condition.digest, answer)
+    def possible(self, condition: Condition, budget: WorkBudget) -> bool:
+        """Return whether a condition may hold at the document node of some document.
+
+        Raises BudgetExceeded. A memoised answer spends what it spent first.
+        """
+        memoised = self._possible.get(condition.digest)
+        if memoised is not None:
+            answer, steps = memoised
+            budget.spend(steps)
+            return answer
+        spent_before = budget.spent
+        if self.ambiguous:
+            answer = self._possible_by_paths((), condition, budget)
+        else:
+            answer = bool(self._where(condition, budget) & self.document)
+        _memoise(self._possible, condition.digest, (answer, budget.spent - spent_before))
         return answer
 
-    def _where(self, condition: Condition) -> int:
+    def _where(self, condition: Condition, budget: WorkBudget) -> int:
         """Return the states at which a condition may hold."""
+        budget.spend(1)
         match condition:
             case Exists(path=path):
-                return self._path_starts(path)
+                return self._path_starts(path, budget)
             case And(parts=parts):
                 states = self.everywhere
                 for part in parts:
-                    states &= self._where(part)
+                    states &= self._where(part, budget)
                 return states
             case Or(parts=parts):
                 states = 0
                 for part in parts:
-                    states |= self._where(part)
+                    states |= self._where(part, budget)
                 return states
             case Is(test=test):
                 return (
@@ -165,22 +176,25 @@ class AdvertisementNfa:
             case Always(holds=holds):
                 return self.everywhere if holds else 0
             case First(path=path, value=value) if not value.holds(""):
-                return self._path_starts(path)
+                return self._path_starts(path, budget)
             case Count(path=path) if not condition.holds(0):
-                return self._path_starts(path)
+                return self._path_starts(path, budget)
             case _:
                 return self.everywhere
 
-    def _path_starts(self, path: Path) -> int:
+    def _path_starts(self, path: Path, budget: WorkBudget) -> int:
         """Return the states at which a path may select a node."""
-        states = self._step_starts(path.steps)
+        states = self._step_starts(path.steps, budget)
         if path.absolute:
             return self.everywhere if states & self.document else 0
         return states
 
-    def _step_starts(self, steps: tuple[Step, ...], *, bare: bool = False) -> int:
+    def _step_starts(
+        self, steps: tuple[Step, ...], budget: WorkBudget, *, bare: bool = False
+    ) -> int:
         """Return the states at which steps may select a node; `bare` ignores their conditions."""
         length, states = self._split_tail(steps)
+        budget.spend(self._steps_per_move * length)
         for step in steps[length - 1 :: -1] if length else ():
             test = step.test
             if test.kind is TestKind.NAME:
@@ -190,7 +204,7 @@ class AdvertisementNfa:
                 states &= self._states_passing(test)
             if step.conditions and not bare:
                 for condition in step.conditions:
-                    states &= self._where(condition)
+                    states &= self._where(condition, budget)
             if not states:
                 return 0
             if step.axis is Axis.CHILD:
@@ -242,16 +256,19 @@ class AdvertisementNfa:
             case _:
                 return 0
 
-    def _possible_by_paths(self, before: tuple[Step, ...], condition: Condition) -> bool:
+    def _possible_by_paths(
+        self, before: tuple[Step, ...], condition: Condition, budget: WorkBudget
+    ) -> bool:
         """Return whether each path of a condition is possible on its own, after the steps before.
 
         Used for ambiguous automata, where one element may be in several states.
         """
+        budget.spend(1)
         match condition:
             case And(parts=parts):
-                return all(self._possible_by_paths(before, part) for part in parts)
+                return all(self._possible_by_paths(before, part, budget) for part in parts)
             case Or(parts=parts):
-                return any(self._possible_by_paths(before, part) for part in parts)
+                return any(self._possible_by_paths(before, part, budget) for part in parts)
             case Always(holds=holds):
                 return holds
             case Exists(path=path):
@@ -263,11 +280,11 @@ class AdvertisementNfa:
             case _:
                 return True
         steps = path.steps if path.absolute else (*before, *path.steps)
-        if not self._step_starts(steps, bare=True) & self.document:
+        if not self._step_starts(steps, budget, bare=True) & self.document:
             return False
         first = len(steps) - len(path.steps)
         return all(
-            self._possible_by_paths(steps[: at + 1], inner)
+            self._possible_by_paths(steps[: at + 1], inner, budget)
             for at in range(first, len(steps))
             if steps[at].axis is not Axis.ATTRIBUTE and steps[at].test.kind in _ELEMENT_TESTS
             for inner in steps[at].conditions

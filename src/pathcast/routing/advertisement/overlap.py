@@ -15,16 +15,33 @@ classes: the product of automaton and pattern (see `nfa`).
 
 from __future__ import annotations
 
+from pathcast.budget import BudgetExceeded, WorkBudget
 from pathcast.routing.advertisement.advertisement import Advertisement
 from pathcast.xpath import Pattern
 
-__all__ = ["overlaps"]
+__all__ = ["decide_overlap", "overlaps"]
 
 
-def overlaps(advertisement: Advertisement, pattern: Pattern) -> bool:
+def overlaps(
+    advertisement: Advertisement, pattern: Pattern, *, budget: WorkBudget | None = None
+) -> bool:
     """Return whether a document of the advertisement may match the pattern.
 
     The answer is exact for paths of `/ // *`. For other patterns, False is always correct and True
-    is a necessary condition.
+    is a necessary condition. An answer beyond the budget is True.
     """
-    return advertisement.is_anything or advertisement.nfa.possible(pattern.condition)
+    return decide_overlap(advertisement, pattern, budget=budget) is not False
+
+
+def decide_overlap(
+    advertisement: Advertisement, pattern: Pattern, *, budget: WorkBudget | None = None
+) -> bool | None:
+    """Return the answer of `overlaps`, or None if it takes more steps than the budget has."""
+    if advertisement.is_anything:
+        return True
+    try:
+        return advertisement.nfa.possible(
+            pattern.condition, WorkBudget() if budget is None else budget
+        )
+    except BudgetExceeded:
+        return None

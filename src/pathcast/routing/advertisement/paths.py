@@ -14,26 +14,37 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from pathcast.budget import WorkBudget
 from pathcast.routing.advertisement.advertisement import Advertisement
 from pathcast.routing.advertisement.bits import bits, image
+from pathcast.routing.advertisement.budget_errors import budget_errors
 
 __all__ = ["count_paths", "leaf_paths"]
 
+_STEPS_PER_STATE = 1
 
-def leaf_paths(advertisement: Advertisement, depth: int) -> Iterator[tuple[str, ...]]:
+
+def leaf_paths(
+    advertisement: Advertisement, depth: int, *, budget: WorkBudget | None = None
+) -> Iterator[tuple[str, ...]]:
     """Yield the leaf paths of at most `depth` elements, by ascending length.
 
-    The automaton is traversed once per length.
+    The automaton is traversed once per length. Raise AdvertisementError beyond the budget.
     """
-    for length, count in enumerate(count_paths(advertisement, depth), 1):
+    budget = WorkBudget() if budget is None else budget
+    for length, count in enumerate(count_paths(advertisement, depth, budget=budget), 1):
         if count:
-            yield from _paths_of_length(advertisement, length)
+            with budget_errors("its paths cannot be listed"):
+                yield from _paths_of_length(advertisement, length, budget)
 
 
-def _paths_of_length(advertisement: Advertisement, length: int) -> Iterator[tuple[str, ...]]:
+def _paths_of_length(
+    advertisement: Advertisement, length: int, budget: WorkBudget
+) -> Iterator[tuple[str, ...]]:
     path: list[str] = []
     levels = [iter(_by_name(advertisement, advertisement.roots).items())]
     while levels:
+        budget.spend(1)
         name, states = next(levels[-1], (None, 0))
         if name is None:
             levels.pop()
@@ -45,14 +56,23 @@ def _paths_of_length(advertisement: Advertisement, length: int) -> Iterator[tupl
         else:
             path.append(name)
             below = image(advertisement.below, states)
+            budget.spend(_STEPS_PER_STATE * below.bit_count())
             levels.append(iter(_by_name(advertisement, below).items()))
 
 
-def count_paths(advertisement: Advertisement, depth: int) -> list[int]:
+def count_paths(
+    advertisement: Advertisement, depth: int, *, budget: WorkBudget | None = None
+) -> list[int]:
     """Return the number of leaf paths of 1, 2, ... elements, without listing them.
 
-    The list ends before `depth` if there are no longer paths.
+    The list ends before `depth` if there are no longer paths. Raise AdvertisementError beyond the
+    budget.
     """
+    with budget_errors("its paths cannot be counted"):
+        return _count_paths(advertisement, depth, WorkBudget() if budget is None else budget)
+
+
+def _count_paths(advertisement: Advertisement, depth: int, budget: WorkBudget) -> list[int]:
     counts = []
     level = Counter(_by_name(advertisement, advertisement.roots).values())
     for _ in range(depth):
@@ -62,6 +82,7 @@ def count_paths(advertisement: Advertisement, depth: int) -> list[int]:
         next_level: Counter[int] = Counter()
         for states, count in level.items():
             below = image(advertisement.below, states)
+            budget.spend(1 + _STEPS_PER_STATE * below.bit_count())
             for successors in _by_name(advertisement, below).values():
                 next_level[successors] += count
         level = next_level

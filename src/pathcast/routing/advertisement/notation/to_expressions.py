@@ -14,8 +14,8 @@ expressions. They are one where the tail starts with the only cycle: `/b/c` and 
 are more than `_MAX_ALTERNATIVES` expressions between one pair of states.
 
 Expressions are generated lazily: a recursive DTD may have millions. The expressions of a component
-may grow exponentially (Ehrenfeucht and Zeiger 1976). After `_MAX_PASSAGES` memoised passages the
-conversion raises AdvertisementError; the automaton itself has no such limit.
+may grow exponentially (Ehrenfeucht and Zeiger 1976). Beyond its work budget the conversion raises
+AdvertisementError; the automaton itself has no such limit.
 
 >>> from pathcast.schema import parse_dtd
 >>> book = parse_dtd(
@@ -34,9 +34,11 @@ from typing import TypeAlias
 
 import networkx
 
+from pathcast.budget import WorkBudget
 from pathcast.errors import AdvertisementError
 from pathcast.routing.advertisement.advertisement import Advertisement
 from pathcast.routing.advertisement.bits import bits, closure, mask, transpose
+from pathcast.routing.advertisement.budget_errors import budget_errors
 from pathcast.routing.advertisement.notation.expression import (
     AdvertisementExpression,
     ElementStep,
@@ -50,30 +52,38 @@ __all__ = ["expressions", "tally"]
 _Shape: TypeAlias = tuple[int, int]  # recursive patterns and their nesting depth, each at most 2
 
 _MAX_ALTERNATIVES = 8
-_MAX_PASSAGES = 4_000  # memo entries of one advertisement
+_MAX_DEPTH = 200  # passages that are built from each other at once
+_STEPS_PER_COUNT = 1
+_STEPS_PER_PART = 1  # of a joined expression
+_STEPS_PER_EDGE = 2  # of a component, for each node that is removed
+_ENTANGLED = "its recursive elements are too entangled to be written as expressions"
 
 
 def expressions(
-    advertisement: Advertisement, longest: int | None = None
+    advertisement: Advertisement, longest: int | None = None, *, budget: WorkBudget | None = None
 ) -> Iterator[AdvertisementExpression]:
     """Yield expressions whose paths together are exactly those of the advertisement.
 
     `longest` is the largest number of names of an expression. Raise AdvertisementError if the
-    recursion is too entangled.
+    recursion is too entangled for the budget.
     """
-    converter = _Converter(advertisement)
-    for root in bits(converter.roots):
-        yield from converter.expressions_from(root, longest)
+    with budget_errors(_ENTANGLED):
+        converter = _Converter(advertisement, WorkBudget() if budget is None else budget)
+        for root in bits(converter.roots):
+            yield from converter.expressions_from(root, longest)
 
 
-def tally(advertisement: Advertisement, longest: int | None = None) -> Counter[RecursionClass]:
+def tally(
+    advertisement: Advertisement, longest: int | None = None, *, budget: WorkBudget | None = None
+) -> Counter[RecursionClass]:
     """Count the expressions of each class without building them; raise AdvertisementError."""
-    converter = _Converter(advertisement)
     totals: Counter[RecursionClass] = Counter()
-    for root in bits(converter.roots):
-        shapes = converter.count_from(root, longest)
-        for (patterns, nested), count in shapes.items():
-            totals[recursion_class(patterns, nested)] += count
+    with budget_errors(_ENTANGLED):
+        converter = _Converter(advertisement, WorkBudget() if budget is None else budget)
+        for root in bits(converter.roots):
+            shapes = converter.count_from(root, longest)
+            for (patterns, nested), count in shapes.items():
+                totals[recursion_class(patterns, nested)] += count
     return totals
 
 
@@ -83,10 +93,13 @@ class _Converter:
     A node is a set of states with equal neighbours, usually a single state.
     """
 
-    def __init__(self, advertisement: Advertisement) -> None:
+    def __init__(self, advertisement: Advertisement, budget: WorkBudget) -> None:
+        self._budget = budget
+        budget.spend(len(advertisement.labels))
         self._merge_equal_states(advertisement)
         self.above = transpose(self.below)
         self._passages: dict[tuple[int, int, int], list[AdvertisementExpression]] = {}
+        self._depth = 0
         self._hubs: dict[int, int] = {}
         self._counts: dict[tuple[int, int | None], Counter[_Shape]] = {}
 
@@ -131,6 +144,7 @@ class _Converter:
     ) -> Iterator[AdvertisementExpression]:
         """Yield all expressions that start at a node and have at most `max_names` names."""
         for last, passage in self._passages_from(node, max_names):
+            self._budget.spend(1)
             if self.leaves >> last & 1:
                 yield passage
             for following in bits(self.below[last] & ~self.component[node]):
@@ -144,10 +158,12 @@ class _Converter:
         if counts is None:
             counts = self._counts[key] = Counter()
             for last, passage in self._passages_from(node, max_names):
+                self._budget.spend(_STEPS_PER_COUNT)
                 if self.leaves >> last & 1:
                     counts[min(passage.patterns, 2), min(passage.nested, 2)] += 1
                 for following in bits(self.below[last] & ~self.component[node]):
                     suffixes = self.count_from(following, _remaining(max_names, passage))
+                    self._budget.spend(_STEPS_PER_COUNT * (1 + len(suffixes)))
                     for (patterns, nested), count in suffixes.items():
                         shape = (
                             min(passage.patterns + patterns, 2),
@@ -172,13 +188,11 @@ class _Converter:
         key = (nodes, first, last)
         passage = self._passages.get(key)
         if passage is None:
-            if len(self._passages) >= _MAX_PASSAGES:
-                raise AdvertisementError(
-                    "too-large",
-                    "its recursive elements are too entangled to be written as expressions",
-                    hint="the automaton is exact; its paths can be listed to any depth",
-                )
+            self._depth += 1
+            if self._depth > _MAX_DEPTH:
+                raise AdvertisementError("too-deep", _ENTANGLED)
             passage = list(self._paths(nodes, first, last))
+            self._depth -= 1
             if len(passage) > _MAX_ALTERNATIVES:
                 passage = [group(passage, repeated=False)]
             self._passages[key] = passage
@@ -186,6 +200,8 @@ class _Converter:
 
     def _paths(self, nodes: int, first: int, last: int) -> Iterator[AdvertisementExpression]:
         within = [states & nodes for states in self.below]
+        edges = sum(states.bit_count() for states in within)
+        self._budget.spend((len(within) + edges) // 2)
         reached = closure(within, 1 << first)
         if not reached >> last & 1:
             return
@@ -209,7 +225,7 @@ class _Converter:
                 if hub == first:
                     yield ending
                 for head in heads:
-                    yield head + ending
+                    yield self._join(head, ending)
 
     def _tails(self, nodes: int, first: int, last: int) -> Iterator[AdvertisementExpression]:
         """Yield all paths from `first` to `last` that do not return to `first`."""
@@ -218,12 +234,20 @@ class _Converter:
             return
         for following in bits(self.below[first] & nodes):
             for path in self._passage(nodes, following, last):
-                yield self.names[first] + path
+                yield self._join(self.names[first], path)
+
+    def _join(
+        self, head: AdvertisementExpression, tail: AdvertisementExpression
+    ) -> AdvertisementExpression:
+        self._budget.spend(_STEPS_PER_PART * (1 + len(head.parts) + len(tail.parts)))
+        return head + tail
 
     def _hub(self, component: int, first: int) -> int:
         """Return the node whose removal leaves the least cyclic rest, preferably `first`."""
         best = self._hubs.get(component)
         if best is None:
+            edges = sum((self.below[node] & component).bit_count() for node in bits(component))
+            self._budget.spend(_STEPS_PER_EDGE * edges * component.bit_count())
             cyclic_rest = {}
             for node in bits(component):
                 parts = _components(self.below, component & ~(1 << node))
