@@ -16,7 +16,7 @@ from lxml import etree
 
 from tests.pools import value
 
-__all__ = ["RandomDtd", "random_dtd"]
+__all__ = ["RandomDtd", "large_recursive_dtd", "random_dtd"]
 
 NAMES = ("a", "b", "c", "d")
 Model = tuple[str, tuple["Model", ...] | str, str]  # kind (name, seq, or), parts or name, suffix
@@ -173,3 +173,27 @@ def _model_text(model: Model) -> str:
     separator = ", " if kind == "seq" else " | "
     parts = [_model_text(part) for part in inner if isinstance(part, tuple)]
     return f"({separator.join(parts)}){suffix}"
+
+
+def large_recursive_dtd(inline: int = 150, block: int = 60) -> str:
+    """Return a DTD in the manner of TEI, root text: phrases in phrases, blocks in divisions.
+
+    Nearly every element may contain nearly every other, so paths and twigs have very many cases.
+    """
+    phrases = "|".join([*(f"i{number}" for number in range(inline)), "p"])
+    blocks = [f"b{number}" for number in range(block)]
+    lines = [
+        "<!ELEMENT text (front?, body, back?)>",
+        "<!ELEMENT front (div*)> <!ELEMENT back (div*)>",
+        f"<!ELEMENT body (div|{'|'.join(blocks)})*>",
+        f"<!ELEMENT div (head?, (p|{'|'.join(blocks)})+, div*)>",
+        f"<!ELEMENT head (#PCDATA|{phrases})*>",
+    ]
+    lines += [
+        f"<!ELEMENT {name} (#PCDATA|{phrases}|{'|'.join(blocks)})*>" for name in phrases.split("|")
+    ]
+    lines += [
+        f"<!ELEMENT {name} (head?, ({phrases})*, (p|{blocks[number - 1]})*)>"
+        for number, name in enumerate(blocks)
+    ]
+    return "\n".join(lines)

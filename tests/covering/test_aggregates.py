@@ -12,7 +12,7 @@ from pathcast.covering.aggregate import Aggregate
 from pathcast.covering.alternatives import NotExpandable, expand_alternatives
 from pathcast.covering.core.labels import LabelTable
 from pathcast.covering.encode import TwigEncoder
-from pathcast.covering.homomorphism import has_homomorphism, relax_trailing_wildcards
+from pathcast.covering.homomorphism import Implications, has_homomorphism, relax_trailing_wildcards
 from pathcast.covering.index_registry import (
     INDEXES,
     CoveringIndex,
@@ -64,7 +64,7 @@ def covers(wide: Pattern, narrow: Pattern) -> bool:
         [relax_trailing_wildcards(twig) for twig in to_twigs(pattern)] for pattern in (wide, narrow)
     )
     return all(
-        any(has_homomorphism(top, twig, WorkBudget()) for top in wide_twigs)
+        any(has_homomorphism(top, twig, Implications(WorkBudget())) for top in wide_twigs)
         for twig in narrow_twigs
     )
 
@@ -369,8 +369,8 @@ def test_simple_twigs_equal_those_of_the_general_way(text: str) -> None:
             if general:
                 assert len(simple) == len(general)
                 for left, right in zip(simple, general, strict=True):
-                    assert has_homomorphism(left, right, WorkBudget())
-                    assert has_homomorphism(right, left, WorkBudget())
+                    assert has_homomorphism(left, right, Implications(WorkBudget()))
+                    assert has_homomorphism(right, left, Implications(WorkBudget()))
                     assert len(left) == len(right)
 
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pathcast.budget import DEFAULT_STEPS, WorkBudget
 from pathcast.cli.console import BAD_CALL, FAILED, Output, fail, plural, progress, say
 from pathcast.cli.dtd_options import DtdOptions, OptionalDtdArgument
 from pathcast.cli.option_groups import with_option_groups
-from pathcast.cli.options import NamespaceOption, parse_namespaces
+from pathcast.cli.options import BudgetOption, NamespaceOption, parse_namespaces
 from pathcast.documents import Limits
 from pathcast.errors import AdvertisementError, DocumentError, FormatError, SubscriptionError
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["advertise"]
 
 _MAX_JSON_NAMES = 10_000  # an expression with more names has no text in JSON
+_ANSWERS = {True: "yes", False: "no", None: "?"}
 DEFAULT_PATH_DEPTH = 10
 
 
@@ -74,6 +76,7 @@ def advertise(
         int,
         typer.Option("--limit", metavar="N", min=1, max=1_000_000, help="Write at most N."),
     ] = 1000,
+    budget: BudgetOption = DEFAULT_STEPS,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -86,10 +89,11 @@ def advertise(
 
     Each line has the class of an advertisement and its expression, in the notation of Li, Hou and
     Jacobsen (2008). `/a(/b)+/c` has one or more b, `(/b|/c)` one of both. Long parts are
-    abbreviated as `(... names ...)`.
+    abbreviated as `(... names ...)`. With --overlaps, ? means undecided within --budget, which
+    brokers treat as yes. A list that exceeds the budget is an error, and nothing is written.
 
     Exit code: 0; 1 if an XPath of --overlaps does not overlap, or a sample is malformed; 2 for a
-    bad call, a bad DTD or a bad XPath.
+    bad call, a bad DTD, a bad XPath or a list beyond the budget.
 
     Example: `pathcast advertise book`
 
@@ -114,11 +118,21 @@ def advertise(
     with Output() as output:
         if xpaths:
             prefixes = parse_namespaces(namespace)
-            failed += _write_overlaps(output, advertisement, xpaths, prefixes, as_json)
-        elif paths:
-            _write_paths(output, name, advertisement, depth or DEFAULT_PATH_DEPTH, limit, as_json)
+            failed += _write_overlaps(output, advertisement, xpaths, prefixes, budget, as_json)
         else:
-            _write_expressions(output, name, advertisement, depth, limit, as_json)
+            try:
+                if paths:
+                    depth = depth or DEFAULT_PATH_DEPTH
+                    _write_paths(output, name, advertisement, depth, limit, budget, as_json)
+                else:
+                    _write_expressions(output, name, advertisement, depth, limit, budget, as_json)
+            except AdvertisementError as error:
+                say(f"pathcast: {name}: {error.message}", "red")
+                say(
+                    "  hint: --paths --depth N lists the paths up to a depth, --budget N allows"
+                    " more work; --overlaps still works"
+                )
+                raise typer.Exit(BAD_CALL) from None
     if failed:
         raise typer.Exit(FAILED)
 
@@ -154,10 +168,11 @@ def _write_overlaps(
     advertisement: Advertisement,
     xpaths: list[str],
     namespaces: dict[str, str] | None,
+    budget: int,
     as_json: bool,
 ) -> int:
     """Write for each XPath whether it overlaps; return the number of those that do not."""
-    from pathcast.routing.advertisement import overlaps
+    from pathcast.routing.advertisement import decide_overlap
     from pathcast.xpath import parse
 
     try:
@@ -165,14 +180,17 @@ def _write_overlaps(
     except SubscriptionError as error:
         say(f"pathcast: {error}", "red")
         raise typer.Exit(BAD_CALL) from None
-    disjoint = 0
+    disjoint = undecided = 0
     for text, pattern in zip(xpaths, patterns, strict=True):
-        answer = overlaps(advertisement, pattern)
-        disjoint += not answer
+        answer = decide_overlap(advertisement, pattern, budget=WorkBudget(budget))
+        disjoint += answer is False
+        undecided += answer is None
         if as_json:
             output.json({"xpath": text, "overlaps": answer})
         else:
-            output.text(f"{'yes' if answer else 'no':<4}{text}")
+            output.text(f"{_ANSWERS[answer]:<4}{text}")
+    if undecided:
+        say(f"{undecided:,} undecided within {budget:,} steps (--budget)")
     return disjoint
 
 
@@ -182,14 +200,16 @@ def _write_paths(
     advertisement: Advertisement,
     depth: int,
     limit: int,
+    budget: int,
     as_json: bool,
 ) -> None:
     from pathcast.routing.advertisement import count_paths, leaf_paths
 
-    counts = count_paths(advertisement, depth)
-    paths = ("/" + "/".join(path) for path in islice(leaf_paths(advertisement, depth), limit))
+    counts = count_paths(advertisement, depth, budget=WorkBudget(budget))
+    first_paths = islice(leaf_paths(advertisement, depth, budget=WorkBudget(budget)), limit)
+    paths = ["/" + "/".join(path) for path in first_paths]
     if as_json:
-        output.json({"name": name, "counts": counts, "paths": list(paths)})
+        output.json({"name": name, "counts": counts, "paths": paths})
         return
     for path in paths:
         output.text(path)
@@ -204,17 +224,14 @@ def _write_expressions(
     advertisement: Advertisement,
     depth: int | None,
     limit: int,
+    budget: int,
     as_json: bool,
 ) -> None:
     from pathcast.routing.advertisement import RecursionClass, expressions, tally
 
-    try:
-        class_counts = tally(advertisement, depth)
-        first_expressions = list(islice(expressions(advertisement, depth), limit))
-    except AdvertisementError as error:
-        say(f"pathcast: {name}: {error.message}", "red")
-        say("  hint: --paths --depth N lists the paths up to a depth; --overlaps still works")
-        raise typer.Exit(BAD_CALL) from None
+    class_counts = tally(advertisement, depth, budget=WorkBudget(budget))
+    every_expression = expressions(advertisement, depth, budget=WorkBudget(budget))
+    first_expressions = list(islice(every_expression, limit))
     if as_json:
         output.json(_expressions_dict(name, advertisement, class_counts, first_expressions))
         return

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pathcast.budget import DEFAULT_STEPS, WorkBudget
 from pathcast.cli.console import BAD_CALL, FAILED, Output, say
 from pathcast.cli.dtd_options import DtdOption, DtdOptions
 from pathcast.cli.option_groups import with_option_groups
-from pathcast.cli.options import NamespaceOption, parse_namespaces
+from pathcast.cli.options import BudgetOption, NamespaceOption, parse_namespaces
 from pathcast.errors import SubscriptionError
 
 if TYPE_CHECKING:
@@ -40,27 +41,31 @@ def covers(
     witness: Annotated[
         bool, typer.Option("--witness", help="Show a document for every no.")
     ] = False,
+    budget: BudgetOption = DEFAULT_STEPS,
     as_json: Annotated[bool, typer.Option("--json", help="Write a JSON object.")] = False,
 ) -> None:
     """Say whether XPath A matches every document that XPath B matches.
 
     The answer is `covers`; `equivalent` if B also covers A; `covered` if only B covers A;
-    `incomparable` if neither does; `unknown` if one of the two is undecided. --witness shows a
-    minimal document for every no. With --dtd, only documents that are valid under it count.
+    `incomparable` if neither does; `unknown` if one of the two is undecided, with the reason.
+    --witness shows a minimal document for every no. With --dtd, only documents that are valid under
+    it count.
 
     Exit code: 0 if A covers B; 1 if not, or if unknown; 2 for a bad call or a bad XPath.
 
     Example: `pathcast covers '//item[price>15]' '/shop/item[price>20]' --witness`
 
     Example: `pathcast covers '/bib//book/title' '//title' --dtd bib`
+
+    Example: `pathcast covers '//section//p' '//*//p' --dtd book --budget 10000000`
     """
     from pathcast.covering import covers as decide
 
     schema = dtd_options.load_optional(dtd)
     prefixes = parse_namespaces(namespace)
     try:
-        forward = decide(a, b, prefixes, dtd=schema)
-        backward = decide(b, a, prefixes, dtd=schema)
+        forward = decide(a, b, prefixes, dtd=schema, budget=WorkBudget(budget))
+        backward = decide(b, a, prefixes, dtd=schema, budget=WorkBudget(budget))
     except SubscriptionError as error:
         say(f"pathcast: {error}", "red")
         raise typer.Exit(BAD_CALL) from None

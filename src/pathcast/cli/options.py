@@ -17,6 +17,7 @@ from pathcast.documents import Limits, check_record_name
 from pathcast.files import FORMATS, Format
 
 __all__ = [
+    "BudgetOption",
     "ExpensiveOptions",
     "FormatOption",
     "LimitOptions",
@@ -32,6 +33,16 @@ __all__ = [
 ]
 
 DEFAULT_DEADLINE_SECONDS = 1.0
+BudgetOption = Annotated[
+    int,
+    typer.Option(
+        "--budget",
+        metavar="STEPS",
+        min=0,
+        help="Work for each question, in steps; the default takes about a second. Beyond it the"
+        " answer is unknown, the same on every machine.",
+    ),
+]
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pathcast.budget import DEFAULT_STEPS, WorkBudget
 from pathcast.cli.console import BAD_CALL, FAILED, Output, fail, say
 from pathcast.cli.dtd_options import DtdArgument, DtdOptions
 from pathcast.cli.option_groups import with_option_groups
-from pathcast.cli.options import FormatOption, NamespaceOption, parse_namespaces
+from pathcast.cli.options import BudgetOption, FormatOption, NamespaceOption, parse_namespaces
 from pathcast.errors import FormatError, SubscriptionError
 from pathcast.files import Format, Subscription, read_subscriptions
 
@@ -47,6 +48,7 @@ def check(
         bool,
         typer.Option("--only-impossible", help="Write only the subscriptions that cannot match."),
     ] = False,
+    budget: BudgetOption = DEFAULT_STEPS,
     as_json: Annotated[bool, typer.Option("--json", help="Write a JSON object a line.")] = False,
 ) -> None:
     """Say for each XPath whether a document that is valid under the DTD can match it.
@@ -57,6 +59,8 @@ def check(
     Exit code: 0; 1 if one cannot match; 2 for a bad call, a bad DTD or bad subscriptions.
 
     Example: `pathcast schema check news '//body.head[headline]' '/news/boddy'`
+
+    Example: `pathcast schema check news --subscriptions desks.txt --budget 10000000`
     """
     from pathcast.schema import satisfiable
 
@@ -66,7 +70,12 @@ def check(
     with Output() as output:
         for subscription in _subscriptions(xpaths, file, file_format, parse_namespaces(namespace)):
             try:
-                verdict = satisfiable(subscription.xpath, schema, subscription.namespaces)
+                verdict = satisfiable(
+                    subscription.xpath,
+                    schema,
+                    subscription.namespaces,
+                    budget=WorkBudget(budget),
+                )
             except SubscriptionError as error:
                 bad += 1
                 say(f"{_place(subscription, file)}{error}", "red")

@@ -50,6 +50,7 @@ from pathcast.xpath.tree import (
 __all__ = ["MAX_ALTERNATIVES", "NotExpandable", "expand_alternatives"]
 
 MAX_ALTERNATIVES = 32
+_STEPS_PER_NODE = 20
 _SUBTREES_PER_STEP = 10  # that a union of sets copies
 _NEGATED = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
@@ -239,6 +240,7 @@ def _below(
     kind = LabelKind.ATTRIBUTE if step.axis is Axis.ATTRIBUTE else LabelKind.NODE
     above = []
     for requirement in _with_predicates(step, after, budget):
+        budget.spend(_STEPS_PER_NODE)
         tests = (step.test, *requirement.tests)
         at_step = replace(requirement, children=requirement.children | leaves, tests=tests)
         node = _to_node(at_step, NameLabel(kind), descendant)

@@ -46,7 +46,7 @@ from itertools import islice
 
 from pathcast.budget import BudgetExceeded, WorkBudget
 from pathcast.covering.canonical_models import CanonicalModels
-from pathcast.covering.homomorphism import has_homomorphism, relax_wildcards
+from pathcast.covering.homomorphism import Implications, has_homomorphism, relax_wildcards
 from pathcast.covering.negation_witnesses import graft_negations
 from pathcast.covering.to_twigs import to_twigs
 from pathcast.covering.twig import Twig
@@ -102,7 +102,8 @@ def covers(
     above, below = (
         text if isinstance(text, Pattern) else parse(text, namespaces) for text in (wide, narrow)
     )
-    question = _Question(above, below, effort, WorkBudget() if budget is None else budget)
+    budget = WorkBudget() if budget is None else budget
+    question = _Question(above, below, effort, budget, Implications(budget))
     try:
         return question.decide(dtd)
     except BudgetExceeded as error:
@@ -117,6 +118,7 @@ class _Question:
     below: Pattern
     effort: int
     budget: WorkBudget
+    implications: Implications
 
     def decide(self, schema: Schema | None) -> Verdict:
         """Return the verdict; raise BudgetExceeded."""
@@ -133,7 +135,7 @@ class _Question:
         return self._by_models(wide_twigs, open_twigs)
 
     def _maps(self, wide: Sequence[Twig], narrow: Twig) -> bool:
-        return any(has_homomorphism(twig, narrow, self.budget) for twig in wide)
+        return any(has_homomorphism(twig, narrow, self.implications) for twig in wide)
 
     def _among_valid(
         self, schema: Schema, wide_twigs: tuple[Twig, ...], open_twigs: list[Twig]

@@ -9,12 +9,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TypeAlias
 
 from pathcast.budget import BudgetExceeded, WorkBudget
 from pathcast.covering.core.labels import LabelTable
-from pathcast.covering.homomorphism import condition_implies, relax_trailing_wildcards
+from pathcast.covering.homomorphism import Implications, relax_trailing_wildcards
 from pathcast.covering.labels import (
     Label,
     LabelKind,
@@ -60,7 +59,7 @@ class TwigEncoder:
 def _subsumes(wide: Label, narrow: Label) -> bool:
     """Decide subsumption within the default budget; beyond it the labels count as unrelated."""
     try:
-        return subsumes(wide, narrow, partial(condition_implies, budget=WorkBudget()))
+        return subsumes(wide, narrow, Implications(WorkBudget()).holds)
     except BudgetExceeded:
         return False
 

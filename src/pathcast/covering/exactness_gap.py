@@ -27,7 +27,7 @@ from pathcast.budget import BudgetExceeded, WorkBudget
 from pathcast.covering.canonical_models import CanonicalModels
 from pathcast.covering.core.twigs import HomomorphismTest
 from pathcast.covering.encode import EncodedTwig, TwigEncoder
-from pathcast.covering.homomorphism import has_homomorphism, relax_wildcards
+from pathcast.covering.homomorphism import Implications, has_homomorphism, relax_wildcards
 from pathcast.covering.index_registry import feature_index
 from pathcast.covering.labels import LabelKind, NameLabel
 from pathcast.covering.to_twigs import to_twigs
@@ -108,14 +108,14 @@ class _ExactContainment:
         return False if False in answers else None if None in answers else True
 
     def _matches_all_models(self, wide: Sequence[Twig], narrow: Twig) -> bool | None:
-        budget = WorkBudget()
+        implications = Implications(WorkBudget())
         try:
-            models = CanonicalModels(narrow, wide, budget)
+            models = CanonicalModels(narrow, wide, implications.budget)
             if not models.complete:
                 return None
             for model in islice(models, self.effort):
                 document = model.twig()
-                if not any(has_homomorphism(twig, document, budget) for twig in wide):
+                if not any(has_homomorphism(twig, document, implications) for twig in wide):
                     return False
         except BudgetExceeded:
             return None

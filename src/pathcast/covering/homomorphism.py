@@ -32,7 +32,6 @@ The compiled test (`core.twigs`), the paths of `merging.linear` and the covering
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from pathcast.budget import WorkBudget
 from pathcast.covering.alternatives import NotExpandable, expand_alternatives
@@ -41,17 +40,18 @@ from pathcast.covering.twig import Twig
 from pathcast.xpath.tree import Condition
 
 __all__ = [
-    "condition_implies",
+    "Implications",
     "has_homomorphism",
     "relax_trailing_wildcards",
     "relax_wildcards",
 ]
 
+_STEPS_PER_TWIG_NODE = 20  # to expand and lay it out
 _STAR = NameLabel(LabelKind.ELEMENT)
 _ANY = NameLabel(LabelKind.NODE)
 
 
-def has_homomorphism(wide: Twig, narrow: Twig, budget: WorkBudget) -> bool:
+def has_homomorphism(wide: Twig, narrow: Twig, implications: Implications) -> bool:
     """Return whether there is a homomorphism from the wide twig to the narrow one.
 
     Raises BudgetExceeded.
@@ -59,7 +59,7 @@ def has_homomorphism(wide: Twig, narrow: Twig, budget: WorkBudget) -> bool:
     images = [0] * len(wide)  # for each wide node the narrow nodes that its subtree maps to
     child_bits, descendant_bits = narrow.child_bits, narrow.descendant_bits
     for node in range(len(wide) - 1, -1, -1):
-        candidates = _subsumed_nodes(wide.labels[node], narrow, budget)
+        candidates = _subsumed_nodes(wide.labels[node], narrow, implications)
         if not node:
             candidates &= 1
         for child in wide.children[node]:
@@ -78,12 +78,11 @@ def has_homomorphism(wide: Twig, narrow: Twig, budget: WorkBudget) -> bool:
     return True
 
 
-def _subsumed_nodes(label: Label, narrow: Twig, budget: WorkBudget) -> int:
-    implies = partial(condition_implies, budget=budget)
+def _subsumed_nodes(label: Label, narrow: Twig, implications: Implications) -> int:
     bits = 0
     for node, other in enumerate(narrow.labels):
-        budget.spend(_comparison_steps(label, other))
-        if subsumes(label, other, implies):
+        implications.budget.spend(_comparison_steps(label, other))
+        if subsumes(label, other, implications.holds):
             bits |= 1 << node
     return bits
 
@@ -95,21 +94,39 @@ def _comparison_steps(label: Label, other: Label) -> int:
     return 1
 
 
-def condition_implies(premise: Condition, conclusion: Condition, budget: WorkBudget) -> bool:
-    """Return True only if the premise implies the conclusion at every node.
+class Implications:
+    """Decides for one question which conditions imply which, each pair once.
 
-    Raises BudgetExceeded.
+    Conditions are nested, and the alternatives of one repeat those inside it: without the memo, the
+    work would be exponential in the nesting.
     """
-    try:
-        narrow, wide = (
-            expand_alternatives(condition, budget, _ANY) for condition in (premise, conclusion)
-        )
-    except NotExpandable:
-        return False
-    relaxed = [relax_wildcards(Twig.of(top)) for top in wide]
-    return all(
-        any(has_homomorphism(twig, Twig.of(top), budget) for twig in relaxed) for top in narrow
-    )
+
+    def __init__(self, budget: WorkBudget) -> None:
+        self.budget = budget
+        self._answers: dict[tuple[Condition, Condition], bool] = {}
+
+    def holds(self, premise: Condition, conclusion: Condition) -> bool:
+        """Return True only if the premise implies the conclusion at every node.
+
+        Raises BudgetExceeded.
+        """
+        key = (premise, conclusion)
+        answer = self._answers.get(key)
+        if answer is None:
+            answer = self._answers[key] = self._decide(premise, conclusion)
+        return answer
+
+    def _decide(self, premise: Condition, conclusion: Condition) -> bool:
+        try:
+            narrow, wide = (
+                [Twig.of(top) for top in expand_alternatives(condition, self.budget, _ANY)]
+                for condition in (premise, conclusion)
+            )
+        except NotExpandable:
+            return False
+        self.budget.spend(_STEPS_PER_TWIG_NODE * sum(len(twig) for twig in (*narrow, *wide)))
+        relaxed = [relax_wildcards(twig) for twig in wide]
+        return all(any(has_homomorphism(top, twig, self) for top in relaxed) for twig in narrow)
 
 
 def relax_wildcards(twig: Twig) -> Twig:

@@ -105,10 +105,19 @@ Implication: TypeAlias = Callable[[Condition, Condition], bool]
 
 
 def label_order(label: Label) -> str:
-    """Return a sort key of a label that is equal in every process, as no set's order is."""
-    if isinstance(label, ValueLabel):
-        return repr(sorted(map(repr, label.literals)))
-    return repr(label)
+    """Return a sort key of a label that is equal in every process, as the order of a set is not."""
+    match label:
+        case NameLabel(kind=kind, name=name, space=space):
+            return f"NameLabel {kind.name} {name} {space}"
+        case ValueLabel(literals=literals):
+            return f"ValueLabel {sorted(map(repr, literals))}"
+        case PositionLabel(test=test, before=before, position=position):
+            digests = [condition.digest.hex() for condition in (*before, position)]
+            return f"PositionLabel {test} {digests}"
+        case ConditionLabel(condition=condition):
+            return f"ConditionLabel {condition.digest.hex()}"
+        case ResidualLabel():
+            return repr(label)
 
 
 def subsumes(wide: Label, narrow: Label, implies: Implication | None = None) -> bool:

@@ -55,7 +55,7 @@ _MAX_ALTERNATIVES = 8
 _MAX_DEPTH = 200  # passages that are built from each other at once
 _STEPS_PER_COUNT = 1
 _STEPS_PER_PART = 1  # of a joined expression
-_STEPS_PER_EDGE = 2  # of a component, for each node that is removed
+_STEPS_PER_EDGE = 4  # of a component, for each node that is removed
 _ENTANGLED = "its recursive elements are too entangled to be written as expressions"
 
 
