@@ -176,3 +176,16 @@ def test_entangled_dtd_is_rejected_except_for_overlaps() -> None:
     assert "too entangled" in result.stderr
     assert "hint: --paths" in result.stderr
     assert advertise("entangled.dtd", "--root", "e0", "--overlaps", "//e3/l3").code == 0
+
+
+def test_budget_bounds_the_work() -> None:
+    result = advertise("book", "--overlaps", "//section", "--overlaps", "/none", "--budget", "0")
+    assert (result.code, result.stdout) == (0, "?   //section\n?   /none\n")
+    assert result.stderr == "2 undecided within 0 steps (--budget)\n"
+    row = advertise("book", "--overlaps", "//section", "--budget", "0", "--json").rows[0]
+    assert row == {"xpath": "//section", "overlaps": None}
+    for arguments in ((), ("--paths",), ("--json",)):
+        result = advertise("book", "--budget", "2", *arguments)
+        assert (result.code, result.stdout) == (2, "")  # part of a list would be narrower
+        assert "more than 2 steps" in result.stderr
+        assert "--budget N" in result.stderr

@@ -44,6 +44,20 @@ def test_unknown_relation_is_explained() -> None:
     assert "is unknown: " in run("covers", "//a[lang('en')]", "//a[lang('fr')]").stdout
 
 
+def test_budget_bounds_the_work() -> None:
+    result = run("covers", "//a", "/b//a", "--budget", "0")
+    assert result.code == 1
+    assert result.stdout.splitlines() == [
+        "unknown",
+        "  whether A covers B is unknown: budget: the answer takes more than 0 steps",
+        "  whether B covers A is unknown: budget: the answer takes more than 0 steps",
+    ]
+    row = run("covers", "//a", "/b//a", "--json", "--budget", "0").rows[0]
+    assert row["covers"]["answer"] is None
+    assert run("covers", "//a", "/b//a", "--budget", "100000").stdout == "covers\n"
+    assert run("covers", "//a", "/b//a", "--budget", "-1").code == 2
+
+
 def test_namespace_prefixes_are_resolved() -> None:
     assert run("covers", "//p:*", "//p:a", "-n", "p=urn:p").code == 0
     assert run("covers", "//p:*", "//p:a").code == 2

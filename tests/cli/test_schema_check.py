@@ -67,3 +67,15 @@ def test_namespace_prefixes_are_resolved(tmp_path: Path) -> None:
     )
     result = run("schema", "check", tmp_path / "m.dtd", "//k:a", "--namespace", "k=urn:m", "--json")
     assert result.rows[0]["example"] == '<m:a xmlns:m="urn:m"/>'
+
+
+def test_budget_bounds_the_work() -> None:
+    result = run("schema", "check", "book", "//section[p]", "//zebra", "--budget", "2")
+    assert result.code == 0  # no expression is known to be impossible
+    assert result.stdout.splitlines() == [
+        "?   //section[p]",
+        "    budget: the answer takes more than 2 steps",
+        "?   //zebra",
+        "    budget: the answer takes more than 2 steps",
+    ]
+    assert result.stderr == "0 can match, 0 cannot, 2 undecided\n"

@@ -21,11 +21,11 @@ def large() -> Schema:
     return parse_dtd(large_recursive_dtd(), root="text")
 
 
-def nested(depth: int, innermost: str) -> str:
+def nest_negations(depth: int, innermost: str) -> str:
     """Return a condition with negations in each other, each beside alternatives."""
     if not depth:
         return innermost
-    return f"b[c or d or e or f][g or h or i][not({nested(depth - 1, innermost)})]"
+    return f"b[c or d or e or f][g or h or i][not({nest_negations(depth - 1, innermost)})]"
 
 
 def chain_of_branches(depth: int) -> str:
@@ -82,7 +82,7 @@ def test_nested_negations_take_polynomial_work() -> None:
     spent = []
     for depth in (4, 8, 16):
         budget = WorkBudget()
-        wide, narrow = (f"//a[not({nested(depth, name)})]" for name in "xy")
+        wide, narrow = (f"//a[not({nest_negations(depth, name)})]" for name in "xy")
         assert covers(wide, narrow, budget=budget).answer is None
         spent.append(budget.spent)
     assert spent[2] < 3 * spent[1] < 9 * spent[0]

@@ -54,7 +54,7 @@ _Shape: TypeAlias = tuple[int, int]  # recursive patterns and their nesting dept
 _MAX_ALTERNATIVES = 8
 _MAX_DEPTH = 200  # passages that are built from each other at once
 _STEPS_PER_COUNT = 1
-_STEPS_PER_PART = 1  # of a joined expression
+_STEPS_PER_JOIN = 6  # besides the parts that are joined
 _STEPS_PER_EDGE = 4  # of a component, for each node that is removed
 _ENTANGLED = "its recursive elements are too entangled to be written as expressions"
 
@@ -239,7 +239,7 @@ class _Converter:
     def _join(
         self, head: AdvertisementExpression, tail: AdvertisementExpression
     ) -> AdvertisementExpression:
-        self._budget.spend(_STEPS_PER_PART * (1 + len(head.parts) + len(tail.parts)))
+        self._budget.spend(_STEPS_PER_JOIN + len(head.parts) + len(tail.parts))
         return head + tail
 
     def _hub(self, component: int, first: int) -> int:
