@@ -47,7 +47,7 @@ def examples(narrow: Pattern, variants: Schema) -> Iterator[bytes] | None:
     Raises SearchLimitExceeded, though not for linear paths.
     """
     solver = _VariantSolver(variants)
-    condition: Condition | None = narrow.condition
+    condition: Condition | None = narrow.tree_pattern
     twigs = to_twigs(narrow)
     linear = all(_is_linear(twig) for twig in twigs)
     if linear:

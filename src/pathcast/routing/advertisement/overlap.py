@@ -27,4 +27,4 @@ def overlaps(advertisement: Advertisement, pattern: Pattern) -> bool:
     The answer is exact for paths of `/ // *`. For other patterns, False is always correct and True
     is a necessary condition.
     """
-    return advertisement.is_anything or advertisement.nfa.possible(pattern.condition)
+    return advertisement.is_anything or advertisement.nfa.possible(pattern.tree_pattern)

@@ -94,11 +94,11 @@ def satisfiable(
         return Satisfiability(False, reason, culprit=Culprit(reason))
     try:
         for extra in (None, _some_id(schema)):  # an IDREF may need an ID elsewhere in the document
-            demands = [pattern.condition] if extra is None else [pattern.condition, extra]
+            demands = [pattern.tree_pattern] if extra is None else [pattern.tree_pattern, extra]
             solver = Solver(schema)
             goal = solver.solve(frozenset(demands))
             if goal is None and extra is None:
-                cause = culprit(pattern.condition, schema)
+                cause = culprit(pattern.tree_pattern, schema)
                 return Satisfiability(False, cause.reason, culprit=cause)
             example = goal and _example(pattern, solver, goal)
             if example:

@@ -1,0 +1,128 @@
+"""Conditions on the first node of a path, and on the number of its nodes.
+
+From each of many context nodes, a path along the axes outside the subtree may select many nodes. So
+`string()` and `count()` of such a path become conditions that need not list them:
+
+- after a step to one node, they are conditions on that node: `count(../b) > 2` is `..[count(b) >
+  2]`;
+- the first node of a step is selected by its position: `string(preceding-sibling::a)` is the value
+  of `preceding-sibling::a[last()]`;
+- the nodes of a single step are counted as intervals (see `matching.plain.sideways`).
+
+Other paths along these axes have no such form, unless they start at the document node: then they
+are evaluated once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pathcast.xpath.canonical import (
+    FALSE,
+    canonical_count,
+    canonical_existence,
+    disjunction,
+    negation,
+    truth,
+)
+from pathcast.xpath.numbers import number
+from pathcast.xpath.syntax import Axis, TestKind
+from pathcast.xpath.tree import (
+    COMPARISONS,
+    DOWNWARD,
+    REVERSE,
+    SIBLINGS,
+    SIDEWAYS,
+    Condition,
+    Count,
+    First,
+    Path,
+    Position,
+    Step,
+    Value,
+)
+
+__all__ = ["first_value", "node_count"]
+
+_MAX_RECURSION = 50  # steps of a path
+_MAX_COPIED_DEPTH = 12  # of a path that occurs twice in a condition; more nesting would double it
+
+
+def first_value(path: Path, value: Value) -> Condition | None:
+    """Return the value predicate on the first node of a path; None if it has no such form.
+
+    From each of many nodes, a step along another axis may select many. So the first of them must
+    be the only one that the remaining steps start from.
+    """
+    first, rest = path.steps[0], path.steps[1:]
+    if not rest and _is_named_attribute(first) and not value.holds(""):
+        only = replace(first, conditions=(*first.conditions, value))
+        return canonical_existence(replace(path, steps=(only,)))
+    if path.absolute or all(step.axis in DOWNWARD for step in path.steps):
+        return First(path, value)
+    if first.axis in DOWNWARD or _may_select_attribute(first) or _is_too_large(path):
+        return None
+    empty = truth(value.holds(""))
+    inner = first_value(Path(False, rest, path.at), value) if rest else value
+    if inner is None:
+        return None
+    if not _is_singleton(first):
+        if rest and (first.axis not in SIBLINGS or any(s.axis not in DOWNWARD for s in rest)):
+            return None  # the first node may lie below another than the first of the step
+        nonempty = [canonical_existence(Path(False, rest, path.at))] if rest else []
+        is_first = Position("position", "=", "last" if first.axis in REVERSE else "1")
+        first = replace(first, conditions=(*first.conditions, *nonempty, is_first))
+    return _through(first, inner, empty)
+
+
+def _through(step: Step, inner: Condition, empty: Condition) -> Condition:
+    """Return a condition on the only node that a step selects; `empty` if it selects none."""
+    there = canonical_existence(
+        Path(False, (replace(step, conditions=(*step.conditions, inner)),), step.at)
+    )
+    if empty == FALSE:
+        return there
+    return disjunction([there, negation(canonical_existence(Path(False, (step,), step.at)))])
+
+
+def node_count(path: Path, op: str, operand: str) -> Condition | None:
+    """Return the comparison of the number of nodes of a path; None if it has no such form."""
+    count = canonical_count(path, op, operand)
+    if not isinstance(count, Count):
+        return count
+    if path.absolute or all(step.axis in DOWNWARD for step in path.steps):
+        return count
+    first, rest = path.steps[0], path.steps[1:]
+    if first.axis in DOWNWARD or _may_select_attribute(first) or _is_too_large(path):
+        return None
+    if not rest and first.axis in SIDEWAYS:
+        return count
+    if not _is_singleton(first):
+        return None
+    there = truth(COMPARISONS[op](1, number(operand)))
+    inner = node_count(Path(False, rest, path.at), op, operand) if rest else there
+    empty = truth(COMPARISONS[op](0, number(operand)))
+    return None if inner is None else _through(first, inner, empty)
+
+
+def _is_singleton(step: Step) -> bool:
+    """Whether a step selects at most one node, by its form."""
+    if step.axis is Axis.PARENT:
+        return True
+    return any(
+        isinstance(condition, Position) and (condition.left, condition.op) == ("position", "=")
+        for condition in step.conditions
+    )
+
+
+def _is_too_large(path: Path) -> bool:
+    return len(path.steps) > _MAX_RECURSION or path.depth > _MAX_COPIED_DEPTH
+
+
+def _may_select_attribute(step: Step) -> bool:
+    """Whether a step along another axis may select its start, where that is an attribute."""
+    return step.axis is Axis.ANCESTOR_OR_SELF and step.test.kind is TestKind.NODE
+
+
+def _is_named_attribute(step: Step) -> bool:
+    return step.axis is Axis.ATTRIBUTE and step.test.kind is TestKind.NAME
