@@ -34,6 +34,10 @@ INDEXED = [
     "//a[contains(translate(normalize-space(b), 'ABC', 'abc'), 'x')]",
     "//a[number(translate(., ',', '')) > 1000]",
     "count(//a/following::b/..) > 3",
+    "(//a)[2]/b",
+    "//a[(.//b)[last()]/c]",
+    "//a[string((following::b)[2]) = 'x']",
+    "//a[count(b) = '2'][contains(c, 'x') = true()]",
     "string-length(normalize-space(//a/preceding-sibling::b)) > 3",
 ]
 LINEAR = [
@@ -44,7 +48,6 @@ LINEAR = [
     "//a[b + 1 > 3]",
     "//a//b[sum(c) > 3]",
     "//a[sum(.//b) > 3]",
-    "(//a)[2]/b",
     "id('x')",
     "//a[lang('en')]",
     "//*[name() = 'x']",
@@ -56,7 +59,7 @@ LINEAR = [
 EXPENSIVE = [
     # from many nodes: ancestors, siblings, or their string-values
     "//a[ancestor::*[. > 5 + 1]]",
-    "//a[(..)[1] > 5]",
+    "//a[(preceding-sibling::b)[1] > 5]",
     "//a[string-length(../following-sibling::*[1]) = 3 + 1]",
     "//b/..//c[. * 1 = 2]",
     "//b/../following-sibling::c[. * 1 = 2]",

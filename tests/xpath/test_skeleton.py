@@ -48,7 +48,7 @@ def test_weaken_and_strengthen_bound_the_expression(text: str, body: bytes) -> N
         ("//a[normalize-space(b) = '']", "//a"),
         ("//a[substring(b, 2) = c]", "//a/c"),  # both may be empty strings
         ("//a[substring(b, 2) > c]", "//a[b]/c"),
-        ("(//a)[2]/b", "//a/b"),
+        ("(//a/c)[2]/b", "//a/c/b"),
         ("id('x')/p", "//p"),
         ("not(//a[b + 1 = 2])", "true()"),
         ("not(//a[not(b + 1 = 2)])", "not(//a[not(b)])"),

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import TypeAlias
 
 from pathcast.xpath.canonical import (
     FALSE,
@@ -46,7 +47,7 @@ from pathcast.xpath.syntax import (
     Union,
     type_of,
 )
-from pathcast.xpath.tree import COMPARISONS, Condition, StringFunction, Value, ValueKind
+from pathcast.xpath.tree import COMPARISONS, REVERSE, Condition, StringFunction, Value, ValueKind
 
 __all__ = [
     "DESCENDANT_OR_SELF_NODE",
@@ -59,6 +60,7 @@ __all__ = [
 
 DESCENDANT_OR_SELF_NODE = SyntaxStep(Axis.DESCENDANT_OR_SELF, Test(TestKind.NODE))
 _MIRRORED_OPERATOR = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_PathExpression: TypeAlias = LocationPath | FilterExpression
 _STRING_FUNCTIONS = frozenset({"string", "normalize-space", "translate"})
 
 
@@ -150,19 +152,23 @@ def _compare(left: Expr, op: str, right: Expr, top: bool) -> Condition | None:
         case ((LocationPath() | Union() | FilterExpression()), (Number() | Literal())):
             value = _value_predicate(op, right, left.at)
             return FALSE if value is None else is_nonempty(left, top, value)
-        case (
-            (LocationPath() | Union() | FilterExpression()),
-            Call(name="true" | "false" as truth),
-        ):
-            nonempty = is_nonempty(left, top)
-            if nonempty is None or op not in ("=", "!="):
+        case _, Call(name="true" | "false" as name) if op in ("=", "!="):
+            condition = lower(left, top=top)
+            if condition is None:
                 return None
-            return nonempty if (truth == "true") is (op == "=") else negation(nonempty)
+            return condition if (name == "true") is (op == "=") else negation(condition)
+        case Call(name="position" | "last" | "count" | "string-length"), Literal(value=text):
+            if math.isnan(number(text)):
+                return truth(op == "!=")
+            return _compare(left, op, Number(canonical_number(text.strip(" \t\r\n"))), top)
         case Call(name="position" | "last" as function), Number(spelling=spelling):
             return _position_test(function, op, spelling, top)
         case Call(name="position"), Call(name="last"):
             return _position_test("position", op, "last", top)
-        case Call(name="count", arguments=(LocationPath() as path,)), Number(spelling=spelling):
+        case (
+            Call(name="count", arguments=(LocationPath() | FilterExpression() as path,)),
+            Number(spelling=spelling),
+        ):
             return _count_test(path, op, spelling, top)
         case Call(name="string-length", arguments=arguments), Number(spelling=spelling):
             value = Value(ValueKind.LENGTH, op, spelling, left.at)
@@ -222,7 +228,7 @@ def _string_test(operand: Expr | None, value: Value, top: bool) -> Condition | N
             return _string_test(
                 argument, _apply(StringFunction("translate", (old.value, new.value)), value), top
             )
-        case LocationPath():
+        case LocationPath() | FilterExpression():
             return _first_test(operand, value, top)
         case _:
             return None
@@ -233,7 +239,7 @@ def _apply(function: StringFunction, value: Value) -> Value:
     return replace(value, functions=(function, *value.functions))
 
 
-def _first_test(path: LocationPath, value: Value, top: bool) -> Condition | None:
+def _first_test(path: _PathExpression, value: Value, top: bool) -> Condition | None:
     """Return the value predicate on the first node of a path, or on the empty string."""
     builder = to_path(path, top)
     if builder is None:
@@ -247,7 +253,7 @@ def _first_test(path: LocationPath, value: Value, top: bool) -> Condition | None
     return builder.guard(value, empty, top) if top or not selecting.absolute else None
 
 
-def _count_test(path: LocationPath, op: str, operand: str, top: bool) -> Condition | None:
+def _count_test(path: _PathExpression, op: str, operand: str, top: bool) -> Condition | None:
     """Return the comparison of the number of nodes that a path selects."""
     builder = to_path(path, top)
     if builder is None:
@@ -266,7 +272,7 @@ def _count_test(path: LocationPath, op: str, operand: str, top: bool) -> Conditi
 def is_nonempty(expression: Expr, top: bool, value: Value | None = None) -> Condition | None:
     """Return the condition that a node-set has a node, or one that passes the value predicate."""
     match expression:
-        case LocationPath():
+        case LocationPath() | FilterExpression(primary=LocationPath() | FilterExpression()):
             builder = to_path(expression, top)
             if builder is None:
                 return None
@@ -279,8 +285,6 @@ def is_nonempty(expression: Expr, top: bool, value: Value | None = None) -> Cond
                     return None
                 conditions.append(condition)
             return disjunction(conditions)
-        case FilterExpression(primary=LocationPath() as start, predicates=(), steps=steps):
-            return is_nonempty(replace(start, steps=(*start.steps, *steps)), top, value)
         case FilterExpression(primary=Union(parts=parts), predicates=(), steps=steps):
             if len(parts) * len(steps) > MAX_STEPS or any(step.predicates for step in steps):
                 return None  # distributed over the parts it would be too large
@@ -297,17 +301,51 @@ def make_absolute(path: LocationPath, top: bool) -> LocationPath:
     return LocationPath(True, (replace(DESCENDANT_OR_SELF_NODE, at=path.at), *path.steps), path.at)
 
 
-def to_path(path: LocationPath, top: bool) -> PathBuilder | None:
+def to_path(path: _PathExpression, top: bool) -> PathBuilder | None:
     """Convert the steps of a path to pattern steps; None if one has no such form."""
-    path = make_absolute(path, top)
-    builder = PathBuilder(path.absolute, path.at)
+    if isinstance(path, FilterExpression):
+        builder = _filter_path(path, top)
+    else:
+        path = make_absolute(path, top)
+        builder = PathBuilder(path.absolute, path.at)
     for step in path.steps:
-        conditions = []
-        for predicate in step.predicates:
-            condition = lower_predicate(predicate)
-            if condition is None:
-                return None
-            conditions.append(condition)
-        if not append_step(builder, step, conditions):
+        conditions = _lower_predicates(step.predicates)
+        if builder is None or conditions is None or not append_step(builder, step, conditions):
             return None
     return builder
+
+
+def _filter_path(expression: FilterExpression, top: bool) -> PathBuilder | None:
+    """Convert `(path)[predicate]...` where the path is a single step along a forward axis.
+
+    Then the positions are those of the step: `(//a)[2]` is `/descendant::a[2]`.
+    """
+    if not isinstance(expression.primary, LocationPath | FilterExpression):
+        return None
+    builder = to_path(expression.primary, top)
+    if builder is None or builder.unsatisfiable or not expression.predicates:
+        return builder
+    path = canonical_path(builder.path)
+    if path is None:
+        builder.unsatisfiable = True
+        return builder
+    conditions = _lower_predicates(expression.predicates)
+    if conditions is None or len(path.steps) != 1:
+        return None
+    [step] = path.steps
+    if step.axis in REVERSE and step.axis is not Axis.PARENT:
+        return None
+    builder.steps.clear()
+    conditions = [*step.conditions, *conditions]
+    appended = append_step(builder, SyntaxStep(step.axis, step.test, (), step.at), conditions)
+    return builder if appended else None
+
+
+def _lower_predicates(predicates: tuple[Expr, ...]) -> list[Condition] | None:
+    conditions = []
+    for predicate in predicates:
+        condition = lower_predicate(predicate)
+        if condition is None:
+            return None
+        conditions.append(condition)
+    return conditions

@@ -67,12 +67,22 @@ def first_value(path: Path, value: Value) -> Condition | None:
     if inner is None:
         return None
     if not _is_singleton(first):
-        if rest and (first.axis not in SIBLINGS or any(s.axis not in DOWNWARD for s in rest)):
-            return None  # the first node may lie below another than the first of the step
+        if rest and not _keeps_order(first, rest):
+            return None
         nonempty = [canonical_existence(Path(False, rest, path.at))] if rest else []
         is_first = Position("position", "=", "last" if first.axis in REVERSE else "1")
         first = replace(first, conditions=(*first.conditions, *nonempty, is_first))
     return _through(first, inner, empty)
+
+
+def _keeps_order(step: Step, rest: tuple[Step, ...]) -> bool:
+    """Whether the first node of the steps lies below the first node of the step that has one.
+
+    Subtrees of siblings are disjoint, and attributes come before all descendants.
+    """
+    if [inner.axis for inner in rest] == [Axis.ATTRIBUTE]:
+        return True
+    return step.axis in SIBLINGS and all(inner.axis in DOWNWARD for inner in rest)
 
 
 def _through(step: Step, inner: Condition, empty: Condition) -> Condition:
