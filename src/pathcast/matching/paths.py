@@ -41,8 +41,8 @@ def requirements(condition: Condition) -> tuple[Requirement, ...]:
 
 def _requirement(condition: Condition) -> Requirement:
     collected: dict[_LabelPath, None] = {}
-    _collect(to_tree_pattern(condition), collected)
     exact = isinstance(condition, Exists) and _is_linear(condition.path)
+    _collect(condition if exact else to_tree_pattern(condition), collected)
     paths = tuple(collected) if len(collected) == 1 else _maximal(collected)
     return Requirement(paths, condition, exact)
 

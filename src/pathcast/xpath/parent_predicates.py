@@ -29,6 +29,8 @@ __all__ = ["split_by_parent"]
 
 def split_by_parent(condition: Condition) -> tuple[list[Condition], list[Condition]]:
     """Return what moves to the parent, rewritten, and what remains: one condition or none each."""
+    if not isinstance(condition, And) and _rebase(condition) is None:  # nearly always
+        return [], [condition]
     on_parent: list[Condition] = []
     on_node: list[Condition] = []
     for part in condition.parts if isinstance(condition, And) else (condition,):

@@ -127,9 +127,13 @@ def append_step(builder: PathBuilder, step: SyntaxStep, conditions: list[Conditi
     if axis is Axis.ATTRIBUTE:
         builder.unsatisfiable = builder.unsatisfiable or test.kind not in _ATTRIBUTE_TESTS
         conditions = [condition_at_attribute(condition) for condition in conditions]
-    builder.steps.append(Step(axis, test, (), step.at))
-    for condition in conditions:
-        builder.add_condition(condition)
+    if axis in (Axis.CHILD, Axis.ATTRIBUTE) and conditions:
+        split = [split_by_parent(condition) for condition in conditions]
+        conditions = [condition for _, on_node in split for condition in on_node]
+        for on_parent, _ in split:
+            for condition in on_parent:
+                builder.add_condition(condition)
+    builder.steps.append(Step(axis, test, tuple(conditions), step.at))
     return True
 
 

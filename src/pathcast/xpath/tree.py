@@ -376,12 +376,23 @@ def steps_of(condition: Condition) -> list[Step]:
 
 def is_tree_pattern(condition: Condition) -> bool:
     """Whether a condition has downward axes only, and no string functions."""
-    for part in _iter_parts(condition):
-        match part:
-            case Step(axis=axis) if axis not in DOWNWARD:
+    pending: list[Condition] = [condition]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Exists | Count | First):
+            if isinstance(current, First):
+                pending.append(current.value)
+            for step in current.path.steps:
+                if step.axis not in DOWNWARD:
+                    return False
+                pending += step.conditions
+        elif isinstance(current, Value):
+            if current.functions:
                 return False
-            case Value(functions=functions) | First(value=Value(functions=functions)) if functions:
-                return False
+        elif isinstance(current, And | Or):
+            pending += current.parts
+        elif isinstance(current, Not):
+            pending.append(current.part)
     return True
 
 
