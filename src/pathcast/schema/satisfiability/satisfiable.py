@@ -17,7 +17,8 @@ is None.
   child step, and a position of at most 12.
 * not(): no only for a required attribute, a child that every valid content has, or a value of an
   enumeration.
-* Expressions outside tree patterns: their skeleton decides, so a no is right, and a yes is checked.
+* Expressions outside tree patterns: the tree pattern that they imply decides, so a no is right, and
+  a yes is checked.
 * None instead of no: a required IDREF without any ID, a required ENTITY without an entity, or
   documents of more than 256 levels. libxml2 accepts no fixed attribute value with & or <, so such a
   yes is not found.
