@@ -7,7 +7,10 @@ From each of many context nodes, a path along the axes outside the subtree may s
   2]`;
 - the first node of a step is selected by its position: `string(preceding-sibling::a)` is the value
   of `preceding-sibling::a[last()]`;
-- the nodes of a single step are counted as intervals (see `matching.plain.sideways`).
+- the nodes of a single step, or of steps down from it, are counted by intervals (see
+  `matching.plain.sideways`), if these steps cannot select a node twice;
+- from the children of a node, one of them reaches what all of them reach: `b/following::c` is
+  `b[1]/following::c`.
 
 Other paths along these axes have no such form, unless they start at the document node: then they
 are evaluated once.
@@ -54,13 +57,14 @@ def first_value(path: Path, value: Value) -> Condition | None:
     From each of many nodes, a step along another axis may select many. So the first of them must
     be the only one that the remaining steps start from.
     """
+    path = _start_from_one_child(path)
     first, rest = path.steps[0], path.steps[1:]
     if not rest and _is_named_attribute(first) and not value.holds(""):
         only = replace(first, conditions=(*first.conditions, value))
         return canonical_existence(replace(path, steps=(only,)))
     if path.absolute or all(step.axis in DOWNWARD for step in path.steps):
         return First(path, value)
-    if first.axis in DOWNWARD or _may_select_attribute(first) or _is_too_large(path):
+    if not _may_lead(first) or _is_too_large(path):
         return None
     empty = truth(value.holds(""))
     inner = first_value(Path(False, rest, path.at), value) if rest else value
@@ -102,10 +106,11 @@ def node_count(path: Path, op: str, operand: str) -> Condition | None:
         return count
     if path.absolute or all(step.axis in DOWNWARD for step in path.steps):
         return count
+    path = _start_from_one_child(path)
     first, rest = path.steps[0], path.steps[1:]
-    if first.axis in DOWNWARD or _may_select_attribute(first) or _is_too_large(path):
+    if not _may_lead(first) or _is_too_large(path):
         return None
-    if not rest and first.axis in SIDEWAYS:
+    if first.axis in SIDEWAYS and _selects_once(first, rest):
         return count
     if not _is_singleton(first):
         return None
@@ -115,9 +120,36 @@ def node_count(path: Path, op: str, operand: str) -> Condition | None:
     return None if inner is None else _through(first, inner, empty)
 
 
+def _start_from_one_child(path: Path) -> Path:
+    """Return the path with one child as the start of a step that all children would share."""
+    if len(path.steps) < 2 or path.steps[0].axis is not Axis.CHILD or path.absolute:
+        return path
+    first, second = path.steps[:2]
+    if _is_singleton(first):
+        return path
+    if second.axis not in SIDEWAYS or second.axis is Axis.ANCESTOR_OR_SELF or second.positional:
+        return path
+    backwards = second.axis in (Axis.PRECEDING, Axis.PRECEDING_SIBLING)
+    widest = Position("position", "=", "last" if backwards else "1")
+    first = replace(first, conditions=(*first.conditions, widest))
+    return replace(path, steps=(first, *path.steps[1:]))
+
+
+def _selects_once(step: Step, rest: tuple[Step, ...]) -> bool:
+    """Whether downward steps select disjoint sets from the nodes of a step."""
+    axes = {inner.axis for inner in rest}
+    return axes <= DOWNWARD and (step.axis in SIBLINGS or axes <= {Axis.CHILD, Axis.ATTRIBUTE})
+
+
+def _may_lead(step: Step) -> bool:
+    """Whether the first step of a path leads to one node, or to those on another axis."""
+    may_select_attribute = step.axis is Axis.ANCESTOR_OR_SELF and step.test.kind is TestKind.NODE
+    return _is_singleton(step) or (step.axis in SIDEWAYS and not may_select_attribute)
+
+
 def _is_singleton(step: Step) -> bool:
     """Whether a step selects at most one node, by its form."""
-    if step.axis is Axis.PARENT:
+    if step.axis is Axis.PARENT or _is_named_attribute(step):
         return True
     return any(
         isinstance(condition, Position) and (condition.left, condition.op) == ("position", "=")
@@ -127,11 +159,6 @@ def _is_singleton(step: Step) -> bool:
 
 def _is_too_large(path: Path) -> bool:
     return len(path.steps) > _MAX_RECURSION or path.depth > _MAX_COPIED_DEPTH
-
-
-def _may_select_attribute(step: Step) -> bool:
-    """Whether a step along another axis may select its start, where that is an attribute."""
-    return step.axis is Axis.ANCESTOR_OR_SELF and step.test.kind is TestKind.NODE
 
 
 def _is_named_attribute(step: Step) -> bool:

@@ -19,6 +19,7 @@ depth for positions on a descendant axis inside `count()` and `string()`.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from itertools import accumulate
 from typing import NamedTuple
 
 from pathcast.documents import ATTRIBUTE, COMMENT, ELEMENT, PI, TEXT, Document
@@ -76,6 +77,7 @@ class Evaluator:
         self._passing: dict[tuple[bool, bool, Test], list[int]] = {}
         self._absolute: dict[bytes, bool] = {}  # conditions with an absolute path, by digest
         self._sideways: dict[bytes, SidewaysStep] = {}
+        self._sums: dict[bytes, list[int]] = {}  # of counted paths after a sideways step
         self._visited = 0
 
     @property
@@ -201,10 +203,22 @@ class Evaluator:
         raise AssertionError(condition)
 
     def _count(self, path: Path, node: int) -> int:
-        """Return how many nodes a path selects; a sideways step need not list them."""
-        if len(path.steps) == 1 and path.steps[0].axis in SIDEWAYS:
-            return self._sideways_step(path.steps[0]).count(node)
-        return len(self.select(path, node))
+        """Return how many nodes a path selects; a sideways step need not list them.
+
+        The steps after it select disjoint sets from its nodes, so their sizes are added.
+        """
+        first, rest = path.steps[0], path.steps[1:]
+        if first.axis not in SIDEWAYS:
+            return len(self.select(path, node))
+        sideways = self._sideways_step(first)
+        if not rest:
+            return sideways.count(node)
+        sums = self._sums.get(path.digest)
+        if sums is None:
+            tail = Path(False, rest)
+            sizes = (len(self.select(tail, selected)) for selected in sideways.nodes)
+            sums = self._sums[path.digest] = list(accumulate(sizes, initial=0))
+        return sideways.count(node, sums)
 
     def _holds_anywhere(self, condition: Exists | Count | First) -> bool:
         """Whether a condition with an absolute path holds; it does so at every node or none."""

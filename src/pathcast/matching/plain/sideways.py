@@ -78,9 +78,12 @@ class SidewaysStep:
         """Whether the step selects a member of the prefix sums."""
         return any(sums[first] < sums[end] for first, end in self._intervals(start))
 
-    def count(self, start: int) -> int:
-        """Return how many nodes the step selects from a node."""
-        return sum(end - first for first, end in self._intervals(start))
+    def count(self, start: int, sums: Sequence[int] | None = None) -> int:
+        """Return how many nodes the step selects from a node, or the sum of what they count."""
+        intervals = self._intervals(start)
+        if sums is None:
+            return sum(end - first for first, end in intervals)
+        return sum(sums[end] - sums[first] for first, end in intervals)
 
     def select(self, starts: Iterable[int]) -> list[int]:
         """Return the nodes that the step selects from any of the nodes, in document order."""

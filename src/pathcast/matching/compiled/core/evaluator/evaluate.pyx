@@ -234,11 +234,11 @@ cdef class Evaluation(SidewaysJoins):
         cdef bint truth
         cdef int32_t step = self.program.suffixes.at[self.program.lists.at[path.start]]
         cdef bint counts_sideways = (
-            condition.kind == COUNT and path.count == 1 and self.program.steps[step].axis > PARENT
+            condition.kind == COUNT and self.program.steps[step].axis > PARENT
         )
         for index in range(count):
             if counts_sideways:  # without a list of the nodes
-                selected.size = self.count_sideways(step, nodes[index])
+                selected.size = self.count_sideways(path, nodes[index])
             else:
                 self.select(path, nodes[index], &selected)
             if condition.kind == COUNT:

@@ -106,7 +106,9 @@ cdef class StepJoins:
     cdef bint reaches_sideways(
         self, int32_t number, int32_t start, const PathLevel *level
     ) except -1 nogil
-    cdef Py_ssize_t count_sideways(self, int32_t number, int32_t start) except -1 nogil
+    cdef Py_ssize_t count_sideways(
+        self, const CompiledPath *path, int32_t start
+    ) except -1 nogil
     cdef int select_sideways(
         self, int32_t number, const NodeSet *starts, NodeSet *result
     ) except -1 nogil

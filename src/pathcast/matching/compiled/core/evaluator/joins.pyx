@@ -226,8 +226,10 @@ cdef class StepJoins:
         with gil:
             raise NotImplementedError
 
-    cdef Py_ssize_t count_sideways(self, int32_t number, int32_t start) except -1 nogil:
-        """Return how many nodes the step selects from a start."""
+    cdef Py_ssize_t count_sideways(
+        self, const CompiledPath *path, int32_t start
+    ) except -1 nogil:
+        """Return how many nodes a path selects from a start, by a sideways step first."""
         with gil:
             raise NotImplementedError
 

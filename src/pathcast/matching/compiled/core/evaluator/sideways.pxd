@@ -1,6 +1,7 @@
 from libc.stdint cimport int32_t
 
 from pathcast.matching.compiled.core.evaluator.joins cimport PagedMemo, PathLevel, StepJoins
+from pathcast.matching.compiled.core.evaluator.program cimport CompiledPath
 from pathcast.matching.compiled.core.evaluator.sets cimport NodeSet
 from pathcast.vectors cimport IntVector
 
@@ -25,6 +26,7 @@ cdef struct OrderedNodes:
 
 cdef class SidewaysJoins(StepJoins):
     cdef PagedMemo sideways_memo  # step -> OrderedNodes
+    cdef PagedMemo count_memo  # suffix -> prefix sums of how many nodes its further steps select
     cdef IntVector intervals  # pairs of the first index and the index behind the last
     cdef IntVector next_intervals
     cdef IntVector cuts
@@ -35,6 +37,9 @@ cdef class SidewaysJoins(StepJoins):
     ) except -1 nogil
     cdef int32_t *_prefix_sums(
         self, const NodeSet *ordered, const int32_t *members, Py_ssize_t count
+    ) except NULL nogil
+    cdef int32_t *_sum_counts(
+        self, const CompiledPath *path, const NodeSet *ordered
     ) except NULL nogil
     cdef int _find_intervals(self, const OrderedNodes *sideways, int32_t start) except -1 nogil
     cdef int _find_siblings(self, const OrderedNodes *sideways, int32_t start) except -1 nogil

@@ -31,6 +31,7 @@ from pathcast.matching.compiled.core.evaluator.program cimport (
     PRECEDING,
     PRECEDING_SIBLING,
     CompiledCondition,
+    CompiledPath,
     CompiledStep,
 )
 from pathcast.matching.compiled.core.evaluator.sets cimport (
@@ -56,6 +57,7 @@ cdef class SidewaysJoins(StepJoins):
     cdef int start(self) except -1 nogil:
         StepJoins.start(self)
         self.init_memo(&self.sideways_memo, self.program.step_digests.ends.size)
+        self.init_memo(&self.count_memo, self.program.suffixes.size)
         return 0
 
     # the order of nodes
@@ -179,12 +181,47 @@ cdef class SidewaysJoins(StepJoins):
                 return True
         return False
 
-    cdef Py_ssize_t count_sideways(self, int32_t number, int32_t start) except -1 nogil:
+    cdef Py_ssize_t count_sideways(
+        self, const CompiledPath *path, int32_t start
+    ) except -1 nogil:
+        cdef int32_t suffix = self.program.lists.at[path.start], first, end
+        cdef const OrderedNodes *sideways = self._sideways_step(self.program.suffixes.at[suffix])
+        cdef const int32_t *sums = NULL
         cdef Py_ssize_t index, count = 0
-        self._find_intervals(self._sideways_step(number), start)
+        if path.count > 1:
+            sums = <const int32_t *>lookup(&self.count_memo, suffix)
+            if sums == NULL:
+                sums = self._sum_counts(path, &sideways.nodes)
+                self.memoize(&self.count_memo, suffix, <void *>sums)
+        self._find_intervals(sideways, start)
         for index in range(0, self.intervals.size, 2):
-            count += self.intervals.at[index + 1] - self.intervals.at[index]
+            first = self.intervals.at[index]
+            end = self.intervals.at[index + 1]
+            count += end - first if sums == NULL else sums[end] - sums[first]
         return count
+
+    cdef int32_t *_sum_counts(
+        self, const CompiledPath *path, const NodeSet *ordered
+    ) except NULL nogil:
+        """Return the prefix sums of how many nodes the steps after the first select.
+
+        They select disjoint sets, so the sums do not exceed the size of the document.
+        """
+        cdef int32_t *sums = <int32_t *>allocate(
+            &self.arena, (<size_t>ordered.size + 1) * sizeof(int32_t)
+        )
+        cdef CompiledPath tail = path[0]
+        cdef NodeSet selected
+        cdef Py_ssize_t index
+        cdef ArenaMark before = mark(&self.scratch)
+        tail.start += 1
+        tail.count -= 1
+        sums[0] = 0
+        for index in range(ordered.size):
+            self.select(&tail, ordered.at[index], &selected)
+            sums[index + 1] = sums[index] + <int32_t>selected.size
+            release(&self.scratch, before)
+        return sums
 
     cdef int select_sideways(
         self, int32_t number, const NodeSet *starts, NodeSet *result
