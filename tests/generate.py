@@ -17,9 +17,9 @@ from html import escape
 from random import Random
 
 from tests.grammar import ExpressionMaker
-from tests.pools import ATTRIBUTES, LABELS, LANGUAGES, NATIVE, WHOLE, Knobs, chance, value
+from tests.pools import ATTRIBUTES, LABELS, LANGUAGES, NATIVE, SIDEWAYS, WHOLE, Knobs, chance, value
 
-__all__ = ["NAMESPACES", "NATIVE", "WHOLE", "Knobs", "document", "expression", "join"]
+__all__ = ["NAMESPACES", "NATIVE", "SIDEWAYS", "WHOLE", "Knobs", "document", "expression", "join"]
 
 NAMESPACES = {"p": "urn:p", "q": "urn:q", "other": "urn:p"}
 

@@ -17,6 +17,7 @@ _OTHER_AXES = (
     *("parent", "ancestor", "ancestor-or-self", "following-sibling", "preceding-sibling"),
     *("following", "preceding", "following-sibling", "preceding-sibling", "parent", "namespace"),
 )
+_SIDEWAYS_AXES = tuple(axis for axis in _OTHER_AXES if axis != "namespace")
 
 
 class ExpressionMaker(ValueMaker):
@@ -103,6 +104,10 @@ class ExpressionMaker(ValueMaker):
                 return [".."]
             axis = rng.choice(_OTHER_AXES)
             tokens = [axis, "::", *(["p"] if axis == "namespace" else self.test())]
+        elif not first and self.sideways():
+            if self.chance(0.1):
+                return [".."]
+            tokens = [rng.choice(_SIDEWAYS_AXES), "::", *self.test()]
         elif last and self.chance(0.12):
             tokens = ["attribute", "::"] if self.odd() else ["@"]
             tokens += self.attribute()
@@ -256,6 +261,7 @@ class ExpressionMaker(ValueMaker):
             path = ["(", *self.union(0, top=top), ")"]
         else:
             path = self.path(below, top=top, steps=self.rng.choice((0, 1)))
+        path = self.maybe_transform(path)
         return self.comparison(path, self.constant() if self.chance(0.6) else self.literal())
 
     def count_test(self, below: int, *, top: bool = False) -> Tokens:
@@ -269,6 +275,7 @@ class ExpressionMaker(ValueMaker):
             path = ["."]
         else:
             path = self.path(below, top=top, steps=1)
+        path = self.maybe_transform(path)
         roll = self.rng.random()
         if roll < 0.6:
             name = "contains" if roll < 0.35 else "starts-with"

@@ -15,6 +15,7 @@ __all__ = [
     "LANGUAGES",
     "NATIVE",
     "NUMBERS",
+    "SIDEWAYS",
     "WHOLE",
     "Knobs",
     "chance",
@@ -78,6 +79,7 @@ class Knobs:
     """Parameters of random expressions; the floats are probabilities at each choice."""
 
     residual: float = 0.0  # a construct outside tree patterns
+    sideways: float = 0.0  # an axis outside the subtree, or a string function around a value
     relative: float = 0.3  # a top-level path that starts with neither / nor //
     odd: float = 0.08  # white space, redundant parentheses and steps, full axes, doubled conditions
     depth: int = 2  # maximum nesting of predicates
@@ -85,6 +87,7 @@ class Knobs:
 
 NATIVE = Knobs()
 WHOLE = Knobs(residual=0.2)
+SIDEWAYS = Knobs(sideways=0.4)
 
 
 def value(rng: Random) -> str:

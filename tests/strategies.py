@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests import generate
 from tests.grammar import ExpressionMaker
 
-__all__ = ["documents", "expressions", "native_expressions", "token_lists"]
+__all__ = ["documents", "expressions", "native_expressions", "sideways_expressions", "token_lists"]
 
 _random = st.randoms(use_true_random=False)
 
@@ -27,9 +27,16 @@ def native_expressions() -> st.SearchStrategy[str]:
     return st.builds(generate.expression, _random, st.just(generate.NATIVE))
 
 
+def sideways_expressions() -> st.SearchStrategy[str]:
+    """Return a strategy of subscriptions with axes outside the subtree and string functions."""
+    return st.builds(generate.expression, _random, st.just(generate.SIDEWAYS))
+
+
 def expressions() -> st.SearchStrategy[str]:
     """Return a strategy of subscriptions of the whole language."""
-    knobs = st.sampled_from([generate.WHOLE, generate.NATIVE, generate.Knobs(residual=0.6)])
+    knobs = st.sampled_from(
+        [generate.WHOLE, generate.NATIVE, generate.SIDEWAYS, generate.Knobs(residual=0.6)]
+    )
     return st.builds(generate.expression, _random, knobs)
 
 

@@ -34,6 +34,10 @@ class ValueMaker:
     def outside(self) -> bool:
         return self.chance(self.knobs.residual)
 
+    def sideways(self) -> bool:
+        # Without the knob no draw: the sequences of other seeded tests stay as they are.
+        return bool(self.knobs.sideways) and self.chance(self.knobs.sideways)
+
     def odd(self) -> bool:
         return self.chance(self.knobs.odd)
 
@@ -180,6 +184,17 @@ class ValueMaker:
                 (1, lambda: ["normalize-space", "(", *part(), ")"]),
             ]
         )
+
+    def maybe_transform(self, tokens: Tokens) -> Tokens:
+        """Return the value, or a string function with constant arguments around it."""
+        while self.sideways():
+            if self.chance(0.5):
+                tokens = ["normalize-space", "(", *tokens, ")"]
+            else:
+                old = self.rng.choice(("'abc'", "'5'", "' '", "'aba5'", '"é5b"'))
+                new = self.rng.choice(("'ABC'", "''", "'x'", "'éX'", "' '"))
+                tokens = ["translate", "(", *tokens, ",", old, ",", new, ")"]
+        return tokens
 
     def boolean(self, below: int, *, top: bool = False) -> Tokens:
         def inner() -> Tokens:

@@ -134,7 +134,10 @@ def test_part_and_schema_are_selected(tmp_path: Path) -> None:
         (("train", "--only", "rail"), "there are engine, wagon"),
         (("train", "--dtd", "missing.dtd"), "missing.dtd"),
         (("train", "--only", "none"), "there are no trains"),
-        (("filter", "--only", "none"), "there are fixed, linear, hops, mixed, selective, keywords,"),
+        (
+            ("filter", "--only", "none"),
+            "there are fixed, linear, hops, mixed, selective, keywords,",
+        ),
     ],
 )
 def test_unsupported_options_are_rejected(arguments: tuple[str, ...], message: str) -> None:

@@ -39,6 +39,7 @@ MAX_DIFFERENCES = 5  # reported before a test stops
 KINDS: dict[str, tuple[Knobs, dict[EngineName, int]]] = {
     "tree patterns": (generate.NATIVE, {"core": 15, "plain": 3}),
     "deep predicates": (Knobs(relative=0.1, depth=4), {"core": 3, "plain": 1}),
+    "other axes": (generate.SIDEWAYS, {"core": 8, "plain": 2}),
     "odd spelling": (Knobs(residual=0.05, odd=0.4), {"core": 5, "plain": 1}),
     "the whole language": (generate.WHOLE, {"core": 8, "plain": 2}),
     "mostly outside tree patterns": (Knobs(residual=0.6), {"core": 3, "plain": 1}),

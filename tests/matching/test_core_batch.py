@@ -101,7 +101,7 @@ def test_negative_indexes_and_slices(engine: EngineName) -> None:
 @each_engine
 def test_undecided_subscriptions_are_listed_by_document(engine: EngineName) -> None:
     matcher = Matcher(engine=engine)
-    matcher.add("sorting", "normalize-space(//comment()) = '5'")
+    matcher.add("sorting", "concat(//comment(), '') = '5'")
     long = b"<r>" + b"<!--5-->" * 5000 + b"</r>"
     batch = matcher.match_batch([b"<r><!--5--></r>", long, b"<r/>"])
     assert [list(matches) for matches in batch] == [["sorting"], [], []]

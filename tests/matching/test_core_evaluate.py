@@ -49,7 +49,13 @@ from tests.oracle import document as oracle_document
 from tests.oracle import expression, holds, oracle
 
 SHAPES = ((2, 2), (8, 6), (14, 6), (14, 20), (40, 4), (200, 9))  # elements and levels
-KINDS = (generate.NATIVE, generate.NATIVE, Knobs(relative=0.1, depth=4), generate.WHOLE)
+KINDS = (
+    generate.NATIVE,
+    generate.NATIVE,
+    Knobs(relative=0.1, depth=4),
+    generate.WHOLE,
+    generate.SIDEWAYS,
+)
 OPS = ("=", "!=", "<", "<=", ">", ">=")
 STEP_AXES = (Axis.CHILD, Axis.CHILD, Axis.DESCENDANT, Axis.DESCENDANT_OR_SELF, Axis.ATTRIBUTE)
 TESTS = (

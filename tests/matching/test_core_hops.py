@@ -115,7 +115,7 @@ def test_hops_with_errors(engine: EngineName) -> None:
     """An undecided subscription is listed in `errors`; the others yield their hops."""
     matcher = Matcher(engine=engine)
     matcher.add("plain", "//a", hop=1)
-    matcher.add("sorting", "normalize-space(//comment()) = 'x'", hop=2)
+    matcher.add("sorting", "concat(//comment(), '') = 'x'", hop=2)
     hops = matcher.match_hops(b"<r><a/>" + b"<!--5-->" * 5000 + b"</r>")
     assert list(hops) == [1]
     assert set(hops.errors) == {"sorting"}

@@ -259,6 +259,23 @@ def test_every_encoded_plan_is_accepted(text: str) -> None:
     assert loaded == entry
 
 
+def test_a_saved_residual_that_the_engine_decides_now_is_planned_again(tmp_path: Path) -> None:
+    """An earlier version left normalize-space() to libxml2, and saved the plan of the skeleton."""
+    text = "//a[normalize-space(.) = 'x']"
+    vocabulary = Vocabulary()
+    skeleton = tuple(PlanEncoder(vocabulary).encode_plan(plan(parse("//a").condition)))
+    check = f"boolean(/self::node()[{text}])"
+    entry = SavedPattern(text, (), check, False, False, skeleton)
+    file = tmp_path / "old.snapshot"
+    file.write_bytes(
+        file_bytes(Snapshot([7], vocabulary.keys[6:], [], b"", ints(0), ints(-1), ints(0), [entry]))
+    )
+    for engine in ENGINES:
+        matcher = Matcher.load(file, engine=engine)
+        assert list(matcher.match(b"<r><a> x </a></r>")) == [7]
+        assert list(matcher.match(b"<r><a>y</a></r>")) == []
+
+
 def twig(depth: int) -> Any:
     branch: Any = ((8,), ())
     for _ in range(depth - 1):

@@ -90,7 +90,7 @@ def test_nested_unions_are_not_expanded() -> None:
 def test_long_sibling_runs_fail_only_quadratic_subscriptions(engine: EngineName) -> None:
     matcher = Matcher(engine=engine)
     matcher.add("plain", "//a")
-    matcher.add("sorting", "normalize-space(//comment()) = 'x'")
+    matcher.add("sorting", "concat(//comment(), '') = 'x'")
     short = b"<r><a/>" + b"<!--5-->" * 4000 + b"</r>"
     long = b"<r><a/>" + b"<!--5-->" * 5000 + b"</r>"
     assert matcher.match(short).errors == {}

@@ -180,7 +180,7 @@ def test_undecided_subscriptions_are_reported_once(spark: SparkSession, tmp_path
     """libxml2 would take too long on so many comments: each subscription that needs it has an
     error.
     """
-    texts = [f"normalize-space(//a/comment()) = '{number}' or /r/a{number}" for number in range(6)]
+    texts = [f"concat(//a/comment(), '') = '{number}' or /r/a{number}" for number in range(6)]
     subscriptions = without_expensive(
         Subscription(number, text) for number, text in enumerate(texts)
     )

@@ -126,7 +126,7 @@ def test_other_columns_are_refused() -> None:
 
 
 def test_undecided_subscriptions_are_named() -> None:
-    xpaths = {f"s{number}": f"normalize-space(//comment()) = '{number}'" for number in range(5)}
+    xpaths = {f"s{number}": f"concat(//comment(), '') = '{number}'" for number in range(5)}
     loaded = worker.load(subscriptions(xpaths | {"a": "//a"}).task())
     body = b"<r><a/>" + b"<!--5-->" * 5000 + b"</r>"
     (results,) = match_columns(loaded, pa.array([body]))

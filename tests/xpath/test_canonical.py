@@ -6,8 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
 
 from pathcast.xpath import parse
+from tests.generate import NAMESPACES
+from tests.strategies import sideways_expressions
 
 _TABLE = Path(__file__).parents[2] / "docs" / "reference" / "language.md"
 _NAMESPACES = {"p": "urn:p"}
@@ -52,10 +55,27 @@ def test_documented_equivalence(text: str, canonical: str) -> None:
         ("//a[b and c]", "//a[b or c]"),
         ("string(//a) = 'x'", "//a = 'x'"),
         ("//a", "//p:a"),
+        ("//a/following-sibling::b[1]", "//b[1]/preceding-sibling::a"),
+        ("//a/preceding-sibling::b[1][c]", "//a/preceding-sibling::b[c][1]"),
+        ("//a/preceding-sibling::*[1]", "//a/preceding-sibling::*[last()]"),
+        ("/descendant::a[../b][1]", "//a[../b][1]"),
+        ("//a[normalize-space(.) = 'x']", "//a[. = 'x']"),
+        (
+            "//a[translate(normalize-space(.), 'a', 'b') = 'x']",
+            "//a[normalize-space(translate(., 'a', 'b')) = 'x']",
+        ),
     ],
 )
 def test_patterns_that_differ(first: str, second: str) -> None:
     assert parse(first, _NAMESPACES) != parse(second, _NAMESPACES)
+
+
+@given(sideways_expressions())
+def test_canonical_text_parses_to_an_equal_pattern(text: str) -> None:
+    pattern = parse(text, NAMESPACES)
+    again = parse(pattern.text, dict(pattern.namespaces))
+    assert again == pattern
+    assert again.text == pattern.text
 
 
 def test_prefixes_do_not_matter() -> None:

@@ -38,19 +38,19 @@ def to_twigs(pattern: Pattern, budget: WorkBudget | None = None) -> tuple[Twig, 
 
     A condition that cannot be expanded, or not within the budget, becomes one leaf below the root.
     """
-    if pattern.residual is None and isinstance(pattern.condition, Exists):
-        twig = _simple_twig(pattern.condition.path)
+    if pattern.exact and isinstance(pattern.tree_pattern, Exists):
+        twig = _simple_twig(pattern.tree_pattern.path)
         if twig is not None:
             return (twig,)
     extra = []
-    if pattern.residual is not None:
+    if not pattern.exact:
         extra = [TwigNode(ResidualLabel(pattern.text, pattern.namespaces))]
     try:
-        alternatives = expand_alternatives(pattern.condition, budget or WorkBudget())
+        alternatives = expand_alternatives(pattern.tree_pattern, budget or WorkBudget())
         return _lay_out(alternatives, extra)
     except (NotExpandable, BudgetExceeded):
-        if pattern.residual is None:
-            extra = [TwigNode(ConditionLabel(pattern.condition))]
+        if pattern.exact:
+            extra = [TwigNode(ConditionLabel(pattern.tree_pattern))]
         return _lay_out([TwigNode(ROOT)], extra)
 
 

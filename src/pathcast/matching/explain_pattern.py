@@ -40,6 +40,13 @@ _AXIS_NAMES = {
     Axis.DESCENDANT: "descendant",
     Axis.DESCENDANT_OR_SELF: "descendant",
     Axis.ATTRIBUTE: "attribute",
+    Axis.PARENT: "parent",
+    Axis.ANCESTOR: "ancestor",
+    Axis.ANCESTOR_OR_SELF: "ancestor",
+    Axis.FOLLOWING_SIBLING: "following sibling",
+    Axis.PRECEDING_SIBLING: "preceding sibling",
+    Axis.FOLLOWING: "following node",
+    Axis.PRECEDING: "preceding node",
 }
 
 

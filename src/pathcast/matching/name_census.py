@@ -64,7 +64,7 @@ class NameCensus:
 
         The text names the kind of node, and what the name may stand for.
         """
-        return self._explain(parse(xpath, namespaces).condition)
+        return self._explain(parse(xpath, namespaces).tree_pattern)
 
     def _explain(self, condition: Condition) -> str | None:
         match condition:

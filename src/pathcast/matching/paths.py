@@ -3,8 +3,9 @@
 `requirements` splits a condition into alternatives, the operands of its outermost `or`. An `or` in
 a predicate moves outward, if that gives few alternatives: `//a[b or c]` is `//a[b] | //a[c]`. Each
 alternative requires a set of root-to-leaf paths: its spine and the branches of its twigs, without
-values and positions. The NFA finds them, and only an alternative whose paths all occur goes on to
-the join. If an alternative is a single linear path, the NFA alone decides it (`exact`).
+values and positions. Along other axes than the downward ones, they are those of the tree pattern
+that the alternative implies. The NFA finds them, and only an alternative whose paths all occur goes
+on to the join. If an alternative is a single linear path, the NFA alone decides it (`exact`).
 
 `tested_paths` keeps the value tests at the ends of the paths: fewer documents contain these.
 """
@@ -18,8 +19,20 @@ from math import prod
 from typing import TypeAlias, TypeVar, cast
 
 from pathcast.matching.nfa import Edge, Label
-from pathcast.xpath.syntax import Axis
-from pathcast.xpath.tree import And, Condition, Count, Exists, First, Or, Path, Step, Value
+from pathcast.xpath.downward import to_tree_pattern
+from pathcast.xpath.syntax import Axis, TestKind
+from pathcast.xpath.tree import (
+    DOWNWARD,
+    And,
+    Condition,
+    Count,
+    Exists,
+    First,
+    Or,
+    Path,
+    Step,
+    Value,
+)
 
 __all__ = [
     "MAX_ALTERNATIVES",
@@ -41,6 +54,8 @@ _Label = TypeVar("_Label")
 _Part = TypeVar("_Part")
 _LabelPath = tuple[Label, ...]
 _TestedPaths = dict[tuple[TransitionLabel, ...], None]
+# A condition, the labels of the path to its node, and whether the node may lie below their end.
+_PlacedCondition = tuple[Condition, _LabelPath, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +120,7 @@ def tested_paths(
     A path ends with a value test that the node at its end passes, if `accepts` the test.
     """
     collected: _TestedPaths = {}
-    _collect(condition, collected, accepts)
+    _collect(to_tree_pattern(condition), collected, accepts)
     return tuple(collected) if len(collected) == 1 else maximal_paths(collected)
 
 
@@ -127,41 +142,43 @@ def maximal_paths(paths: Iterable[tuple[_Label, ...]]) -> tuple[tuple[_Label, ..
 
 def _collect(condition: Condition, paths: _TestedPaths, accepts: Callable[[Value], bool]) -> None:
     """Add to `paths` those that must occur if the condition holds at the document node."""
-    stack: list[tuple[Condition, _LabelPath]] = [(condition, ())]
+    stack: list[_PlacedCondition] = [(condition, (), False)]
     while stack:
-        current, start = stack.pop()
+        current, start, deep = stack.pop()
         match current:
             case And(parts=parts):
-                stack += [(part, start) for part in parts]
+                stack += [(part, start, deep) for part in parts]
             case Exists(path=path):
-                _follow(path, start, paths, stack)
+                _follow(path, start, deep, paths, stack)
             case First(path=path, value=value) if not value.holds(""):
-                end = _follow(path, start, paths, stack)
+                end = _follow(path, start, deep, paths, stack)
                 if end is not None:
-                    stack.append((value, end))
+                    stack.append((value, end, False))
             case Count(path=path) if not current.holds(0):
-                _follow(path, start, paths, stack)
-            case Value() if start and accepts(current):
+                _follow(path, start, deep, paths, stack)
+            case Value() if start and not deep and accepts(current):
                 paths[*start, current] = None
 
 
 def _follow(
     path: Path,
     start: _LabelPath,
+    deep: bool,
     paths: _TestedPaths,
-    stack: list[tuple[Condition, _LabelPath]],
+    stack: list[_PlacedCondition],
 ) -> _LabelPath | None:
     """Add the labels of a path, as far as edges express it; push its steps' conditions.
 
     Return the labels, None if they do not express the whole path.
     """
-    labels = () if path.absolute else start
-    deep = complete = False
+    labels, deep = ((), False) if path.absolute else (start, deep)
+    complete = False
     for step in path.steps:
         if step.axis is Axis.DESCENDANT_OR_SELF:
-            if not step.is_double_slash or deep:
+            if step.test.kind is not TestKind.NODE:
                 break
             deep = True
+            stack += [(condition, labels, deep) for condition in step.conditions]
             continue
         if step.axis is Axis.ATTRIBUTE:
             edge = Edge.DEEP_ATTRIBUTE if deep else Edge.ATTRIBUTE
@@ -170,7 +187,7 @@ def _follow(
             edge = Edge.DESCENDANT if deep else Edge.CHILD
         deep = False
         labels = (*labels, Label(edge, step.test))
-        stack += [(condition, labels) for condition in step.conditions]
+        stack += [(condition, labels, deep) for condition in step.conditions]
     else:
         complete = not deep
     if labels:
@@ -181,7 +198,7 @@ def _follow(
 def _is_linear(path: Path) -> bool:
     """Whether the labels of its edges express a path completely."""
     for index, step in enumerate(path.steps):
-        if step.conditions:
+        if step.conditions or step.axis not in DOWNWARD:
             return False
         last = index + 1 == len(path.steps)
         if step.axis is Axis.DESCENDANT_OR_SELF and (last or not step.is_double_slash):

@@ -5,8 +5,8 @@
 - *exact*: a linear path, possibly with a value test at its end. An accepting state decides it.
 - *twig*: a tree of branches, decided by a twig join. A value test at an inner node is a branch of
   its own, whose only label is the test.
-- *general*: everything else (`or` inside predicates, `not()`, positions, counts). The NFA finds its
-  required paths and their value tests, then the evaluator decides the condition.
+- *general*: everything else (`or` inside predicates, `not()`, positions, counts, other axes). The
+  NFA finds its required paths and their value tests, then the evaluator decides the condition.
 
 >>> from pathcast.xpath import parse
 >>> alternatives = plan(parse("//a[b]/c | //a[@x = 1] | //a[2]").condition)
@@ -24,7 +24,7 @@ from pathcast.matching.nfa import Edge, Label
 from pathcast.matching.paths import TransitionLabel, requirements, tested_paths
 from pathcast.xpath.numbers import number
 from pathcast.xpath.syntax import Axis
-from pathcast.xpath.tree import And, Condition, Exists, Path, Value, ValueKind
+from pathcast.xpath.tree import DOWNWARD, And, Condition, Exists, Path, Value, ValueKind
 
 __all__ = [
     "Alternative",
@@ -125,6 +125,8 @@ def _branches(condition: Condition, *, top: bool = False) -> tuple[Branch, ...] 
 
 def _is_indexable(value: Value) -> bool:
     """Whether the value index supports a test. NaN has no position in its order."""
+    if value.functions:
+        return False
     if value.kind is ValueKind.NUMBER:
         return not math.isnan(number(value.operand))
     return value.kind is not ValueKind.LENGTH
@@ -136,6 +138,8 @@ def _branch(path: Path) -> Branch | None:
     deep = False
     for index, step in enumerate(path.steps):
         last = index + 1 == len(path.steps)
+        if step.axis not in DOWNWARD:
+            return None
         if step.axis is Axis.DESCENDANT_OR_SELF:
             if last or not step.is_double_slash:
                 return None

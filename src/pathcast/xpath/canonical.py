@@ -1,4 +1,4 @@
-"""Smart constructors for tree patterns in canonical form: equivalent patterns become equal values.
+"""Smart constructors for conditions in canonical form: equivalent ones become equal.
 
 The constructors unify these forms (docs/reference/language.md lists them for users):
 
@@ -25,6 +25,8 @@ from pathcast.xpath.syntax import Axis, Test, TestKind
 from pathcast.xpath.text import condition_text
 from pathcast.xpath.tree import (
     COMPARISONS,
+    DOWNWARD,
+    SIBLINGS,
     Always,
     And,
     Condition,
@@ -48,10 +50,12 @@ __all__ = [
     "canonical_existence",
     "canonical_path",
     "canonical_position",
+    "condition_at_attribute",
     "conjunction",
     "disjunction",
     "fold_positions",
     "negation",
+    "truth",
 ]
 
 TRUE = Always(True)
@@ -179,12 +183,16 @@ def at_document(condition: Condition, *, top: bool) -> Condition | None:
             return condition
         case Is():  # only node() accepts the document node, and `lower` drops self::node()
             return FALSE
+        case Exists(path=Path(absolute=False, steps=(Step(axis=Axis.ANCESTOR_OR_SELF), *_))):
+            return at_document(_from_self(condition), top=top)
         case Exists(path=path):
             return canonical_existence(replace(path, absolute=True))
         case First(path=path, value=value):
-            return First(_from_document(path), value)
+            selecting = canonical_path(replace(path, absolute=True))
+            return truth(value.holds("")) if selecting is None else First(selecting, value)
         case Count(path=path, op=op, operand=operand):
-            return Count(_from_document(path), op, operand)
+            counted = canonical_path(replace(path, absolute=True))
+            return truth(condition.holds(0)) if counted is None else Count(counted, op, operand)
         case Value():
             return condition if top else None
         case Not(part=part):
@@ -199,10 +207,20 @@ def at_document(condition: Condition, *, top: bool) -> Condition | None:
     raise AssertionError(condition)
 
 
-def _from_document(path: Path) -> Path:
-    rebased = canonical_path(replace(path, absolute=True))
-    assert rebased is not None  # it was satisfiable before
-    return rebased
+def _from_self(condition: Exists) -> Condition:
+    """Return the condition where the first step of its path can select only its start."""
+    first, *rest = condition.path.steps
+    if first.test != _ANY_NODE:
+        return FALSE
+    conditions = [fold_positions(inner) for inner in first.conditions]
+    if rest:
+        conditions.append(canonical_existence(Path(False, tuple(rest))))
+    return conjunction(conditions)
+
+
+def truth(holds: bool) -> Condition:
+    """Return the condition that is true everywhere or nowhere."""
+    return TRUE if holds else FALSE
 
 
 # paths
@@ -214,7 +232,7 @@ def canonical_path(path: Path) -> Path | None:
     for step in path.steps:
         raw_conditions = step.conditions
         if step.axis is Axis.ATTRIBUTE:
-            raw_conditions = tuple(map(_condition_at_attribute, raw_conditions))
+            raw_conditions = tuple(map(condition_at_attribute, raw_conditions))
         conditions = _canonical_conditions(raw_conditions)
         if conditions is None:
             return None
@@ -227,8 +245,11 @@ def canonical_path(path: Path) -> Path | None:
             if merged is not None and not step.positional:
                 steps.pop()
                 step = replace(step, axis=merged)
-        if path.absolute and not steps and _excludes_document_node(step):
-            step = replace(step, axis=Axis.DESCENDANT)
+        if path.absolute and not steps:
+            if step.axis not in DOWNWARD:  # nothing is beside or above the document node
+                return None
+            if _excludes_document_node(step):
+                step = replace(step, axis=Axis.DESCENDANT)
         steps.append(step)
     return replace(path, steps=tuple(steps))
 
@@ -241,24 +262,31 @@ _AFTER_DOUBLE_SLASH = {
 }
 
 
-def _condition_at_attribute(condition: Condition) -> Condition:
-    """Return the condition for an attribute: no children, only itself as descendant-or-self."""
+def condition_at_attribute(condition: Condition) -> Condition:
+    """Return the condition for an attribute: no children, no siblings.
+
+    The descendant-or-self axis has only the attribute itself, and so has ancestor-or-self beyond
+    the ancestors.
+    """
     match condition:
         case Exists(path=Path(absolute=False, steps=(first, *rest))):
-            if first.axis is not Axis.DESCENDANT_OR_SELF or first.test != _ANY_NODE:
-                return FALSE
-            conditions = [
-                _condition_at_attribute(fold_positions(inner)) for inner in first.conditions
-            ]
-            if rest:
-                conditions.append(_condition_at_attribute(Exists(Path(False, tuple(rest)))))
-            return conjunction(conditions)
+            if first.axis is Axis.DESCENDANT_OR_SELF:
+                return condition_at_attribute(_from_self(condition))
+            if first.axis is Axis.ANCESTOR_OR_SELF:
+                above = (replace(first, axis=Axis.ANCESTOR), *rest)
+                return disjunction(
+                    [
+                        condition_at_attribute(_from_self(condition)),
+                        canonical_existence(replace(condition.path, steps=above)),
+                    ]
+                )
+            return FALSE if first.axis in DOWNWARD or first.axis in SIBLINGS else condition
         case And(parts=parts):
-            return conjunction([_condition_at_attribute(part) for part in parts])
+            return conjunction([condition_at_attribute(part) for part in parts])
         case Or(parts=parts):
-            return disjunction([_condition_at_attribute(part) for part in parts])
+            return disjunction([condition_at_attribute(part) for part in parts])
         case Not(part=part):
-            return negation(_condition_at_attribute(part))
+            return negation(condition_at_attribute(part))
         case _:
             return condition
 

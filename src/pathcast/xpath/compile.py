@@ -1,7 +1,8 @@
 """Compilation of XPath text to a `Pattern`.
 
-    text -> tokens -> syntax tree -> condition                   a tree pattern, fully indexed
-                                  -> skeleton + residual         the rest of XPath 1.0
+    text -> tokens -> syntax tree -> condition                   decided by the evaluators
+                                  -> condition + residual        the rest of XPath 1.0
+    condition -> tree pattern                                    for indexes, covering, schemas
 
 >>> parse("/news/item[@lang = 'en']//title").text
 "/news/item[@lang[. = 'en']]//title"
@@ -19,6 +20,7 @@ from dataclasses import dataclass, replace
 from pathcast.errors import SubscriptionError
 from pathcast.xpath.canonical import canonical_path
 from pathcast.xpath.cost import Cost, cost_of
+from pathcast.xpath.downward import to_tree_pattern
 from pathcast.xpath.functions import XPathType
 from pathcast.xpath.libxml2_form import nest_steps, quadratic_on_sibling_runs
 from pathcast.xpath.lower import lower, make_absolute, to_path
@@ -52,16 +54,23 @@ class Pattern:
     gives an equal pattern. `condition` decides the subscription, or is its skeleton if there is a
     `residual`. Then `check` is the expression that libxml2 evaluates, and
     `quadratic_on_sibling_runs` says that its cost is quadratic in the length of runs of siblings
-    that are not elements.
+    that are not elements. `tree_pattern` is a necessary condition, and `exact` says that it decides
+    the subscription.
     """
 
     text: str
     namespaces: tuple[tuple[str, str], ...]
     condition: Condition
+    tree_pattern: Condition
     residual: str | None
     check: str | None
     cost: Cost
     quadratic_on_sibling_runs: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether the tree pattern decides the subscription."""
+        return self.residual is None and self.tree_pattern == self.condition
 
 
 def parse(text: str, namespaces: Mapping[str, str] | None = None) -> Pattern:
@@ -80,7 +89,8 @@ def _compile(text: str, namespaces: Mapping[str, str]) -> Pattern:
         names, declared = canonical_prefixes(tests_of(condition))
         canonical_text = condition_text(condition, names, top=True)
         _check_length(canonical_text)
-        return Pattern(canonical_text, declared, condition, None, None, Cost.INDEXED)
+        tree_pattern = to_tree_pattern(condition)
+        return Pattern(canonical_text, declared, condition, tree_pattern, None, None, Cost.INDEXED)
     absolute = _make_all_absolute(expression)
     names, declared = canonical_prefixes(_tests(expression))
     residual = expression_text(absolute, names)
@@ -92,7 +102,8 @@ def _compile(text: str, namespaces: Mapping[str, str]) -> Pattern:
     check = f"boolean(/self::node()[{inner}])"
     skeleton = weaken(expression, top=True)
     cost, quadratic = cost_of(nested), quadratic_on_sibling_runs(nested)
-    return Pattern(residual, declared, skeleton, residual, check, cost, quadratic)
+    tree_pattern = to_tree_pattern(skeleton)
+    return Pattern(residual, declared, skeleton, tree_pattern, residual, check, cost, quadratic)
 
 
 def _check_length(canonical_text: str) -> None:
@@ -118,8 +129,8 @@ def canonical_prefixes(tests: Iterable[Test]) -> tuple[QNameFormat, tuple[tuple[
 def selection(text: str, namespaces: Mapping[str, str] | None = None) -> list[Path] | None:
     """Return the paths of a union, or the single path, that select the nodes of the expression.
 
-    A pattern keeps only whether such nodes exist. None if the expression is no node-set or no tree
-    pattern.
+    A pattern keeps only whether such nodes exist. None if the expression is no node-set, or is not
+    decided by a condition.
     """
     expression = parse_expression(text, namespaces or {})
     parts = expression.parts if isinstance(expression, Union) else (expression,)

@@ -3,12 +3,13 @@
 The cost of XPath has no useful bound in general: `//*[//*=//*]` takes seconds on a few thousand
 elements. So every subscription has a cost class before it is evaluated:
 
-- INDEXED: a tree pattern, decided by the shared index.
+- INDEXED: a condition, decided by the index and the evaluators in linear time (`lower`).
 - LINEAR: libxml2's work is linear in the number of nodes, times powers of the document's depth,
   which is bounded.
 - EXPENSIVE: not known to be linear. Examples: it visits the entire document, all siblings or a
   parent's text from each of many nodes, compares or merges two large node-sets, or searches for
-  text that comes from the document. Refused by default.
+  text that comes from the document. Refused by default. Many expressions along sibling axes are
+  conditions, and so INDEXED; what remains is what libxml2 has to evaluate.
 
 The analysis bounds the *reach* of an expression: the nodes that its evaluation visits from one
 context node. Summed over the nodes of a document, POINT (the node, its name and attributes), NEAR
@@ -69,7 +70,7 @@ _MAX_IDS = _MAX_CONCATENATED = 16  # beyond these, id() and concat() count as ex
 
 
 def cost_of(expression: Expr) -> Cost:
-    """Return the cost class of an expression that is not a tree pattern."""
+    """Return the cost class of an expression that has no condition."""
     return Cost.EXPENSIVE if _boolean_reach(expression, once=True) is _Reach.WIDE else Cost.LINEAR
 
 

@@ -66,7 +66,8 @@ class EvaluationCost:
 
     def __init__(self, pattern: Pattern) -> None:
         text = pattern.check or pattern.text
-        self._cost = pattern.cost
+        # libxml2 is not linear along the axes that the engines evaluate in linear time.
+        self._cost = pattern.cost if pattern.exact else max(pattern.cost, Cost.LINEAR)
         self._text_size = len(text)
         self._brackets = text.count("[")
         self._slashes = text.count("//")

@@ -1,36 +1,36 @@
-"""Lowering of a syntax tree to a tree pattern, if the expression is one.
+"""Lowering of a syntax tree to a condition that the evaluators decide in linear time.
 
 The boolean value of an expression at a node becomes a `Condition`. Comparisons of a node-set become
 value predicates on its nodes (`a[b > 3]` is `a/b[. > 3]`), and unions become disjunctions. `self`
-and `parent` steps become conditions on the step before (`a/b/..` is `a[b]`). A path outside
-predicates that starts with neither `/` nor `//` matches at any depth.
+steps, and `parent` steps that undo a child step, become conditions on the step before (`a/b/..` is
+`a[b]`). A path outside predicates that starts with neither `/` nor `//` matches at any depth.
 
-Other axes, arithmetic, other functions and comparisons of two node-sets have no such form: the
-result is None. `skeleton` then computes the strongest condition that the expression implies.
+The namespace axis, arithmetic, other functions and comparisons of two node-sets have no such form:
+the result is None. `skeleton` then computes the strongest condition that the expression implies.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from typing import TypeAlias
 
 from pathcast.xpath.canonical import (
     FALSE,
     TRUE,
-    at_document,
-    canonical_count,
-    canonical_existence,
     canonical_path,
     canonical_position,
     conjunction,
     disjunction,
     fold_positions,
     negation,
+    truth,
 )
 from pathcast.xpath.functions import XPathType
 from pathcast.xpath.numbers import canonical_number, number
-from pathcast.xpath.parent_predicates import rebase_to_parent, split_conjuncts
 from pathcast.xpath.parser import MAX_STEPS
+from pathcast.xpath.path_builder import PathBuilder, append_step
+from pathcast.xpath.path_values import first_value, node_count
 from pathcast.xpath.syntax import (
     Axis,
     Call,
@@ -47,20 +47,10 @@ from pathcast.xpath.syntax import (
     Union,
     type_of,
 )
-from pathcast.xpath.tree import (
-    COMPARISONS,
-    Condition,
-    First,
-    Is,
-    Path,
-    Step,
-    Value,
-    ValueKind,
-)
+from pathcast.xpath.tree import COMPARISONS, REVERSE, Condition, StringFunction, Value, ValueKind
 
 __all__ = [
     "DESCENDANT_OR_SELF_NODE",
-    "PathBuilder",
     "is_nonempty",
     "lower",
     "lower_predicate",
@@ -70,11 +60,12 @@ __all__ = [
 
 DESCENDANT_OR_SELF_NODE = SyntaxStep(Axis.DESCENDANT_OR_SELF, Test(TestKind.NODE))
 _MIRRORED_OPERATOR = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
-_DOWNWARD = frozenset({Axis.CHILD, Axis.DESCENDANT, Axis.DESCENDANT_OR_SELF, Axis.ATTRIBUTE})
+_PathExpression: TypeAlias = LocationPath | FilterExpression
+_STRING_FUNCTIONS = frozenset({"string", "normalize-space", "translate"})
 
 
 def lower(expression: Expr, *, top: bool = False) -> Condition | None:
-    """Return the condition that the expression is true; None if it is not a tree pattern.
+    """Return the condition that the expression is true; None if it has no such form.
 
     `top`: the expression stands outside predicates and is evaluated at the document node.
     """
@@ -119,6 +110,8 @@ def lower(expression: Expr, *, top: bool = False) -> Condition | None:
             return TRUE
         case Call(name="count" | "string-length"):
             return _compare(expression, "!=", Number("0"), top)
+        case Call(name=name) if name in _STRING_FUNCTIONS:
+            return _compare(expression, "!=", Literal(""), top)
         case Call(
             name="contains" | "starts-with" as name, arguments=(operand, Literal(value=text))
         ):
@@ -159,35 +152,36 @@ def _compare(left: Expr, op: str, right: Expr, top: bool) -> Condition | None:
         case ((LocationPath() | Union() | FilterExpression()), (Number() | Literal())):
             value = _value_predicate(op, right, left.at)
             return FALSE if value is None else is_nonempty(left, top, value)
-        case (
-            (LocationPath() | Union() | FilterExpression()),
-            Call(name="true" | "false" as truth),
-        ):
-            nonempty = is_nonempty(left, top)
-            if nonempty is None or op not in ("=", "!="):
+        case _, Call(name="true" | "false" as name) if op in ("=", "!="):
+            condition = lower(left, top=top)
+            if condition is None:
                 return None
-            return nonempty if (truth == "true") is (op == "=") else negation(nonempty)
+            return condition if (name == "true") is (op == "=") else negation(condition)
+        case Call(name="position" | "last" | "count" | "string-length"), Literal(value=text):
+            if math.isnan(number(text)):
+                return truth(op == "!=")
+            return _compare(left, op, Number(canonical_number(text.strip(" \t\r\n"))), top)
         case Call(name="position" | "last" as function), Number(spelling=spelling):
             return _position_test(function, op, spelling, top)
         case Call(name="position"), Call(name="last"):
             return _position_test("position", op, "last", top)
-        case Call(name="count", arguments=(LocationPath() as path,)), Number(spelling=spelling):
-            builder = to_path(path, top)
-            if builder is None or builder.start_conditions or not builder.steps:
-                return None
-            counted = None if builder.unsatisfiable else canonical_path(builder.path)
-            if counted is None:
-                return TRUE if COMPARISONS[op](0, number(spelling)) else FALSE
-            return canonical_count(counted, op, spelling)
+        case (
+            Call(name="count", arguments=(LocationPath() | FilterExpression() as path,)),
+            Number(spelling=spelling),
+        ):
+            return _count_test(path, op, spelling, top)
         case Call(name="string-length", arguments=arguments), Number(spelling=spelling):
             value = Value(ValueKind.LENGTH, op, spelling, left.at)
             return _string_test(arguments[0] if arguments else None, value, top)
-        case Call(name="string" | "number" as name, arguments=arguments), Number() | Literal():
+        case Call(name=name, arguments=arguments), Number() | Literal() if (
+            name == "number" or name in _STRING_FUNCTIONS
+        ):
             value = _value_predicate(op, right, left.at, numeric=name == "number")
             if value is None:
                 # The constant is NaN, which differs from every number and is less than none.
                 return TRUE if op == "!=" else FALSE
-            return _string_test(arguments[0] if arguments else None, value, top)
+            operand = (arguments[0] if arguments else None) if name == "number" else left
+            return _string_test(operand, value, top)
         case _:
             return None
 
@@ -225,77 +219,60 @@ def _string_test(operand: Expr | None, value: Value, top: bool) -> Condition | N
             return value
         case Literal(value=text):
             return TRUE if value.holds(text) else FALSE
-        case Call(name="string", arguments=arguments):
-            return _string_test(arguments[0] if arguments else None, value, top)
-        case LocationPath():
-            builder = to_path(operand, top)
-            if builder is None or builder.start_conditions:
-                return None
-            path = None if builder.unsatisfiable else canonical_path(builder.path)
-            if path is None:
-                return TRUE if value.holds("") else FALSE
-            if not path.steps:
-                return value if top or not path.absolute else None
-            if len(path.steps) == 1 and _is_named_attribute(path.steps[0]) and not value.holds(""):
-                return canonical_existence(builder.add_condition(value).path)
-            return First(path, value)
+        case Call(name="string" | "normalize-space" as name, arguments=arguments):
+            argument = arguments[0] if arguments else None
+            if name == "normalize-space":
+                value = _apply(StringFunction(name), value)
+            return _string_test(argument, value, top)
+        case Call(name="translate", arguments=(argument, Literal() as old, Literal() as new)):
+            return _string_test(
+                argument, _apply(StringFunction("translate", (old.value, new.value)), value), top
+            )
+        case LocationPath() | FilterExpression():
+            return _first_test(operand, value, top)
         case _:
             return None
 
 
-def _is_named_attribute(step: Step) -> bool:
-    return step.axis is Axis.ATTRIBUTE and step.test.kind is TestKind.NAME
+def _apply(function: StringFunction, value: Value) -> Value:
+    """Return the value predicate on the function's result."""
+    return replace(value, functions=(function, *value.functions))
+
+
+def _first_test(path: _PathExpression, value: Value, top: bool) -> Condition | None:
+    """Return the value predicate on the first node of a path, or on the empty string."""
+    builder = to_path(path, top)
+    if builder is None:
+        return None
+    empty = truth(value.holds(""))
+    selecting = None if builder.unsatisfiable else canonical_path(builder.path)
+    if selecting is None:
+        return empty
+    if selecting.steps:
+        return builder.guard(first_value(selecting, value), empty, top)
+    return builder.guard(value, empty, top) if top or not selecting.absolute else None
+
+
+def _count_test(path: _PathExpression, op: str, operand: str, top: bool) -> Condition | None:
+    """Return the comparison of the number of nodes that a path selects."""
+    builder = to_path(path, top)
+    if builder is None:
+        return None
+    empty = truth(COMPARISONS[op](0, number(operand)))
+    counted = None if builder.unsatisfiable else canonical_path(builder.path)
+    if counted is None:
+        return empty
+    test = truth(COMPARISONS[op](1, number(operand)))
+    return builder.guard(node_count(counted, op, operand) if counted.steps else test, empty, top)
 
 
 # paths
 
 
-@dataclass(slots=True)
-class PathBuilder:
-    """A mutable path; `start_conditions` are conditions on its start node."""
-
-    absolute: bool
-    at: int
-    start_conditions: list[Condition] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
-    unsatisfiable: bool = False
-
-    @property
-    def path(self) -> Path:
-        """The path without its start conditions."""
-        return Path(self.absolute, tuple(self.steps), self.at)
-
-    def add_condition(self, condition: Condition) -> PathBuilder:
-        """Add a condition on the last nodes, and return the builder."""
-        if self.steps:
-            last = self.steps[-1]
-            self.steps[-1] = replace(last, conditions=(*last.conditions, condition))
-        else:
-            self.start_conditions.append(condition)
-        return self
-
-    def existence(self, top: bool) -> Condition | None:
-        """Return the condition that the path selects a node.
-
-        None if it needs the document's string-value inside a predicate.
-        """
-        if self.unsatisfiable:
-            return FALSE
-        if not self.start_conditions:
-            return canonical_existence(self.path)
-        start = conjunction(self.start_conditions)
-        if self.absolute:
-            rewritten = at_document(start, top=top)
-            if rewritten is None:
-                return None
-            start = rewritten
-        return conjunction([start, canonical_existence(self.path)])
-
-
 def is_nonempty(expression: Expr, top: bool, value: Value | None = None) -> Condition | None:
     """Return the condition that a node-set has a node, or one that passes the value predicate."""
     match expression:
-        case LocationPath():
+        case LocationPath() | FilterExpression(primary=LocationPath() | FilterExpression()):
             builder = to_path(expression, top)
             if builder is None:
                 return None
@@ -308,8 +285,6 @@ def is_nonempty(expression: Expr, top: bool, value: Value | None = None) -> Cond
                     return None
                 conditions.append(condition)
             return disjunction(conditions)
-        case FilterExpression(primary=LocationPath() as start, predicates=(), steps=steps):
-            return is_nonempty(replace(start, steps=(*start.steps, *steps)), top, value)
         case FilterExpression(primary=Union(parts=parts), predicates=(), steps=steps):
             if len(parts) * len(steps) > MAX_STEPS or any(step.predicates for step in steps):
                 return None  # distributed over the parts it would be too large
@@ -326,62 +301,51 @@ def make_absolute(path: LocationPath, top: bool) -> LocationPath:
     return LocationPath(True, (replace(DESCENDANT_OR_SELF_NODE, at=path.at), *path.steps), path.at)
 
 
-def to_path(path: LocationPath, top: bool) -> PathBuilder | None:
+def to_path(path: _PathExpression, top: bool) -> PathBuilder | None:
     """Convert the steps of a path to pattern steps; None if one has no such form."""
-    path = make_absolute(path, top)
-    builder = PathBuilder(path.absolute, path.at)
+    if isinstance(path, FilterExpression):
+        builder = _filter_path(path, top)
+    else:
+        path = make_absolute(path, top)
+        builder = PathBuilder(path.absolute, path.at)
     for step in path.steps:
-        conditions = []
-        if step.predicates:
-            for predicate, movable in split_conjuncts(step):
-                rebased = rebase_to_parent(predicate) if movable else None
-                condition = lower_predicate(predicate if rebased is None else rebased)
-                if condition is None:
-                    return None
-                if rebased is None:
-                    conditions.append(condition)
-                else:
-                    builder.add_condition(condition)
-        if not append_step(builder, step, conditions):
+        conditions = _lower_predicates(step.predicates)
+        if builder is None or conditions is None or not append_step(builder, step, conditions):
             return None
     return builder
 
 
-def append_step(builder: PathBuilder, step: SyntaxStep, conditions: list[Condition]) -> bool:
-    """Append a step to the builder; return False, without a change, if it has no such form."""
-    axis, test = step.axis, step.test
-    at_attribute = bool(builder.steps) and builder.steps[-1].axis is Axis.ATTRIBUTE
-    if at_attribute and axis in _DOWNWARD:
-        if axis is not Axis.DESCENDANT_OR_SELF:
-            builder.unsatisfiable = True
-            return True
-        axis = Axis.SELF  # an attribute's subtree is itself
-    if axis is Axis.PARENT:
-        if not _step_to_parent(builder):
-            return False
-        axis = Axis.SELF
-    if axis is Axis.SELF:
-        if test.kind is not TestKind.NODE:
-            if builder.absolute and not builder.steps:
-                builder.unsatisfiable = True
-            builder.add_condition(Is(test))
-        for condition in conditions:
-            builder.add_condition(fold_positions(condition))
-        return True
-    if axis not in _DOWNWARD:
-        return False
-    if axis is Axis.ATTRIBUTE and test.kind is TestKind.NAME:
-        conditions = [fold_positions(condition) for condition in conditions]
-    elif axis is Axis.ATTRIBUTE and test.kind not in (TestKind.ANY, TestKind.ANY_IN, TestKind.NODE):
+def _filter_path(expression: FilterExpression, top: bool) -> PathBuilder | None:
+    """Convert `(path)[predicate]...` where the path is a single step along a forward axis.
+
+    Then the positions are those of the step: `(//a)[2]` is `/descendant::a[2]`.
+    """
+    if not isinstance(expression.primary, LocationPath | FilterExpression):
+        return None
+    builder = to_path(expression.primary, top)
+    if builder is None or builder.unsatisfiable or not expression.predicates:
+        return builder
+    path = canonical_path(builder.path)
+    if path is None:
         builder.unsatisfiable = True
-    builder.steps.append(Step(axis, test, tuple(conditions), step.at))
-    return True
+        return builder
+    conditions = _lower_predicates(expression.predicates)
+    if conditions is None or len(path.steps) != 1:
+        return None
+    [step] = path.steps
+    if step.axis in REVERSE and step.axis is not Axis.PARENT:
+        return None
+    builder.steps.clear()
+    conditions = [*step.conditions, *conditions]
+    appended = append_step(builder, SyntaxStep(step.axis, step.test, (), step.at), conditions)
+    return builder if appended else None
 
 
-def _step_to_parent(builder: PathBuilder) -> bool:
-    """Apply a parent step: `a/b/..` is `a[b]`; False if the last step may skip levels."""
-    if not builder.steps or builder.steps[-1].axis not in (Axis.CHILD, Axis.ATTRIBUTE):
-        return False
-    last = builder.steps.pop()
-    builder.add_condition(canonical_existence(Path(False, (last,), last.at)))
-    return True
+def _lower_predicates(predicates: tuple[Expr, ...]) -> list[Condition] | None:
+    conditions = []
+    for predicate in predicates:
+        condition = lower_predicate(predicate)
+        if condition is None:
+            return None
+        conditions.append(condition)
+    return conditions

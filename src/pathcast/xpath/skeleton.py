@@ -1,14 +1,12 @@
-"""Skeleton: the strongest tree pattern that an expression is known to imply.
+"""Skeleton: the strongest condition that an expression is known to imply.
 
-libxml2 evaluates an expression outside tree patterns only on documents that match its skeleton. A
+libxml2 evaluates an expression that has no condition only on documents that satisfy its skeleton. A
 skeleton is weaker than its expression: `weaken(e)` holds wherever e does. Negation reverses the
 direction, so there is also `strengthen(e)`, which holds only where e does. `weaken(not(e))` is the
 negation of `strengthen(e)`. The trivial answers are `true()` and `false()`.
 
 These rules make a skeleton strong:
 
-- Steps along other axes are approximated by their possible targets. `/a/b/following-sibling::c`
-  requires `/a/b` and `/a/c`; `preceding::c/d` requires the path before it and `//c/d`.
 - Arithmetic on an empty node-set gives NaN, which compares as false: `a + 1 > 3` requires an `a`.
 - Most string functions of an empty string are empty: `normalize-space(a) = 'x'` requires an `a`.
 """
@@ -21,8 +19,6 @@ from pathcast.xpath.canonical import FALSE, TRUE, conjunction, disjunction, nega
 from pathcast.xpath.functions import XPathType
 from pathcast.xpath.lower import (
     DESCENDANT_OR_SELF_NODE,
-    PathBuilder,
-    append_step,
     is_nonempty,
     lower,
     lower_predicate,
@@ -30,8 +26,8 @@ from pathcast.xpath.lower import (
     to_path,
 )
 from pathcast.xpath.namespaces import XML_NAMESPACE
-from pathcast.xpath.parent_predicates import rebase_to_parent, split_conjuncts, weaken_to_parent
 from pathcast.xpath.parser import MAX_STEPS
+from pathcast.xpath.path_builder import PathBuilder, append_step
 from pathcast.xpath.syntax import (
     Axis,
     Call,
@@ -53,7 +49,6 @@ from pathcast.xpath.tree import Condition
 
 __all__ = ["strengthen", "weaken"]
 
-_SIBLINGS = (Axis.FOLLOWING_SIBLING, Axis.PRECEDING_SIBLING)
 _ANY_LANG_ATTRIBUTE = LocationPath(
     True,
     (
@@ -237,64 +232,31 @@ def _is_position_free(predicate: Expr) -> bool:
 def _weak_path(path: LocationPath, top: bool) -> Condition:
     path = make_absolute(path, top)
     builder = PathBuilder(path.absolute, path.at)
-    conjuncts: list[Condition] = []
     for step in path.steps:
-        on_parent, conditions = _weak_predicates(step)
-        for condition in on_parent:
-            builder.add_condition(condition)
-        if not append_step(builder, step, conditions):
-            conjuncts.append(builder.existence(top) or TRUE)
-            target = _other_axis(builder, step, [c for c in conditions if not c.positional])
-            if target is None:
-                return conjunction(conjuncts)
-            builder = target
-    return conjunction([*conjuncts, builder.existence(top) or TRUE])
+        conditions = _weak_predicates(step)
+        if append_step(builder, step, conditions):
+            continue
+        if not append_step(builder, step, [c for c in conditions if not c.positional]):
+            break  # what follows starts at nodes that no condition describes
+    return builder.existence(top) or TRUE
 
 
-def _other_axis(
-    builder: PathBuilder, step: SyntaxStep, conditions: list[Condition]
-) -> PathBuilder | None:
-    """Return a path to the possible targets of a step along another axis; None if unknown."""
-    if step.axis is Axis.NAMESPACE:
-        return None
-    if step.axis is Axis.ANCESTOR_OR_SELF and step.test.kind is TestKind.NODE:
-        return None  # it may select an attribute, which descendant-or-self does not
-    if step.axis in _SIBLINGS and builder.steps and builder.steps[-1].axis is Axis.CHILD:
-        sibling = replace(builder, steps=builder.steps[:-1])
-        append_step(sibling, replace(step, axis=Axis.CHILD), conditions)
-        return sibling
-    anywhere = PathBuilder(True, step.at)
-    append_step(anywhere, replace(step, axis=Axis.DESCENDANT_OR_SELF), conditions)
-    return anywhere
-
-
-def _weak_predicates(step: SyntaxStep) -> tuple[list[Condition], list[Condition]]:
-    """Return necessary conditions of a step's predicates: on its parent, and on the node.
+def _weak_predicates(step: SyntaxStep) -> list[Condition]:
+    """Return necessary conditions of a step's predicates.
 
     Positions are kept only while all predicates before are exact.
     """
-    on_parent: list[Condition] = []
-    on_node: list[Condition] = []
+    conditions: list[Condition] = []
     exact = True
-    for predicate, movable in split_conjuncts(step):
-        if movable:
-            rebased = rebase_to_parent(predicate)
-            assert rebased is not None
-            on_parent.append(weaken(rebased))
-            continue
-        sibling = weaken_to_parent(predicate) if step.axis is Axis.CHILD else None
-        if sibling is not None:
-            on_parent.append(weaken(sibling))
-            exact = False
-            continue
+    for predicate in step.predicates:
         condition = lower_predicate(predicate)
         lowered = condition is not None
         if condition is None:
             condition = TRUE if type_of(predicate) is XPathType.NUMBER else weaken(predicate)
         if exact or not condition.positional:
-            on_node.append(condition)
+            conditions.append(condition)
         exact = exact and lowered
-    return on_parent, on_node
+    return conditions
 
 
 def _strong_path(path: LocationPath, top: bool) -> Condition:

@@ -98,7 +98,7 @@ def condition_text(condition: Condition, names: QNameFormat = CLARK, *, top: boo
             return _value_text(condition, "string()" if top else ".", "number()" if top else ".")
         case First(path=path, value=value):
             inner = path_text(path, names)
-            if value.kind in (ValueKind.STRING, ValueKind.NUMBER):
+            if value.kind in (ValueKind.STRING, ValueKind.NUMBER) and not value.functions:
                 return _value_text(value, f"string({inner})", f"number({inner})")
             return _value_text(value, inner, inner)
         case Count(path=path, op=op, operand=operand):
@@ -125,6 +125,9 @@ def condition_text(condition: Condition, names: QNameFormat = CLARK, *, top: boo
 
 
 def _value_text(value: Value, string: str, numeric: str) -> str:
+    for function in value.functions:
+        arguments = [string, *map(quote, function.arguments)]
+        string = numeric = f"{function.name}({', '.join(arguments)})"
     match value.kind:
         case ValueKind.NUMBER:
             return f"{numeric} {value.op} {value.operand}"
@@ -151,8 +154,10 @@ def path_text(path: Path, names: QNameFormat = CLARK) -> str:
             text = name
         elif step.axis is Axis.ATTRIBUTE:
             text = f"@{name}"
-        elif step.axis is Axis.DESCENDANT and not step.positional:
+        elif step.axis is Axis.DESCENDANT and not _needs_axis(step, steps[index + 1 :]):
             text, deep = name, True
+        elif step.axis is Axis.PARENT and step.test == _ANY and not step.conditions:
+            text = ".."
         else:
             text = f"{step.axis.value}::{name}"
         first = index == 0 or (deep and index == 1 and steps[0].is_double_slash)
@@ -168,7 +173,31 @@ def path_text(path: Path, names: QNameFormat = CLARK) -> str:
 
 
 def _abbreviates(step: Step) -> bool:
-    return step.axis is Axis.ATTRIBUTE or (step.axis is Axis.CHILD and step.positional)
+    """Whether `//` may stand before a step: it is not part of the step's axis."""
+    if step.axis is Axis.CHILD:
+        return step.positional
+    return step.axis not in (Axis.DESCENDANT, Axis.DESCENDANT_OR_SELF)
+
+
+def _needs_axis(step: Step, rest: tuple[Step, ...]) -> bool:
+    """Whether `//name` is not parsed as this descendant step.
+
+    It has other positions, and conditions on the parent would move to the step before.
+    """
+    to_parent = bool(rest) and rest[0].axis is Axis.PARENT
+    return to_parent or step.positional or any(map(_leads_to_parent, step.conditions))
+
+
+def _leads_to_parent(condition: Condition) -> bool:
+    match condition:
+        case Exists(path=Path(absolute=False, steps=(first, *_))):
+            return first.axis is Axis.PARENT
+        case And(parts=parts) | Or(parts=parts):
+            return any(map(_leads_to_parent, parts))
+        case Not(part=part):
+            return _leads_to_parent(part)
+        case _:
+            return False
 
 
 def _predicate_text(condition: Condition, names: QNameFormat) -> str:

@@ -1,20 +1,25 @@
-"""The tree pattern of a subscription, as frozen values.
+"""The condition of a subscription, as frozen values.
 
-A pattern is one condition that must hold at the document node. Conditions hold at a node:
+A subscription is one condition that must hold at the document node. Conditions hold at a node:
 
     Exists(path)            the path selects a node from here
     First(path, value)      the value predicate holds for the first selected node ('' if none)
     Count(path, op, n)      the number of selected nodes compares to n
-    Value                   a value predicate on this node's string-value
+    Value                   a value predicate on this node's string-value, or on normalize-space()
+                            and translate() of it
     Is(test)                this node passes the node test
     Position(left, op, ..)  the node's position among the nodes that the step selected
     And, Or, Not, Always
 
-Paths have only the four downward axes: child, descendant, descendant-or-self and attribute. `self`
-steps become conditions on the step before. So a pattern can be decided bottom-up over the regions
-of the document, in time linear in its size (times its depth, at worst).
+Paths have every axis but namespace; `self` steps become conditions on the step before. A condition
+can be decided bottom-up over the regions of the document, in time linear in its size (times powers
+of its depth, at worst).
 
-Two patterns are equal when their digests are. A digest is computed once, from the digests of the
+A *tree pattern* is a condition with downward axes alone (child, descendant, descendant-or-self,
+attribute), and without string functions. Indexes, covering and schemas work on tree patterns;
+`downward` computes the tree pattern that a condition implies.
+
+Two conditions are equal when their digests are. A digest is computed once, from the digests of the
 parts, so equality, hashing and sharing never walk a tree. `at` is the position in the subscriber's
 text.
 """
@@ -22,6 +27,7 @@ text.
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
@@ -32,6 +38,10 @@ from pathcast.xpath.syntax import Axis, Test, TestKind
 
 __all__ = [
     "COMPARISONS",
+    "DOWNWARD",
+    "REVERSE",
+    "SIBLINGS",
+    "SIDEWAYS",
     "Always",
     "And",
     "Condition",
@@ -44,8 +54,10 @@ __all__ = [
     "Path",
     "Position",
     "Step",
+    "StringFunction",
     "Value",
     "ValueKind",
+    "is_tree_pattern",
     "steps_of",
     "tests_of",
 ]
@@ -58,6 +70,16 @@ COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+
+DOWNWARD = frozenset({Axis.CHILD, Axis.DESCENDANT, Axis.DESCENDANT_OR_SELF, Axis.ATTRIBUTE})
+SIBLINGS = frozenset({Axis.FOLLOWING_SIBLING, Axis.PRECEDING_SIBLING})
+SIDEWAYS = SIBLINGS | {Axis.FOLLOWING, Axis.PRECEDING, Axis.ANCESTOR, Axis.ANCESTOR_OR_SELF}
+"""The axes outside the subtree that may select many nodes; the parent axis selects one."""
+
+REVERSE = frozenset(
+    {Axis.PRECEDING_SIBLING, Axis.PRECEDING, Axis.ANCESTOR, Axis.ANCESTOR_OR_SELF, Axis.PARENT}
+)
+"""The axes on which positions count backwards in document order."""
 
 
 def _digest(kind: str, *parts: str | _Digested) -> tuple[bytes, int]:
@@ -194,23 +216,56 @@ class ValueKind(Enum):
     LENGTH = "string-length"
 
 
+_SPACES = re.compile("[ \t\r\n]+")
+
+
+@dataclass(frozen=True, slots=True)
+class StringFunction:
+    """A function from string to string with constant arguments: normalize-space or translate."""
+
+    name: str
+    arguments: tuple[str, ...] = ()
+    _translation: dict[int, str | None] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        translation: dict[int, str | None] = {}
+        if self.arguments:
+            replaced, replacements = self.arguments
+            for index, character in enumerate(replaced):  # the first occurrence counts
+                replacement = replacements[index] if index < len(replacements) else None
+                translation.setdefault(ord(character), replacement)
+        object.__setattr__(self, "_translation", translation)
+
+    def __call__(self, text: str) -> str:
+        if self.name == "normalize-space":
+            return _SPACES.sub(" ", text).strip(" ")
+        return text.translate(self._translation)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Value(Condition):
-    """A value predicate; `operand` is a string, or for NUMBER and LENGTH a canonical number."""
+    """A value predicate; `operand` is a string, or for NUMBER and LENGTH a canonical number.
+
+    `functions` transform the string-value first, in their order.
+    """
 
     kind: ValueKind
     op: str
     operand: str
     at: int = 0
+    functions: tuple[StringFunction, ...] = ()
     _number: float = field(init=False, repr=False, default=0.0)
 
     def __post_init__(self) -> None:
         if self.kind in (ValueKind.NUMBER, ValueKind.LENGTH):
             object.__setattr__(self, "_number", number(self.operand))
-        self._set_digest(self.kind.value, self.op, self.operand)
+        functions = [part for f in self.functions for part in (f.name, *f.arguments)]
+        self._set_digest(self.kind.value, self.op, self.operand, *functions)
 
     def holds(self, text: str) -> bool:
         """Whether the predicate is true of a string-value."""
+        for function in self.functions:
+            text = function(text)
         match self.kind:
             case ValueKind.NUMBER:
                 return COMPARISONS[self.op](number(text), self._number)
@@ -317,6 +372,28 @@ class Always(Condition):
 def steps_of(condition: Condition) -> list[Step]:
     """Return all steps inside a condition, outer ones first."""
     return [part for part in _iter_parts(condition) if isinstance(part, Step)]
+
+
+def is_tree_pattern(condition: Condition) -> bool:
+    """Whether a condition has downward axes only, and no string functions."""
+    pending: list[Condition] = [condition]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Exists | Count | First):
+            if isinstance(current, First):
+                pending.append(current.value)
+            for step in current.path.steps:
+                if step.axis not in DOWNWARD:
+                    return False
+                pending += step.conditions
+        elif isinstance(current, Value):
+            if current.functions:
+                return False
+        elif isinstance(current, And | Or):
+            pending += current.parts
+        elif isinstance(current, Not):
+            pending.append(current.part)
+    return True
 
 
 def tests_of(condition: Condition) -> list[Test]:

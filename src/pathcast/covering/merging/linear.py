@@ -52,8 +52,8 @@ def to_steps(pattern: str | Pattern) -> Steps | None:
     Raises SubscriptionError.
     """
     parsed = pattern if isinstance(pattern, Pattern) else parse(pattern)
-    condition = parsed.condition
-    if parsed.residual is not None or not isinstance(condition, Exists):
+    condition = parsed.tree_pattern
+    if not parsed.exact or not isinstance(condition, Exists):
         return None
     if not condition.path.absolute:
         return None

@@ -45,7 +45,7 @@ def examples(narrow: Pattern, variants: Schema, budget: WorkBudget) -> Iterator[
     Raises SearchLimitExceeded, though not for linear paths, and BudgetExceeded.
     """
     solver = _VariantSolver(variants, budget)
-    goal = solver.solve(frozenset([narrow.condition]))
+    goal = solver.solve(frozenset([narrow.tree_pattern]))
     return None if goal is None else _write(solver, goal)
 
 

@@ -272,11 +272,14 @@ class CompiledEngine:
         self._view = None
 
     def _restore_entry(self, saved: SavedPattern) -> PatternEntry:
-        check = None
-        if saved.check is not None:  # rare, and libxml2 has to compile it anyway
-            pattern = parse(saved.text, dict(saved.namespaces))
-            check = self._residuals.admit(pattern, saved.text, allowed=True)
-        return PatternEntry((saved.text, saved.namespaces), list(saved.alternatives), check)
+        key = (saved.text, saved.namespaces)
+        if saved.check is None:
+            return PatternEntry(key, list(saved.alternatives), None)
+        # Rare, and libxml2 has to compile it anyway. It is planned again, because the engine may
+        # decide now what was a residual when it was saved.
+        pattern = parse(saved.text, dict(saved.namespaces))
+        check = self._residuals.admit(pattern, saved.text, allowed=True)
+        return PatternEntry(key, self._encoder.encode_plan(plan(pattern.condition)), check)
 
     # documents
 

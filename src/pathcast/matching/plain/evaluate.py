@@ -9,6 +9,8 @@ search per node.
 Positional conditions are grouped by parent. Only on the descendant axes does a position depend on
 the context node; those are evaluated per context node (`_depends_on_start`), within its region.
 
+Steps along the axes outside the subtree are evaluated by `sideways`.
+
 Steps and paths are memoised by their digests for one document, so a predicate that a thousand
 subscriptions share is evaluated once. Cost per distinct step: O(nodes * depth), and again times
 depth for positions on a descendant axis inside `count()` and `string()`.
@@ -17,11 +19,14 @@ depth for positions on a descendant axis inside `count()` and `string()`.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from itertools import accumulate
 from typing import NamedTuple
 
 from pathcast.documents import ATTRIBUTE, COMMENT, ELEMENT, PI, TEXT, Document
+from pathcast.matching.plain.sideways import SidewaysStep
 from pathcast.xpath.syntax import Axis, Test, TestKind
 from pathcast.xpath.tree import (
+    SIDEWAYS,
     Always,
     And,
     Condition,
@@ -42,21 +47,26 @@ __all__ = ["Evaluator"]
 
 _MAX_RECURSION = 80  # for conditions nested deeper, inner steps are evaluated first
 _KINDS = {TestKind.TEXT: TEXT, TestKind.COMMENT: COMMENT}
+_WITH_DOCUMENT_NODE = frozenset(
+    {Axis.DESCENDANT_OR_SELF, Axis.PARENT, Axis.ANCESTOR, Axis.ANCESTOR_OR_SELF}
+)
 
 
 class _Level(NamedTuple):
     """The nodes that a step may select.
 
     `members` is a set for membership tests: their parents for child and attribute steps, the nodes
-    themselves for positional steps on a descendant axis, else empty.
+    themselves for parent steps and positional steps on a descendant axis, else empty. `sums` are
+    their prefix sums in the order of a sideways step.
     """
 
     nodes: list[int]
     members: set[int]
+    sums: list[int]
 
 
 class Evaluator:
-    """Evaluates conditions on one document. `work` counts the nodes visited."""
+    """Evaluates conditions on one document."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -66,7 +76,14 @@ class Evaluator:
         self._levels: dict[bytes, _Level] = {}
         self._passing: dict[tuple[bool, bool, Test], list[int]] = {}
         self._absolute: dict[bytes, bool] = {}  # conditions with an absolute path, by digest
-        self.work = 0
+        self._sideways: dict[bytes, SidewaysStep] = {}
+        self._sums: dict[bytes, list[int]] = {}  # of counted paths after a sideways step
+        self._visited = 0
+
+    @property
+    def work(self) -> int:
+        """The number of nodes and intervals visited."""
+        return self._visited + sum(step.work for step in self._sideways.values())
 
     def holds(self, condition: Condition) -> bool:
         """Whether the condition holds at the document node."""
@@ -82,7 +99,9 @@ class Evaluator:
         nodes = self._candidates.get(step.digest)
         if nodes is None:
             nodes = self._pass_test(step)
-            if not _depends_on_start(step):
+            if step.axis in SIDEWAYS:
+                nodes = sorted(self._sideways_step(step).nodes)
+            elif not _depends_on_start(step):
                 for condition in step.conditions:
                     if condition.positional:
                         nodes = self._filter_siblings(condition, nodes)
@@ -91,10 +110,16 @@ class Evaluator:
             self._candidates[step.digest] = nodes
         return nodes
 
+    def _sideways_step(self, step: Step) -> SidewaysStep:
+        sideways = self._sideways.get(step.digest)
+        if sideways is None:
+            sideways = SidewaysStep(self._document, step, self._pass_test(step), self.filter)
+            self._sideways[step.digest] = sideways
+        return sideways
+
     def _pass_test(self, step: Step) -> list[int]:
         """Return all nodes that pass the test of a step, memoised."""
-        or_self = step.axis is Axis.DESCENDANT_OR_SELF
-        key = (step.axis is Axis.ATTRIBUTE, or_self, step.test)
+        key = (step.axis is Axis.ATTRIBUTE, step.axis in _WITH_DOCUMENT_NODE, step.test)
         nodes = self._passing.get(key)
         if nodes is None:
             nodes = self._passing[key] = self._scan(step)
@@ -123,7 +148,7 @@ class Evaluator:
                 instructions = document.instructions
                 return [n for n in instructions if not test.name or document.label[n] == test.name]
             case TestKind.NODE:
-                first = 0 if step.axis is Axis.DESCENDANT_OR_SELF else 1
+                first = 0 if step.axis in _WITH_DOCUMENT_NODE else 1
                 kinds = document.kind
                 return [n for n in range(first, len(kinds)) if kinds[n] != ATTRIBUTE]
 
@@ -137,7 +162,7 @@ class Evaluator:
         """Return the nodes at which a condition holds; for positions, `nodes` is the context."""
         if not nodes:
             return nodes
-        self.work += len(nodes)
+        self._visited += len(nodes)
         match condition:
             case Exists(path=path) | Count(path=path) | First(path=path) if path.absolute:
                 return nodes if self._holds_anywhere(condition) else []
@@ -170,12 +195,30 @@ class Evaluator:
             case Is(test=test):
                 return [n for n in nodes if self._is(n, test)]
             case Count(path=path):
-                return [n for n in nodes if condition.holds(len(self.select(path, n)))]
+                return [n for n in nodes if condition.holds(self._count(path, n))]
             case First(path=path, value=value):
                 return [n for n in nodes if value.holds(self._first_string(path, n))]
             case Always(holds=holds):
                 return nodes if holds else []
         raise AssertionError(condition)
+
+    def _count(self, path: Path, node: int) -> int:
+        """Return how many nodes a path selects; a sideways step need not list them.
+
+        The steps after it select disjoint sets from its nodes, so their sizes are added.
+        """
+        first, rest = path.steps[0], path.steps[1:]
+        if first.axis not in SIDEWAYS:
+            return len(self.select(path, node))
+        sideways = self._sideways_step(first)
+        if not rest:
+            return sideways.count(node)
+        sums = self._sums.get(path.digest)
+        if sums is None:
+            tail = Path(False, rest)
+            sizes = (len(self.select(tail, selected)) for selected in sideways.nodes)
+            sums = self._sums[path.digest] = list(accumulate(sizes, initial=0))
+        return sideways.count(node, sums)
 
     def _holds_anywhere(self, condition: Exists | Count | First) -> bool:
         """Whether a condition with an absolute path holds; it does so at every node or none."""
@@ -240,17 +283,25 @@ class Evaluator:
 
     def _level(self, step: Step, nodes: list[int]) -> _Level:
         """Return the nodes that a step may select, indexed for repeated joins."""
-        self.work += len(nodes)
+        self._visited += len(nodes)
         if step.axis in (Axis.CHILD, Axis.ATTRIBUTE):
-            return _Level(nodes, {self._parent[node] for node in nodes})
-        return _Level(nodes, set(nodes) if _depends_on_start(step) else set())
+            return _Level(nodes, {self._parent[node] for node in nodes}, [])
+        if step.axis in SIDEWAYS:
+            return _Level(nodes, set(), self._sideways_step(step).prefix_sums(set(nodes)))
+        per_start = step.axis is Axis.PARENT or _depends_on_start(step)
+        return _Level(nodes, set(nodes) if per_start else set(), [])
 
     def _join(self, step: Step, above: list[int], level: _Level) -> list[int]:
         """Return the nodes of `above` from which the step selects a node of `level`."""
-        self.work += len(above)
+        self._visited += len(above)
         right, below = self._right, level.nodes
         if step.axis in (Axis.CHILD, Axis.ATTRIBUTE):
             return [node for node in above if node in level.members]
+        if step.axis is Axis.PARENT:
+            return [node for node in above if self._parent[node] in level.members]
+        if step.axis in SIDEWAYS:
+            sideways = self._sideways_step(step)
+            return [node for node in above if sideways.reaches(node, level.sums)]
         if _depends_on_start(step):
             targets = level.members
             return [node for node in above if not targets.isdisjoint(self._from(step, node))]
@@ -270,7 +321,7 @@ class Evaluator:
         nodes = self._pass_test(step) if _depends_on_start(step) else self.candidates(step)
         bisect = bisect_left if step.axis is Axis.DESCENDANT_OR_SELF else bisect_right
         inside = nodes[bisect(nodes, start) : bisect_right(nodes, self._right[start])]
-        self.work += len(inside)
+        self._visited += len(inside)
         if step.axis in (Axis.CHILD, Axis.ATTRIBUTE):
             return [node for node in inside if self._parent[node] == start]
         if _depends_on_start(step):
@@ -289,12 +340,19 @@ class Evaluator:
         """Return the nodes that a path selects from a node, in document order."""
         current = [0] if path.absolute else [start]
         for step in path.steps:
+            if step.axis in SIDEWAYS:
+                current = self._sideways_step(step).select(current)
+                continue
+            if step.axis is Axis.PARENT:
+                parents = {self._parent[node] for node in current}
+                current = [node for node in self.candidates(step) if node in parents]
+                continue
             if len(current) > 1 and step.axis in (Axis.CHILD, Axis.ATTRIBUTE):
                 parents = set(current)
                 nodes = self.candidates(step)
                 last = max(self._right[node] for node in current)
                 inside = nodes[bisect_right(nodes, current[0]) : bisect_right(nodes, last)]
-                self.work += len(inside)
+                self._visited += len(inside)
                 current = [node for node in inside if self._parent[node] in parents]
                 continue
             selected: set[int] = set()

@@ -41,7 +41,7 @@ def decide_overlap(
         return True
     try:
         return advertisement.nfa.possible(
-            pattern.condition, WorkBudget() if budget is None else budget
+            pattern.tree_pattern, WorkBudget() if budget is None else budget
         )
     except BudgetExceeded:
         return None

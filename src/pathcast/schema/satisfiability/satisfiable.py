@@ -17,7 +17,8 @@ is None.
   child step, and a position of at most 12.
 * not(): no only for a required attribute, a child that every valid content has, or a value of an
   enumeration.
-* Expressions outside tree patterns: their skeleton decides, so a no is right, and a yes is checked.
+* Expressions outside tree patterns: the tree pattern that they imply decides, so a no is right, and
+  a yes is checked.
 * None beyond a work budget, counted in steps (`pathcast.budget`).
 * None instead of no: a required IDREF without any ID, a required ENTITY without an entity, or
   documents of more than 256 levels. libxml2 accepts no fixed attribute value with & or <, so such a
@@ -106,9 +107,9 @@ def satisfiable(
     try:
         budget.spend(1)
         solver = Solver(schema, budget)
-        goal = solver.solve(frozenset([pattern.condition]))
+        goal = solver.solve(frozenset([pattern.tree_pattern]))
         if goal is None:
-            cause = culprit(pattern.condition, schema, budget)
+            cause = culprit(pattern.tree_pattern, schema, budget)
             return Satisfiability(False, cause.reason, culprit=cause)
         example = _example(pattern, solver, goal)
         if example is None:  # an IDREF may need an ID elsewhere in the document

@@ -1,12 +1,13 @@
 cimport cython
 from libc.stdint cimport int32_t
 
-from pathcast.matching.compiled.core.evaluator.joins cimport StepJoins
+from pathcast.matching.compiled.core.evaluator.sideways cimport SidewaysJoins
 from pathcast.matching.compiled.core.evaluator.program cimport CompiledCondition
+from pathcast.matching.compiled.core.strings cimport TextView
 
 
 @cython.final
-cdef class Evaluation(StepJoins):
+cdef class Evaluation(SidewaysJoins):
     cdef bint evaluate(self, int32_t handle) except -1 nogil
     cdef bint _holds_at_document(self, int32_t number) except -1 nogil
     cdef Py_ssize_t _filter_nodes(
@@ -31,3 +32,5 @@ cdef class Evaluation(StepJoins):
     cdef bint _value_holds(
         self, const CompiledCondition *condition, int32_t node
     ) except -1 nogil
+    cdef int _transform(self, int32_t functions, TextView *text) except -1 nogil
+    cdef TextView _operand(self, int32_t number) noexcept nogil

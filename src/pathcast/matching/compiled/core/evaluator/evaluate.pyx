@@ -20,10 +20,10 @@ True
 cimport cython
 from libc.math cimport NAN
 from libc.stdint cimport int32_t
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy
 
 from pathcast.matching.compiled.core.evaluator.arena cimport ArenaMark, mark, release
-from pathcast.matching.compiled.core.evaluator.joins cimport lookup
+from pathcast.matching.compiled.core.evaluator.joins cimport compare_numbers, lookup
 from pathcast.matching.compiled.core.evaluator.nodes cimport (
     COMMENT_NODE,
     ELEMENT_NODE,
@@ -39,9 +39,12 @@ from pathcast.matching.compiled.core.evaluator.program cimport (
     EXISTS,
     FIRST,
     INSTRUCTION,
+    NO_FUNCTIONS,
     NODE,
+    NORMALIZE_SPACE,
     NOT,
     OR,
+    PARENT,
     POSITION,
     TEXT,
     VALUE_LENGTH,
@@ -52,13 +55,9 @@ from pathcast.matching.compiled.core.evaluator.program cimport (
     NodeStream,
 )
 from pathcast.matching.compiled.core.evaluator.sets cimport NodeSet
-from pathcast.matching.compiled.core.predicates cimport (
-    DIFFERENT,
-    EQUAL,
-    GREATER,
-    LESS,
-    LESS_OR_EQUAL,
-)
+from pathcast.matching.compiled.core.evaluator.string_functions cimport normalize_space, translate
+from pathcast.matching.compiled.core.numbers cimport number_of
+from pathcast.matching.compiled.core.predicates cimport EQUAL
 from pathcast.matching.compiled.core.strings cimport StringTable, TextView
 from pathcast.vectors cimport find, pack_key
 
@@ -71,7 +70,7 @@ cdef extern from "string.h":
 
 
 @cython.final
-cdef class Evaluation(StepJoins):
+cdef class Evaluation(SidewaysJoins):
     """The conditions of a program on one document."""
 
     def holds(self, Py_ssize_t handle):
@@ -148,7 +147,7 @@ cdef class Evaluation(StepJoins):
             if condition.kind == POSITION:
                 left = <double>(count if condition.first else index + 1)
                 right = <double>count if condition.second else condition.number
-                if not _compare(condition.op, left, right):
+                if not compare_numbers(condition.op, left, right):
                     continue
             elif not self._passes_test(nodes[index], condition.first):
                 continue
@@ -233,10 +232,17 @@ cdef class Evaluation(StepJoins):
         cdef Py_ssize_t kept = 0, index
         cdef NodeSet selected
         cdef bint truth
+        cdef int32_t step = self.program.suffixes.at[self.program.lists.at[path.start]]
+        cdef bint counts_sideways = (
+            condition.kind == COUNT and self.program.steps[step].axis > PARENT
+        )
         for index in range(count):
-            self.select(path, nodes[index], &selected)
+            if counts_sideways:  # without a list of the nodes
+                selected.size = self.count_sideways(path, nodes[index])
+            else:
+                self.select(path, nodes[index], &selected)
             if condition.kind == COUNT:
-                truth = _compare(condition.op, <double>selected.size, condition.number)
+                truth = compare_numbers(condition.op, <double>selected.size, condition.number)
             else:
                 truth = self._value_holds(
                     self.program.conditions + condition.second,
@@ -266,21 +272,35 @@ cdef class Evaluation(StepJoins):
         self, const CompiledCondition *condition, int32_t node
     ) except -1 nogil:
         """Return whether a value test holds for a node; -1 is no node, its value is empty."""
-        cdef const StringTable *operands = &self.program.operands
-        cdef Py_ssize_t start = operands.ends.at[condition.first - 1] if condition.first else 0
-        cdef Py_ssize_t size = operands.ends.at[condition.first] - start
-        cdef const char *operand = operands.bytes + start
-        cdef TextView text
+        cdef TextView operand = self._operand(condition.first), text
         cdef bint same
+        if condition.second != NO_FUNCTIONS:
+            text.at = ""
+            text.size = 0
+            if node >= 0:
+                self.nodes.string_value(node, &self.scratch, &text)
+            self._transform(condition.second, &text)
+            if condition.kind == VALUE_NUMBER:
+                return compare_numbers(
+                    condition.op, number_of(text.at, text.size), condition.number
+                )
+            same = text.size >= operand.size and (
+                memcmp(text.at, operand.at, <size_t>operand.size) == 0
+            )
+            if condition.kind == VALUE_STARTS_WITH:
+                return same
+            if condition.kind == VALUE_STRING:
+                return (same and text.size == operand.size) == (condition.op == EQUAL)
+            return _text_holds(condition, &text, &operand)
         if condition.kind == VALUE_STRING or condition.kind == VALUE_STARTS_WITH:
-            same = size == 0
+            same = operand.size == 0
             if node >= 0:
                 same = self.nodes.starts_with(
-                    node, operand, size, condition.kind == VALUE_STRING, &self.scratch
+                    node, operand.at, operand.size, condition.kind == VALUE_STRING, &self.scratch
                 )
             return same == (condition.kind == VALUE_STARTS_WITH or condition.op == EQUAL)
         if condition.kind == VALUE_NUMBER:
-            return _compare(
+            return compare_numbers(
                 condition.op,
                 self.nodes.number_value(node, &self.scratch) if node >= 0 else NAN,
                 condition.number,
@@ -289,11 +309,42 @@ cdef class Evaluation(StepJoins):
         text.size = 0
         if node >= 0:
             self.nodes.string_value(node, &self.scratch, &text)
-        if condition.kind == VALUE_LENGTH:
-            return _compare(condition.op, <double>_count_characters(&text), condition.number)
-        if size == 0:
-            return True
-        return memmem(text.at, <size_t>text.size, operand, <size_t>size) != NULL
+        return _text_holds(condition, &text, &operand)
+
+    cdef int _transform(self, int32_t functions, TextView *text) except -1 nogil:
+        """Apply string functions to a text; the result lies in `scratch`."""
+        cdef const int32_t *function = self.program.lists.at + functions + 1
+        cdef TextView old, new
+        cdef int32_t index
+        for index in range(self.program.lists.at[functions]):
+            if function[2 * index] == NORMALIZE_SPACE:
+                normalize_space(text, &self.scratch)
+            else:
+                old = self._operand(function[2 * index])
+                new = self._operand(function[2 * index + 1])
+                translate(text, &old, &new, &self.scratch)
+        return 0
+
+    cdef TextView _operand(self, int32_t number) noexcept nogil:
+        cdef const StringTable *operands = &self.program.operands
+        cdef Py_ssize_t start = operands.ends.at[number - 1] if number else 0
+        cdef TextView operand
+        operand.at = operands.bytes + start
+        operand.size = operands.ends.at[number] - start
+        return operand
+
+
+cdef bint _text_holds(
+    const CompiledCondition *condition, const TextView *text, const TextView *operand
+) noexcept nogil:
+    """Return whether a test of length or of a part holds for a text."""
+    if condition.kind == VALUE_LENGTH:
+        return compare_numbers(
+            condition.op, <double>_count_characters(text), condition.number
+        )
+    if operand.size == 0:
+        return True
+    return memmem(text.at, <size_t>text.size, operand.at, <size_t>operand.size) != NULL
 
 
 cdef Py_ssize_t _keep_members(
@@ -310,18 +361,6 @@ cdef Py_ssize_t _keep_members(
             nodes[kept] = nodes[index]
             kept += 1
     return kept
-
-
-cdef inline bint _compare(int op, double left, double right) noexcept nogil:
-    if op == EQUAL:
-        return left == right
-    if op == DIFFERENT:
-        return left != right
-    if op == LESS:
-        return left < right
-    if op == LESS_OR_EQUAL:
-        return left <= right
-    return left > right if op == GREATER else left >= right
 
 
 cdef Py_ssize_t _count_characters(const TextView *text) noexcept nogil:

@@ -10,12 +10,31 @@ from pathcast.matching.compiled.core.evaluator.program cimport (
     ProgramArrays,
 )
 from pathcast.matching.compiled.core.evaluator.sets cimport NodeMembers, NodeSet
+from pathcast.matching.compiled.core.predicates cimport (
+    DIFFERENT,
+    EQUAL,
+    GREATER,
+    LESS,
+    LESS_OR_EQUAL,
+)
 
 
 cdef enum:
     PAGE_BITS = 6
     PAGE_SIZE = 64
     PAGE_MASK = 63
+
+
+cdef inline bint compare_numbers(int op, double left, double right) noexcept nogil:
+    if op == EQUAL:
+        return left == right
+    if op == DIFFERENT:
+        return left != right
+    if op == LESS:
+        return left < right
+    if op == LESS_OR_EQUAL:
+        return left <= right
+    return left > right if op == GREATER else left >= right
 
 
 # A sparse array of pointers by number; pages are allocated on first use.
@@ -29,10 +48,12 @@ cdef inline void *lookup(const PagedMemo *memo, int32_t number) noexcept nogil:
 
 
 # The nodes of one step of a path from which its remaining steps select something. `members` holds
-# their parents (child and attribute axes) or the nodes themselves.
+# their parents (child and attribute axes) or the nodes themselves, `sums` their prefix sums in the
+# order of a sideways step.
 cdef struct PathLevel:
     NodeSet nodes
     NodeMembers members
+    int32_t *sums
 
 
 cdef class StepJoins:
@@ -80,12 +101,27 @@ cdef class StepJoins:
     cdef Py_ssize_t _join(
         self, int32_t number, int32_t *nodes, Py_ssize_t count, const PathLevel *level
     ) except -1 nogil
+    cdef const NodeSet *sideways_candidates(self, int32_t number) except NULL nogil
+    cdef int prepare_sideways(self, int32_t number, PathLevel *level) except -1 nogil
+    cdef bint reaches_sideways(
+        self, int32_t number, int32_t start, const PathLevel *level
+    ) except -1 nogil
+    cdef Py_ssize_t count_sideways(
+        self, const CompiledPath *path, int32_t start
+    ) except -1 nogil
+    cdef int select_sideways(
+        self, int32_t number, const NodeSet *starts, NodeSet *result
+    ) except -1 nogil
+
     cdef int select(
         self, const CompiledPath *path, int32_t start, NodeSet *result
     ) except -1 nogil
     cdef int _select_from(self, int32_t number, int32_t start, NodeSet *result) except -1 nogil
     cdef int _select_from_attribute(
         self, const CompiledStep *step, int32_t attribute, NodeSet *result
+    ) except -1 nogil
+    cdef int _select_parents(
+        self, int32_t number, const NodeSet *starts, NodeSet *result
     ) except -1 nogil
     cdef int _select_children(
         self, int32_t number, const NodeSet *parents, NodeSet *result

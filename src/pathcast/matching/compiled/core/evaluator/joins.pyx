@@ -1,8 +1,9 @@
 """Structural joins on one document: the nodes that steps and paths select, by region codes.
 
 The joins of `pathcast.matching.plain.evaluate`, on numbered nodes and compiled paths. Results of
-streams, steps and path suffixes are memoized by number until the document is done. `Evaluation`
-implements `filter`, through which steps test their conditions.
+streams, steps and path suffixes are memoized by number until the document is done. `SidewaysJoins`
+implements the steps outside the subtree, and `Evaluation` implements `filter`, through which steps
+test their conditions.
 
 Filters work in place; copy a shared list first. Temporary lists form a stack in `scratch`: the
 caller takes a mark, and releases to it once it has its result.
@@ -39,6 +40,7 @@ from pathcast.matching.compiled.core.evaluator.program cimport (
     INSTRUCTION,
     NAME,
     NODE,
+    PARENT,
     TEXT,
     ConditionProgram,
     NodeStream,
@@ -123,6 +125,8 @@ cdef class StepJoins:
         cdef ArenaMark before
         if result != NULL:
             return result
+        if step.axis > PARENT:
+            return self.sideways_candidates(number)
         result = self.nodes_passing(step.stream)
         if step.count and not step.per_context and result.size:
             before = mark(&self.scratch)
@@ -202,6 +206,41 @@ cdef class StepJoins:
         """Keep the nodes at which a condition holds; for position(), the nodes are its context."""
         with gil:
             raise NotImplementedError
+
+    # sideways steps; number: of a step
+
+    cdef const NodeSet *sideways_candidates(self, int32_t number) except NULL nogil:
+        """Return the nodes that pass all conditions but those on positions."""
+        with gil:
+            raise NotImplementedError
+
+    cdef int prepare_sideways(self, int32_t number, PathLevel *level) except -1 nogil:
+        """Compute the prefix sums of a level."""
+        with gil:
+            raise NotImplementedError
+
+    cdef bint reaches_sideways(
+        self, int32_t number, int32_t start, const PathLevel *level
+    ) except -1 nogil:
+        """Return whether the step selects a node of its level from a start."""
+        with gil:
+            raise NotImplementedError
+
+    cdef Py_ssize_t count_sideways(
+        self, const CompiledPath *path, int32_t start
+    ) except -1 nogil:
+        """Return how many nodes a path selects from a start, by a sideways step first."""
+        with gil:
+            raise NotImplementedError
+
+    cdef int select_sideways(
+        self, int32_t number, const NodeSet *starts, NodeSet *result
+    ) except -1 nogil:
+        """Write the nodes that the step selects from several starts to `result`."""
+        with gil:
+            raise NotImplementedError
+
+    # positions among siblings
 
     cdef Py_ssize_t filter_by_position(
         self, int32_t condition, int32_t *nodes, Py_ssize_t count
@@ -338,10 +377,12 @@ cdef class StepJoins:
             init_members(&level.members, &self.arena, count, self.nodes.size)
             for index in range(count):
                 add_member(&level.members, self.at[nodes[index]].parent)
-        elif step.per_context:
+        elif step.per_context or step.axis == PARENT:
             init_members(&level.members, &self.arena, count, self.nodes.size)
             for index in range(count):
                 add_member(&level.members, nodes[index])
+        elif step.axis > PARENT:
+            self.prepare_sideways(<int32_t>(step - self.program.steps), level)
         return level
 
     cdef Py_ssize_t _join(
@@ -350,7 +391,7 @@ cdef class StepJoins:
         """Keep the nodes from which a step reaches a node of its level."""
         cdef const CompiledStep *step = self.program.steps + number
         cdef Py_ssize_t kept = 0, index, place
-        cdef int32_t node
+        cdef int32_t node, parent
         cdef bint reaches
         cdef NodeSet selected
         cdef ArenaMark before
@@ -370,6 +411,11 @@ cdef class StepJoins:
                         reaches = True
                         break
                 release(&self.scratch, before)
+            elif step.axis == PARENT:
+                parent = self.at[node].parent
+                reaches = parent >= 0 and has_member(&level.members, parent)
+            elif step.axis > PARENT:
+                reaches = self.reaches_sideways(number, node, level)
             else:
                 place = bisect_right(&level.nodes, node - (step.axis == DESCENDANT_OR_SELF))
                 reaches = (
@@ -397,7 +443,11 @@ cdef class StepJoins:
             number = self.program.suffixes.at[self.program.lists.at[path.start + index]]
             step = self.program.steps + number
             current = result[0]
-            if current.size == 1:
+            if step.axis > PARENT:
+                self.select_sideways(number, &current, result)
+            elif step.axis == PARENT:
+                self._select_parents(number, &current, result)
+            elif current.size == 1:
                 self._select_from(number, current.at[0], result)
             elif step.axis == CHILD or step.axis == ATTRIBUTE:
                 self._select_children(number, &current, result)
@@ -448,6 +498,24 @@ cdef class StepJoins:
             result.size = self.filter(
                 self.program.lists.at[step.start + index], result.at, result.size
             )
+        return 0
+
+    cdef int _select_parents(
+        self, int32_t number, const NodeSet *starts, NodeSet *result
+    ) except -1 nogil:
+        cdef const NodeSet *nodes = self.candidates(number)
+        cdef Py_ssize_t index, place
+        cdef int32_t parent
+        result.at = <int32_t *>allocate(&self.scratch, <size_t>starts.size * sizeof(int32_t))
+        result.size = 0
+        self.work += starts.size
+        for index in range(starts.size):
+            parent = self.at[starts.at[index]].parent
+            place = bisect_right(nodes, parent)
+            if place and nodes.at[place - 1] == parent:
+                result.at[result.size] = parent
+                result.size += 1
+        result.size = _sort_unique(result.at, result.size)
         return 0
 
     cdef int _select_children(

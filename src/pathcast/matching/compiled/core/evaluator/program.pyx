@@ -64,7 +64,15 @@ cdef dict _AXIS_CODES = {
     syntax.Axis.ATTRIBUTE: ATTRIBUTE,
     syntax.Axis.DESCENDANT: DESCENDANT,
     syntax.Axis.DESCENDANT_OR_SELF: DESCENDANT_OR_SELF,
+    syntax.Axis.PARENT: PARENT,
+    syntax.Axis.FOLLOWING_SIBLING: FOLLOWING_SIBLING,
+    syntax.Axis.PRECEDING_SIBLING: PRECEDING_SIBLING,
+    syntax.Axis.FOLLOWING: FOLLOWING,
+    syntax.Axis.PRECEDING: PRECEDING,
+    syntax.Axis.ANCESTOR: ANCESTOR,
+    syntax.Axis.ANCESTOR_OR_SELF: ANCESTOR_OR_SELF,
 }
+cdef tuple _WITH_DOCUMENT_NODE = (DESCENDANT_OR_SELF, PARENT, ANCESTOR, ANCESTOR_OR_SELF)
 cdef dict _TEST_CODES = {
     syntax.TestKind.NAME: NAME,
     syntax.TestKind.ANY: ANY,
@@ -245,6 +253,23 @@ cdef class ConditionProgram:
         compiled.first = _intern(&self.program.operands, operand)
         if compiled.kind == VALUE_NUMBER or compiled.kind == VALUE_LENGTH:
             compiled.number = _parse_number(value.operand)
+        compiled.second = NO_FUNCTIONS
+        if value.functions:
+            compiled.second = <int32_t>self.program.lists.size
+            push(&self.program.lists, <int32_t>len(value.functions))
+            for function in value.functions:
+                self._list_function(function)
+        return 0
+
+    cdef int _list_function(self, object function) except -1:
+        """Append a string function to `lists`, as the numbers of two operands."""
+        cdef int32_t old = NORMALIZE_SPACE, new = 0
+        if function.arguments:
+            replaced, replacements = function.arguments
+            old = _intern(&self.program.operands, replaced.encode("utf-8", "surrogatepass"))
+            new = _intern(&self.program.operands, replacements.encode("utf-8", "surrogatepass"))
+        push(&self.program.lists, old)
+        push(&self.program.lists, new)
         return 0
 
     # paths and steps
@@ -300,11 +325,13 @@ cdef class ConditionProgram:
             return number
         compiled.axis = _AXIS_CODES[step.axis]
         compiled.stream = self._stream(
-            step.test, compiled.axis == ATTRIBUTE, compiled.axis == DESCENDANT_OR_SELF
+            step.test, compiled.axis == ATTRIBUTE, compiled.axis in _WITH_DOCUMENT_NODE
         )
         compiled.start = self._list_conditions(step.conditions)
         compiled.count = len(step.conditions)
-        compiled.per_context = step.positional and compiled.axis >= DESCENDANT
+        compiled.per_context = (
+            step.positional and DESCENDANT <= compiled.axis <= DESCENDANT_OR_SELF
+        )
         if program.step_digests.ends.size == program.step_capacity:
             grow(
                 <void **>&program.steps,
