@@ -36,7 +36,7 @@ cdef class PatternReader(PatternArena):
     cdef bint _take(self, unsigned char byte) noexcept
     cdef bint _take_word(self, const char *word, Py_ssize_t size) noexcept
     cdef Operand _read_or(self) except *
-    cdef Operand _read_and(self) except *
+    cdef Operand _read_chain(self, int32_t kind) except *
     cdef Operand _read_comparison(self) except *
     cdef int32_t _comparison_operator(self) noexcept
     cdef Operand _compare(self, Operand left, int32_t op, Operand right) except *

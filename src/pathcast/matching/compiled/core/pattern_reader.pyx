@@ -169,50 +169,29 @@ cdef class PatternReader(PatternArena):
     # expressions, lowest precedence first
 
     cdef Operand _read_or(self) except *:
-        cdef Py_ssize_t mark = self.stack.size
-        cdef Operand operand = self._read_and()
-        cdef int32_t condition
-        if operand.kind == UNSUPPORTED or not self._take_word(b"or", 2):
-            return operand
-        while True:
-            condition = self._truth(operand)
-            if condition < 0:
-                return no_operand()
-            push(&self.stack, condition)
-            if operand.kind == UNSUPPORTED:
-                return operand
-            operand = self._read_and()
-            if operand.kind == UNSUPPORTED:
-                return operand
-            if not self._take_word(b"or", 2):
-                break
-        condition = self._truth(operand)
-        if condition < 0:
-            return no_operand()
-        push(&self.stack, condition)
-        return Operand(BOOLEAN, self.connect(OR_CONDITION, mark), 0, 0)
+        return self._read_chain(OR_CONDITION)
 
-    cdef Operand _read_and(self) except *:
+    cdef Operand _read_chain(self, int32_t kind) except *:
+        """Read operands that `or` joins, each of them operands that `and` joins."""
         cdef Py_ssize_t mark = self.stack.size
-        cdef Operand operand = self._read_comparison()
+        cdef bint first = True, another = True
+        cdef Operand operand
         cdef int32_t condition
-        if operand.kind == UNSUPPORTED or not self._take_word(b"and", 3):
-            return operand
-        while True:
+        while another:
+            if kind == OR_CONDITION:
+                operand = self._read_chain(AND_CONDITION)
+                another = self._take_word(b"or", 2)
+            else:
+                operand = self._read_comparison()
+                another = self._take_word(b"and", 3)
+            if operand.kind == UNSUPPORTED or (first and not another):
+                return operand
             condition = self._truth(operand)
             if condition < 0:
                 return no_operand()
             push(&self.stack, condition)
-            operand = self._read_comparison()
-            if operand.kind == UNSUPPORTED:
-                return operand
-            if not self._take_word(b"and", 3):
-                break
-        condition = self._truth(operand)
-        if condition < 0:
-            return no_operand()
-        push(&self.stack, condition)
-        return Operand(BOOLEAN, self.connect(AND_CONDITION, mark), 0, 0)
+            first = False
+        return Operand(BOOLEAN, self.connect(kind, mark), 0, 0)
 
     cdef Operand _read_comparison(self) except *:
         cdef Operand left = self._read_operand(), right
