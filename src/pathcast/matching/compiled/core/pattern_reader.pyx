@@ -29,7 +29,6 @@ from pathcast.matching.compiled.core.labels cimport (
     NODE,
     QUALIFIED_NAME_KEY,
     TEXT,
-    Vocabulary,
 )
 from pathcast.matching.compiled.core.pattern_arena cimport (
     AND_CONDITION,
@@ -48,7 +47,6 @@ from pathcast.matching.compiled.core.pattern_arena cimport (
     STRING_VALUE,
     VALUE_CONDITION,
     ArenaCondition,
-    ArenaPath,
     PatternArena,
     write_chars,
 )
