@@ -363,7 +363,7 @@ def test_the_exactness_gap_agrees_with_exact_containment(texts: list[str]) -> No
 @given(expressions)
 def test_simple_twigs_equal_those_of_the_general_way(text: str) -> None:
     for pattern in parse_distinct([text]):
-        if pattern.residual is None:
+        if pattern.exact:
             general = [Twig.of(top) for top in _expand_or_nothing(pattern)]
             simple = to_twigs(pattern)
             if general:
@@ -376,7 +376,7 @@ def test_simple_twigs_equal_those_of_the_general_way(text: str) -> None:
 
 def _expand_or_nothing(pattern: Pattern) -> list[TwigNode]:
     try:
-        return expand_alternatives(pattern.condition, WorkBudget())
+        return expand_alternatives(pattern.tree_pattern, WorkBudget())
     except NotExpandable:
         return []
 

@@ -62,7 +62,7 @@ class NotExpandable(Exception):
 def expand_alternatives(
     condition: Condition, budget: WorkBudget, start: NameLabel = ROOT
 ) -> list[TwigNode]:
-    """Return the alternatives of a condition at the document node, or at a node with a label.
+    """Return the alternatives of a tree pattern at the document node, or at a node with a label.
 
     Raises NotExpandable and BudgetExceeded.
     """
