@@ -38,7 +38,7 @@ from pathcast.documents.exact_counts import check_counts
 from pathcast.documents.limits import MAX_DOCTYPE_BYTES, Limits
 from pathcast.errors import DocumentError
 
-__all__ = ["PrecheckResult", "precheck"]
+__all__ = ["PrecheckResult", "attributes_within_limit", "is_small_and_plain", "precheck"]
 
 _HARMLESS_BYTES: Final = 64 * 1024  # the tree of a document this small fits in memory
 _MIN_ELEMENT_BYTES: Final = 4  # <a/>
@@ -67,6 +67,10 @@ _DOCTYPE = re.compile(
 )
 
 
+# The byte after the first `<` if it starts no element, or if the document is in wide characters.
+_NOT_A_NAME: Final = b"?!\0"
+
+
 class PrecheckResult(NamedTuple):
     """The document in countable bytes, and facts that spare later checks."""
 
@@ -77,6 +81,26 @@ class PrecheckResult(NamedTuple):
     """The total of attributes and namespace declarations is within the limit for one element."""
     every_attribute_has_equals: bool = False
     """Each attribute or namespace declaration has a `=` of its own in the document's bytes."""
+
+
+def is_small_and_plain(octets: bytes, limits: Limits) -> bool:
+    """Return whether a document is harmless, and starts with its root element, in UTF-8.
+
+    If the caller counts on the tree, there is nothing to check before it. Most documents of a feed
+    are like this.
+    """
+    return (
+        1 < len(octets) <= _HARMLESS_BYTES
+        and len(octets) <= limits.size
+        and octets[0] == 0x3C  # <
+        and octets[1] not in _NOT_A_NAME
+    )
+
+
+def attributes_within_limit(octets: bytes, limits: Limits) -> bool:
+    """Return whether a document is too short to exceed a limit on attributes."""
+    count = len(octets) // _MIN_ATTRIBUTE_BYTES
+    return count <= limits.attributes and count <= limits.attributes_total
 
 
 def precheck(
@@ -96,10 +120,8 @@ def precheck(
         and len(octets) <= _HARMLESS_BYTES
         and (_BARE.match(octets) or b"<!DOCTYPE" not in octets)
     ):
-        max_attributes = min(limits.attributes, limits.attributes_total)
-        return PrecheckResult(
-            text, False, len(octets) // _MIN_ATTRIBUTE_BYTES <= max_attributes, not text.recoded
-        )
+        within_limit = attributes_within_limit(octets, limits)
+        return PrecheckResult(text, False, within_limit, not text.recoded)
     elements = octets.count(b"<")
     attributes = equals_signs = octets.count(b"=")
     tag_cuts: list[int] | None = None

@@ -37,11 +37,12 @@ from pathcast.documents.encoding import to_octets
 from pathcast.documents.limits import Limits
 from pathcast.documents.numbering import number_nodes
 from pathcast.documents.parse_errors import document_error
-from pathcast.documents.precheck import precheck
+from pathcast.documents.precheck import attributes_within_limit, is_small_and_plain, precheck
 
 __all__ = ["ParsedTree", "new_parser", "parse", "parse_tree"]
 
 _DEFAULT_LIMITS = Limits()
+_DOCUMENT_TYPES = (bytes, bytearray, memoryview, str)
 
 
 class _Parsers(local):
@@ -78,29 +79,36 @@ def parse_tree(
 
     If the tree exceeds a limit, `parse` raises the error with its line.
     """
+    if type(body) is bytes and is_small_and_plain(body, limits):
+        return ParsedTree(_parse_octets(body, body), attributes_within_limit(body, limits), True)
     return _parse(body, limits, limits_checked_by_caller=True)
 
 
 def _parse(
     body: bytes | bytearray | memoryview | str, limits: Limits, *, limits_checked_by_caller: bool
 ) -> ParsedTree:
-    if not isinstance(body, bytes | bytearray | memoryview | str):
+    if not isinstance(body, _DOCUMENT_TYPES):
         raise TypeError(f"a document is bytes or str, not {type(body).__name__}")
     octets = to_octets(body if isinstance(body, str) else bytes(body))
     prechecked = precheck(octets, limits, limits_checked_by_caller=limits_checked_by_caller)
-    idle = _parsers.idle
-    parser = idle.pop() if idle else new_parser()
-    try:
-        root = etree.fromstring(octets, parser)
-    except etree.XMLSyntaxError as error:
-        raise document_error(error, prechecked.text.octets) from None
-    finally:
-        idle.append(parser)
+    root = _parse_octets(octets, prechecked.text.octets)
     if prechecked.has_doctype:
         root.getroottree().docinfo.clear()
     return ParsedTree(
         root, prechecked.attributes_within_limit, prechecked.every_attribute_has_equals
     )
+
+
+def _parse_octets(octets: bytes, countable: bytes) -> etree._Element:
+    """Return the root of the tree; errors are located in the countable bytes."""
+    idle = _parsers.idle
+    parser = idle.pop() if idle else new_parser()
+    try:
+        return etree.fromstring(octets, parser)
+    except etree.XMLSyntaxError as error:
+        raise document_error(error, countable) from None
+    finally:
+        idle.append(parser)
 
 
 def new_parser() -> etree.XMLParser:

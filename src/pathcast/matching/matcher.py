@@ -271,7 +271,7 @@ class Matcher:
 
         The encoding that a str declares is ignored: it is decoded already.
         """
-        return self._engine.match(to_octets(body))
+        return self._engine.match(body if type(body) is bytes else to_octets(body))
 
     def match_hops(self, body: bytes | str) -> Hops:
         """Return only the hops of the subscriptions that a document matches; raise DocumentError.

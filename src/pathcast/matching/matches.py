@@ -31,7 +31,7 @@ class Matches:
     bulk processing. `errors` maps the ids of undecided subscriptions to the reason.
     """
 
-    __slots__ = ("_ids", "errors", "numbers")
+    __slots__ = ("_ids", "_numbers", "errors")
 
     def __init__(
         self,
@@ -41,15 +41,20 @@ class Matches:
     ) -> None:
         """`ids` are those of all subscriptions, by number."""
         self._ids = ids
-        self.numbers = memoryview(numbers).toreadonly()
+        self._numbers = numbers
         self.errors = errors
+
+    @property
+    def numbers(self) -> memoryview:
+        """The internal numbers of the subscriptions, read-only."""
+        return memoryview(self._numbers).toreadonly()
 
     def __iter__(self) -> Iterator[Id]:
         ids = self._ids
-        return iter([ids[number] for number in self.numbers])
+        return iter([ids[number] for number in self._numbers])
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return len(self._numbers)
 
     def __contains__(self, id: object) -> bool:
         if isinstance(id, bool):

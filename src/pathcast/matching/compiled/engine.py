@@ -56,6 +56,7 @@ from pathcast.xpath.tree import Condition
 __all__ = ["CompiledEngine"]
 
 _VERSION_MASK: Final = 0xFFFFFFFF  # versions wrap; even ones stay even
+_NO_ERRORS: Mapping[Id, EvaluationError] = {}
 
 
 class CompiledEngine:
@@ -319,10 +320,17 @@ class CompiledEngine:
         except IndexError:
             context = MatchContext()
             self._contexts.append(context)
-        errors: Mapping[Id, EvaluationError] = {}
+        errors = _NO_ERRORS
         try:
-            context.open(parsed.root, self._needs_attribute_count(parsed, body))
-            self._check_limits(context, body)
+            count_attributes = not parsed.attributes_within_limit and self._may_exceed_attributes(
+                parsed, body
+            )
+            context.open(parsed.root, count_attributes)
+            limits = self._limits
+            if context.nodes.exceeds(
+                limits.depth, limits.elements, limits.attributes, limits.attributes_total
+            ):
+                parse_document(body, limits)  # raises DocumentError with the position
             alive, version = view.alive, self._version_of(view)
             pending = context.match(view.nfas, alive, version, hops, view.recent)
             if pending:
@@ -347,23 +355,10 @@ class CompiledEngine:
             return version
         return next(self._one_time_versions) & _VERSION_MASK
 
-    def _needs_attribute_count(self, parsed: ParsedTree, body: bytes) -> bool:
+    def _may_exceed_attributes(self, parsed: ParsedTree, body: bytes) -> bool:
         """Return whether the document may exceed a limit on attributes."""
-        if parsed.attributes_within_limit:
-            return False
         limit = min(self._limits.attributes, self._limits.attributes_total)
         return not parsed.every_attribute_has_equals or count_byte(body, ord("=")) > limit
-
-    def _check_limits(self, context: MatchContext, body: bytes) -> None:
-        """Raise DocumentError if a limit is exceeded; the plain parser finds the position."""
-        limits, nodes = self._limits, context.nodes
-        if (
-            nodes.depth > limits.depth
-            or nodes.counted > limits.elements
-            or nodes.most_attributes > limits.attributes
-            or nodes.attributes > limits.attributes_total
-        ):
-            parse_document(body, limits)
 
     def _decide(
         self,

@@ -67,6 +67,17 @@ cdef class NodeTable:
         self.root = None
         self.size = 0
 
+    def exceeds(
+        self, int depth, Py_ssize_t elements, Py_ssize_t attributes, Py_ssize_t attributes_total
+    ):
+        """Return whether the document exceeds a limit, see `Limits`."""
+        return (
+            self.depth > depth
+            or self.counted > elements
+            or self.most_attributes > attributes
+            or self.attributes > attributes_total
+        )
+
     def longest_sibling_run(self):
         """Return the length of the longest run of adjacent siblings that are no elements."""
         cdef tree.xmlNode *node
