@@ -1,3 +1,4 @@
+cimport cython
 from libc.stdint cimport int32_t, uint64_t
 
 from pathcast.matching.compiled.core.labels cimport LinearPaths
@@ -7,6 +8,7 @@ from pathcast.matching.compiled.core.node_table cimport NodeTable
 from pathcast.vectors cimport IntMap, IntVector
 
 
+@cython.final
 cdef class BitParallelPaths:
     cdef NameTable names
     cdef IntMap rows  # name or namespace -> row of `passes`
@@ -32,6 +34,7 @@ cdef class BitParallelPaths:
     cdef void _merge_row(self, int32_t row, int32_t other) noexcept nogil
 
 
+@cython.final
 cdef class BitParallelTraversal:
     cdef NameCache name_cache
     cdef BitParallelPaths paths

@@ -1,8 +1,10 @@
+cimport cython
 from libc.stdint cimport int32_t, uint32_t
 
 from pathcast.vectors cimport IntMap, IntVector
 
 
+@cython.final
 cdef class KeywordIndex:
     cdef readonly int32_t count  # keywords
     cdef IntVector labels  # keyword -> the label of its edge

@@ -1,3 +1,4 @@
+cimport cython
 from libc.stdint cimport int32_t
 
 from pathcast.vectors cimport IntVector
@@ -33,6 +34,7 @@ cdef enum:
     QUALIFIED_NAME_KEY = 4
 
 
+@cython.final
 cdef class Vocabulary:
     cdef readonly dict codes
     cdef readonly list keys
@@ -43,6 +45,7 @@ cdef class Vocabulary:
     cdef int32_t intern(self, str key) except -1
 
 
+@cython.final
 cdef class LinearPaths:
     cdef readonly Vocabulary vocabulary
     cdef IntVector labels

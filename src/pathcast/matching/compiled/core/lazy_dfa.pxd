@@ -1,3 +1,4 @@
+cimport cython
 from libc.stdint cimport int32_t, uint64_t
 
 from pathcast.matching.compiled.core.nfa cimport CompiledNfa
@@ -15,6 +16,7 @@ cdef struct Watermark:
     Py_ssize_t set_ints
 
 
+@cython.final
 cdef class LazyDfa:
     cdef readonly CompiledNfa nfa
     cdef readonly PathTable paths

@@ -1,13 +1,15 @@
+cimport cython
 from libc.stdint cimport int32_t, uint64_t
 from lxml.includes cimport tree
 
 from pathcast.matching.compiled.core.bit_parallel cimport BitParallelTraversal
 from pathcast.matching.compiled.core.node_table cimport NodeTable
 from pathcast.matching.compiled.core.traversal cimport Traversal
-from pathcast.matching.compiled.core.twigs cimport TwigIndex, TwigPlan
+from pathcast.matching.compiled.core.twigs cimport TriggerGroup, TwigIndex, TwigPlan
 from pathcast.vectors cimport IntVector
 
 
+@cython.final
 cdef class MatchContext:
     cdef readonly NodeTable nodes
     cdef readonly Py_ssize_t limit
@@ -39,6 +41,15 @@ cdef class MatchContext:
     cdef int _check_name_dictionary(self) except -1
     cdef int _match_twigs(self, Py_ssize_t index, const uint64_t *alive) except -1
     cdef TwigIndex _twigs_of(self, Py_ssize_t index, int32_t entry)
+    cdef int _match_group(
+        self,
+        int32_t index,
+        int32_t leaf,
+        const TriggerGroup *group,
+        Traversal traversal,
+        TwigIndex twigs,
+        const uint64_t *alive,
+    ) except -1 nogil
     cdef int _decide(
         self,
         int32_t index,

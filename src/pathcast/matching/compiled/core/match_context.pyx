@@ -27,13 +27,16 @@ from lxml import etree
 from pathcast.matching.compiled.core.bit_parallel cimport BitParallelTraversal
 from pathcast.matching.compiled.core.nfa cimport CompiledNfa
 from pathcast.matching.compiled.core.node_table cimport NodeTable
-from pathcast.matching.compiled.core.traversal cimport Traversal
+from pathcast.matching.compiled.core.predicates cimport span_passes
+from pathcast.matching.compiled.core.traversal cimport RankSpan, Traversal
 from pathcast.matching.compiled.core.twig_join cimport TwigJoin
 from pathcast.matching.compiled.core.twigs cimport (
+    ANY_VALUE,
     MANY_BRANCH_POINTS,
+    NO_TWIG,
+    TriggerGroup,
     TwigIndex,
     TwigPlan,
-    all_leaves_hit,
 )
 from pathcast.vectors cimport free_vector, has_bit, push
 
@@ -41,6 +44,10 @@ cetree.import_lxml__etree()
 
 cdef extern from *:
     int __builtin_ctzll(unsigned long long) noexcept nogil
+    void __builtin_prefetch(const void *) noexcept nogil
+
+cdef enum:
+    _PREFETCH_DISTANCE = 4  # joins
 
 cdef array.array _NO_NUMBERS = array.array("i", [])
 
@@ -338,7 +345,7 @@ cdef class MatchContext:
         cdef Traversal traversal = <Traversal>self._traversals[index]
         cdef TwigJoin join = <TwigJoin>self._joins[index]
         cdef TwigIndex twigs = traversal.nfa.twigs
-        cdef int32_t word, leaf, plan
+        cdef int32_t word, leaf, group, plan
         cdef uint64_t bits
         cdef Py_ssize_t at
         with nogil:
@@ -347,21 +354,47 @@ cdef class MatchContext:
                 while bits:
                     leaf = (word << 6) + __builtin_ctzll(bits)
                     bits &= bits - 1
-                    for plan in range(twigs.plan_starts.at[leaf], twigs.plan_starts.at[leaf + 1]):
-                        if all_leaves_hit(
-                            &twigs.plans[plan], traversal.hit, twigs.other_leaves.at
-                        ):
-                            self._decide(<int32_t>index, plan, traversal, twigs, alive)
+                    for group in range(
+                        twigs.group_starts.at[leaf], twigs.group_starts.at[leaf + 1]
+                    ):
+                        self._match_group(
+                            <int32_t>index, leaf, &twigs.groups[group], traversal, twigs, alive
+                        )
             for plan in range(twigs.unconditional, twigs.plan_count):
                 self._decide(<int32_t>index, plan, traversal, twigs, alive)
             if traversal.undecided.size:
                 join.start_document()
                 for at in range(traversal.undecided.size):
+                    if at + _PREFETCH_DISTANCE < traversal.undecided.size:
+                        plan = traversal.undecided.at[at + _PREFETCH_DISTANCE]
+                        join.prefetch(twigs.plans[plan].twig)
                     plan = traversal.undecided.at[at]
-                    if self._plan_matters(twigs, &twigs.plans[plan], alive):
-                        self.joins += 1
-                        if join.has_match(twigs.plans[plan].join_node):
-                            self._on_join_match(<int32_t>index, plan, twigs, alive)
+                    self.joins += 1
+                    if join.has_match(twigs.plans[plan].twig):
+                        self._on_join_match(<int32_t>index, plan, twigs, alive)
+        return 0
+
+    cdef int _match_group(
+        self,
+        int32_t index,
+        int32_t leaf,
+        const TriggerGroup *group,
+        Traversal traversal,
+        TwigIndex twigs,
+        const uint64_t *alive,
+    ) except -1 nogil:
+        """Decide or defer the plans of a trigger group whose leaf was hit."""
+        cdef int32_t plan
+        cdef const RankSpan *span = NULL
+        if group.op != ANY_VALUE and not traversal.memo_overflowed:
+            span = traversal.rank_span(leaf)
+        for plan in range(group.first, group.end):
+            if span != NULL and not span_passes(
+                group.op, twigs.plan_operands.at[plan], span.smallest, span.largest
+            ):
+                break  # the operands are sorted: no later one passes
+            if _all_targets_hit(&twigs.plans[plan], traversal, twigs.other_targets.at):
+                self._decide(index, plan, traversal, twigs, alive)
         return 0
 
     cdef int _decide(
@@ -374,18 +407,19 @@ cdef class MatchContext:
     ) except -1 nogil:
         """Accept a plan that needs no join; else queue it for the join or the evaluator."""
         cdef const TwigPlan *twig_plan = &twigs.plans[plan]
-        if twig_plan.join_node < 0 or (
-            not traversal.memo_overflowed
-            and twig_plan.second_branch_point != MANY_BRANCH_POINTS
+        if traversal.memo_overflowed and (
+            twig_plan.twig != NO_TWIG or twigs.has_guards[plan]
+        ):
+            if self._plan_matters(twigs, twig_plan, alive):
+                self._defer(index, plan, twigs, False)
+        elif twig_plan.twig == NO_TWIG or (
+            twig_plan.second_branch_point != MANY_BRANCH_POINTS
             and not has_bit(traversal.multi_hit, twig_plan.branch_point)
             and not has_bit(traversal.multi_hit, twig_plan.second_branch_point)
         ):
             self._on_join_match(index, plan, twigs, alive)
-        elif not self._plan_matters(twigs, twig_plan, alive):
-            pass
-        elif traversal.memo_overflowed:
-            self._defer(index, plan, twigs, False)
-        else:
+        elif self._plan_matters(twigs, twig_plan, alive):
+            __builtin_prefetch(&twigs.nodes[twig_plan.twig])
             push(&traversal.undecided, plan)
         return 0
 
@@ -453,3 +487,26 @@ cdef class MatchContext:
         cdef Py_ssize_t at
         for at in range(twigs.entry_starts.at[entry], twigs.entry_starts.at[entry + 1]):
             self._add_match(twigs.entry_numbers.at[at], twigs.entry_hops.at[at], alive)
+
+
+cdef bint _all_targets_hit(
+    const TwigPlan *plan, Traversal traversal, const int32_t *other_targets
+) noexcept nogil:
+    """Return whether the targets of a plan besides its trigger were hit."""
+    cdef int32_t index
+    if not _is_hit(traversal, plan.second_target):
+        return False
+    if plan.third_target >= 0:
+        return _is_hit(traversal, plan.third_target)
+    other_targets -= plan.third_target + 2
+    for index in range(1, other_targets[0] + 1):
+        if not _is_hit(traversal, other_targets[index]):
+            return False
+    return True
+
+
+cdef inline bint _is_hit(Traversal traversal, int32_t target) noexcept nogil:
+    """Return whether a target of a plan was hit: a leaf, or a guard that a number passes."""
+    if target <= traversal.nfa.twigs.leaf_count:
+        return has_bit(traversal.hit, target)
+    return traversal.passes(target - traversal.nfa.twigs.leaf_count - 1)

@@ -1,3 +1,4 @@
+cimport cython
 from libc.stdint cimport int32_t
 from lxml.includes cimport tree
 
@@ -6,6 +7,7 @@ from pathcast.matching.compiled.core.strings cimport StringTable
 from pathcast.vectors cimport IntMap, IntVector
 
 
+@cython.final
 cdef class NameTable:
     cdef Vocabulary vocabulary
     cdef StringTable names
@@ -24,6 +26,7 @@ cdef class NameTable:
     cdef int32_t target(self, const tree.xmlChar *name) noexcept nogil
 
 
+@cython.final
 cdef class NameCache:
     cdef IntMap codes  # (address of a name, namespace) -> code
     cdef tree.xmlNs *_namespace

@@ -1,8 +1,10 @@
+cimport cython
 from libc.stdint cimport int32_t, uint32_t
 
 from pathcast.matching.compiled.core.labels cimport LinearPaths, Vocabulary
 from pathcast.matching.compiled.core.names cimport NameTable
 from pathcast.matching.compiled.core.predicates cimport RangeTest, ValueIndex
+from pathcast.matching.compiled.core.trie cimport Trie
 from pathcast.matching.compiled.core.twigs cimport TwigIndex
 from pathcast.vectors cimport IntMap, IntVector
 
@@ -14,6 +16,7 @@ cdef enum:
     DEEP_ATTRIBUTES = 8
     DEEP_OTHERS = 16
     NAMED = 32  # its incoming edge tests a single name
+    RANKED = 64  # guards compare its number
 
 
 cdef struct NfaState:
@@ -39,12 +42,12 @@ cdef inline uint32_t edge_bloom_bit(int32_t test) noexcept nogil:
     return <uint32_t>1 << (COUNT_BITS + ((<uint32_t>test * <uint32_t>2654435761) >> 16) % 24)
 
 
+@cython.final
 cdef class CompiledNfa:
     cdef NfaState *states
     cdef readonly int32_t size
     cdef IntVector parents
     cdef IntVector labels
-    cdef IntMap edges  # (state, label) -> state, during construction
     cdef IntVector numbers
     cdef IntVector hops
     cdef RangeTest *ranges
@@ -58,11 +61,7 @@ cdef class CompiledNfa:
     cdef readonly int32_t largest_number
     cdef readonly int32_t largest_hop
     cdef readonly object vocabulary
-    cdef int32_t _add_edge(self, int32_t state, int32_t label) except -1
-    cdef int _add_linear(self, LinearPaths paths, numbers, IntVector *ends) except -1
-    cdef bint _reached_once(self, int32_t state) except -1
-    cdef int _add_entry(self, LinearPaths paths, object entry, IntVector *ends) except -1
-    cdef int _renumber(self, IntVector *ends) except -1
+    cdef int _renumber(self, Trie trie, IntVector *ends) except -1
     cdef int _group_numbers(self, LinearPaths paths, IntVector *ends) except -1
     cdef int32_t successor(self, int32_t first, int32_t count, int32_t label) noexcept nogil
     cdef int _set_flags(self) except -1

@@ -43,14 +43,14 @@ from pathcast.matching.compiled.core.labels cimport (
 )
 from pathcast.matching.compiled.core.names cimport NameTable
 from pathcast.matching.compiled.core.predicates cimport LESS, LESS_OR_EQUAL, RangeTest, ValueIndex
+from pathcast.matching.compiled.core.trie cimport Trie
+from pathcast.matching.compiled.core.twig_builder cimport TwigBuilder
 from pathcast.matching.compiled.core.twigs cimport TwigIndex
 from pathcast.vectors cimport (
     IntVector,
-    find,
     free_map,
     free_vector,
     insert,
-    map_bytes,
     pack_key,
     push,
     reserve,
@@ -70,27 +70,26 @@ cdef class CompiledNfa:
     def __init__(self, LinearPaths paths not None, numbers, list entries not None):
         """Build the NFA of the linear paths of `numbers` and of the non-linear `entries`."""
         cdef int32_t index
-        cdef IntVector ends
+        cdef IntVector ends = IntVector(NULL, 0, 0)  # pairs: a state and a subscription number
+        cdef Trie trie = Trie(paths.vocabulary)
         self.vocabulary = paths.vocabulary
         self.largest_number = self.largest_hop = -1
-        push(&self.parents, -1)
-        push(&self.labels, -1)
-        ends = IntVector(NULL, 0, 0)  # pairs: a state and a subscription number
+        self.twigs = TwigIndex()
+        builder = TwigBuilder(trie, self.twigs)
         try:
-            self._add_linear(paths, numbers, &ends)
-            self.twigs = TwigIndex()
+            _add_linear(trie, paths, numbers, &ends)
             for entry in entries:
-                self._add_entry(paths, entry, &ends)
-            self.size = <int32_t>self.parents.size
-            self._renumber(&ends)
-            self.twigs.seal(self._leaf_rarity())
+                _add_entry(builder, paths, entry, &ends)
+            self.size = <int32_t>len(trie)
+            self._renumber(trie, &ends)
+            self._index_tests(paths.vocabulary)
+            self.twigs.seal()
             for index in range(self.twigs.leaves.size):
                 self.states[self.twigs.leaves.at[index]].leaf = index
             self._group_numbers(paths, &ends)
         finally:
             free_vector(&ends)
         self._set_flags()
-        self._index_tests(paths.vocabulary)
 
     def __dealloc__(self):
         free(self.states)
@@ -99,144 +98,13 @@ cdef class CompiledNfa:
         free_vector(&self.labels)
         free_vector(&self.numbers)
         free_vector(&self.hops)
-        free_map(&self.edges)
         free_map(&self.range_starts)
         free_map(&self.range_counts)
         free_map(&self.operands)
 
     # construction
 
-    cdef int32_t _add_edge(self, int32_t state, int32_t label) except -1:
-        """Return the target of an edge; create the edge if it is new."""
-        cdef int32_t target = find(&self.edges, pack_key(state, label))
-        if target < 0:
-            target = <int32_t>self.parents.size
-            push(&self.parents, state)
-            push(&self.labels, label)
-            insert(&self.edges, pack_key(state, label), target)
-        return target
-
-    cdef int _add_linear(self, LinearPaths paths, numbers, IntVector *ends) except -1:
-        cdef int32_t number, state, at, end
-        cdef int32_t[::1] chosen = array.array("i", numbers)
-        cdef Py_ssize_t index
-        for index in range(chosen.shape[0]):
-            number = chosen[index]
-            if not 0 <= number < paths.ends.size:
-                raise IndexError(number)
-            state = 0
-            at = paths.ends.at[number - 1] if number else 0
-            end = paths.ends.at[number]
-            while at < end:
-                state = self._add_edge(state, paths.labels.at[at])
-                at += 1
-            push(ends, state)
-            push(ends, number)
-        return 0
-
-    cdef int _add_entry(self, LinearPaths paths, object entry, IntVector *ends) except -1:
-        """Add an entry: (key, subscription numbers, has a residual, alternatives)."""
-        cdef int32_t index, state
-        key, numbers, residual, alternatives = entry
-        hops = [paths.hop(number) for number in numbers]
-        index = self.twigs.add_entry(key, numbers, hops, residual)
-        for kind, content in alternatives:
-            if kind == "exact":
-                state = self._add_path(0, content)
-                if residual:
-                    self.twigs.add_plan(index, [self.twigs.leaf(state)], -1, False)
-                else:
-                    for number in numbers:
-                        push(ends, state)
-                        push(ends, number)
-            elif kind == "twig":
-                self._add_twig(index, content)
-            else:
-                leaves = [self.twigs.leaf(self._add_path(0, path)) for path in content]
-                self.twigs.add_plan(index, leaves, -1, True)
-        return 0
-
-    def _add_path(self, int32_t state, labels):
-        for label in labels:
-            state = self._add_edge(state, label)
-        return state
-
-    def _add_twig(self, entry, branches):
-        """Add a twig: its branches below the document node, each (labels, branches)."""
-        cdef int32_t state = 0
-        leaves = {}
-        while len(branches) == 1:  # the path to the first branch point takes no part in the join
-            labels, branches = branches[0]
-            state = self._add_path(state, labels)
-        join_node = self._add_join_node(state, branches, leaves)
-        self.twigs.add_plan(entry, list(leaves), join_node, False)
-
-    def _add_join_node(self, int32_t state, branches, leaves):
-        edges = []
-        for labels, branches_below in branches:
-            end = self._add_path(state, labels)
-            if branches_below:
-                target = self._add_join_node(end, branches_below, leaves) << 1 | 1
-            else:
-                leaf = self.twigs.leaf(end)
-                leaves[leaf] = None
-                target = leaf << 1
-            edges.append(self.twigs.join_edge(target, end, state, self._climb(end, state)))
-        branch_point = -1 if self._reached_once(state) else self.twigs.leaf(state)
-        return self.twigs.join_node(state, edges, branch_point)
-
-    cdef bint _reached_once(self, int32_t state) except -1:
-        """Return whether every document reaches a state at one node at most.
-
-        That holds for the document node and for the document element.
-        """
-        cdef int32_t label = self.labels.at[state]
-        if state == 0:
-            return True
-        return (
-            self.parents.at[state] == 0
-            and label & EDGE_MASK == CHILD
-            and (label >> EDGE_BITS == ANY or label >> EDGE_BITS >= FIRST_NAME)
-            and (<Vocabulary>self.vocabulary).kinds.at[label >> EDGE_BITS] != TARGET_KEY
-        )
-
-    def _climb(self, int32_t lower, int32_t upper):
-        """Return the climb from a state to an ancestor: levels, leaf, levels ... (see `twigs`)."""
-        cdef int32_t edge, levels = 0
-        climb = []
-        while lower != upper:
-            edge = self.labels.at[lower] & EDGE_MASK
-            lower = self.parents.at[lower]
-            if edge == CHILD or edge == ATTRIBUTE:
-                levels += 1
-            elif edge != VALUE:
-                climb += [levels, self.twigs.leaf(lower)]
-                levels = 0
-        return (*climb, levels)
-
-    def _leaf_rarity(self):
-        """Estimate how rare each leaf is: equalities score most, then other value tests, then
-        names, then depth."""
-        cdef int32_t state, label, score
-        cdef const int32_t *kinds = (<Vocabulary>self.vocabulary).kinds.at
-        scores = []
-        for index in range(self.twigs.leaves.size):
-            state = self.twigs.leaves.at[index]
-            score = 0
-            while state:
-                label = self.labels.at[state]
-                if label & EDGE_MASK == VALUE:
-                    test = self.vocabulary.value_tests[label >> EDGE_BITS]
-                    score += 100 if test[1] == "=" else 50
-                else:
-                    score += 1 + 4 * (
-                        kinds[label >> EDGE_BITS] in (NAME_KEY, QUALIFIED_NAME_KEY)
-                    )
-                state = self.parents.at[state]
-            scores.append(score)
-        return scores
-
-    cdef int _renumber(self, IntVector *ends) except -1:
+    cdef int _renumber(self, Trie trie, IntVector *ends) except -1:
         """Renumber the states breadth-first: successors adjacent, sorted by label."""
         cdef int32_t state, old, count, at, next = 1
         cdef IntVector starts, children, order, parents, labels
@@ -255,19 +123,19 @@ cdef class CompiledNfa:
             children.size = order.size = parents.size = labels.size = self.size
             # Counting sort of the states by parent.
             for state in range(1, self.size):
-                starts.at[self.parents.at[state] + 1] += 1
+                starts.at[trie.parents.at[state] + 1] += 1
             for state in range(self.size):
                 starts.at[state + 1] += starts.at[state]
             for state in range(1, self.size):  # starts[s] advances to the first child of s + 1
-                children.at[starts.at[self.parents.at[state]]] = state
-                starts.at[self.parents.at[state]] += 1
+                children.at[starts.at[trie.parents.at[state]]] = state
+                starts.at[trie.parents.at[state]] += 1
             order.at[0] = 0  # new number -> old number; the queue of the breadth-first search
             parents.at[0] = labels.at[0] = -1
             for state in range(self.size):
                 old = order.at[state]
                 at = starts.at[old - 1] if old else 0
                 count = starts.at[old] - at
-                _sort_by_label(children.at + at, count, self.labels.at)
+                _sort_by_label(children.at + at, count, trie.labels.at)
                 self.states[state].label = labels.at[state]
                 self.states[state].first_successor = next
                 self.states[state].successor_count = count
@@ -275,7 +143,7 @@ cdef class CompiledNfa:
                 for index in range(at, at + count):
                     order.at[next] = children.at[index]
                     parents.at[next] = state
-                    labels.at[next] = self.labels.at[children.at[index]]
+                    labels.at[next] = trie.labels.at[children.at[index]]
                     next += 1
             for state in range(self.size):  # from here on `children` maps old to new numbers
                 children.at[order.at[state]] = state
@@ -290,7 +158,6 @@ cdef class CompiledNfa:
             free_vector(&order)
             free_vector(&parents)
             free_vector(&labels)
-        free_map(&self.edges)
         return 0
 
     cdef int32_t successor(self, int32_t first, int32_t count, int32_t label) noexcept nogil:
@@ -369,6 +236,8 @@ cdef class CompiledNfa:
             else:
                 parent.flags |= VALUES
             flags |= parent.flags
+        for state in range(self.twigs.guard_count):
+            self.states[self.twigs.leaves.at[self.twigs.guards[state].leaf]].flags |= RANKED
         self.simple = self.twigs.plan_count == 0 and not flags & ~<uint32_t>NAMED
         return 0
 
@@ -394,7 +263,10 @@ cdef class CompiledNfa:
         self.names = NameTable(vocabulary)
         for test in codes:
             self.names.add(test)
+        for test in self.twigs.guard_tests:
+            value_tests.setdefault(test, [])
         self._index_values(vocabulary, value_tests)
+        self.twigs.rank_guards(self.values, vocabulary.value_tests)
         return 0
 
     cdef int _index_values(self, Vocabulary vocabulary, dict tests) except -1:
@@ -464,11 +336,52 @@ cdef class CompiledNfa:
             self.size * <Py_ssize_t>sizeof(NfaState)
             + 4 * (self.parents.capacity + self.labels.capacity)
             + 4 * (self.numbers.capacity + self.hops.capacity)
-            + map_bytes(&self.edges)
             + self.names.memory
             + self.values.memory
             + self.twigs.memory
         )
+
+
+cdef int _add_linear(Trie trie, LinearPaths paths, numbers, IntVector *ends) except -1:
+    cdef int32_t number, state, at, end
+    cdef int32_t[::1] chosen = array.array("i", numbers)
+    cdef Py_ssize_t index
+    for index in range(chosen.shape[0]):
+        number = chosen[index]
+        if not 0 <= number < paths.ends.size:
+            raise IndexError(number)
+        state = 0
+        at = paths.ends.at[number - 1] if number else 0
+        end = paths.ends.at[number]
+        while at < end:
+            state = trie.add_edge(state, paths.labels.at[at])
+            at += 1
+        push(ends, state)
+        push(ends, number)
+    return 0
+
+
+cdef int _add_entry(
+    TwigBuilder builder, LinearPaths paths, object entry, IntVector *ends
+) except -1:
+    """Add an entry: (key, subscription numbers, has a residual, alternatives)."""
+    cdef int32_t index, state
+    key, numbers, residual, alternatives = entry
+    hops = [paths.hop(number) for number in numbers]
+    index = builder.twigs.add_entry(key, numbers, hops, residual)
+    for kind, content in alternatives:
+        if kind == "twig":
+            builder.add_twig(index, content)
+        elif kind == "general":
+            builder.add_paths(index, content, True)
+        elif residual:
+            builder.add_paths(index, (content,), False)
+        else:
+            state = builder.trie.add_path(0, content)
+            for number in numbers:
+                push(ends, state)
+                push(ends, number)
+    return 0
 
 
 cdef int _sort_by_label(int32_t *states, int32_t count, const int32_t *labels) except -1:

@@ -1,3 +1,4 @@
+cimport cython
 from libc.stdint cimport int32_t
 from lxml.includes cimport tree
 from lxml.includes.etreepublic cimport _Element
@@ -11,6 +12,7 @@ cdef struct NodeRow:
     int32_t depth
 
 
+@cython.final
 cdef class NodeTable:
     cdef _Element root
     cdef NodeRow *rows

@@ -1,3 +1,4 @@
+cimport cython
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from pathcast.matching.compiled.core.nfa cimport CompiledNfa
@@ -55,6 +56,9 @@ cdef struct PathCold:
     int32_t dead_child  # the path of child elements that reach no state; -1: not created
     uint64_t attribute_mask  # Bloom filter of the attribute names that its states test
     uint64_t deep_attribute_mask  # the same for descendant edges to attributes
+    uint32_t rank_stamp  # epoch of the last document with a number that guards compare
+    int32_t smallest_rank  # of these numbers
+    int32_t largest_rank
 
 
 cdef inline uint64_t attribute_bit(int32_t name) noexcept nogil:
@@ -90,6 +94,7 @@ cdef inline int32_t value_test_kind(const PathCold *path, int32_t symbol) noexce
     return NUMBER_TEST if place < 3 + path.string_count + 2 * path.number_count else KEYWORD_TEST
 
 
+@cython.final
 cdef class PathTable:
     cdef CompiledNfa nfa
     cdef StateSetTable sets

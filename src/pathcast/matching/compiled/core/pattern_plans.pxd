@@ -1,9 +1,11 @@
+cimport cython
 from libc.stdint cimport int32_t
 
 from pathcast.matching.compiled.core.pattern_arena cimport ArenaStep
 from pathcast.matching.compiled.core.pattern_reader cimport PatternReader
 
 
+@cython.final
 cdef class PlannedReader(PatternReader):
     cdef tuple _alternative(self, int32_t condition)
     cdef bint _has_inner_disjunction(self) noexcept

@@ -1,3 +1,4 @@
+cimport cython
 from libc.stdint cimport int32_t
 
 from pathcast.matching.compiled.core.keywords cimport KeywordIndex
@@ -30,6 +31,7 @@ cdef struct RangeTest:
     int32_t operand
 
 
+@cython.final
 cdef class ValueIndex:
     cdef KeywordIndex keywords
     cdef StringTable strings
@@ -44,3 +46,16 @@ cdef class ValueIndex:
 
 
 cdef bint holds(const RangeTest *test, int32_t string, int32_t rank) noexcept nogil
+
+
+cdef inline bint span_passes(
+    int32_t op, int32_t operand, int32_t smallest, int32_t largest
+) noexcept nogil:
+    """Return whether a rank of a span passes a comparison; of an empty one, none does."""
+    if op == LESS:
+        return smallest < operand
+    if op == LESS_OR_EQUAL:
+        return smallest <= operand
+    if op == GREATER:
+        return largest > operand
+    return largest >= operand

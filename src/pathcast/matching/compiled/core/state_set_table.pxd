@@ -1,3 +1,4 @@
+cimport cython
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from pathcast.matching.compiled.core.nfa cimport CompiledNfa
@@ -32,6 +33,7 @@ cdef struct StateSetCold:
     uint32_t child_bloom  # union of the Bloom filters of all child edges
 
 
+@cython.final
 cdef class StateSetTable:
     cdef readonly CompiledNfa nfa
     cdef StateSetHot *hot

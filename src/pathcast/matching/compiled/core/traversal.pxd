@@ -1,3 +1,4 @@
+cimport cython
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from lxml.includes cimport tree
 
@@ -8,17 +9,27 @@ from pathcast.matching.compiled.core.node_table cimport NodeTable
 from pathcast.matching.compiled.core.path_table cimport PathTable
 from pathcast.matching.compiled.core.state_set_table cimport StateSetTable
 from pathcast.matching.compiled.core.strings cimport TextView
-from pathcast.vectors cimport IntVector
+from pathcast.vectors cimport IntVector, has_bit
 
 
-# The hits of a join leaf in the current document.
-cdef struct LeafHits:
+# The smallest and the largest rank of a leaf's numbers; valid in the document of the stamp.
+cdef struct RankSpan:
     uint32_t stamp
-    int32_t first_set  # head of the chain of state sets that contain the leaf
-    int32_t listed  # its nodes in the join's results, -1: not listed
-    int32_t count
+    int32_t smallest
+    int32_t largest
 
 
+# A position in the label paths of a leaf; `next_path` advances it.
+cdef struct PathCursor:
+    int32_t set_link  # as in `first_sets`, or NO_MORE_SETS
+    int32_t path_link
+
+
+cdef enum:
+    NO_MORE_SETS = -2147483648
+
+
+@cython.final
 cdef class Traversal:
     cdef readonly CompiledNfa nfa
     cdef readonly LazyDfa dfa
@@ -38,8 +49,12 @@ cdef class Traversal:
     cdef IntVector instances  # a chain of (row, next) per path
     cdef IntVector path_chain  # a chain of (path, next) per state set
     cdef IntVector leaf_sets  # distinct state sets of the document that have leaves
-    cdef IntVector set_chain  # a chain of (state set, next) per join leaf
-    cdef LeafHits *leaf_hits
+    # The state sets of a join leaf that was hit: the only one, or ~i, where `set_chain` has a
+    # state set and the link to the others at i.
+    cdef int32_t *first_sets
+    cdef IntVector set_chain
+    cdef RankSpan *rank_spans  # by leaf
+    cdef IntVector ranks  # row of a node whose number guards compare -> its rank
     cdef uint64_t *hit  # a bit per leaf that was reached; bit `leaf_count` is always set
     cdef uint64_t *multi_hit  # a bit per leaf that several nodes reached
     cdef Py_ssize_t leaf_words
@@ -70,9 +85,11 @@ cdef class Traversal:
         self, const int32_t *leaves, int32_t count, uint64_t multi_mask
     ) noexcept nogil
     cdef int _hit_all_leaves(self) except -1 nogil
-    cdef int _chain_set(
-        self, int32_t state_set, const int32_t *leaves, int32_t count
+    cdef int _hit_join_leaves(
+        self, int32_t state_set, const int32_t *leaves, int32_t count, uint64_t multi_mask
     ) except -1 nogil
+    cdef const RankSpan *rank_span(self, int32_t leaf) noexcept nogil
+    cdef bint passes(self, int32_t number) noexcept nogil
     cdef int _visit_attributes_and_text(
         self, NodeTable nodes, int32_t row, int32_t path
     ) except -1 nogil
@@ -87,6 +104,32 @@ cdef class Traversal:
         self, NodeTable nodes, tree.xmlNode *node, int32_t parent, int32_t path
     ) except -1 nogil
     cdef int _test_value(self, NodeTable nodes, int32_t row, int32_t path) except -1 nogil
+    cdef void _add_rank(self, int32_t row, int32_t path, int32_t rank) noexcept nogil
     cdef int _test_keywords(self, int32_t row, int32_t path, TextView text) except -1 nogil
     cdef int _clear_keyword_stamps(self) except -1 nogil
     cdef int _value_step(self, int32_t row, int32_t path, int32_t symbol) except -1 nogil
+
+
+cdef inline PathCursor leaf_paths(Traversal traversal, int32_t leaf) noexcept nogil:
+    """Return a cursor at the start of the label paths that reached a join leaf."""
+    if has_bit(traversal.hit, leaf):
+        return PathCursor(traversal.first_sets[leaf], -1)
+    return PathCursor(NO_MORE_SETS, -1)
+
+
+cdef inline int32_t next_path(Traversal traversal, PathCursor *cursor) noexcept nogil:
+    """Return the next label path that reached a leaf, -1 behind the last one."""
+    cdef int32_t state_set, path
+    while cursor.path_link < 0:
+        if cursor.set_link == NO_MORE_SETS:
+            return -1
+        if cursor.set_link >= 0:
+            state_set = cursor.set_link
+            cursor.set_link = NO_MORE_SETS
+        else:
+            state_set = traversal.set_chain.at[~cursor.set_link]
+            cursor.set_link = traversal.set_chain.at[~cursor.set_link + 1]
+        cursor.path_link = traversal.sets.hot[state_set].path_chain
+    path = traversal.path_chain.at[cursor.path_link]
+    cursor.path_link = traversal.path_chain.at[cursor.path_link + 1]
+    return path

@@ -6,11 +6,12 @@ A state set that several paths share is collected once. Attributes, texts and va
 only below label paths whose states test them.
 
 For the twig join the traversal records the rows of each label path, the paths of each state set
-and the sets of each leaf, as chains in flat arrays. If the memo exceeds its bound within the
-document, these chains would dangle: `memo_overflowed` is set, and the evaluator decides the twigs.
+and the sets of each leaf, as chains in flat arrays. For guards it records the rank of each number
+and the span of ranks of each label path. If the memo exceeds its bound within the document, all
+this would dangle: `memo_overflowed` is set, and the evaluator decides twigs and guards.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 from lxml.includes cimport tree
@@ -22,6 +23,7 @@ from pathcast.matching.compiled.core.nfa cimport (
     DEEP_ATTRIBUTES,
     DEEP_OTHERS,
     OTHERS,
+    RANKED,
     VALUES,
     CompiledNfa,
 )
@@ -33,14 +35,17 @@ from pathcast.matching.compiled.core.path_table cimport (
     DOCUMENT_PATH,
     INSTRUCTION_SYMBOL,
     TEXT_SYMBOL,
+    PathCold,
     PathHot,
     attribute_bit,
     attribute_slot,
     class_slot,
 )
+from pathcast.matching.compiled.core.predicates cimport NOT_A_NUMBER, span_passes
 from pathcast.matching.compiled.core.state_set_table cimport StateSetHot
 from pathcast.matching.compiled.core.strings cimport TextView, find_string
-from pathcast.vectors cimport find, free_vector, home_slot, pack_key, push, reserve
+from pathcast.matching.compiled.core.twigs cimport Guard
+from pathcast.vectors cimport find, free_vector, has_bit, home_slot, pack_key, push, reserve
 
 cdef extern from *:
     void __builtin_prefetch(const void *) noexcept nogil
@@ -56,7 +61,8 @@ cdef class Traversal:
     """A lazy DFA and the scratch space of its traversals; used by one thread at a time."""
 
     def __cinit__(self):
-        self.leaf_hits = NULL
+        self.first_sets = NULL
+        self.rank_spans = NULL
         self.hit = self.multi_hit = NULL
 
     def __init__(self, CompiledNfa nfa not None, Py_ssize_t limit):
@@ -66,18 +72,24 @@ cdef class Traversal:
         self.paths = self.dfa.paths
         self.sets = self.dfa.sets
         self.has_twigs = nfa.twigs.plan_count > 0
-        self.leaf_hits = <LeafHits *>calloc(<size_t>nfa.twigs.leaf_count + 1, sizeof(LeafHits))
+        self.first_sets = <int32_t *>calloc(<size_t>nfa.twigs.leaf_count + 1, sizeof(int32_t))
+        self.rank_spans = <RankSpan *>calloc(<size_t>nfa.twigs.leaf_count + 1, sizeof(RankSpan))
         self.leaf_words = (nfa.twigs.leaf_count >> 6) + 1
         self.hit = <uint64_t *>calloc(<size_t>self.leaf_words, sizeof(uint64_t))
         self.multi_hit = <uint64_t *>calloc(<size_t>self.leaf_words, sizeof(uint64_t))
-        if self.leaf_hits == NULL or self.hit == NULL or self.multi_hit == NULL:
+        if (
+            self.first_sets == NULL or self.rank_spans == NULL
+            or self.hit == NULL or self.multi_hit == NULL
+        ):
             raise MemoryError
         self._clear_keyword_stamps()
 
     def __dealloc__(self):
         free_vector(&self.keyword_stamps)
         free_vector(&self.keywords_found)
-        free(self.leaf_hits)
+        free(self.first_sets)
+        free(self.rank_spans)
+        free_vector(&self.ranks)
         free(self.hit)
         free(self.multi_hit)
         free_vector(&self.path_of)
@@ -161,7 +173,7 @@ cdef class Traversal:
             self.dfa.flushes += 1
             self.dfa.flush()
             for index in range(leaf_count):
-                self.leaf_hits[index].stamp = 0
+                self.rank_spans[index].stamp = 0
             self.epoch = 1
         self.memo_overflowed = False
         self.name_cache.start_document()
@@ -176,6 +188,10 @@ cdef class Traversal:
         reserve(&self.path_of, nodes.size)
         self.path_of.size = nodes.size
         self.path_of.at[0] = DOCUMENT_PATH
+        if self.has_twigs:
+            self.ranks.size = 0
+            reserve(&self.ranks, nodes.size)
+            self.ranks.size = nodes.size
         return 0
 
     # following another traversal
@@ -344,6 +360,7 @@ cdef class Traversal:
         cdef const StateSetHot *state_set
         cdef const int32_t *leaves
         cdef int32_t set_number, head
+        cdef uint64_t multi_mask
         cdef bint multiple
         for at in range(self.leaf_sets.size):
             set_number = self.leaf_sets.at[at]
@@ -356,10 +373,11 @@ cdef class Traversal:
                 ] >= 0
             )
             leaves = self.sets.leaves_of(state_set)
+            multi_mask = ~<uint64_t>0 if multiple else 0
+            self._hit_join_leaves(set_number, leaves + 1, leaves[0], multi_mask)
             self._hit_leaves(
-                leaves + 1, state_set.leaf_size - 1, ~<uint64_t>0 if multiple else 0
+                leaves + 1 + leaves[0], state_set.leaf_size - 1 - leaves[0], multi_mask
             )
-            self._chain_set(set_number, leaves + 1, leaves[0])
         return 0
 
     cdef void _hit_leaves(
@@ -376,25 +394,58 @@ cdef class Traversal:
             self.hit[word] |= bit
             leaves += 1
 
-    cdef int _chain_set(
-        self, int32_t state_set, const int32_t *leaves, int32_t count
+    cdef int _hit_join_leaves(
+        self, int32_t state_set, const int32_t *leaves, int32_t count, uint64_t multi_mask
     ) except -1 nogil:
-        """Add a state set to the chains of its join leaves."""
-        cdef LeafHits *hits
-        cdef int32_t index
-        cdef int32_t *link
-        reserve(&self.set_chain, 2 * count)
-        for index in range(count):
-            hits = &self.leaf_hits[leaves[index]]
-            if hits.stamp != self.epoch:
-                hits.stamp = self.epoch
-                hits.first_set = hits.listed = -1
-            link = self.set_chain.at + self.set_chain.size
-            link[0] = state_set
-            link[1] = hits.first_set
-            hits.first_set = <int32_t>self.set_chain.size
-            self.set_chain.size += 2
+        """Set the hit bits of join leaves, and add a state set to those of each leaf."""
+        cdef const int32_t *end = leaves + count
+        cdef uint64_t bit
+        cdef int32_t word
+        while leaves < end:
+            word = leaves[0] >> 6
+            bit = <uint64_t>1 << (leaves[0] & 63)
+            if not self.hit[word] & bit:
+                self.hit[word] |= bit
+                self.multi_hit[word] |= bit & multi_mask
+                self.first_sets[leaves[0]] = state_set
+            else:
+                self.multi_hit[word] |= bit
+                push(&self.set_chain, state_set)
+                push(&self.set_chain, self.first_sets[leaves[0]])
+                self.first_sets[leaves[0]] = ~<int32_t>(self.set_chain.size - 2)
+            leaves += 1
         return 0
+
+    cdef const RankSpan *rank_span(self, int32_t leaf) noexcept nogil:
+        """Return the span of the numbers at a leaf; it is empty if there is none."""
+        cdef RankSpan *span = &self.rank_spans[leaf]
+        cdef const PathCold *cold
+        cdef PathCursor cursor
+        cdef int32_t path
+        if span.stamp == self.epoch:
+            return span
+        span[0] = RankSpan(self.epoch, INT32_MAX, NOT_A_NUMBER)
+        cursor = leaf_paths(self, leaf)
+        path = next_path(self, &cursor)
+        while path >= 0:
+            cold = &self.paths.cold[path]
+            if cold.rank_stamp == self.epoch:
+                span.smallest = min(span.smallest, cold.smallest_rank)
+                span.largest = max(span.largest, cold.largest_rank)
+            path = next_path(self, &cursor)
+        return span
+
+    cdef bint passes(self, int32_t number) noexcept nogil:
+        """Return whether a number at the leaf of a guard passes its comparison.
+
+        Once the memo has exceeded its bound, numbers are unknown: a hit of the leaf suffices.
+        """
+        cdef const Guard *guard = &self.nfa.twigs.guards[number]
+        cdef const RankSpan *span
+        if self.memo_overflowed or not has_bit(self.hit, guard.leaf):
+            return has_bit(self.hit, guard.leaf)
+        span = self.rank_span(guard.leaf)
+        return span_passes(guard.op, guard.operand, span.smallest, span.largest)
 
     # nodes that are no elements
 
@@ -405,7 +456,7 @@ cdef class Traversal:
         cdef uint32_t flags = self.paths.hot[path].flags
         if flags & (ATTRIBUTES | DEEP_ATTRIBUTES):
             self._visit_attributes(nodes, row, path)
-        if flags & VALUES:
+        if flags & (VALUES | RANKED):
             self._test_value(nodes, row, path)
         if flags & (OTHERS | DEEP_OTHERS):
             self._visit_other_children(nodes, row, path)
@@ -482,8 +533,10 @@ cdef class Traversal:
         """Append a node that is no element to the node table, enter it and test its value."""
         cdef int32_t row = nodes.add(node, parent, nodes.rows[parent].depth + 1)
         push(&self.path_of, path)
+        if self.has_twigs:
+            push(&self.ranks, NOT_A_NUMBER)
         self._enter(row, path)
-        if self.paths.hot[path].flags & VALUES:
+        if self.paths.hot[path].flags & (VALUES | RANKED):
             self._test_value(nodes, row, path)
         return 0
 
@@ -496,13 +549,29 @@ cdef class Traversal:
             string = find_string(&self.nfa.values.strings, text.at, text.size, 0)
             self.dfa.value_string = string
             self._value_step(row, path, self.paths.string_class(path, string))
-        if self.paths.cold[path].number_count:
+        if self.paths.cold[path].number_count or self.paths.hot[path].flags & RANKED:
             rank = self.nfa.values.rank_of_text(text.at, text.size)
-            self.dfa.value_rank = rank
-            self._value_step(row, path, self.paths.number_class(path, rank))
+            if self.paths.hot[path].flags & RANKED:
+                self._add_rank(row, path, rank)
+            if self.paths.cold[path].number_count:
+                self.dfa.value_rank = rank
+                self._value_step(row, path, self.paths.number_class(path, rank))
         if self.paths.cold[path].keyword_count:
             self._test_keywords(row, path, text)
         return 0
+
+    cdef void _add_rank(self, int32_t row, int32_t path, int32_t rank) noexcept nogil:
+        """Record the rank of a node's number, and add it to the span of its path."""
+        cdef PathCold *cold = &self.paths.cold[path]
+        self.ranks.at[row] = rank
+        if rank == NOT_A_NUMBER:
+            return
+        if cold.rank_stamp != self.epoch:
+            cold.rank_stamp = self.epoch
+            cold.smallest_rank = cold.largest_rank = rank
+        else:
+            cold.smallest_rank = min(cold.smallest_rank, rank)
+            cold.largest_rank = max(cold.largest_rank, rank)
 
     cdef int _test_keywords(self, int32_t row, int32_t path, TextView text) except -1 nogil:
         """Take the transition of a node on each keyword of its string-value."""

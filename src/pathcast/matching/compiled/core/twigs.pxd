@@ -1,93 +1,121 @@
+cimport cython
 from libc.stdint cimport int32_t, uint64_t
 
-from pathcast.vectors cimport IntVector, has_bit
+from pathcast.matching.compiled.core.predicates cimport ValueIndex
+from pathcast.vectors cimport IntMap, IntVector
 
-
-# A join edge leads from the matches of its target up to their ancestors at an upper state. The
-# climb is a list of ints: a number of levels, then (for a descendant edge) the leaf whose matches
-# are the ancestors to find, a number of levels again, ...
-cdef struct JoinEdge:
-    int32_t target  # leaf << 1, or join node << 1 | 1
-    int32_t climb
-    int32_t climb_end
-
-
-# A branch point of a twig: its matches are the nodes that all its edges reach.
-cdef struct JoinNode:
-    int32_t edges
-    int32_t edge_count
-    int32_t branch_point  # the leaf of its state; -1: the state is reached at one node at most
-
+# How a twig node lies above the nodes that match a part of the twig: some levels above them, or
+# anywhere above the node that is some levels above them. A ranked edge leads to numbers that a
+# guard compares.
+cdef enum:
+    BELOW = 1
+    RANKED_EDGE = 2
+    LEVELS_SHIFT = 2
 
 cdef enum:
+    NO_GUARD = -1
+    NO_TWIG = -1
+    NO_SEMIJOIN = -1
+    ANY_VALUE = -1  # the operator of a trigger group without a comparison
     MANY_BRANCH_POINTS = -1
 
 
-# One way in which an entry can match. The plan is stored with the others of its trigger leaf. It
-# matches if all its leaves were hit and its join node has a match, which needs no join if no branch
-# point was reached at more than one node.
+# A node of a twig: a branch point, a node between two descendant edges, or an end. The nodes of a
+# twig are adjacent, in preorder.
+cdef struct TwigNode:
+    int32_t semijoin  # of its matches with the nodes above; NO_SEMIJOIN at the root
+    int32_t own  # of its own state, if only descendant edges leave it; else NO_SEMIJOIN
+    int32_t guard  # of an end, or NO_GUARD
+    int32_t size  # nodes of its subtree, itself included
+
+
+# The nodes at the upper end of an edge, above the nodes that reached a leaf, or above the matches
+# of a twig node. Twigs share equal semijoins.
+cdef struct SemiJoin:
+    int32_t leaf
+    int32_t edge  # levels << LEVELS_SHIFT | flags
+    int32_t node  # a twig node, or NO_TWIG
+
+
+# A comparison of the numbers at a leaf with a constant.
+cdef struct Guard:
+    int32_t leaf
+    int32_t op
+    int32_t operand  # the rank of the constant, see `predicates`
+
+
+# One way in which an entry can match. Its targets are leaves or guards; a guard is the number
+# `leaf_count` + 1 + its index. The plan is stored with the others of its trigger, which is one of
+# its targets. It matches if all its targets were hit and its twig has a match. That is certain if
+# no branch point was reached at more than one node.
 cdef struct TwigPlan:
     int32_t number  # the entry's only subscription, if a match needs no further check; else -1
     int32_t hop
     int32_t entry
-    int32_t join_node  # or -1
-    int32_t second_leaf  # leaves besides the trigger; `leaf_count` stands for none
-    int32_t third_leaf  # -2 - i: the leaves from the third on are in `other_leaves` at i
-    int32_t branch_point  # `leaf_count` stands for none
+    int32_t twig  # the root node, or NO_TWIG
+    int32_t second_target  # besides the trigger; `leaf_count` stands for none
+    int32_t third_target  # -2 - i: the targets from the third on are in `other_targets` at i
+    int32_t branch_point  # a leaf; `leaf_count` stands for none
     int32_t second_branch_point  # or MANY_BRANCH_POINTS
 
 
-cdef inline bint all_leaves_hit(
-    const TwigPlan *plan, const uint64_t *hit, const int32_t *other_leaves
-) noexcept nogil:
-    """Return whether the leaves of a plan besides its trigger were hit."""
-    cdef int32_t index
-    if not has_bit(hit, plan.second_leaf):
-        return False
-    if plan.third_leaf >= 0:
-        return has_bit(hit, plan.third_leaf)
-    other_leaves -= plan.third_leaf + 2
-    for index in range(1, other_leaves[0] + 1):
-        if not has_bit(hit, other_leaves[index]):
-            return False
-    return True
+# The plans that a leaf triggers, if its numbers pass a comparison with the operand of the plan.
+# The plans are sorted so that those that pass come first.
+cdef struct TriggerGroup:
+    int32_t op  # or ANY_VALUE
+    int32_t first
+    int32_t end
 
 
+@cython.final
 cdef class TwigIndex:
     cdef IntVector leaves  # leaf -> NFA state
-    cdef IntVector plan_starts  # leaf -> the first of the plans that it triggers
-    cdef IntVector other_leaves  # lists, each with its length first
-    cdef IntVector climbs
-    cdef JoinEdge *edges
-    cdef JoinNode *join_nodes
-    cdef IntVector join_node_edges
+    cdef TriggerGroup *groups
+    cdef IntVector group_starts  # leaf -> the first of its trigger groups
+    cdef IntVector other_targets  # lists, each with its length first
+    cdef TwigNode *nodes
+    cdef Py_ssize_t node_capacity
+    cdef SemiJoin *semijoins
+    cdef Py_ssize_t semijoin_capacity
+    cdef Guard *guards
+    cdef Py_ssize_t guard_capacity
     cdef TwigPlan *plans
+    cdef IntVector plan_operands  # plan -> the operand of its trigger
     cdef char *needs_evaluation  # plan -> the evaluator checks the entry's condition
+    cdef char *has_guards  # plan -> a target of it is a guard
     cdef char *is_join_leaf  # leaf -> joins may read its nodes
     cdef uint64_t *triggers  # a bit for every leaf that triggers a plan
     cdef readonly int32_t plan_count
-    cdef readonly int32_t join_node_count
-    cdef readonly int32_t edge_count
+    cdef readonly int32_t node_count
+    cdef readonly int32_t semijoin_count
+    cdef readonly int32_t guard_count
     cdef readonly int32_t leaf_count
-    cdef int32_t unconditional  # the first of the plans without leaves; they come last
+    cdef int32_t unconditional  # the first of the plans without targets; they come last
     cdef IntVector entry_starts
     cdef IntVector entry_numbers
     cdef IntVector entry_hops
     cdef IntVector has_residual  # by entry
     cdef readonly list keys  # entry -> the caller's key
     # during construction
-    cdef dict _leaf_numbers
-    cdef dict _edge_numbers
-    cdef dict _join_node_numbers
-    cdef list _edge_list
-    cdef list _join_node_list
-    cdef list _plan_list
-    cdef list _climb_list
-    cpdef int32_t leaf(self, int32_t state) except -1
-    cpdef int32_t join_edge(
-        self, int32_t target, int32_t lower, int32_t upper, tuple climb
+    cdef IntMap _leaf_numbers  # state -> leaf
+    cdef IntMap _guard_numbers  # (leaf, value test) -> guard
+    cdef IntMap _leaf_semijoins  # (leaf, edge) -> semijoin
+    cdef dict _node_semijoins  # key of a subtree -> semijoin
+    cdef readonly list guard_tests  # guard -> its value test
+    cdef list _drafts
+    cdef int32_t leaf(self, int32_t state) except -1
+    cdef int32_t guard(self, int32_t leaf, int32_t op, int32_t test) except -1
+    cdef int32_t leaf_semijoin(self, int32_t leaf, int32_t edge) except -1
+    cdef int32_t node_semijoin(self, tuple key, int32_t edge, int32_t node) except -1
+    cdef int32_t _add_semijoin(self, SemiJoin semijoin) except -1
+    cdef int32_t add_node(self, TwigNode node) except -1
+    cdef int add_plan(
+        self, int32_t entry, list targets, int32_t twig, list branch_points, bint needs_evaluation
     ) except -1
-    cpdef int32_t join_node(self, int32_t state, edges, int32_t branch_point) except -1
     cdef int renumber(self, const int32_t *new_states) except -1
-    cdef int _store_plan(self, int32_t index, tuple draft, int32_t trigger) except -1
+    cdef int rank_guards(self, ValueIndex values, list value_tests) except -1
+    cdef int seal(self) except -1
+    cdef int _group_plans(self, list drafts) except -1
+    cdef int _store_plan(self, int32_t index, tuple draft) except -1
+    cdef int _move_nodes(self) except -1
     cdef int _mark_join_leaves(self) except -1

@@ -1,21 +1,16 @@
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 class TwigIndex:
     keys: list[int]
+    guard_tests: list[int]
     plan_count: int
-    join_node_count: int
-    edge_count: int
+    node_count: int
+    semijoin_count: int
+    guard_count: int
     leaf_count: int
     def add_entry(
         self, key: int, numbers: Sequence[int], hops: Sequence[int], residual: bool
     ) -> int: ...
-    def leaf(self, state: int) -> int: ...
-    def join_edge(self, target: int, lower: int, upper: int, climb: tuple[int, ...]) -> int: ...
-    def join_node(self, state: int, edges: Iterable[int], branch_point: int) -> int: ...
-    def add_plan(
-        self, entry: int, leaves: Sequence[int], join_node: int, needs_evaluation: bool
-    ) -> None: ...
     def numbers(self) -> list[int]: ...
-    def seal(self, rarity: list[int]) -> None: ...
     @property
     def memory(self) -> int: ...

@@ -1,57 +1,64 @@
-"""The twigs of an NFA as a graph of shared parts: leaves, join edges and join nodes.
+"""The twigs of an NFA: trees of leaves that must meet, and the plans that need them.
 
 The root-to-leaf paths of a twig are linear and part of the NFA like all others. Only a document
-that contains all of them needs a join; the rarest leaf triggers the check. A `JoinEdge` yields the
-nodes at an upper state that have a match of the lower one below them. A `JoinNode` yields the
-nodes that all its edges yield. The twig matches if the join node at its first branch point has a
-match. Twigs share equal parts, and a document computes each part once.
+that contains all of them needs a join; the rarest one triggers the check. A leaf is an NFA state
+whose nodes take part in twigs. A comparison with a number has no state of its own: a `Guard` at
+the leaf checks it. So a number hits one leaf, however many constants it is compared with, and the
+plans that a comparison triggers are found by one pass over sorted operands.
 
-`twig_join` holds the per-document side; a `TwigIndex` is immutable after `seal`.
+A twig is stored as its nodes in preorder, the twigs of one trigger side by side. The nodes that
+have a match of a branch below them depend on that branch alone: a `SemiJoin`, which twigs share.
+
+`twig_builder` writes the index, `twig_join` reads it. It is immutable after `seal`.
 """
 
 from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport calloc, free
 
-from pathcast.vectors cimport free_vector, push
+from pathcast.matching.compiled.core.predicates cimport LESS, LESS_OR_EQUAL, ValueIndex
+from pathcast.vectors cimport find, free_map, free_vector, grow, insert, pack_key, push
 
 
 cdef class TwigIndex:
-    """The join graph and the plans of all non-linear entries of one NFA."""
+    """The twigs and the plans of all non-linear entries of one NFA."""
 
     def __cinit__(self):
-        self.edges = NULL
-        self.join_nodes = NULL
+        self.groups = NULL
+        self.nodes = NULL
+        self.semijoins = NULL
+        self.guards = NULL
         self.plans = NULL
-        self.needs_evaluation = self.is_join_leaf = NULL
+        self.needs_evaluation = self.has_guards = self.is_join_leaf = NULL
         self.triggers = NULL
 
     def __init__(self):
         self.keys = []
-        self._leaf_numbers = {}
-        self._edge_numbers = {}
-        self._join_node_numbers = {}
-        self._edge_list = []
-        self._join_node_list = []
-        self._plan_list = []
-        self._climb_list = []
+        self.guard_tests = []
+        self._node_semijoins = {}
+        self._drafts = []
         push(&self.entry_starts, 0)
 
     def __dealloc__(self):
-        free(self.edges)
-        free(self.join_nodes)
+        free(self.groups)
+        free(self.nodes)
+        free(self.semijoins)
+        free(self.guards)
         free(self.plans)
         free(self.needs_evaluation)
+        free(self.has_guards)
         free(self.is_join_leaf)
         free(self.triggers)
         free_vector(&self.leaves)
-        free_vector(&self.plan_starts)
-        free_vector(&self.other_leaves)
-        free_vector(&self.join_node_edges)
-        free_vector(&self.climbs)
+        free_vector(&self.group_starts)
+        free_vector(&self.other_targets)
+        free_vector(&self.plan_operands)
         free_vector(&self.entry_starts)
         free_vector(&self.entry_numbers)
         free_vector(&self.entry_hops)
         free_vector(&self.has_residual)
+        free_map(&self._leaf_numbers)
+        free_map(&self._guard_numbers)
+        free_map(&self._leaf_semijoins)
 
     def add_entry(self, key, numbers, hops, residual):
         """Add a pattern by the caller's key, with its subscriptions; return its number here."""
@@ -63,69 +70,75 @@ cdef class TwigIndex:
         self.keys.append(key)
         return len(self.keys) - 1
 
-    cpdef int32_t leaf(self, int32_t state) except -1:
+    cdef int32_t leaf(self, int32_t state) except -1:
         """Return the leaf of an NFA state; create it if it is new."""
-        leaf = self._leaf_numbers.get(state)
-        if leaf is None:
-            leaf = self._leaf_numbers[state] = len(self._leaf_numbers)
+        cdef int32_t leaf = find(&self._leaf_numbers, pack_key(state, 0))
+        if leaf < 0:
+            leaf = <int32_t>self.leaves.size
+            insert(&self._leaf_numbers, pack_key(state, 0), leaf)
             push(&self.leaves, state)
         return leaf
 
-    cpdef int32_t join_edge(
-        self, int32_t target, int32_t lower, int32_t upper, tuple climb
+    cdef int32_t guard(self, int32_t leaf, int32_t op, int32_t test) except -1:
+        """Return the guard of a leaf for a value test; create it if it is new."""
+        cdef int32_t guard = find(&self._guard_numbers, pack_key(leaf, test))
+        if guard < 0:
+            guard = self.guard_count
+            insert(&self._guard_numbers, pack_key(leaf, test), guard)
+            if guard >= self.guard_capacity:
+                grow(<void **>&self.guards, &self.guard_capacity, guard + 1, sizeof(Guard))
+            self.guards[guard] = Guard(leaf, op, -1)
+            self.guard_tests.append(test)
+            self.guard_count += 1
+        return guard
+
+    cdef int32_t leaf_semijoin(self, int32_t leaf, int32_t edge) except -1:
+        """Return the semijoin of a leaf along an edge; create it if it is new."""
+        cdef int32_t semijoin = find(&self._leaf_semijoins, pack_key(leaf, edge))
+        if semijoin < 0:
+            semijoin = self._add_semijoin(SemiJoin(leaf, edge, NO_TWIG))
+            insert(&self._leaf_semijoins, pack_key(leaf, edge), semijoin)
+        return semijoin
+
+    cdef int32_t node_semijoin(self, tuple key, int32_t edge, int32_t node) except -1:
+        """Return the semijoin of a twig node; nodes with equal keys have one semijoin."""
+        semijoin = self._node_semijoins.get(key)
+        if semijoin is None:
+            semijoin = self._add_semijoin(SemiJoin(-1, edge, node))
+            self._node_semijoins[key] = semijoin
+        return semijoin
+
+    cdef int32_t _add_semijoin(self, SemiJoin semijoin) except -1:
+        if self.semijoin_count >= self.semijoin_capacity:
+            grow(
+                <void **>&self.semijoins,
+                &self.semijoin_capacity,
+                self.semijoin_count + 1,
+                sizeof(SemiJoin),
+            )
+        self.semijoins[self.semijoin_count] = semijoin
+        self.semijoin_count += 1
+        return self.semijoin_count - 1
+
+    cdef int32_t add_node(self, TwigNode node) except -1:
+        """Append a node to the twig under construction; return its number."""
+        if self.node_count >= self.node_capacity:
+            grow(
+                <void **>&self.nodes, &self.node_capacity, self.node_count + 1, sizeof(TwigNode)
+            )
+        self.nodes[self.node_count] = node
+        self.node_count += 1
+        return self.node_count - 1
+
+    cdef int add_plan(
+        self, int32_t entry, list targets, int32_t twig, list branch_points, bint needs_evaluation
     ) except -1:
-        """Return the edge from a target to an upper state; create it if it is new."""
-        key = (target, lower, upper)
-        edge = self._edge_numbers.get(key)
-        if edge is None:
-            edge = self._edge_numbers[key] = len(self._edge_list)
-            self._edge_list.append(key)
-            self._climb_list.append(climb)
-        return edge
+        """Add a way in which an entry can match.
 
-    cpdef int32_t join_node(self, int32_t state, edges, int32_t branch_point) except -1:
-        """Return the join node of some edges at a state; create it if it is new."""
-        key = (state, tuple(sorted(set(edges))))
-        node = self._join_node_numbers.get(key)
-        if node is None:
-            node = self._join_node_numbers[key] = len(self._join_node_list)
-            self._join_node_list.append((key[1], branch_point))
-        return node
-
-    def add_plan(self, entry, leaves, join_node, needs_evaluation):
-        """Add a way in which an entry can match; `join_node` -1: hits of all leaves suffice."""
-        if join_node >= 0:
-            join_node = self._required_join(join_node)
-        self._plan_list.append((entry, tuple(leaves), join_node, needs_evaluation))
-
-    def _required_join(self, join_node):
-        """Return the topmost join node that can fail, -1 if there is none.
-
-        A state that is reached at one node at most needs no join: whatever lies below it lies
-        below that node.
+        The first target triggers the plan. A target is a pair of a leaf and a guard or NO_GUARD.
         """
-        edges, branch_point = self._join_node_list[join_node]
-        if branch_point >= 0:
-            return join_node
-        targets = [self._edge_list[edge][0] for edge in edges]
-        below = [target >> 1 for target in targets if target & 1]
-        if not below:
-            return -1
-        return join_node if len(below) > 1 else self._required_join(below[0])
-
-    def _branch_points(self, join_node):
-        """Return the distinct branch points of a join node and all join nodes below it."""
-        branch_points = {}
-        join_nodes = [join_node] if join_node >= 0 else []
-        for join_node in join_nodes:  # the loop appends to it
-            edges, branch_point = self._join_node_list[join_node]
-            if branch_point >= 0:
-                branch_points[branch_point] = None
-            for edge in edges:
-                target = self._edge_list[edge][0]
-                if target & 1 and target >> 1 not in join_nodes:
-                    join_nodes.append(target >> 1)
-        return list(branch_points)
+        self._drafts.append((entry, targets, twig, branch_points, needs_evaluation))
+        return 0
 
     def numbers(self):
         """Return the subscription numbers of all entries."""
@@ -138,79 +151,107 @@ cdef class TwigIndex:
             self.leaves.at[index] = new_states[self.leaves.at[index]]
         return 0
 
-    def seal(self, list rarity):
-        """Freeze the index: write all parts to flat arrays.
+    cdef int rank_guards(self, ValueIndex values, list value_tests) except -1:
+        """Set the operands of all guards to the ranks of their constants."""
+        cdef int32_t index
+        for index in range(self.guard_count):
+            self.guards[index].operand = values.operand(value_tests[self.guard_tests[index]]) >> 2
+        return 0
 
-        The leaf with the highest `rarity` triggers a plan; its other leaves are checked then.
-        """
-        cdef int32_t index, leaf, place = 0
+    cdef int seal(self) except -1:
+        """Freeze the index: group the plans by trigger and write them to flat arrays."""
+        cdef int32_t index
         self.leaf_count = <int32_t>self.leaves.size
-        self.edge_count = <int32_t>len(self._edge_list)
-        self.join_node_count = <int32_t>len(self._join_node_list)
-        self.plan_count = <int32_t>len(self._plan_list)
-        self.edges = <JoinEdge *>calloc(<size_t>self.edge_count + 1, sizeof(JoinEdge))
-        self.join_nodes = <JoinNode *>calloc(<size_t>self.join_node_count + 1, sizeof(JoinNode))
+        self.plan_count = <int32_t>len(self._drafts)
         self.plans = <TwigPlan *>calloc(<size_t>self.plan_count + 1, sizeof(TwigPlan))
         self.needs_evaluation = <char *>calloc(<size_t>self.plan_count + 1, 1)
+        self.has_guards = <char *>calloc(<size_t>self.plan_count + 1, 1)
+        self.groups = <TriggerGroup *>calloc(<size_t>self.plan_count + 1, sizeof(TriggerGroup))
         self.is_join_leaf = <char *>calloc(<size_t>self.leaf_count + 1, 1)
         self.triggers = <uint64_t *>calloc(<size_t>(self.leaf_count >> 6) + 1, sizeof(uint64_t))
         if (
-            self.edges == NULL or self.join_nodes == NULL or self.plans == NULL
-            or self.needs_evaluation == NULL or self.is_join_leaf == NULL or self.triggers == NULL
+            self.plans == NULL or self.needs_evaluation == NULL or self.has_guards == NULL
+            or self.groups == NULL or self.is_join_leaf == NULL or self.triggers == NULL
         ):
             raise MemoryError
-        for index, (target, _, _) in enumerate(self._edge_list):
-            self.edges[index] = JoinEdge(target, <int32_t>self.climbs.size, 0)
-            for part in self._climb_list[index]:
-                push(&self.climbs, part)
-            self.edges[index].climb_end = <int32_t>self.climbs.size
-        for index, (edges, branch_point) in enumerate(self._join_node_list):
-            self.join_nodes[index] = JoinNode(
-                <int32_t>self.join_node_edges.size, <int32_t>len(edges), branch_point
-            )
-            for edge in edges:
-                push(&self.join_node_edges, edge)
+        self._group_plans(sorted(self._drafts, key=self._trigger_order))
+        self._move_nodes()
         self._mark_join_leaves()
-        drafts_by_trigger = [[] for _ in range(self.leaf_count + 1)]
-        for draft in self._plan_list:
-            leaves = draft[1]
-            trigger = max(leaves, key=rarity.__getitem__) if leaves else self.leaf_count
-            drafts_by_trigger[trigger].append(draft)
-        for leaf in range(self.leaf_count + 1):
-            push(&self.plan_starts, place)
-            if drafts_by_trigger[leaf] and leaf < self.leaf_count:
-                self.triggers[leaf >> 6] |= <uint64_t>1 << (leaf & 63)
-            for draft in drafts_by_trigger[leaf]:
-                self._store_plan(place, draft, leaf)
-                place += 1
-        self.unconditional = self.plan_starts.at[self.leaf_count]
-        self._leaf_numbers = self._edge_numbers = self._join_node_numbers = None
-        self._edge_list = self._join_node_list = self._plan_list = self._climb_list = None
+        free_map(&self._leaf_numbers)
+        free_map(&self._guard_numbers)
+        free_map(&self._leaf_semijoins)
+        self._node_semijoins = self._drafts = self.guard_tests = None
+        return 0
 
-    cdef int _store_plan(self, int32_t index, tuple draft, int32_t trigger) except -1:
-        """Write a plan, drafted as (entry, leaves, join node, needs evaluation)."""
+    def _trigger_order(self, tuple draft):
+        """Return the sort key of a plan: by leaf, by operator, those that pass first."""
+        cdef const Guard *guard
+        if not draft[1]:
+            return self.leaf_count, 0, 0
+        leaf, guard_number = draft[1][0]
+        if guard_number == NO_GUARD:
+            return leaf, ANY_VALUE, 0
+        guard = &self.guards[<int32_t>guard_number]
+        falling = guard.op == LESS or guard.op == LESS_OR_EQUAL
+        return leaf, guard.op, -guard.operand if falling else guard.operand
+
+    cdef int _group_plans(self, list drafts) except -1:
+        """Write the plans, sorted by trigger, and the trigger groups."""
+        cdef int32_t index, trigger, op, operand, group = -1, last_trigger = -1
+        cdef const Guard *guard
+        self.unconditional = self.plan_count
+        for index in range(self.plan_count):
+            draft = drafts[index]
+            self._store_plan(index, draft)
+            trigger, op, operand = self.leaf_count, ANY_VALUE, 0
+            if draft[1]:
+                trigger = draft[1][0][0]
+                if draft[1][0][1] != NO_GUARD:
+                    guard = &self.guards[<int32_t>draft[1][0][1]]
+                    op, operand = guard.op, guard.operand
+                self.triggers[trigger >> 6] |= <uint64_t>1 << (trigger & 63)
+            elif self.unconditional == self.plan_count:
+                self.unconditional = index
+            push(&self.plan_operands, operand)
+            if trigger != last_trigger or self.groups[group].op != op:
+                group += 1
+                self.groups[group] = TriggerGroup(op, index, index)
+                while self.group_starts.size <= trigger:
+                    push(&self.group_starts, group)
+                last_trigger = trigger
+            self.groups[group].end = index + 1
+        while self.group_starts.size <= self.leaf_count:
+            push(&self.group_starts, group + 1)
+        return 0
+
+    cdef int _store_plan(self, int32_t index, tuple draft) except -1:
+        """Write a plan from its draft, see `add_plan`."""
         cdef TwigPlan *plan = &self.plans[index]
         cdef int32_t entry = draft[0], first = self.entry_starts.at[entry]
-        leaves = [leaf for leaf in draft[1] if leaf != trigger]
-        branch_points = self._branch_points(draft[2])
+        targets = [
+            leaf if guard == NO_GUARD else self.leaf_count + 1 + guard
+            for leaf, guard in draft[1][1:]
+        ]
+        branch_points = draft[3]
         plan.entry = entry
-        plan.join_node = draft[2]
-        self.needs_evaluation[index] = draft[3]
+        plan.twig = draft[2]
+        self.needs_evaluation[index] = draft[4]
+        self.has_guards[index] = any([guard != NO_GUARD for _, guard in draft[1]])
         plan.number = -1
         if (
             self.entry_starts.at[entry + 1] == first + 1
-            and not draft[3]
+            and not draft[4]
             and not self.has_residual.at[entry]
         ):
             plan.number = self.entry_numbers.at[first]
             plan.hop = self.entry_hops.at[first]
-        plan.second_leaf = leaves[0] if leaves else self.leaf_count
-        plan.third_leaf = leaves[1] if len(leaves) == 2 else self.leaf_count
-        if len(leaves) > 2:
-            plan.third_leaf = -2 - <int32_t>self.other_leaves.size
-            push(&self.other_leaves, <int32_t>len(leaves) - 1)
-            for leaf in leaves[1:]:
-                push(&self.other_leaves, leaf)
+        plan.second_target = targets[0] if targets else self.leaf_count
+        plan.third_target = targets[1] if len(targets) == 2 else self.leaf_count
+        if len(targets) > 2:
+            plan.third_target = -2 - <int32_t>self.other_targets.size
+            push(&self.other_targets, <int32_t>len(targets) - 1)
+            for target in targets[1:]:
+                push(&self.other_targets, target)
         plan.branch_point = branch_points[0] if branch_points else self.leaf_count
         plan.second_branch_point = (
             branch_points[1] if len(branch_points) == 2 else self.leaf_count
@@ -219,38 +260,55 @@ cdef class TwigIndex:
             plan.second_branch_point = MANY_BRANCH_POINTS
         return 0
 
-    cdef int _mark_join_leaves(self) except -1:
-        """Mark the leaves whose nodes a join may read.
+    cdef int _move_nodes(self) except -1:
+        """Move the twigs to the order of their plans."""
+        cdef TwigNode *nodes
+        cdef int32_t *places  # of the nodes
+        cdef int32_t index, part, place = 0, size
+        nodes = <TwigNode *>calloc(<size_t>self.node_count + 1, sizeof(TwigNode))
+        places = <int32_t *>calloc(<size_t>self.node_count + 1, sizeof(int32_t))
+        if nodes == NULL or places == NULL:
+            free(nodes)
+            free(places)
+            raise MemoryError
+        for index in range(self.plan_count):
+            if self.plans[index].twig != NO_TWIG:
+                size = self.nodes[self.plans[index].twig].size
+                for part in range(size):
+                    nodes[place + part] = self.nodes[self.plans[index].twig + part]
+                    places[self.plans[index].twig + part] = place + part
+                self.plans[index].twig = place
+                place += size
+        for index in range(self.semijoin_count):
+            if self.semijoins[index].node != NO_TWIG:
+                self.semijoins[index].node = places[self.semijoins[index].node]
+        free(places)
+        free(self.nodes)
+        self.nodes = nodes
+        self.node_capacity = self.node_count + 1
+        return 0
 
-        These are the leaves of the join nodes whose state can be reached at several nodes.
-        """
-        cdef int32_t index, at, part
-        cdef const JoinNode *node
-        cdef const JoinEdge *edge
-        for index in range(self.join_node_count):
-            node = &self.join_nodes[index]
-            if node.branch_point < 0:
-                continue
-            self.is_join_leaf[node.branch_point] = True
-            for at in range(node.edges, node.edges + node.edge_count):
-                edge = &self.edges[self.join_node_edges.at[at]]
-                if not edge.target & 1:
-                    self.is_join_leaf[edge.target >> 1] = True
-                for part in range(edge.climb + 1, edge.climb_end, 2):
-                    self.is_join_leaf[self.climbs.at[part]] = True
+    cdef int _mark_join_leaves(self) except -1:
+        """Mark the leaves whose nodes are read: those of semijoins and of guards."""
+        cdef int32_t index
+        for index in range(self.semijoin_count):
+            if self.semijoins[index].node == NO_TWIG:
+                self.is_join_leaf[self.semijoins[index].leaf] = True
+        for index in range(self.guard_count):
+            self.is_join_leaf[self.guards[index].leaf] = True
         return 0
 
     @property
     def memory(self):
         """The memory of the index, in bytes."""
         return (
-            self.edge_count * <Py_ssize_t>sizeof(JoinEdge)
-            + self.join_node_count * <Py_ssize_t>sizeof(JoinNode)
-            + self.plan_count * <Py_ssize_t>sizeof(TwigPlan)
-            + self.plan_count + self.leaf_count + self.leaf_count // 8
-            + 4 * (self.leaves.capacity + self.plan_starts.capacity)
-            + 4 * (self.other_leaves.capacity + self.climbs.capacity)
-            + 4 * (self.join_node_edges.capacity + self.entry_starts.capacity)
-            + 4 * (self.has_residual.capacity + self.entry_numbers.capacity)
-            + 4 * self.entry_hops.capacity
+            self.node_capacity * <Py_ssize_t>sizeof(TwigNode)
+            + self.semijoin_capacity * <Py_ssize_t>sizeof(SemiJoin)
+            + self.guard_capacity * <Py_ssize_t>sizeof(Guard)
+            + self.plan_count * <Py_ssize_t>(sizeof(TwigPlan) + sizeof(TriggerGroup) + 2)
+            + self.leaf_count + self.leaf_count // 8
+            + 4 * (self.leaves.capacity + self.group_starts.capacity)
+            + 4 * (self.other_targets.capacity + self.plan_operands.capacity)
+            + 4 * (self.entry_starts.capacity + self.has_residual.capacity)
+            + 4 * (self.entry_numbers.capacity + self.entry_hops.capacity)
         )

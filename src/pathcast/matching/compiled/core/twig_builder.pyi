@@ -1,0 +1,5 @@
+from pathcast.matching.compiled.core.trie import Trie
+from pathcast.matching.compiled.core.twigs import TwigIndex
+
+class TwigBuilder:
+    def __init__(self, trie: Trie, twigs: TwigIndex) -> None: ...
