@@ -1,7 +1,8 @@
 """The integer codes of labels and plans, as the compiled core and snapshots use them.
 
 A code is a vocabulary index shifted left by three bits, plus the edge in the low bits. The index
-names a node test (`code`) or, with the edge `_VALUE`, a value test (`value`).
+names a node test (`code`) or, with the edge `_VALUE`, a value test (`value`). String functions are
+a label of their own: the value test after it takes their result.
 
 >>> from pathcast.matching.plan import plan
 >>> from pathcast.xpath import parse
@@ -14,6 +15,7 @@ names a node test (`code`) or, with the edge `_VALUE`, a value test (`value`).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
@@ -104,7 +106,17 @@ class PlanEncoder:
 
     def encode_path(self, labels: Iterable[TransitionLabel]) -> tuple[int, ...]:
         """Return the codes of a path's labels."""
-        return tuple([self._label(label) for label in labels])
+        codes = []
+        for label in labels:
+            if isinstance(label, Value) and label.functions:
+                codes.append(self._functions(label))
+            codes.append(self._label(label))
+        return tuple(codes)
+
+    def _functions(self, value: Value) -> int:
+        """Return the code of the string functions whose result a value predicate tests."""
+        chain = json.dumps([[function.name, *function.arguments] for function in value.functions])
+        return self.vocabulary.value("functions", "", chain) << _EDGE_BITS | _VALUE
 
     def _label(self, label: TransitionLabel) -> int:
         if isinstance(label, Value):

@@ -32,6 +32,7 @@ from pathcast.xpath.tree import (
     Path,
     Step,
     Value,
+    is_downward,
 )
 
 __all__ = [
@@ -120,7 +121,9 @@ def tested_paths(
     A path ends with a value test that the node at its end passes, if `accepts` the test.
     """
     collected: _TestedPaths = {}
-    _collect(to_tree_pattern(condition), collected, accepts)
+    _collect(
+        condition if is_downward(condition) else to_tree_pattern(condition), collected, accepts
+    )
     return tuple(collected) if len(collected) == 1 else maximal_paths(collected)
 
 

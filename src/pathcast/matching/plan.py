@@ -125,11 +125,13 @@ def _branches(condition: Condition, *, top: bool = False) -> tuple[Branch, ...] 
 
 def _is_indexable(value: Value) -> bool:
     """Whether the value index supports a test. NaN has no position in its order."""
-    if value.functions:
-        return False
-    if value.kind is ValueKind.NUMBER:
-        return not math.isnan(number(value.operand))
-    return value.kind is not ValueKind.LENGTH
+    match value.kind:
+        case ValueKind.NUMBER:
+            return not math.isnan(number(value.operand))
+        case ValueKind.CONTAINS | ValueKind.STARTS_WITH:
+            return value.operand != ""
+        case kind:
+            return kind is not ValueKind.LENGTH
 
 
 def _branch(path: Path) -> Branch | None:

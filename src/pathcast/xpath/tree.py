@@ -57,6 +57,7 @@ __all__ = [
     "StringFunction",
     "Value",
     "ValueKind",
+    "is_downward",
     "is_tree_pattern",
     "steps_of",
     "tests_of",
@@ -376,6 +377,11 @@ def steps_of(condition: Condition) -> list[Step]:
 
 def is_tree_pattern(condition: Condition) -> bool:
     """Whether a condition has downward axes only, and no string functions."""
+    return is_downward(condition, functions=False)
+
+
+def is_downward(condition: Condition, *, functions: bool = True) -> bool:
+    """Whether a condition has downward axes only, and string functions only if they are allowed."""
     pending: list[Condition] = [condition]
     while pending:
         current = pending.pop()
@@ -387,7 +393,7 @@ def is_tree_pattern(condition: Condition) -> bool:
                     return False
                 pending += step.conditions
         elif isinstance(current, Value):
-            if current.functions:
+            if current.functions and not functions:
                 return False
         elif isinstance(current, And | Or):
             pending += current.parts

@@ -14,6 +14,7 @@ written in columns, and each distinct set of namespaces once.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -38,6 +39,7 @@ _OPERATORS: Final = {
     "number": ("=", "!=", "<", "<=", ">", ">="),
     "contains": ("",),
     "starts-with": ("",),
+    "functions": ("",),
 }
 
 
@@ -102,9 +104,34 @@ def _value_test(value: Any) -> tuple[str, str, str]:
                 reject("a value test with an invalid number")
             if not op and not operand:
                 reject("a value test without a keyword")
+            if kind == "functions" and not _is_chain_of_functions(operand):
+                reject("a value test with unknown string functions")
         case _:
             reject("a value test that is not a kind, an operator and an operand")
     return kind, op, operand
+
+
+def _is_chain_of_functions(text: str) -> bool:
+    """Whether the text is the one spelling of a chain of string functions."""
+    try:
+        chain = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    match chain:
+        case [_, *_]:
+            return json.dumps(chain) == text and all(map(_is_string_function, chain))
+        case _:
+            return False
+
+
+def _is_string_function(call: object) -> bool:
+    match call:
+        case ["normalize-space"]:
+            return True
+        case ["translate", str(), str()]:
+            return True
+        case _:
+            return False
 
 
 def _is_canonical_number(text: str) -> bool:

@@ -1,10 +1,12 @@
 from collections.abc import Sequence
+from typing import final
 
 from pathcast.matching.compiled.core.labels import LinearPaths
 from pathcast.matching.compiled.core.nfa import CompiledNfa
 
 def is_bit_parallel(paths: LinearPaths, number: int) -> bool: ...
 
+@final
 class BitParallelPaths:
     words: int
     largest_number: int
@@ -15,5 +17,6 @@ class BitParallelPaths:
     @property
     def memory(self) -> int: ...
 
+@final
 class BitParallelTraversal:
     def __init__(self) -> None: ...

@@ -1,3 +1,6 @@
+from typing import final
+
+@final
 class KeywordIndex:
     def __init__(self, tests: list[tuple[str, str, str]], labels: list[int]) -> None: ...
     def number(self, kind: str, operand: str) -> int: ...

@@ -1,6 +1,8 @@
 from array import array
 from collections.abc import Iterable
+from typing import final
 
+@final
 class Vocabulary:
     codes: dict[str, int]
     keys: list[str]
@@ -9,6 +11,7 @@ class Vocabulary:
     def code(self, key: str) -> int: ...
     def value(self, kind: str, op: str, operand: str) -> int: ...
 
+@final
 class LinearPaths:
     vocabulary: Vocabulary
     def __init__(self, vocabulary: Vocabulary) -> None: ...

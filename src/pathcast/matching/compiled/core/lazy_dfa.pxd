@@ -29,7 +29,7 @@ cdef class LazyDfa:
     cdef uint64_t serial  # unique among all lazy DFAs and rebindings of the process
     cdef int32_t value_string  # the value that `advance` tests: its number among the operands
     cdef int32_t value_rank  # and its rank among the numeric constants
-    cdef int32_t value_keyword_label  # the label of a keyword that it contains
+    cdef int32_t value_label  # the label of a keyword that it contains, or of string functions
     cdef readonly uint64_t hits
     cdef readonly uint64_t misses
     cdef readonly uint64_t flushes

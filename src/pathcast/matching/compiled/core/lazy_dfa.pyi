@@ -1,7 +1,10 @@
+from typing import final
+
 from pathcast.matching.compiled.core.nfa import CompiledNfa
 from pathcast.matching.compiled.core.path_table import PathTable
 from pathcast.matching.compiled.core.state_set_table import StateSetTable
 
+@final
 class LazyDfa:
     nfa: CompiledNfa
     paths: PathTable

@@ -56,10 +56,12 @@ from pathcast.matching.compiled.core.path_table cimport (
     value_test_kind,
 )
 from pathcast.matching.compiled.core.predicates cimport (
+    FUNCTION_TEST,
     KEYWORD_TEST,
     LESS,
     NOT_A_NUMBER,
     NUMBER_TEST,
+    STRING_TEST,
     RangeTest,
     holds,
 )
@@ -363,8 +365,8 @@ cdef class LazyDfa:
         cdef const NfaState *nfa_state
         cdef const int32_t *state
         cdef const int32_t *end
-        if kind == KEYWORD_TEST:
-            label = self.value_keyword_label
+        if kind == KEYWORD_TEST or kind == FUNCTION_TEST:
+            label = self.value_label
         elif kind == NUMBER_TEST:
             if self.value_rank != NOT_A_NUMBER and self.value_rank & 1:
                 label = self.nfa.values.number_labels.at[self.value_rank >> 1]
@@ -385,7 +387,7 @@ cdef class LazyDfa:
                         if target >= 0:
                             self.sets.add_state(target)
                     at = -1
-                    if kind != KEYWORD_TEST:
+                    if kind == STRING_TEST or kind == NUMBER_TEST:
                         at = find(&self.nfa.range_starts, pack_key(state[0], 0))
                     if at >= 0:
                         self._follow_ranges(

@@ -1,5 +1,6 @@
 from array import array
 from collections.abc import Sequence
+from typing import final
 
 from lxml import etree
 
@@ -8,6 +9,7 @@ from pathcast.matching.compiled.core.nfa import CompiledNfa
 from pathcast.matching.compiled.core.node_table import NodeTable
 from pathcast.matching.compiled.core.traversal import Traversal
 
+@final
 class MatchContext:
     nodes: NodeTable
     limit: int

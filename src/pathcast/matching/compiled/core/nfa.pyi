@@ -1,9 +1,11 @@
 from collections.abc import Iterable
+from typing import final
 
 from pathcast.matching.compiled.core.labels import LinearPaths, Vocabulary
 from pathcast.matching.compiled.core.predicates import ValueIndex
 from pathcast.matching.compiled.core.twigs import TwigIndex
 
+@final
 class CompiledNfa:
     size: int
     simple: bool

@@ -1,9 +1,12 @@
+from typing import final
+
 from lxml import etree
 
 BUILT_FOR: tuple[int, ...]
 
 def count_byte(text: bytes | bytearray | memoryview, byte: int) -> int: ...
 
+@final
 class NodeTable:
     elements: int
     counted: int

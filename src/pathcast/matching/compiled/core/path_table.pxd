@@ -2,7 +2,12 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from pathcast.matching.compiled.core.nfa cimport CompiledNfa
-from pathcast.matching.compiled.core.predicates cimport KEYWORD_TEST, NUMBER_TEST, STRING_TEST
+from pathcast.matching.compiled.core.predicates cimport (
+    FUNCTION_TEST,
+    KEYWORD_TEST,
+    NUMBER_TEST,
+    STRING_TEST,
+)
 from pathcast.matching.compiled.core.state_set_table cimport StateSetTable
 from pathcast.vectors cimport IntVector
 
@@ -43,12 +48,14 @@ cdef struct PathCold:
     int32_t loop_context  # this path, or its nearest ancestor that has loops; -1: none
     int32_t named_loops
     int64_t loops_at
-    int64_t operands_at  # sorted strings, ranks and keywords; then a path per value class
+    # Sorted strings, ranks, keywords and chains of functions; then a path per value class.
+    int64_t operands_at
     int64_t attribute_slots_at  # for each bit of `attribute_mask`: the last name, and its path
     int32_t wildcard_loops
     int32_t string_count  # distinct operands of string tests
     int32_t number_count  # distinct operands of numeric tests
     int32_t keyword_count  # distinct keywords
+    int32_t function_count  # distinct chains of string functions
     uint32_t child_bloom  # Bloom filter of the tests on child edges
     uint32_t loop_bloom  # the same for the loops of this path
     uint32_t inherited_bloom  # the same for the loops of this path and its ancestors
@@ -82,6 +89,7 @@ cdef inline int64_t class_slot(const PathCold *path, int32_t symbol) noexcept no
         + path.string_count
         + path.number_count
         + path.keyword_count
+        + path.function_count
         + (symbol & NAME_MASK)
     )
 
@@ -91,7 +99,10 @@ cdef inline int32_t value_test_kind(const PathCold *path, int32_t symbol) noexce
     cdef int32_t place = symbol & NAME_MASK
     if place <= path.string_count:
         return STRING_TEST
-    return NUMBER_TEST if place < 3 + path.string_count + 2 * path.number_count else KEYWORD_TEST
+    place -= 3 + path.string_count + 2 * path.number_count
+    if place < 0:
+        return NUMBER_TEST
+    return KEYWORD_TEST if place < path.keyword_count else FUNCTION_TEST
 
 
 @cython.final
@@ -116,6 +127,8 @@ cdef class PathTable:
     cdef int32_t string_class(self, int32_t path, int32_t string) noexcept nogil
     cdef int32_t number_class(self, int32_t path, int32_t rank) noexcept nogil
     cdef int32_t keyword_class(self, int32_t path, int32_t keyword) noexcept nogil
+    cdef int32_t function_chain(self, int32_t path, int32_t place) noexcept nogil
+    cdef int32_t function_class(self, int32_t path, int32_t place) noexcept nogil
     cdef int _find_loops(self, int32_t path) except -1 nogil
     cdef int _find_attributes(self, int32_t path) except -1 nogil
     cdef uint64_t _attribute_bits(self, int32_t first, int32_t count, int32_t edge) noexcept nogil

@@ -30,7 +30,12 @@ from pathcast.matching.compiled.core.nfa cimport (
     CompiledNfa,
     NfaState,
 )
-from pathcast.matching.compiled.core.predicates cimport KEYWORD_TEST, NOT_A_NUMBER, NUMBER_TEST
+from pathcast.matching.compiled.core.predicates cimport (
+    FUNCTION_TEST,
+    KEYWORD_TEST,
+    NOT_A_NUMBER,
+    NUMBER_TEST,
+)
 from pathcast.matching.compiled.core.state_set_table cimport StateSetCold, StateSetTable
 from pathcast.vectors cimport IntVector, append, find, free_vector, grow, pack_key, push, reserve
 
@@ -258,13 +263,13 @@ cdef class PathTable:
 
     cdef int _find_operands(self, int32_t path) except -1 nogil:
         """List the distinct constants that value tests at the path compare with, sorted."""
-        cdef IntVector strings, ranks, keywords
+        cdef IntVector strings, ranks, keywords, chains
         cdef IntVector *operands
         cdef const StateSetCold *state_set
         cdef const int32_t *side_state
         cdef const NfaState *nfa_state
         cdef int32_t index, side, successor, operand
-        strings = ranks = keywords = IntVector(NULL, 0, 0)
+        strings = ranks = keywords = chains = IntVector(NULL, 0, 0)
         try:
             for index in range(self.hot[path].set_count):
                 state_set = &self.sets.cold[self.set_lists.at[self.hot[path].sets_at + index]]
@@ -285,19 +290,26 @@ cdef class PathTable:
                                 operands = &ranks
                             elif operand & 3 == KEYWORD_TEST:
                                 operands = &keywords
+                            elif operand & 3 == FUNCTION_TEST:
+                                operands = &chains
                             push(operands, operand >> 2)
             self.cold[path].string_count = sort_unique(&strings)
             self.cold[path].number_count = sort_unique(&ranks)
             self.cold[path].keyword_count = sort_unique(&keywords)
+            self.cold[path].function_count = sort_unique(&chains)
             self.cold[path].operands_at = self.ints.size
             append(&self.ints, strings.at, strings.size)
             append(&self.ints, ranks.at, ranks.size)
             append(&self.ints, keywords.at, keywords.size)
-            self._push_empty_slots(3 + strings.size + 2 * ranks.size + keywords.size)
+            append(&self.ints, chains.at, chains.size)
+            self._push_empty_slots(
+                3 + strings.size + 2 * ranks.size + keywords.size + chains.size
+            )
         finally:
             free_vector(&strings)
             free_vector(&ranks)
             free_vector(&keywords)
+            free_vector(&chains)
         return 0
 
     cdef int _push_empty_slots(self, Py_ssize_t count) except -1 nogil:
@@ -345,6 +357,24 @@ cdef class PathTable:
         if place == count or keywords[place] != keyword:
             return -1
         return VALUE_SYMBOL | (3 + strings + 2 * numbers + place)
+
+    cdef int32_t function_chain(self, int32_t path, int32_t place) noexcept nogil:
+        """Return a chain of functions that precedes tests at a path, by its place among them."""
+        cdef const PathCold *cold = &self.cold[path]
+        return self.ints.at[
+            cold.operands_at
+            + cold.string_count + cold.number_count + cold.keyword_count + place
+        ]
+
+    cdef int32_t function_class(self, int32_t path, int32_t place) noexcept nogil:
+        """Return the symbol of the result of a chain of functions, by its place at the path.
+
+        The classes follow those of keywords.
+        """
+        cdef const PathCold *cold = &self.cold[path]
+        return VALUE_SYMBOL | (
+            3 + cold.string_count + 2 * cold.number_count + cold.keyword_count + place
+        )
 
 
 cdef int32_t sorted_index(const int32_t *sorted, int32_t count, int32_t value) noexcept nogil:

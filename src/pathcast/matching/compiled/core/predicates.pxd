@@ -2,6 +2,7 @@ cimport cython
 from libc.stdint cimport int32_t
 
 from pathcast.matching.compiled.core.keywords cimport KeywordIndex
+from pathcast.matching.compiled.core.string_functions cimport StringFunctions
 from pathcast.matching.compiled.core.strings cimport StringTable
 from pathcast.vectors cimport IntVector
 
@@ -17,6 +18,7 @@ cdef enum ValueTestKind:
     STRING_TEST = 0
     NUMBER_TEST = 1
     KEYWORD_TEST = 2
+    FUNCTION_TEST = 3  # no test: string functions, tests of whose result follow
 
 cdef enum:
     NOT_A_NUMBER = -1  # the rank of a value that is no number
@@ -35,6 +37,8 @@ cdef struct RangeTest:
 cdef class ValueIndex:
     cdef KeywordIndex keywords
     cdef StringTable strings
+    cdef StringFunctions functions
+    cdef IntVector function_labels  # chain of functions -> the label of its edge
     cdef IntVector string_labels
     cdef IntVector number_labels
     cdef double *constants

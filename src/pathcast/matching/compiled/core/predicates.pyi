@@ -1,3 +1,6 @@
+from typing import final
+
+@final
 class ValueIndex:
     def __init__(self, tests: list[tuple[str, str, str]], labels: list[int]) -> None: ...
     def value_class(self, text: str) -> tuple[int, int]: ...

@@ -7,7 +7,8 @@ Two values are in one class if no test tells them apart. Two small ints identify
   lies between constant i-1 and constant i, -1 is not a number.
 
 `contains` and `starts-with` tests do not take part in the class: a value passes any number of them
-(see `keywords`).
+(see `keywords`). A chain of string functions is an edge of its own: the tests behind it take the
+result of the functions as their value, which is computed once for all of them.
 
 So a value costs one hash look-up and one binary search, whatever the number of tests. The lazy DFA
 computes the tests that a class satisfies once, and caches them like any other transition. It finds
@@ -20,12 +21,15 @@ equalities by label; the other tests of a state are sorted so that those that ho
 [(0, -1), (-1, 1), (-1, 2), (-1, 4), (-1, -1)]
 """
 
+import json
+
 from libc.math cimport isnan
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 
 from pathcast.matching.compiled.core.keywords cimport KeywordIndex
 from pathcast.matching.compiled.core.numbers cimport number_of
+from pathcast.matching.compiled.core.string_functions cimport StringFunctions
 from pathcast.matching.compiled.core.strings cimport (
     add_string,
     find_string,
@@ -64,6 +68,7 @@ cdef class ValueIndex:
             raise MemoryError
         self.constant_count = <int32_t>len(constants)
         self.keywords = KeywordIndex(tests, labels)
+        self.functions = StringFunctions()
         for index in range(self.constant_count):
             self.constants[index] = constants[index]
             push(&self.number_labels, -1)
@@ -72,6 +77,9 @@ cdef class ValueIndex:
                 if op == "=":
                     self.number_labels.at[self.rank(float.fromhex(operand)) >> 1] = label
                 continue
+            if kind == "functions":
+                self.functions.add(json.loads(operand))
+                push(&self.function_labels, label)
             if kind != "string":
                 continue
             text = operand.encode()
@@ -85,6 +93,7 @@ cdef class ValueIndex:
         free_strings(&self.strings)
         free_vector(&self.string_labels)
         free_vector(&self.number_labels)
+        free_vector(&self.function_labels)
         free(self.constants)
 
     def value_class(self, str text not None):
@@ -110,7 +119,10 @@ cdef class ValueIndex:
         return 2 * low + (low < self.constant_count and self.constants[low] == value)
 
     cdef int32_t operand(self, tuple test) except -1:
-        """Return the operand of a test: its number, rank or keyword << 2 | its `ValueTestKind`."""
+        """Return the operand of a test: its number << 2 | its `ValueTestKind`.
+
+        The number is that of a string, a rank, a keyword or a chain of functions.
+        """
         cdef bytes text
         cdef int32_t keyword
         kind, _, operand = test
@@ -119,6 +131,8 @@ cdef class ValueIndex:
         if kind == "string":
             text = operand.encode()
             return find_string(&self.strings, text, len(text), 0) << 2 | STRING_TEST
+        if kind == "functions":
+            return self.functions.add(json.loads(operand)) << 2 | FUNCTION_TEST
         keyword = self.keywords.number(kind, operand)
         return keyword << 2 | KEYWORD_TEST
 
@@ -133,7 +147,8 @@ cdef class ValueIndex:
         return (
             strings_bytes(&self.strings)
             + 12 * self.constant_count
-            + 4 * self.string_labels.capacity
+            + 4 * (self.string_labels.capacity + self.function_labels.capacity)
+            + self.functions.memory
             + self.keywords.memory
         )
 

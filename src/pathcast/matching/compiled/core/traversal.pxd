@@ -2,6 +2,7 @@ cimport cython
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from lxml.includes cimport tree
 
+from pathcast.matching.compiled.core.evaluator.arena cimport Arena
 from pathcast.matching.compiled.core.lazy_dfa cimport LazyDfa
 from pathcast.matching.compiled.core.names cimport NameCache
 from pathcast.matching.compiled.core.nfa cimport CompiledNfa
@@ -62,6 +63,7 @@ cdef class Traversal:
     cdef IntVector keyword_stamps  # keyword -> the last value that contains it
     cdef uint32_t keyword_stamp  # number of the current value
     cdef IntVector keywords_found  # in the current value
+    cdef Arena texts  # results of string functions
     # outputs; the caller sets them
     cdef uint64_t *bits
     cdef uint64_t *hops  # NULL: collect subscription numbers
@@ -104,10 +106,13 @@ cdef class Traversal:
         self, NodeTable nodes, tree.xmlNode *node, int32_t parent, int32_t path
     ) except -1 nogil
     cdef int _test_value(self, NodeTable nodes, int32_t row, int32_t path) except -1 nogil
+    cdef int _test_text(self, int32_t row, int32_t path, TextView text) except -1 nogil
+    cdef int _test_functions(self, int32_t row, int32_t path, TextView text) except -1 nogil
     cdef void _add_rank(self, int32_t row, int32_t path, int32_t rank) noexcept nogil
     cdef int _test_keywords(self, int32_t row, int32_t path, TextView text) except -1 nogil
     cdef int _clear_keyword_stamps(self) except -1 nogil
     cdef int _value_step(self, int32_t row, int32_t path, int32_t symbol) except -1 nogil
+    cdef int32_t _value_target(self, int32_t path, int32_t symbol) except -1 nogil
 
 
 cdef inline PathCursor leaf_paths(Traversal traversal, int32_t leaf) noexcept nogil:

@@ -1,6 +1,9 @@
+from typing import final
+
 from pathcast.matching.compiled.core.lazy_dfa import LazyDfa
 from pathcast.matching.compiled.core.nfa import CompiledNfa
 
+@final
 class Traversal:
     nfa: CompiledNfa
     dfa: LazyDfa

@@ -16,6 +16,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 from lxml.includes cimport tree
 
+from pathcast.matching.compiled.core.evaluator.arena cimport ArenaMark, free_arena, mark, release
 from pathcast.matching.compiled.core.lazy_dfa cimport LazyDfa, Watermark
 from pathcast.matching.compiled.core.names cimport NameCache
 from pathcast.matching.compiled.core.nfa cimport (
@@ -86,6 +87,7 @@ cdef class Traversal:
 
     def __dealloc__(self):
         free_vector(&self.keyword_stamps)
+        free_arena(&self.texts)
         free_vector(&self.keywords_found)
         free(self.first_sets)
         free(self.rank_spans)
@@ -543,8 +545,17 @@ cdef class Traversal:
     cdef int _test_value(self, NodeTable nodes, int32_t row, int32_t path) except -1 nogil:
         """Take the transitions of a node on the classes of its string-value."""
         cdef TextView text
-        cdef int32_t string, rank
+        cdef ArenaMark before
         nodes.string_value(row, &text)
+        if self.paths.cold[path].function_count:
+            before = mark(&self.texts)
+            self._test_functions(row, path, text)
+            release(&self.texts, before)
+        return self._test_text(row, path, text)
+
+    cdef int _test_text(self, int32_t row, int32_t path, TextView text) except -1 nogil:
+        """Take the transitions of a path on the classes of a text."""
+        cdef int32_t string, rank
         if self.paths.cold[path].string_count:
             string = find_string(&self.nfa.values.strings, text.at, text.size, 0)
             self.dfa.value_string = string
@@ -558,6 +569,27 @@ cdef class Traversal:
                 self._value_step(row, path, self.paths.number_class(path, rank))
         if self.paths.cold[path].keyword_count:
             self._test_keywords(row, path, text)
+        return 0
+
+    cdef int _test_functions(self, int32_t row, int32_t path, TextView text) except -1 nogil:
+        """Test the result of each chain of string functions for a text."""
+        cdef int32_t place, chain, target
+        cdef TextView result
+        cdef Watermark before
+        cdef bint was_caching
+        for place in range(self.paths.cold[path].function_count):
+            chain = self.paths.function_chain(path, place)
+            was_caching = self.dfa.caching
+            if not was_caching:
+                before = self.dfa.watermark()
+            self.dfa.value_label = self.nfa.values.function_labels.at[chain]
+            target = self._value_target(path, self.paths.function_class(path, place))
+            if target != DEAD_PATH:
+                result = text
+                self.nfa.values.functions.apply(chain, &result, &self.texts)
+                self._test_text(row, target, result)
+            if not was_caching:
+                self.dfa.release(before)
         return 0
 
     cdef void _add_rank(self, int32_t row, int32_t path, int32_t rank) noexcept nogil:
@@ -593,7 +625,7 @@ cdef class Traversal:
             keyword = self.keywords_found.at[at]
             symbol = self.paths.keyword_class(path, keyword)
             if symbol >= 0:
-                self.dfa.value_keyword_label = self.nfa.values.keywords.labels.at[keyword]
+                self.dfa.value_label = self.nfa.values.keywords.labels.at[keyword]
                 self._value_step(row, path, symbol)
         return 0
 
@@ -613,13 +645,17 @@ cdef class Traversal:
         cdef int32_t target
         if not was_caching:
             mark = self.dfa.watermark()
-        target = self.paths.ints.at[class_slot(&self.paths.cold[path], symbol)]
-        if target >= 0:
-            self.dfa.hits += 1
-        else:
-            target = self.dfa.advance(path, symbol)
+        target = self._value_target(path, symbol)
         if target != DEAD_PATH:
             self._enter(row, target)
         if not was_caching:
             self.dfa.release(mark)
         return 0
+
+    cdef int32_t _value_target(self, int32_t path, int32_t symbol) except -1 nogil:
+        """Return the path of a value class."""
+        cdef int32_t target = self.paths.ints.at[class_slot(&self.paths.cold[path], symbol)]
+        if target >= 0:
+            self.dfa.hits += 1
+            return target
+        return self.dfa.advance(path, symbol)

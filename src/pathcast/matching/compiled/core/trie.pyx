@@ -52,7 +52,9 @@ cdef class Trie:
         """Estimate how rare an edge is: equalities first, then other value tests, then names."""
         cdef int32_t kind
         if label & EDGE_MASK == VALUE:
-            op = self.vocabulary.value_tests[label >> EDGE_BITS][1]
+            value_kind, op, _ = self.vocabulary.value_tests[label >> EDGE_BITS]
+            if value_kind == "functions":
+                return 0  # every node passes it
             return EQUALITY_RARITY if op == "=" else RANGE_RARITY
         kind = self.vocabulary.kinds.at[label >> EDGE_BITS]
         return NAME_RARITY if kind == NAME_KEY or kind == QUALIFIED_NAME_KEY else 1

@@ -37,7 +37,7 @@ from pathcast.matching.compiled.core.twigs cimport (
     NO_TWIG,
     RANKED_EDGE,
     TwigIndex,
-    TwigNode,
+    JoinNode,
 )
 
 _GUARD_OPS = {"<": LESS, "<=": LESS_OR_EQUAL, ">": GREATER, ">=": GREATER_OR_EQUAL}
@@ -46,7 +46,7 @@ _GUARD_OPS = {"<": LESS, "<=": LESS_OR_EQUAL, ">": GREATER, ">=": GREATER_OR_EQU
 cdef enum:
     _STATE = 0
     _GUARD = 1
-    _EDGE = 2  # to the node above, as in `TwigNode`
+    _EDGE = 2  # to the node above, as in `JoinNode`
     _CHILDREN = 3
 
 
@@ -99,7 +99,7 @@ cdef class TwigBuilder:
         cdef int32_t leaf, label = labels[len(labels) - 1] if labels else CHILD
         if label & EDGE_MASK == VALUE:
             kind, op, _ = self.trie.vocabulary.value_tests[label >> EDGE_BITS]
-            if kind == "number" and op in _GUARD_OPS:
+            if kind == "number" and op in _GUARD_OPS and not _follows_functions(labels):
                 leaf = self.twigs.leaf(self.trie.add_path(state, labels[:len(labels) - 1]))
                 return leaf, self.twigs.guard(leaf, _GUARD_OPS[op], label >> EDGE_BITS)
         return self.twigs.leaf(self.trie.add_path(state, labels)), NO_GUARD
@@ -167,7 +167,7 @@ cdef class TwigBuilder:
         """Append the nodes of a draft to the index; return the key of its subtree."""
         cdef int32_t leaf = self.twigs.leaf(draft[_STATE]), guard = draft[_GUARD]
         cdef int32_t edge = draft[_EDGE]
-        cdef int32_t index = self.twigs.add_node(TwigNode(NO_SEMIJOIN, NO_SEMIJOIN, guard, 1))
+        cdef int32_t index = self.twigs.add_node(JoinNode(NO_SEMIJOIN, NO_SEMIJOIN, guard, 1))
         children = sorted(draft[_CHILDREN], key=self._draft_order)
         if not children:
             if guard != NO_GUARD:
@@ -190,6 +190,11 @@ cdef class TwigBuilder:
     def _draft_order(self, draft):
         """Return the sort key of a child: ends before twigs, the rarest first."""
         return bool(draft[_CHILDREN]), -self._rarity(draft[_STATE], draft[_GUARD])
+
+
+cdef bint _follows_functions(labels) except -1:
+    """Return whether the last label tests the result of string functions, not a node's value."""
+    return len(labels) > 1 and labels[len(labels) - 2] & EDGE_MASK == VALUE
 
 
 cdef bint _has_branch_point(list draft) except -1:

@@ -43,7 +43,7 @@ from pathcast.matching.compiled.core.twigs cimport (
     RANKED_EDGE,
     Guard,
     SemiJoin,
-    TwigNode,
+    JoinNode,
 )
 from pathcast.vectors cimport free_vector, grow, reserve
 
@@ -106,7 +106,7 @@ cdef class TwigJoin:
 
     cdef void prefetch(self, int32_t root) noexcept nogil:
         """Load the results that the join of a twig reads first."""
-        cdef const TwigNode *nodes = &self.twigs.nodes[root]
+        cdef const JoinNode *nodes = &self.twigs.nodes[root]
         cdef int32_t index
         for index in range(min(nodes.size, 3)):
             if nodes[index].semijoin != NO_SEMIJOIN:
@@ -116,7 +116,7 @@ cdef class TwigJoin:
 
     cdef bint _summaries_meet(self, int32_t number) except -1 nogil:
         """Compute the operands of a twig node; return False if their summaries are disjoint."""
-        cdef const TwigNode *node = &self.twigs.nodes[number]
+        cdef const JoinNode *node = &self.twigs.nodes[number]
         cdef int32_t child = number + 1, end = number + node.size
         cdef uint64_t summary = ~<uint64_t>0
         if node.own != NO_SEMIJOIN:
@@ -128,7 +128,7 @@ cdef class TwigJoin:
 
     cdef int _intersect(self, int32_t number) except -1 nogil:
         """Append the blocks of the rows at which a twig node matches; its operands are known."""
-        cdef const TwigNode *node = &self.twigs.nodes[number]
+        cdef const JoinNode *node = &self.twigs.nodes[number]
         cdef const RowSet *first_ranked = NULL
         cdef const RowSet *rows
         cdef int32_t child = number + 1, end = number + node.size
@@ -226,7 +226,7 @@ cdef class TwigJoin:
 
     cdef bint _passes_guards(self, int32_t number, int32_t row) noexcept nogil:
         """Return whether numbers below a row pass all guards of a twig node."""
-        cdef const TwigNode *node
+        cdef const JoinNode *node
         cdef const Guard *guard
         cdef const RowSpan *span
         cdef int32_t child = number + 1, end = number + self.twigs.nodes[number].size
@@ -292,7 +292,7 @@ cdef class TwigJoin:
             instance = paths[path].first_instance
             if levels:
                 upper = path
-                if paths[upper].symbol >= VALUE_SYMBOL:  # a value belongs to its node
+                while paths[upper].symbol >= VALUE_SYMBOL:  # a value belongs to its node
                     upper = paths[upper].parent
                 for level in range(levels):
                     upper = paths[upper].parent

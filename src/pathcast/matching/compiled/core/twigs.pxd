@@ -22,7 +22,7 @@ cdef enum:
 
 # A node of a twig: a branch point, a node between two descendant edges, or an end. The nodes of a
 # twig are adjacent, in preorder.
-cdef struct TwigNode:
+cdef struct JoinNode:
     int32_t semijoin  # of its matches with the nodes above; NO_SEMIJOIN at the root
     int32_t own  # of its own state, if only descendant edges leave it; else NO_SEMIJOIN
     int32_t guard  # of an end, or NO_GUARD
@@ -73,7 +73,7 @@ cdef class TwigIndex:
     cdef TriggerGroup *groups
     cdef IntVector group_starts  # leaf -> the first of its trigger groups
     cdef IntVector other_targets  # lists, each with its length first
-    cdef TwigNode *nodes
+    cdef JoinNode *nodes
     cdef Py_ssize_t node_capacity
     cdef SemiJoin *semijoins
     cdef Py_ssize_t semijoin_capacity
@@ -108,7 +108,7 @@ cdef class TwigIndex:
     cdef int32_t leaf_semijoin(self, int32_t leaf, int32_t edge) except -1
     cdef int32_t node_semijoin(self, tuple key, int32_t edge, int32_t node) except -1
     cdef int32_t _add_semijoin(self, SemiJoin semijoin) except -1
-    cdef int32_t add_node(self, TwigNode node) except -1
+    cdef int32_t add_node(self, JoinNode node) except -1
     cdef int add_plan(
         self, int32_t entry, list targets, int32_t twig, list branch_points, bint needs_evaluation
     ) except -1

@@ -1,5 +1,7 @@
 from collections.abc import Sequence
+from typing import final
 
+@final
 class TwigIndex:
     keys: list[int]
     guard_tests: list[int]

@@ -120,11 +120,11 @@ cdef class TwigIndex:
         self.semijoin_count += 1
         return self.semijoin_count - 1
 
-    cdef int32_t add_node(self, TwigNode node) except -1:
+    cdef int32_t add_node(self, JoinNode node) except -1:
         """Append a node to the twig under construction; return its number."""
         if self.node_count >= self.node_capacity:
             grow(
-                <void **>&self.nodes, &self.node_capacity, self.node_count + 1, sizeof(TwigNode)
+                <void **>&self.nodes, &self.node_capacity, self.node_count + 1, sizeof(JoinNode)
             )
         self.nodes[self.node_count] = node
         self.node_count += 1
@@ -262,10 +262,10 @@ cdef class TwigIndex:
 
     cdef int _move_nodes(self) except -1:
         """Move the twigs to the order of their plans."""
-        cdef TwigNode *nodes
+        cdef JoinNode *nodes
         cdef int32_t *places  # of the nodes
         cdef int32_t index, part, place = 0, size
-        nodes = <TwigNode *>calloc(<size_t>self.node_count + 1, sizeof(TwigNode))
+        nodes = <JoinNode *>calloc(<size_t>self.node_count + 1, sizeof(JoinNode))
         places = <int32_t *>calloc(<size_t>self.node_count + 1, sizeof(int32_t))
         if nodes == NULL or places == NULL:
             free(nodes)
@@ -302,7 +302,7 @@ cdef class TwigIndex:
     def memory(self):
         """The memory of the index, in bytes."""
         return (
-            self.node_capacity * <Py_ssize_t>sizeof(TwigNode)
+            self.node_capacity * <Py_ssize_t>sizeof(JoinNode)
             + self.semijoin_capacity * <Py_ssize_t>sizeof(SemiJoin)
             + self.guard_capacity * <Py_ssize_t>sizeof(Guard)
             + self.plan_count * <Py_ssize_t>(sizeof(TwigPlan) + sizeof(TriggerGroup) + 2)

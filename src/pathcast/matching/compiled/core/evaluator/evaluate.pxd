@@ -32,5 +32,4 @@ cdef class Evaluation(SidewaysJoins):
     cdef bint _value_holds(
         self, const CompiledCondition *condition, int32_t node
     ) except -1 nogil
-    cdef int _transform(self, int32_t functions, TextView *text) except -1 nogil
     cdef TextView _operand(self, int32_t number) noexcept nogil

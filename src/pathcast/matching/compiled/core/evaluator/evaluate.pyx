@@ -41,7 +41,6 @@ from pathcast.matching.compiled.core.evaluator.program cimport (
     INSTRUCTION,
     NO_FUNCTIONS,
     NODE,
-    NORMALIZE_SPACE,
     NOT,
     OR,
     PARENT,
@@ -55,7 +54,6 @@ from pathcast.matching.compiled.core.evaluator.program cimport (
     NodeStream,
 )
 from pathcast.matching.compiled.core.evaluator.sets cimport NodeSet
-from pathcast.matching.compiled.core.evaluator.string_functions cimport normalize_space, translate
 from pathcast.matching.compiled.core.numbers cimport number_of
 from pathcast.matching.compiled.core.predicates cimport EQUAL
 from pathcast.matching.compiled.core.strings cimport StringTable, TextView
@@ -279,7 +277,7 @@ cdef class Evaluation(SidewaysJoins):
             text.size = 0
             if node >= 0:
                 self.nodes.string_value(node, &self.scratch, &text)
-            self._transform(condition.second, &text)
+            self.conditions.functions.apply(condition.second, &text, &self.scratch)
             if condition.kind == VALUE_NUMBER:
                 return compare_numbers(
                     condition.op, number_of(text.at, text.size), condition.number
@@ -310,20 +308,6 @@ cdef class Evaluation(SidewaysJoins):
         if node >= 0:
             self.nodes.string_value(node, &self.scratch, &text)
         return _text_holds(condition, &text, &operand)
-
-    cdef int _transform(self, int32_t functions, TextView *text) except -1 nogil:
-        """Apply string functions to a text; the result lies in `scratch`."""
-        cdef const int32_t *function = self.program.lists.at + functions + 1
-        cdef TextView old, new
-        cdef int32_t index
-        for index in range(self.program.lists.at[functions]):
-            if function[2 * index] == NORMALIZE_SPACE:
-                normalize_space(text, &self.scratch)
-            else:
-                old = self._operand(function[2 * index])
-                new = self._operand(function[2 * index + 1])
-                translate(text, &old, &new, &self.scratch)
-        return 0
 
     cdef TextView _operand(self, int32_t number) noexcept nogil:
         cdef const StringTable *operands = &self.program.operands

@@ -1,6 +1,7 @@
 cimport cython
 from libc.stdint cimport int32_t
 
+from pathcast.matching.compiled.core.string_functions cimport StringFunctions
 from pathcast.matching.compiled.core.strings cimport StringTable
 from pathcast.vectors cimport IntMap, IntVector
 
@@ -46,7 +47,6 @@ cdef enum:
     NO_NAMESPACE = 0  # namespaces are numbered from 1
     ANY_TARGET = -1
     NO_FUNCTIONS = -1
-    NORMALIZE_SPACE = -1  # in place of the first operand of translate()
 
 
 # All nodes that pass a test. `name`: a label for NAME, a namespace for ANY_IN, a target for
@@ -72,8 +72,8 @@ cdef struct CompiledPath:
     bint absolute
 
 
-# `first` and `second` by kind: EXISTS path; COUNT path; FIRST path, value; VALUE_* operand, where
-# its string functions start in `lists` (or NO_FUNCTIONS); IS stream; POSITION whether left is
+# `first` and `second` by kind: EXISTS path; COUNT path; FIRST path, value; VALUE_* operand, its
+# chain of string functions (or NO_FUNCTIONS); IS stream; POSITION whether left is
 # last(), whether right is last(); AND and OR start and count in `lists`; NOT part; ALWAYS truth.
 cdef struct CompiledCondition:
     unsigned char kind
@@ -114,10 +114,10 @@ cdef struct ProgramArrays:
 @cython.final
 cdef class ConditionProgram:
     cdef ProgramArrays program
+    cdef StringFunctions functions
     cdef int32_t _compile_condition(self, object condition) except -1
     cdef int32_t _list_conditions(self, object conditions) except -1
     cdef int _compile_value(self, object value, CompiledCondition *compiled) except -1
-    cdef int _list_function(self, object function) except -1
     cdef int32_t _compile_path(self, object path) except -1
     cdef int32_t _suffix(self, int32_t step, int32_t next_suffix) except -1
     cdef int32_t _compile_step(self, object step) except -1

@@ -33,6 +33,7 @@ from pathcast.matching.compiled.core.predicates cimport (
     LESS,
     LESS_OR_EQUAL,
 )
+from pathcast.matching.compiled.core.string_functions cimport StringFunctions
 from pathcast.matching.compiled.core.strings cimport (
     add_string,
     find_string,
@@ -102,6 +103,9 @@ cdef dict _OP_CODES = {
 @cython.final
 cdef class ConditionProgram:
     """Compiled conditions by number."""
+
+    def __init__(self):
+        self.functions = StringFunctions()
 
     def __dealloc__(self):
         cdef ProgramArrays *program = &self.program
@@ -176,6 +180,7 @@ cdef class ConditionProgram:
             + strings_bytes(&program.labels)
             + strings_bytes(&program.targets)
             + strings_bytes(&program.operands)
+            + self.functions.memory
             + map_bytes(&program.stream_numbers)
             + map_bytes(&program.path_numbers)
             + map_bytes(&program.suffix_numbers)
@@ -255,21 +260,9 @@ cdef class ConditionProgram:
             compiled.number = _parse_number(value.operand)
         compiled.second = NO_FUNCTIONS
         if value.functions:
-            compiled.second = <int32_t>self.program.lists.size
-            push(&self.program.lists, <int32_t>len(value.functions))
-            for function in value.functions:
-                self._list_function(function)
-        return 0
-
-    cdef int _list_function(self, object function) except -1:
-        """Append a string function to `lists`, as the numbers of two operands."""
-        cdef int32_t old = NORMALIZE_SPACE, new = 0
-        if function.arguments:
-            replaced, replacements = function.arguments
-            old = _intern(&self.program.operands, replaced.encode("utf-8", "surrogatepass"))
-            new = _intern(&self.program.operands, replacements.encode("utf-8", "surrogatepass"))
-        push(&self.program.lists, old)
-        push(&self.program.lists, new)
+            compiled.second = self.functions.add(
+                [(function.name, *function.arguments) for function in value.functions]
+            )
         return 0
 
     # paths and steps

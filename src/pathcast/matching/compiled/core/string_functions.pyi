@@ -1,0 +1,9 @@
+from collections.abc import Sequence
+from typing import final
+
+@final
+class StringFunctions:
+    def __len__(self) -> int: ...
+    def call(self, functions: Sequence[tuple[str, ...]], text: str) -> str: ...
+    @property
+    def memory(self) -> int: ...
