@@ -20,6 +20,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from pathcast.sandbox.processes import child_environment, peak_memory, python_module_command
 
@@ -34,7 +35,7 @@ class PeakMemory:
 
     before: int
     peak: int
-    result: object
+    result: Any
 
 
 def measure_peak(function: Callable[..., object], *arguments: object) -> PeakMemory:

@@ -1,16 +1,15 @@
 """Churn: the rate of matching while subscriptions change, relative to the rate without changes.
 
 After each document the benchmark adds and removes as many subscriptions as the elapsed CPU time
-requires, a thousand of both per second. That time includes adding and removing. It removes the
-oldest and adds texts that are not present, so that equal subscriptions save nothing. Removed texts
-return much later.
+requires, a thousand or ten thousand of both per second. That time includes adding and removing. It
+removes the oldest and adds texts that are not present, so that equal subscriptions save nothing.
+Removed texts return much later.
 
 A second matcher without changes gives the reference rate. A single matcher that alternates would
 spend its quiet turn on merging the changes of the busy one.
 
-An engine that cannot keep up would never finish, so the changes per document have a limit. It is a
-hundred times what is due for a document of one millisecond, and an engine that needs it misses the
-target.
+An engine that cannot keep up would never finish, so the changes per document have a limit. It is
+what is due for a document of 0.1 seconds, and an engine that needs it misses the target.
 """
 
 from __future__ import annotations
@@ -22,41 +21,56 @@ from dataclasses import dataclass
 from functools import partial
 
 from pathcast.bench.filter.context import FilterContext, join_notes, load_matcher
+from pathcast.bench.filter.sizes import TargetSize
 from pathcast.bench.measure import compare
 from pathcast.bench.report import ReportLine
 from pathcast.matching import Matcher
 
 __all__ = ["churn"]
 
-_CHURN = {100_000: 0.7}
-_CHANGES_PER_SECOND = 1_000  # of CPU time; a change adds one subscription and removes one
-_MAX_CHANGES_PER_DOCUMENT = 100
+# By changes per second of CPU time; a change adds one subscription and removes one.
+_LINEAR = {1_000: {100_000: 0.7}}
+_MIXED = {1_000: {100_000: 0.8}, 10_000: {100_000: 0.6}}
+_MAX_DOCUMENT_SECONDS = 0.1
 _SPARE_TEXTS = 20_000
 
 
 def churn(bench: FilterContext) -> Iterator[ReportLine]:
+    spare_count = _SPARE_TEXTS // bench.sizes.divide
+    for rate, targets in _LINEAR.items():
+        for size in bench.sizes.of(targets):
+            texts = bench.inputs.linear(size.count)
+            yield _line(bench, "linear", rate, size, texts, bench.inputs.spare(spare_count))
+    for rate, targets in _MIXED.items():
+        for size in bench.sizes.of(targets):
+            texts = bench.inputs.mixed_set(size.count + spare_count)
+            inside, spare = texts[: size.count], texts[size.count :]
+            yield _line(bench, "mixed", rate, size, inside, spare)
+
+
+def _line(
+    bench: FilterContext,
+    kind: str,
+    rate: int,
+    size: TargetSize,
+    texts: Sequence[str],
+    spare: Sequence[str],
+) -> ReportLine:
+    label = f"{rate:,} added and removed a second, {kind}, {size.count:,}"
+    bench.progress(label)
     bodies = bench.bodies() * bench.sizes.passes
-    for size in bench.sizes.of(_CHURN):
-        label = f"{_CHANGES_PER_SECOND:,} added and removed a second, linear, {size.count:,}"
-        bench.progress(label)
-        texts = bench.inputs.linear(size.count)
-        spare = bench.inputs.spare(_SPARE_TEXTS // bench.sizes.divide)
-        busy = ChangingMatcher(
-            load_matcher(texts), deque(enumerate(texts)), deque(spare), size.count
-        )
-        still = ChangingMatcher(load_matcher(texts), deque(), deque(), size.count)
-        ratio = compare(
-            partial(match_and_change, busy, bodies, _CHANGES_PER_SECOND),
-            partial(match_and_change, still, bodies, 0),
-            rounds=bench.sizes.rounds,
-        )
-        ours, theirs = len(bodies) / ratio.ours, len(bodies) / ratio.theirs
-        rates = f"{ours:,.0f} documents/s, {theirs:,.0f} without"
-        changes = f"{busy.changes / busy.seconds:,.0f} added and removed a second"
-        note = join_notes(rates, changes, size.note)
-        yield ReportLine(
-            label, ratio.figure, "x", target=size.target, spread=ratio.spread, note=note
-        )
+    busy = ChangingMatcher(load_matcher(texts), deque(enumerate(texts)), deque(spare), size.count)
+    still = ChangingMatcher(load_matcher(texts), deque(), deque(), size.count)
+    ratio = compare(
+        partial(match_and_change, busy, bodies, rate),
+        partial(match_and_change, still, bodies, 0),
+        rounds=bench.sizes.rounds,
+    )
+    ours, theirs = len(bodies) / ratio.ours, len(bodies) / ratio.theirs
+    rates = f"{ours:,.0f} documents/s, {theirs:,.0f} without"
+    changes = f"{busy.changes / busy.seconds:,.0f} added and removed a second"
+    note = join_notes(rates, changes, size.note)
+    return ReportLine(label, ratio.figure, "x", target=size.target, spread=ratio.spread, note=note)
 
 
 @dataclass(slots=True)
@@ -93,7 +107,7 @@ def match_and_change(
     done = 0
     for body in bodies:
         changing.matcher.match(body).numbers  # noqa: B018 - the property may compute it
-        due = min(int((clock() - start) * rate), done + _MAX_CHANGES_PER_DOCUMENT)
+        due = min(int((clock() - start) * rate), done + int(rate * _MAX_DOCUMENT_SECONDS))
         for _ in range(due - done):
             changing.change()
         done = due

@@ -1,5 +1,7 @@
 """Comparison with lxml's XPath: a loop over compiled expressions, and the time to compile them.
 
+The part `load` also compares snapshots of mixed subscriptions with snapshots of paths.
+
 - `loop`: parse a document and evaluate every compiled expression. This takes so long that few
   documents must suffice; our matcher repeats them in its turn to be measurable. Both must find the
   same matches. The note gives the bound for a matcher that needs no time beyond parsing.
@@ -11,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from lxml import etree
 
@@ -19,6 +23,7 @@ from pathcast.bench.filter.sizes import TargetSize
 from pathcast.bench.measure import Ratio, compare
 from pathcast.bench.report import ReportLine
 from pathcast.documents import new_parser
+from pathcast.matching import Matcher
 
 __all__ = ["load", "loop"]
 
@@ -26,6 +31,7 @@ _LOOP = {1_000: 50.0, 10_000: 300.0, 100_000: 2_000.0}
 _LOAD = {100_000: 0.3, 1_000_000: 0.3}
 _TEMPLATES = {10_000: 0.3}
 _SHAPES = {10_000: 0.15}
+_SNAPSHOTS = {100_000: 3.0, 1_000_000: 3.0}
 _LOOP_ROUNDS = _LOAD_ROUNDS = 3  # each takes seconds
 _REPETITIONS = 20  # of our matching for one pass of the loop
 _MAX_DOCUMENTS = 50
@@ -92,6 +98,8 @@ def load(bench: FilterContext) -> Iterator[ReportLine]:
         yield _load_line(bench, "predicates, templates", inputs.templates(size.count), size)
     for size in bench.sizes.of(_SHAPES):
         yield _load_line(bench, "predicates, distinct", inputs.distinct_shapes(size.count), size)
+    for size in bench.sizes.of(_SNAPSHOTS):
+        yield _snapshot_line(bench, size)
 
 
 def _load_line(
@@ -110,6 +118,37 @@ def _load_line(
     ours, theirs = size.count / ratio.ours, size.count / ratio.theirs
     note = join_notes(f"{ours:,.0f}/s, XPath() {theirs:,.0f}/s", size.note)
     return ReportLine(label, ratio.figure, "x", target=size.target, spread=ratio.spread, note=note)
+
+
+def _snapshot_line(bench: FilterContext, size: TargetSize) -> ReportLine:
+    """Compare the times to load snapshots and match one document."""
+    label = f"loading a snapshot, mixed / linear, {size.count:,}"
+    bench.progress(label)
+    body = bench.bodies()[0]
+    with TemporaryDirectory(prefix="pathcast-") as folder:
+        linear, mixed = Path(folder, "linear"), Path(folder, "mixed")
+        load_matcher(bench.inputs.linear(size.count)).save(linear)
+        load_matcher(bench.inputs.mixed_set(size.count)).save(mixed)
+        ratio = compare(
+            partial(_load_snapshot, linear, body),
+            partial(_load_snapshot, mixed, body),
+            rounds=_LOAD_ROUNDS,
+            warm=False,
+        )
+    note = join_notes(f"{ratio.theirs:.2f} s, linear {ratio.ours:.2f} s", size.note)
+    return ReportLine(
+        label,
+        ratio.figure,
+        "x",
+        target=size.target,
+        at_least=False,
+        spread=ratio.spread,
+        note=note,
+    )
+
+
+def _load_snapshot(path: Path, body: bytes) -> None:
+    match_all(Matcher.load(path), [body])
 
 
 def _load_and_match(texts: Sequence[str], body: bytes) -> None:
