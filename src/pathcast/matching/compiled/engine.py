@@ -16,10 +16,9 @@ matcher's lock. A match takes the lock only if it has to build a view.
 from __future__ import annotations
 
 from array import array
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import count
+from itertools import count, groupby
 from threading import RLock
 from typing import Final, Literal
 
@@ -34,6 +33,7 @@ from pathcast.matching.compiled.core.match_context import MatchContext
 from pathcast.matching.compiled.core.node_table import count_byte
 from pathcast.matching.compiled.core.pattern_plans import PlannedReader
 from pathcast.matching.compiled.tiers import (
+    EntryGroup,
     MatchView,
     NonLinearPlan,
     PatternEntry,
@@ -214,18 +214,22 @@ class CompiledEngine:
             self._view = None
         self._current_view()
 
-    def _make_plan(self, numbers: Sequence[int]) -> NonLinearPlan:
+    def _make_plan(self, numbers: Sequence[int]) -> tuple[NonLinearPlan, Iterator[EntryGroup]]:
         """Group non-linear subscriptions by entry; compile the conditions to evaluate."""
-        groups: dict[int, list[int]] = defaultdict(list)
-        for number in numbers:
-            groups[self._paths.entry(number)].append(number)
         plan = NonLinearPlan()
-        for number, members in groups.items():
-            entry = plan.entries[number] = self._entries[number]
-            plan.groups.append((number, members, entry.check is not None, entry.alternatives))
-            if entry.needs_evaluation:
-                plan.handles[number] = plan.conditions.add(self._condition(entry.key))
-        return plan
+        for number in map(self._paths.entry, numbers):
+            if number not in plan.entries:
+                entry = plan.entries[number] = self._entries[number]
+                if entry.needs_evaluation:
+                    plan.handles[number] = plan.conditions.add(self._condition(entry.key))
+        return plan, self._groups(numbers)
+
+    def _groups(self, numbers: Sequence[int]) -> Iterator[EntryGroup]:
+        """Yield the groups one by one: unpacked plans of all would take much memory."""
+        by_entry = sorted(numbers, key=self._paths.entry)
+        for number, members in groupby(by_entry, key=self._paths.entry):
+            entry = self._entries[number]
+            yield number, list(members), entry.check is not None, entry.alternatives
 
     def snapshot(self) -> Snapshot:
         vocabulary = self._vocabulary
@@ -275,7 +279,7 @@ class CompiledEngine:
     def _restore_entry(self, saved: SavedPattern) -> PatternEntry:
         key = (saved.text, saved.namespaces)
         if saved.check is None:
-            return PatternEntry(key, list(saved.alternatives), None)
+            return PatternEntry(key, saved.alternatives, None)
         # Rare, and libxml2 has to compile it anyway. It is planned again, because the engine may
         # decide now what was a residual when it was saved.
         pattern = parse(saved.text, dict(saved.namespaces))

@@ -16,7 +16,7 @@ of results. A `MatchView` holds all that a match reads; a new one replaces it af
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -24,16 +24,28 @@ from pathcast.matching.compiled.core.bit_parallel import BitParallelPaths, is_bi
 from pathcast.matching.compiled.core.evaluator.program import ConditionProgram
 from pathcast.matching.compiled.core.labels import LinearPaths
 from pathcast.matching.compiled.core.nfa import CompiledNfa
+from pathcast.matching.compiled.core.plan_codec import pack_plan, unpack_plan
 from pathcast.matching.matches import Id
 from pathcast.matching.residual import Check
 from pathcast.xpath import parse
 from pathcast.xpath.tree import Condition
 
-__all__ = ["MatchView", "NonLinearPlan", "PatternEntry", "PatternKey", "Tier", "Tiers"]
+__all__ = [
+    "EntryGroup",
+    "MatchView",
+    "NonLinearPlan",
+    "PatternEntry",
+    "PatternKey",
+    "Tier",
+    "Tiers",
+]
 
 PatternKey = tuple[str, tuple[tuple[str, str], ...]]
 """The canonical text of a pattern, and its namespaces."""
 
+
+EntryGroup = tuple[int, list[int], bool, Collection[tuple[str, object]]]
+"""An entry, its subscription numbers, whether it has a residual, and its alternatives."""
 
 MERGE_COUNT: Final = 4  # tiers of one grade
 MERGE_COUNT_NON_LINEAR: Final = 3  # the same if one has non-linear patterns: they cost more
@@ -47,16 +59,25 @@ MIN_MAIN_SIZE: Final = 256  # subscriptions; a smaller main automaton is rebuilt
 class PatternEntry:
     """A distinct non-linear pattern, and the number of its live subscriptions."""
 
-    __slots__ = ("alternatives", "check", "key", "live", "needs_evaluation")
+    __slots__ = ("_packed_plan", "check", "key", "live", "needs_evaluation")
 
     def __init__(
-        self, key: PatternKey, alternatives: list[tuple[str, object]], check: Check | None
+        self, key: PatternKey, alternatives: Collection[tuple[str, object]], check: Check | None
     ) -> None:
         self.key = key
         self.alternatives = alternatives
         self.needs_evaluation = any(kind == "general" for kind, _ in alternatives)
         self.check = check
         self.live = 0
+
+    @property
+    def alternatives(self) -> Collection[tuple[str, object]]:
+        """The plan, in the codes of the vocabulary."""
+        return unpack_plan(self._packed_plan)
+
+    @alternatives.setter
+    def alternatives(self, alternatives: Collection[tuple[str, object]]) -> None:
+        self._packed_plan = pack_plan(alternatives)
 
     def condition(self) -> Condition:
         """Parse the condition again: patterns are large, and few conditions are ever needed."""
@@ -67,8 +88,6 @@ class PatternEntry:
 class NonLinearPlan:
     """The non-linear patterns of one automaton, by entry number."""
 
-    groups: list[object] = field(default_factory=list)
-    """The constructor's input: (entry, subscription numbers, has a residual, alternatives)."""
     entries: dict[int, PatternEntry] = field(default_factory=dict)
     conditions: ConditionProgram = field(default_factory=ConditionProgram)
     handles: dict[int, int] = field(default_factory=dict)
@@ -113,11 +132,14 @@ class Tier:
 class Tiers:
     """The tiers of all subscriptions.
 
-    `make_plan` compiles the non-linear patterns of the given subscription numbers.
+    `make_plan` compiles the non-linear patterns of the given subscription numbers, and returns
+    them as the constructor of `CompiledNfa` takes them.
     """
 
     def __init__(
-        self, paths: LinearPaths, make_plan: Callable[[Sequence[int]], NonLinearPlan]
+        self,
+        paths: LinearPaths,
+        make_plan: Callable[[Sequence[int]], tuple[NonLinearPlan, Iterable[EntryGroup]]],
     ) -> None:
         self._paths = paths
         self._make_plan = make_plan
@@ -215,7 +237,8 @@ class Tiers:
 
     def _nfa(self, tier: Tier) -> CompiledNfa:
         if tier.nfa is None:
+            groups: Iterable[EntryGroup] = ()
             if tier.non_linear:
-                tier.plan = self._make_plan(tier.non_linear)
-            tier.nfa = CompiledNfa(self._paths, tier.linear, tier.plan.groups)
+                tier.plan, groups = self._make_plan(tier.non_linear)
+            tier.nfa = CompiledNfa(self._paths, tier.linear, groups)
         return tier.nfa

@@ -67,7 +67,7 @@ cdef class CompiledNfa:
         self.states = NULL
         self.ranges = NULL
 
-    def __init__(self, LinearPaths paths not None, numbers, list entries not None):
+    def __init__(self, LinearPaths paths not None, numbers, entries not None):
         """Build the NFA of the linear paths of `numbers` and of the non-linear `entries`."""
         cdef int32_t index
         cdef IntVector ends = IntVector(NULL, 0, 0)  # pairs: a state and a subscription number

@@ -59,6 +59,22 @@ cdef struct TwigPlan:
     int32_t second_branch_point  # or MANY_BRANCH_POINTS
 
 
+# A plan under construction, with its trigger and its place among the plans of that trigger.
+cdef struct PlanDraft:
+    int32_t trigger
+    int32_t op
+    int32_t order
+    int32_t place
+    int32_t operand
+    int32_t entry
+    int32_t twig
+    int32_t needs_evaluation
+    int32_t targets_at
+    int32_t target_count
+    int32_t branch_points_at
+    int32_t branch_point_count
+
+
 # The plans that a leaf triggers, if its numbers pass a comparison with the operand of the plan.
 # The plans are sorted so that those that pass come first.
 cdef struct TriggerGroup:
@@ -102,7 +118,10 @@ cdef class TwigIndex:
     cdef IntMap _leaf_semijoins  # (leaf, edge) -> semijoin
     cdef dict _node_semijoins  # key of a subtree -> semijoin
     cdef readonly list guard_tests  # guard -> its value test
-    cdef list _drafts
+    cdef PlanDraft *_drafts
+    cdef Py_ssize_t _draft_count
+    cdef Py_ssize_t _draft_capacity
+    cdef IntVector _draft_ints  # targets and branch points of the drafts
     cdef int32_t leaf(self, int32_t state) except -1
     cdef int32_t guard(self, int32_t leaf, int32_t op, int32_t test) except -1
     cdef int32_t leaf_semijoin(self, int32_t leaf, int32_t edge) except -1
@@ -115,7 +134,9 @@ cdef class TwigIndex:
     cdef int renumber(self, const int32_t *new_states) except -1
     cdef int rank_guards(self, ValueIndex values, list value_tests) except -1
     cdef int seal(self) except -1
-    cdef int _group_plans(self, list drafts) except -1
-    cdef int _store_plan(self, int32_t index, tuple draft) except -1
+    cdef void _sort_drafts(self) noexcept
+    cdef int _group_plans(self) except -1
+    cdef int _store_plan(self, int32_t index, const PlanDraft *draft) except -1
+    cdef int32_t _target(self, const PlanDraft *draft, int32_t place) noexcept
     cdef int _move_nodes(self) except -1
     cdef int _mark_join_leaves(self) except -1

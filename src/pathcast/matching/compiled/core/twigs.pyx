@@ -13,7 +13,7 @@ have a match of a branch below them depend on that branch alone: a `SemiJoin`, w
 """
 
 from libc.stdint cimport int32_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, qsort
 
 from pathcast.matching.compiled.core.predicates cimport LESS, LESS_OR_EQUAL, ValueIndex
 from pathcast.vectors cimport find, free_map, free_vector, grow, insert, pack_key, push
@@ -28,6 +28,7 @@ cdef class TwigIndex:
         self.semijoins = NULL
         self.guards = NULL
         self.plans = NULL
+        self._drafts = NULL
         self.needs_evaluation = self.has_guards = self.is_join_leaf = NULL
         self.triggers = NULL
 
@@ -35,7 +36,6 @@ cdef class TwigIndex:
         self.keys = []
         self.guard_tests = []
         self._node_semijoins = {}
-        self._drafts = []
         push(&self.entry_starts, 0)
 
     def __dealloc__(self):
@@ -48,6 +48,8 @@ cdef class TwigIndex:
         free(self.has_guards)
         free(self.is_join_leaf)
         free(self.triggers)
+        free(self._drafts)
+        free_vector(&self._draft_ints)
         free_vector(&self.leaves)
         free_vector(&self.group_starts)
         free_vector(&self.other_targets)
@@ -137,7 +139,30 @@ cdef class TwigIndex:
 
         The first target triggers the plan. A target is a pair of a leaf and a guard or NO_GUARD.
         """
-        self._drafts.append((entry, targets, twig, branch_points, needs_evaluation))
+        cdef PlanDraft *draft
+        cdef int32_t leaf, guard
+        if self._draft_count == self._draft_capacity:
+            grow(
+                <void **>&self._drafts,
+                &self._draft_capacity,
+                self._draft_count + 1,
+                sizeof(PlanDraft),
+            )
+        draft = &self._drafts[self._draft_count]
+        draft.place = <int32_t>self._draft_count
+        draft.entry = entry
+        draft.twig = twig
+        draft.needs_evaluation = needs_evaluation
+        draft.targets_at = <int32_t>self._draft_ints.size
+        draft.target_count = <int32_t>len(targets)
+        for leaf, guard in targets:
+            push(&self._draft_ints, leaf)
+            push(&self._draft_ints, guard)
+        draft.branch_points_at = <int32_t>self._draft_ints.size
+        draft.branch_point_count = <int32_t>len(branch_points)
+        for leaf in branch_points:
+            push(&self._draft_ints, leaf)
+        self._draft_count += 1
         return 0
 
     def numbers(self):
@@ -162,7 +187,7 @@ cdef class TwigIndex:
         """Freeze the index: group the plans by trigger and write them to flat arrays."""
         cdef int32_t index
         self.leaf_count = <int32_t>self.leaves.size
-        self.plan_count = <int32_t>len(self._drafts)
+        self.plan_count = <int32_t>self._draft_count
         self.plans = <TwigPlan *>calloc(<size_t>self.plan_count + 1, sizeof(TwigPlan))
         self.needs_evaluation = <char *>calloc(<size_t>self.plan_count + 1, 1)
         self.has_guards = <char *>calloc(<size_t>self.plan_count + 1, 1)
@@ -174,91 +199,106 @@ cdef class TwigIndex:
             or self.groups == NULL or self.is_join_leaf == NULL or self.triggers == NULL
         ):
             raise MemoryError
-        self._group_plans(sorted(self._drafts, key=self._trigger_order))
+        self._sort_drafts()
+        self._group_plans()
         self._move_nodes()
         self._mark_join_leaves()
         free_map(&self._leaf_numbers)
         free_map(&self._guard_numbers)
         free_map(&self._leaf_semijoins)
-        self._node_semijoins = self._drafts = self.guard_tests = None
+        free_vector(&self._draft_ints)
+        free(self._drafts)
+        self._drafts = NULL
+        self._node_semijoins = self.guard_tests = None
         return 0
 
-    def _trigger_order(self, tuple draft):
-        """Return the sort key of a plan: by leaf, by operator, those that pass first."""
+    cdef void _sort_drafts(self) noexcept:
+        """Sort the plans by leaf, by operator, and those that pass first."""
+        cdef PlanDraft *draft
         cdef const Guard *guard
-        if not draft[1]:
-            return self.leaf_count, 0, 0
-        leaf, guard_number = draft[1][0]
-        if guard_number == NO_GUARD:
-            return leaf, ANY_VALUE, 0
-        guard = &self.guards[<int32_t>guard_number]
-        falling = guard.op == LESS or guard.op == LESS_OR_EQUAL
-        return leaf, guard.op, -guard.operand if falling else guard.operand
+        cdef Py_ssize_t index
+        cdef int32_t number
+        for index in range(self._draft_count):
+            draft = &self._drafts[index]
+            draft.trigger = self.leaf_count
+            draft.op = ANY_VALUE
+            draft.operand = draft.order = 0
+            if draft.target_count:
+                draft.trigger = self._draft_ints.at[draft.targets_at]
+                number = self._draft_ints.at[draft.targets_at + 1]
+                if number != NO_GUARD:
+                    guard = &self.guards[number]
+                    draft.op = guard.op
+                    draft.operand = guard.operand
+                    falling = guard.op == LESS or guard.op == LESS_OR_EQUAL
+                    draft.order = -guard.operand if falling else guard.operand
+        qsort(self._drafts, <size_t>self._draft_count, sizeof(PlanDraft), _compare_drafts)
 
-    cdef int _group_plans(self, list drafts) except -1:
-        """Write the plans, sorted by trigger, and the trigger groups."""
-        cdef int32_t index, trigger, op, operand, group = -1, last_trigger = -1
-        cdef const Guard *guard
+    cdef int _group_plans(self) except -1:
+        """Write the sorted plans and the trigger groups."""
+        cdef int32_t index, group = -1, last_trigger = -1
+        cdef const PlanDraft *draft
         self.unconditional = self.plan_count
         for index in range(self.plan_count):
-            draft = drafts[index]
+            draft = &self._drafts[index]
             self._store_plan(index, draft)
-            trigger, op, operand = self.leaf_count, ANY_VALUE, 0
-            if draft[1]:
-                trigger = draft[1][0][0]
-                if draft[1][0][1] != NO_GUARD:
-                    guard = &self.guards[<int32_t>draft[1][0][1]]
-                    op, operand = guard.op, guard.operand
-                self.triggers[trigger >> 6] |= <uint64_t>1 << (trigger & 63)
+            if draft.target_count:
+                self.triggers[draft.trigger >> 6] |= <uint64_t>1 << (draft.trigger & 63)
             elif self.unconditional == self.plan_count:
                 self.unconditional = index
-            push(&self.plan_operands, operand)
-            if trigger != last_trigger or self.groups[group].op != op:
+            push(&self.plan_operands, draft.operand)
+            if draft.trigger != last_trigger or self.groups[group].op != draft.op:
                 group += 1
-                self.groups[group] = TriggerGroup(op, index, index)
-                while self.group_starts.size <= trigger:
+                self.groups[group] = TriggerGroup(draft.op, index, index)
+                while self.group_starts.size <= draft.trigger:
                     push(&self.group_starts, group)
-                last_trigger = trigger
+                last_trigger = draft.trigger
             self.groups[group].end = index + 1
         while self.group_starts.size <= self.leaf_count:
             push(&self.group_starts, group + 1)
         return 0
 
-    cdef int _store_plan(self, int32_t index, tuple draft) except -1:
-        """Write a plan from its draft, see `add_plan`."""
+    cdef int _store_plan(self, int32_t index, const PlanDraft *draft) except -1:
+        """Write a plan from its draft."""
         cdef TwigPlan *plan = &self.plans[index]
-        cdef int32_t entry = draft[0], first = self.entry_starts.at[entry]
-        targets = [
-            leaf if guard == NO_GUARD else self.leaf_count + 1 + guard
-            for leaf, guard in draft[1][1:]
-        ]
-        branch_points = draft[3]
-        plan.entry = entry
-        plan.twig = draft[2]
-        self.needs_evaluation[index] = draft[4]
-        self.has_guards[index] = any([guard != NO_GUARD for _, guard in draft[1]])
+        cdef int32_t first = self.entry_starts.at[draft.entry], place
+        cdef const int32_t *branch_points = self._draft_ints.at + draft.branch_points_at
+        plan.entry = draft.entry
+        plan.twig = draft.twig
+        self.needs_evaluation[index] = draft.needs_evaluation
+        for place in range(draft.target_count):
+            if self._draft_ints.at[draft.targets_at + 2 * place + 1] != NO_GUARD:
+                self.has_guards[index] = True
         plan.number = -1
         if (
-            self.entry_starts.at[entry + 1] == first + 1
-            and not draft[4]
-            and not self.has_residual.at[entry]
+            self.entry_starts.at[draft.entry + 1] == first + 1
+            and not draft.needs_evaluation
+            and not self.has_residual.at[draft.entry]
         ):
             plan.number = self.entry_numbers.at[first]
             plan.hop = self.entry_hops.at[first]
-        plan.second_target = targets[0] if targets else self.leaf_count
-        plan.third_target = targets[1] if len(targets) == 2 else self.leaf_count
-        if len(targets) > 2:
+        plan.second_target = self._target(draft, 1)
+        plan.third_target = self._target(draft, 2)
+        if draft.target_count > 3:
             plan.third_target = -2 - <int32_t>self.other_targets.size
-            push(&self.other_targets, <int32_t>len(targets) - 1)
-            for target in targets[1:]:
-                push(&self.other_targets, target)
-        plan.branch_point = branch_points[0] if branch_points else self.leaf_count
-        plan.second_branch_point = (
-            branch_points[1] if len(branch_points) == 2 else self.leaf_count
-        )
-        if len(branch_points) > 2:
+            push(&self.other_targets, draft.target_count - 2)
+            for place in range(2, draft.target_count):
+                push(&self.other_targets, self._target(draft, place))
+        plan.branch_point = plan.second_branch_point = self.leaf_count
+        if draft.branch_point_count:
+            plan.branch_point = branch_points[0]
+        if draft.branch_point_count == 2:
+            plan.second_branch_point = branch_points[1]
+        elif draft.branch_point_count > 2:
             plan.second_branch_point = MANY_BRANCH_POINTS
         return 0
+
+    cdef int32_t _target(self, const PlanDraft *draft, int32_t place) noexcept:
+        """Return a target of a draft as a number; `leaf_count` if it has fewer."""
+        cdef const int32_t *target = self._draft_ints.at + draft.targets_at + 2 * place
+        if place >= draft.target_count:
+            return self.leaf_count
+        return target[0] if target[1] == NO_GUARD else self.leaf_count + 1 + target[1]
 
     cdef int _move_nodes(self) except -1:
         """Move the twigs to the order of their plans."""
@@ -312,3 +352,15 @@ cdef class TwigIndex:
             + 4 * (self.entry_starts.capacity + self.has_residual.capacity)
             + 4 * (self.entry_numbers.capacity + self.entry_hops.capacity)
         )
+
+
+cdef int _compare_drafts(const void *first, const void *second) noexcept nogil:
+    cdef const PlanDraft *left = <const PlanDraft *>first
+    cdef const PlanDraft *right = <const PlanDraft *>second
+    if left.trigger != right.trigger:
+        return 1 if left.trigger > right.trigger else -1
+    if left.op != right.op:
+        return 1 if left.op > right.op else -1
+    if left.order != right.order:
+        return 1 if left.order > right.order else -1
+    return (left.place > right.place) - (left.place < right.place)
