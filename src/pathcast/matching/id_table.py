@@ -21,6 +21,7 @@ from pathcast.matching.matches import Id, format_id
 __all__ = ["IdTable"]
 
 MIN_DEAD_IDS = 4096  # do not compact below this
+_ID_TYPES = (str, int)  # a union type would be made anew for each check
 
 
 class IdTable:
@@ -49,7 +50,7 @@ class IdTable:
 
     def check(self, id: object) -> None:
         """Raise SubscriptionError if the id has a wrong type or the table holds it already."""
-        if not isinstance(id, str | int) or isinstance(id, bool):
+        if not isinstance(id, _ID_TYPES) or isinstance(id, bool):
             raise SubscriptionError("id", f"an id is a str or an int, not {type(id).__name__}")
         if (id in self._by_str) if isinstance(id, str) else (id in self._by_int):
             raise SubscriptionError(

@@ -339,10 +339,12 @@ def _check_arguments(namespaces: Mapping[str, str] | None, hop: int | None) -> N
 
 def _unpack_row(row: Any) -> tuple[Id, str, Mapping[str, str] | None, int | None]:
     """Return a row of `add_many` with None for its missing fields."""
-    if not isinstance(row, tuple | list) or not 2 <= len(row) <= 4:
+    if not isinstance(row, (tuple, list)) or not 2 <= len(row) <= 4:
         raise TypeError(
             "a subscription is (id, xpath), (id, xpath, namespaces) "
             f"or (id, xpath, namespaces, hop), not {row!r:.80}"
         )
-    fields: list[Any] = [*row, None, None]
+    if len(row) == 2:
+        return row[0], row[1], None, None
+    fields: list[Any] = [*row, None]
     return fields[0], fields[1], fields[2], fields[3]

@@ -141,9 +141,11 @@ class CompiledEngine:
         """Read an expression without the XPath parser; return False if that is impossible."""
         if type(xpath) is not str:
             return False
-        for prefix, uri in (namespaces or {}).items():
+        if not namespaces:
+            return self._reader.read(xpath, None)
+        for prefix, uri in namespaces.items():
             check_namespace(prefix, uri)
-        return self._reader.read(xpath, dict(namespaces) if namespaces else None)
+        return self._reader.read(xpath, dict(namespaces))
 
     def _add_entry(
         self, key: PatternKey, alternatives: list[tuple[str, object]], check: Check | None

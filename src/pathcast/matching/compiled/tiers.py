@@ -65,8 +65,8 @@ class PatternEntry:
         self, key: PatternKey, alternatives: Collection[tuple[str, object]], check: Check | None
     ) -> None:
         self.key = key
-        self.alternatives = alternatives
-        self.needs_evaluation = any(kind == "general" for kind, _ in alternatives)
+        self._packed_plan = pack_plan(alternatives)
+        self.needs_evaluation = "general" in {kind for kind, _ in alternatives}
         self.check = check
         self.live = 0
 
