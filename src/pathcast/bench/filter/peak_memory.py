@@ -3,6 +3,9 @@
 It is measured in a process of its own, which reads texts and documents one by one and keeps none.
 Resident memory is that of the process after the last document: interpreter, modules, subscriptions
 and memo.
+
+A large document is a feed of many items. Its line is the memory beyond that of lxml's tree, as a
+multiple of the document's size.
 """
 
 from __future__ import annotations
@@ -12,17 +15,25 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pathcast.bench.filter.context import FilterContext, join_notes, load_matcher, match_all
+from pathcast.bench.filter.context import (
+    FilterContext,
+    join_notes,
+    load_matcher,
+    match_all,
+    parse_all,
+)
 from pathcast.bench.filter.subprocess_inputs import read_bodies, read_texts, write_inputs
 from pathcast.bench.memory import PeakMemory, measure_peak
 from pathcast.bench.report import ReportLine
+from pathcast.documents import new_parser
 from pathcast.sandbox.processes import proc_field
 
-__all__ = ["memory", "resident_after_matching"]
+__all__ = ["memory", "parse_documents", "resident_after_matching"]
 
 _PEAK = {100_000: 250.0, 1_000_000: 1_200.0}
 _RESIDENT = {100_000: 150.0, 1_000_000: 400.0}
 _SELECTIVE_RESIDENT = {100_000: 200.0, 1_000_000: 900.0}
+_LARGE_DOCUMENT = {30_000_000: 3.0}  # bytes
 _DOCUMENTS = 400
 _MEGABYTE = 1_000_000
 
@@ -42,6 +53,27 @@ def memory(bench: FilterContext) -> Iterator[ReportLine]:
         usage = _measure(bench, name, bench.inputs.alerts(size.count), bodies)
         note = join_notes(f"peak {usage.peak / _MEGABYTE:,.0f} MB", size.note)
         yield _line(f"resident memory, {name}", _resident(usage), size.target, note)
+    for nominal, target in _LARGE_DOCUMENT.items():
+        yield _large_document_line(bench, nominal // bench.sizes.divide, target)
+
+
+def _large_document_line(bench: FilterContext, size: int, target: float) -> ReportLine:
+    label = f"memory beyond the tree / document, {size / _MEGABYTE:g} MB"
+    bench.progress(label)
+    bodies = bench.inputs.alert_documents(50)
+    items = b"".join([body[len("<feed>") : -len("</feed>")] for body in bodies])
+    body = b"<feed>" + items * max(1, size // len(items)) + b"</feed>"
+    texts = bench.inputs.alerts(1_000)
+    with TemporaryDirectory(prefix="pathcast-") as name:
+        folder = write_inputs(Path(name), texts, [body])
+        ours = measure_peak(resident_after_matching, folder)
+        theirs = measure_peak(parse_documents, folder)
+    beyond = (ours.peak - ours.before) - (theirs.peak - theirs.before)
+    note = (
+        f"{beyond / _MEGABYTE:,.0f} MB beyond {(theirs.peak - theirs.before) / _MEGABYTE:,.0f} MB"
+    )
+    figure = max(0.0, beyond / len(body))
+    return ReportLine(label, figure, "x", target=target, at_least=False, note=note)
 
 
 def _measure(
@@ -67,6 +99,11 @@ def _note(usage: PeakMemory, bodies: Sequence[bytes], size_note: str) -> str:
 
 def _line(label: str, size: int, target: float, note: str) -> ReportLine:
     return ReportLine(label, size / _MEGABYTE, "MB", target=target, at_least=False, note=note)
+
+
+def parse_documents(folder: str) -> None:
+    """Parse the documents of a folder."""
+    parse_all(read_bodies(folder), new_parser())
 
 
 def resident_after_matching(folder: str) -> tuple[int, int]:

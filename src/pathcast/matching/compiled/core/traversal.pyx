@@ -190,7 +190,7 @@ cdef class Traversal:
         reserve(&self.path_of, nodes.size)
         self.path_of.size = nodes.size
         self.path_of.at[0] = DOCUMENT_PATH
-        if self.has_twigs:
+        if self.nfa.twigs.guard_count:
             self.ranks.size = 0
             reserve(&self.ranks, nodes.size)
             self.ranks.size = nodes.size
@@ -535,7 +535,7 @@ cdef class Traversal:
         """Append a node that is no element to the node table, enter it and test its value."""
         cdef int32_t row = nodes.add(node, parent, nodes.rows[parent].depth + 1)
         push(&self.path_of, path)
-        if self.has_twigs:
+        if self.nfa.twigs.guard_count:
             push(&self.ranks, NOT_A_NUMBER)
         self._enter(row, path)
         if self.paths.hot[path].flags & (VALUES | RANKED):
