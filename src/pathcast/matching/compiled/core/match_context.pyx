@@ -28,7 +28,7 @@ from pathcast.matching.compiled.core.bit_parallel cimport BitParallelTraversal
 from pathcast.matching.compiled.core.nfa cimport CompiledNfa
 from pathcast.matching.compiled.core.node_table cimport NodeTable
 from pathcast.matching.compiled.core.predicates cimport span_passes
-from pathcast.matching.compiled.core.traversal cimport RankSpan, Traversal
+from pathcast.matching.compiled.core.traversal cimport RankSpan, Traversal, passes_guard
 from pathcast.matching.compiled.core.twig_join cimport TwigJoin
 from pathcast.matching.compiled.core.twigs cimport (
     ANY_VALUE,
@@ -509,4 +509,4 @@ cdef inline bint _is_hit(Traversal traversal, int32_t target) noexcept nogil:
     """Return whether a target of a plan was hit: a leaf, or a guard that a number passes."""
     if target <= traversal.nfa.twigs.leaf_count:
         return has_bit(traversal.hit, target)
-    return traversal.passes(target - traversal.nfa.twigs.leaf_count - 1)
+    return passes_guard(traversal, target - traversal.nfa.twigs.leaf_count - 1)

@@ -8,8 +8,10 @@ from pathcast.matching.compiled.core.names cimport NameCache
 from pathcast.matching.compiled.core.nfa cimport CompiledNfa
 from pathcast.matching.compiled.core.node_table cimport NodeTable
 from pathcast.matching.compiled.core.path_table cimport PathTable
+from pathcast.matching.compiled.core.predicates cimport span_passes
 from pathcast.matching.compiled.core.state_set_table cimport StateSetTable
 from pathcast.matching.compiled.core.strings cimport TextView
+from pathcast.matching.compiled.core.twigs cimport Guard
 from pathcast.vectors cimport IntVector, has_bit
 
 
@@ -91,7 +93,6 @@ cdef class Traversal:
         self, int32_t state_set, const int32_t *leaves, int32_t count, uint64_t multi_mask
     ) except -1 nogil
     cdef const RankSpan *rank_span(self, int32_t leaf) noexcept nogil
-    cdef bint passes(self, int32_t number) noexcept nogil
     cdef int _visit_attributes_and_text(
         self, NodeTable nodes, int32_t row, int32_t path
     ) except -1 nogil
@@ -138,3 +139,17 @@ cdef inline int32_t next_path(Traversal traversal, PathCursor *cursor) noexcept 
     path = traversal.path_chain.at[cursor.path_link]
     cursor.path_link = traversal.path_chain.at[cursor.path_link + 1]
     return path
+
+
+cdef inline bint passes_guard(Traversal traversal, int32_t number) noexcept nogil:
+    """Return whether a number at the leaf of a guard passes its comparison.
+
+    Once the memo has exceeded its bound, numbers are unknown: a hit of the leaf suffices.
+    """
+    cdef const Guard *guard = &traversal.nfa.twigs.guards[number]
+    cdef const RankSpan *span = &traversal.rank_spans[guard.leaf]
+    if traversal.memo_overflowed or not has_bit(traversal.hit, guard.leaf):
+        return has_bit(traversal.hit, guard.leaf)
+    if span.stamp != traversal.epoch:
+        span = traversal.rank_span(guard.leaf)
+    return span_passes(guard.op, guard.operand, span.smallest, span.largest)

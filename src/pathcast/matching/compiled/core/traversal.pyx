@@ -42,10 +42,9 @@ from pathcast.matching.compiled.core.path_table cimport (
     attribute_slot,
     class_slot,
 )
-from pathcast.matching.compiled.core.predicates cimport NOT_A_NUMBER, span_passes
+from pathcast.matching.compiled.core.predicates cimport NOT_A_NUMBER
 from pathcast.matching.compiled.core.state_set_table cimport StateSetHot
 from pathcast.matching.compiled.core.strings cimport TextView, find_string
-from pathcast.matching.compiled.core.twigs cimport Guard
 from pathcast.vectors cimport find, free_vector, has_bit, home_slot, pack_key, push, reserve
 
 cdef extern from *:
@@ -436,18 +435,6 @@ cdef class Traversal:
                 span.largest = max(span.largest, cold.largest_rank)
             path = next_path(self, &cursor)
         return span
-
-    cdef bint passes(self, int32_t number) noexcept nogil:
-        """Return whether a number at the leaf of a guard passes its comparison.
-
-        Once the memo has exceeded its bound, numbers are unknown: a hit of the leaf suffices.
-        """
-        cdef const Guard *guard = &self.nfa.twigs.guards[number]
-        cdef const RankSpan *span
-        if self.memo_overflowed or not has_bit(self.hit, guard.leaf):
-            return has_bit(self.hit, guard.leaf)
-        span = self.rank_span(guard.leaf)
-        return span_passes(guard.op, guard.operand, span.smallest, span.largest)
 
     # nodes that are no elements
 

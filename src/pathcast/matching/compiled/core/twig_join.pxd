@@ -47,6 +47,7 @@ cdef class TwigJoin:
     cdef int32_t highest_word
     cdef uint64_t summary
     cdef int summary_shift
+    cdef uint32_t last_epoch  # of the traversal, when the scratch space was last reset
     cdef readonly uint64_t work
 
     cdef int start_document(self) except -1 nogil

@@ -78,6 +78,11 @@ cdef class TwigJoin:
     cdef int start_document(self) except -1 nogil:
         """Reset the scratch space; the traversal has run."""
         cdef Py_ssize_t ints = 2 * ((self.nodes.size >> 6) + 1)
+        cdef int32_t semijoin
+        if self.traversal.epoch < self.last_epoch:  # the counter wrapped: old stamps are invalid
+            for semijoin in range(self.twigs.semijoin_count):
+                self.row_sets[semijoin].stamp = 0
+        self.last_epoch = self.traversal.epoch
         self.block_count = self.span_count = 0
         if self.bitmap.size < ints:
             reserve(&self.bitmap, ints - self.bitmap.size)
