@@ -72,7 +72,7 @@ class CompiledEngine:
         self._limits = limits
         self._residuals = residuals
         self._entries: dict[int, PatternEntry] = {}
-        self._entry_numbers: dict[PatternKey, int] = {}
+        self._entry_numbers: dict[str | PatternKey, int] = {}  # by `_index_key`
         self._next_entry = 0
         self._idle_contexts: list[MatchContext] = []
         self._contexts: list[MatchContext] = []
@@ -118,14 +118,14 @@ class CompiledEngine:
                 self._paths.add(path, hop)
                 return True
             key = self._reader.text()
-            number = self._entry_numbers.get(key)
+            number = self._entry_numbers.get(_index_key(key))
             if number is None:
                 number = self._add_entry(key, self._reader.plan(), None)
         else:
             pattern = parse(xpath, namespaces)
             check = self._residuals.admit(pattern, xpath, allow_expensive)
             key = (pattern.text, pattern.namespaces)
-            number = self._entry_numbers.get(key)
+            number = self._entry_numbers.get(_index_key(key))
             if number is None:
                 alternatives = plan(pattern.condition)
                 linear = None if check else linear_path(alternatives)
@@ -153,7 +153,7 @@ class CompiledEngine:
         number = self._next_entry
         self._next_entry += 1
         self._entries[number] = PatternEntry(key, alternatives, check)
-        self._entry_numbers[key] = number
+        self._entry_numbers[_index_key(key)] = number
         return number
 
     def _condition(self, key: PatternKey) -> Condition:
@@ -177,7 +177,7 @@ class CompiledEngine:
             entry = self._entries[entry_number]
             entry.live -= 1
             if not entry.live:  # an NFA may still contain it: drop its name only
-                del self._entry_numbers[entry.key]
+                del self._entry_numbers[_index_key(entry.key)]
 
     def replace(
         self,
@@ -219,11 +219,10 @@ class CompiledEngine:
     def _make_plan(self, numbers: Sequence[int]) -> tuple[NonLinearPlan, Iterator[EntryGroup]]:
         """Group non-linear subscriptions by entry; compile the conditions to evaluate."""
         plan = NonLinearPlan()
-        for number in map(self._paths.entry, numbers):
-            if number not in plan.entries:
-                entry = plan.entries[number] = self._entries[number]
-                if entry.needs_evaluation:
-                    plan.handles[number] = plan.conditions.add(self._condition(entry.key))
+        for number in numbers:
+            entry = self._entries[self._paths.entry(number)]
+            if entry.needs_evaluation and entry not in plan.handles:
+                plan.handles[entry] = plan.conditions.add(self._condition(entry.key))
         return plan, self._groups(numbers)
 
     def _groups(self, numbers: Sequence[int]) -> Iterator[EntryGroup]:
@@ -231,7 +230,7 @@ class CompiledEngine:
         by_entry = sorted(numbers, key=self._paths.entry)
         for number, members in groupby(by_entry, key=self._paths.entry):
             entry = self._entries[number]
-            yield number, list(members), entry.check is not None, entry.alternatives
+            yield entry, list(members), entry.check is not None, entry.alternatives
 
     def snapshot(self) -> Snapshot:
         vocabulary = self._vocabulary
@@ -259,7 +258,7 @@ class CompiledEngine:
             self._vocabulary.value(*test)
         for place, saved in enumerate(snapshot.patterns):
             self._entries[place] = self._restore_entry(saved)
-            self._entry_numbers[saved.text, saved.namespaces] = place
+            self._entry_numbers[_index_key((saved.text, saved.namespaces))] = place
         self._next_entry = len(snapshot.patterns)
         entries = snapshot_ints(snapshot.entries)
         self._paths.load(
@@ -382,9 +381,8 @@ class CompiledEngine:
         residuals: list[tuple[int, int, PatternEntry, Check]] = []
         conditions = _DocumentConditions(view, root)
         for index, place, _, only_residual in pending:
-            number = view.nfas[index].twigs.keys[place]
-            entry = view.plans[index].entries[number]
-            if not only_residual and not conditions.hold(index, number, entry):
+            entry: PatternEntry = view.nfas[index].twigs.keys[place]
+            if not only_residual and not conditions.hold(index, entry):
                 continue
             if not context.matters(index, place, alive):
                 continue
@@ -464,6 +462,11 @@ class CompiledEngine:
         }
 
 
+def _index_key(key: PatternKey) -> str | PatternKey:
+    """Return a key for dictionaries: the text alone, unless it has prefixes."""
+    return key if key[1] else key[0]
+
+
 class _DocumentConditions:
     """Conditions evaluated on one document, each at most once."""
 
@@ -474,20 +477,20 @@ class _DocumentConditions:
         self._root = root
         self._evaluations: dict[int, Evaluation] = {}
         self._single_evaluations: list[Evaluation] = []
-        self._answers: dict[int, bool] = {}
+        self._answers: dict[PatternEntry, bool] = {}
         self.evaluated = 0
 
-    def hold(self, index: int, number: int, entry: PatternEntry) -> bool:
+    def hold(self, index: int, entry: PatternEntry) -> bool:
         """Return whether the condition of an entry of an NFA holds."""
-        answer = self._answers.get(number)
+        answer = self._answers.get(entry)
         if answer is None:
             self.evaluated += 1
-            answer = self._answers[number] = self._evaluate(index, number, entry)
+            answer = self._answers[entry] = self._evaluate(index, entry)
         return answer
 
-    def _evaluate(self, index: int, number: int, entry: PatternEntry) -> bool:
+    def _evaluate(self, index: int, entry: PatternEntry) -> bool:
         plan = self._view.plans[index]
-        handle = plan.handles.get(number)
+        handle = plan.handles.get(entry)
         if handle is None:  # a twig: the document exceeded the memo, so that no join was possible
             conditions = ConditionProgram()
             handle = conditions.add(entry.condition())

@@ -44,7 +44,7 @@ PatternKey = tuple[str, tuple[tuple[str, str], ...]]
 """The canonical text of a pattern, and its namespaces."""
 
 
-EntryGroup = tuple[int, list[int], bool, Collection[tuple[str, object]]]
+EntryGroup = tuple["PatternEntry", list[int], bool, Collection[tuple[str, object]]]
 """An entry, its subscription numbers, whether it has a residual, and its alternatives."""
 
 MERGE_COUNT: Final = 4  # tiers of one grade
@@ -59,16 +59,20 @@ MIN_MAIN_SIZE: Final = 256  # subscriptions; a smaller main automaton is rebuilt
 class PatternEntry:
     """A distinct non-linear pattern, and the number of its live subscriptions."""
 
-    __slots__ = ("_packed_plan", "check", "key", "live", "needs_evaluation")
+    __slots__ = ("_packed_plan", "check", "live", "namespaces", "needs_evaluation", "text")
 
     def __init__(
         self, key: PatternKey, alternatives: Collection[tuple[str, object]], check: Check | None
     ) -> None:
-        self.key = key
+        self.text, self.namespaces = key
         self._packed_plan = pack_plan(alternatives)
         self.needs_evaluation = "general" in {kind for kind, _ in alternatives}
         self.check = check
         self.live = 0
+
+    @property
+    def key(self) -> PatternKey:
+        return self.text, self.namespaces
 
     @property
     def alternatives(self) -> Collection[tuple[str, object]]:
@@ -81,17 +85,16 @@ class PatternEntry:
 
     def condition(self) -> Condition:
         """Parse the condition again: patterns are large, and few conditions are ever needed."""
-        return parse(self.key[0], dict(self.key[1])).condition
+        return parse(self.text, dict(self.namespaces)).condition
 
 
 @dataclass(frozen=True, slots=True)
 class NonLinearPlan:
-    """The non-linear patterns of one automaton, by entry number."""
+    """The conditions to evaluate of one automaton's non-linear patterns."""
 
-    entries: dict[int, PatternEntry] = field(default_factory=dict)
     conditions: ConditionProgram = field(default_factory=ConditionProgram)
-    handles: dict[int, int] = field(default_factory=dict)
-    """Entry -> its condition in the program, for entries that need evaluation."""
+    handles: dict[PatternEntry, int] = field(default_factory=dict)
+    """The number of an entry's condition in the program, if it needs evaluation."""
 
 
 _NO_PLAN: Final = NonLinearPlan()

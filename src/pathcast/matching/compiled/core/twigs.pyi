@@ -1,9 +1,9 @@
 from collections.abc import Sequence
-from typing import final
+from typing import Any, final
 
 @final
 class TwigIndex:
-    keys: list[int]
+    keys: list[Any]
     guard_tests: list[int]
     plan_count: int
     node_count: int
@@ -11,7 +11,7 @@ class TwigIndex:
     guard_count: int
     leaf_count: int
     def add_entry(
-        self, key: int, numbers: Sequence[int], hops: Sequence[int], residual: bool
+        self, key: object, numbers: Sequence[int], hops: Sequence[int], residual: bool
     ) -> int: ...
     def numbers(self) -> list[int]: ...
     @property
