@@ -226,11 +226,11 @@ class CompiledEngine:
         return plan, self._groups(numbers)
 
     def _groups(self, numbers: Sequence[int]) -> Iterator[EntryGroup]:
-        """Yield the groups one by one: unpacked plans of all would take much memory."""
+        """Yield the groups one by one, because all of them would take much memory."""
         by_entry = sorted(numbers, key=self._paths.entry)
         for number, members in groupby(by_entry, key=self._paths.entry):
             entry = self._entries[number]
-            yield entry, list(members), entry.check is not None, entry.alternatives
+            yield entry, list(members), entry.check is not None, entry.packed_plan
 
     def snapshot(self) -> Snapshot:
         vocabulary = self._vocabulary

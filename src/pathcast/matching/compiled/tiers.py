@@ -44,8 +44,8 @@ PatternKey = tuple[str, tuple[tuple[str, str], ...]]
 """The canonical text of a pattern, and its namespaces."""
 
 
-EntryGroup = tuple["PatternEntry", list[int], bool, Collection[tuple[str, object]]]
-"""An entry, its subscription numbers, whether it has a residual, and its alternatives."""
+EntryGroup = tuple["PatternEntry", list[int], bool, bytes]
+"""An entry, its subscription numbers, whether it has a residual, and its packed plan."""
 
 MERGE_COUNT: Final = 4  # tiers of one grade
 MERGE_COUNT_NON_LINEAR: Final = 3  # the same if one has non-linear patterns: they cost more
@@ -59,13 +59,13 @@ MIN_MAIN_SIZE: Final = 256  # subscriptions; a smaller main automaton is rebuilt
 class PatternEntry:
     """A distinct non-linear pattern, and the number of its live subscriptions."""
 
-    __slots__ = ("_packed_plan", "check", "live", "namespaces", "needs_evaluation", "text")
+    __slots__ = ("check", "live", "namespaces", "needs_evaluation", "packed_plan", "text")
 
     def __init__(
         self, key: PatternKey, alternatives: Collection[tuple[str, object]], check: Check | None
     ) -> None:
         self.text, self.namespaces = key
-        self._packed_plan = pack_plan(alternatives)
+        self.packed_plan = pack_plan(alternatives)
         self.needs_evaluation = "general" in {kind for kind, _ in alternatives}
         self.check = check
         self.live = 0
@@ -77,11 +77,11 @@ class PatternEntry:
     @property
     def alternatives(self) -> Collection[tuple[str, object]]:
         """The plan, in the codes of the vocabulary."""
-        return unpack_plan(self._packed_plan)
+        return unpack_plan(self.packed_plan)
 
     @alternatives.setter
     def alternatives(self, alternatives: Collection[tuple[str, object]]) -> None:
-        self._packed_plan = pack_plan(alternatives)
+        self.packed_plan = pack_plan(alternatives)
 
     def condition(self) -> Condition:
         """Parse the condition again: patterns are large, and few conditions are ever needed."""

@@ -21,6 +21,7 @@ The NFA is immutable after `__init__`; any number of threads may traverse it.
 from collections import defaultdict
 
 from cpython cimport array
+from cpython.bytes cimport PyBytes_AS_STRING
 from libc.stdint cimport int32_t, uint32_t
 from libc.stdlib cimport calloc, free
 
@@ -42,6 +43,7 @@ from pathcast.matching.compiled.core.labels cimport (
     Vocabulary,
 )
 from pathcast.matching.compiled.core.names cimport NameTable
+from pathcast.matching.compiled.core.plan_codec cimport GENERAL_FORM, TWIG_FORM
 from pathcast.matching.compiled.core.predicates cimport LESS, LESS_OR_EQUAL, RangeTest, ValueIndex
 from pathcast.matching.compiled.core.trie cimport Trie
 from pathcast.matching.compiled.core.twig_builder cimport TwigBuilder
@@ -55,6 +57,8 @@ from pathcast.vectors cimport (
     push,
     reserve,
 )
+
+from pathcast.matching.compiled.core.plan_codec import pack_plan
 
 # Operators whose range tests are sorted by falling operand, so that those that hold come first.
 _FALLING_OPS = (LESS, LESS_OR_EQUAL)
@@ -343,20 +347,15 @@ cdef class CompiledNfa:
 
 
 cdef int _add_linear(Trie trie, LinearPaths paths, numbers, IntVector *ends) except -1:
-    cdef int32_t number, state, at, end
+    cdef int32_t number, start
     cdef int32_t[::1] chosen = array.array("i", numbers)
     cdef Py_ssize_t index
     for index in range(chosen.shape[0]):
         number = chosen[index]
         if not 0 <= number < paths.ends.size:
             raise IndexError(number)
-        state = 0
-        at = paths.ends.at[number - 1] if number else 0
-        end = paths.ends.at[number]
-        while at < end:
-            state = trie.add_edge(state, paths.labels.at[at])
-            at += 1
-        push(ends, state)
+        start = paths.ends.at[number - 1] if number else 0
+        push(ends, trie.add_path(0, paths.labels.at + start, paths.ends.at[number] - start))
         push(ends, number)
     return 0
 
@@ -364,20 +363,33 @@ cdef int _add_linear(Trie trie, LinearPaths paths, numbers, IntVector *ends) exc
 cdef int _add_entry(
     TwigBuilder builder, LinearPaths paths, object entry, IntVector *ends
 ) except -1:
-    """Add an entry: (key, subscription numbers, has a residual, alternatives)."""
-    cdef int32_t index, state
+    """Add an entry: (key, subscription numbers, has a residual, alternatives).
+
+    The alternatives may be packed (see `plan_codec`).
+    """
+    cdef const int32_t *codes
+    cdef int32_t index, state, count, form
+    cdef bytes packed
     key, numbers, residual, alternatives = entry
-    hops = [paths.hop(number) for number in numbers]
-    index = builder.twigs.add_entry(key, numbers, hops, residual)
-    for kind, content in alternatives:
-        if kind == "twig":
-            builder.add_twig(index, content)
-        elif kind == "general":
-            builder.add_paths(index, content, True)
+    packed = alternatives if isinstance(alternatives, bytes) else pack_plan(alternatives)
+    for number in numbers:
+        paths.hop(number)  # checks the number
+    index = builder.twigs.add_entry(key, numbers, paths, residual)
+    codes = <const int32_t *>PyBytes_AS_STRING(packed)
+    count = codes[0]
+    codes += 1
+    for _ in range(count):
+        form = codes[0]
+        codes += 1
+        if form == TWIG_FORM:
+            codes = builder.add_twig(index, codes)
+        elif form == GENERAL_FORM:
+            codes = builder.add_paths(index, codes[0], codes + 1, True)
         elif residual:
-            builder.add_paths(index, (content,), False)
+            codes = builder.add_paths(index, 1, codes, False)
         else:
-            state = builder.trie.add_path(0, content)
+            state = builder.trie.add_path(0, codes + 1, codes[0])
+            codes += 1 + codes[0]
             for number in numbers:
                 push(ends, state)
                 push(ends, number)

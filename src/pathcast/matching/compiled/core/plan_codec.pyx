@@ -15,11 +15,6 @@ from libc.stdint cimport int32_t
 
 from pathcast.vectors cimport IntVector, free_vector, push
 
-cdef enum:
-    _EXACT = 0
-    _TWIG = 1
-    _GENERAL = 2
-
 cdef tuple _FORMS = ("exact", "twig", "general")
 
 
@@ -32,9 +27,9 @@ def pack_plan(alternatives):
         for name, content in alternatives:
             form = _FORMS.index(name)
             push(&codes, form)
-            if form == _EXACT:
+            if form == EXACT_FORM:
                 _pack_path(&codes, content)
-            elif form == _TWIG:
+            elif form == TWIG_FORM:
                 _pack_branches(&codes, content)
             else:
                 push(&codes, <int32_t>len(content))
@@ -70,9 +65,9 @@ def unpack_plan(bytes packed not None):
     count = _take(&codes)
     for index in range(count):
         form = _take(&codes)
-        if form == _EXACT:
+        if form == EXACT_FORM:
             content = _unpack_path(&codes)
-        elif form == _TWIG:
+        elif form == TWIG_FORM:
             content = _unpack_branches(&codes)
         else:
             content = tuple([_unpack_path(&codes) for part in range(_take(&codes))])

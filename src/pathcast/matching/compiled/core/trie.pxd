@@ -19,5 +19,5 @@ cdef class Trie:
     cdef IntVector rarities  # the sum of those of the edges that lead to a state
     cdef IntMap _edges  # (state, label) -> state
     cdef int32_t add_edge(self, int32_t state, int32_t label) except -1
-    cdef int32_t add_path(self, int32_t state, labels) except -1
+    cdef int32_t add_path(self, int32_t state, const int32_t *labels, int32_t count) except -1
     cdef int32_t _rarity(self, int32_t label) except -1

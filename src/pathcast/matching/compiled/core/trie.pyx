@@ -42,10 +42,11 @@ cdef class Trie:
             insert(&self._edges, pack_key(state, label), target)
         return target
 
-    cdef int32_t add_path(self, int32_t state, labels) except -1:
+    cdef int32_t add_path(self, int32_t state, const int32_t *labels, int32_t count) except -1:
         """Return the state at the end of a path of labels; create what is new."""
-        for label in labels:
-            state = self.add_edge(state, label)
+        cdef int32_t index
+        for index in range(count):
+            state = self.add_edge(state, labels[index])
         return state
 
     cdef int32_t _rarity(self, int32_t label) except -1:

@@ -1,7 +1,7 @@
 """The construction of twigs and plans from the alternatives of entries.
 
-A twig comes as branches below the document node, each a pair of labels and further branches. Its
-paths go into the trie. Its tree is reduced to the part whose join can fail, and stored with the
+A plan comes as `plan_codec` packs it: a twig is branches below the document node, each a path and
+further branches. Its paths go into the trie. Its tree is reduced to the part whose join can fail, and stored with the
 rarest branches first:
 
 - A branch point that every document reaches at one node at most takes no part, because whatever is
@@ -11,6 +11,7 @@ rarest branches first:
 """
 
 from libc.stdint cimport int32_t
+from libc.stdlib cimport free
 
 from pathcast.matching.compiled.core.labels cimport (
     ANY,
@@ -28,6 +29,7 @@ from pathcast.matching.compiled.core.predicates cimport (
     LESS,
     LESS_OR_EQUAL,
 )
+from pathcast.matching.compiled.core.strings cimport add_string, free_strings
 from pathcast.matching.compiled.core.trie cimport RANGE_RARITY, Trie
 from pathcast.matching.compiled.core.twigs cimport (
     BELOW,
@@ -36,119 +38,229 @@ from pathcast.matching.compiled.core.twigs cimport (
     NO_SEMIJOIN,
     NO_TWIG,
     RANKED_EDGE,
-    TwigIndex,
     JoinNode,
+    PlanTarget,
+    SemiJoin,
+    TwigIndex,
 )
+from pathcast.vectors cimport free_vector, grow, push
 
 _GUARD_OPS = {"<": LESS, "<=": LESS_OR_EQUAL, ">": GREATER, ">=": GREATER_OR_EQUAL}
-
-# A draft of a twig node: a list of these.
-cdef enum:
-    _STATE = 0
-    _GUARD = 1
-    _EDGE = 2  # to the node above, as in `JoinNode`
-    _CHILDREN = 3
 
 
 cdef class TwigBuilder:
     """Adds the plans of entries to a trie and a twig index."""
 
+    def __cinit__(self):
+        self.drafts = NULL
+        self.targets = NULL
+
     def __init__(self, Trie trie not None, TwigIndex twigs not None):
         self.trie = trie
         self.twigs = twigs
 
-    cdef int add_paths(self, int32_t entry, paths, bint needs_evaluation) except -1:
-        """Add a plan that needs an occurrence of every path, without a join."""
-        targets = dict.fromkeys([self._add_end(0, path) for path in paths])
-        return self.twigs.add_plan(
-            entry, self._rarest_first(targets), NO_TWIG, [], needs_evaluation
-        )
+    def __dealloc__(self):
+        free(self.drafts)
+        free(self.targets)
+        free_vector(&self.branch_points)
+        free_vector(&self.key)
+        free_strings(&self.keys)
+        free_vector(&self.key_semijoins)
 
-    cdef int add_twig(self, int32_t entry, branches) except -1:
-        """Add the plan of a twig."""
-        cdef int32_t state = 0, twig = NO_TWIG
-        targets = {}
-        branch_points = []
-        while len(branches) == 1:  # the path to the first branch point takes no part in the join
-            labels, branches = branches[0]
-            state = self.trie.add_path(state, labels)
-        draft = [state, NO_GUARD, 0, [
-            self._draft_below(state, labels, branches_below, targets)
-            for labels, branches_below in branches
-        ]]
+    cdef const int32_t *add_paths(
+        self, int32_t entry, int32_t count, const int32_t *codes, bint needs_evaluation
+    ) except NULL:
+        """Add a plan that needs an occurrence of every path, without a join; return its end."""
+        cdef int32_t index
+        self.target_count = 0
+        self.branch_points.size = 0
+        for index in range(count):
+            self._add_target(self._add_end(0, codes))
+            codes += 1 + codes[0]
+        self._add_plan(entry, NO_TWIG, needs_evaluation)
+        return codes
+
+    cdef const int32_t *add_twig(self, int32_t entry, const int32_t *codes) except NULL:
+        """Add the plan of a twig; return the end of its codes."""
+        cdef int32_t state = 0, twig = NO_TWIG, draft
+        self.target_count = self.draft_count = 0
+        self.branch_points.size = 0
+        while codes[0] == 1:  # the path to the first branch point takes no part in the join
+            codes += 1
+            state = self.trie.add_path(state, codes + 1, codes[0])
+            codes += 1 + codes[0]
+        draft = self._add_draft(state, NO_GUARD, 0, self._draft_children(state, &codes))
         draft = self._required_part(draft)
-        if draft is not None:
+        if draft != NO_DRAFT:
             twig = self.twigs.node_count
-            self._store(draft, True, branch_points)
+            self._store(draft, True)
+        self._add_plan(entry, twig, False)
+        return codes
+
+    # targets
+
+    cdef int _add_plan(self, int32_t entry, int32_t twig, bint needs_evaluation) except -1:
+        """Add the current plan; its rarest target becomes the trigger."""
+        cdef Py_ssize_t index, at
+        cdef PlanTarget target
+        for index in range(1, self.target_count):
+            target = self.targets[index]
+            at = index
+            while at and self._rarity_of(&self.targets[at - 1]) < self._rarity_of(&target):
+                self.targets[at] = self.targets[at - 1]
+                at -= 1
+            self.targets[at] = target
         return self.twigs.add_plan(
-            entry, self._rarest_first(targets), twig, branch_points, False
+            entry,
+            self.targets,
+            <int32_t>self.target_count,
+            twig,
+            &self.branch_points,
+            needs_evaluation,
         )
 
-    cdef list _rarest_first(self, targets):
-        return sorted(targets, key=self._target_rarity, reverse=True)
+    cdef int32_t _rarity_of(self, const PlanTarget *target) noexcept:
+        return self._rarity(self.twigs.leaves.at[target.leaf], target.guard)
 
-    def _target_rarity(self, target):
-        leaf, guard = target
-        return self._rarity(self.twigs.leaves.at[<int32_t>leaf], guard)
-
-    cdef int32_t _rarity(self, int32_t state, int32_t guard) except -1:
+    cdef int32_t _rarity(self, int32_t state, int32_t guard) noexcept:
         return self.trie.rarities.at[state] + (0 if guard == NO_GUARD else RANGE_RARITY)
 
-    cdef tuple _add_end(self, int32_t state, labels):
-        """Add the path to a leaf; return the target, a pair of the leaf and its guard."""
-        cdef int32_t leaf, label = labels[len(labels) - 1] if labels else CHILD
-        if label & EDGE_MASK == VALUE:
-            kind, op, _ = self.trie.vocabulary.value_tests[label >> EDGE_BITS]
-            if kind == "number" and op in _GUARD_OPS and not _follows_functions(labels):
-                leaf = self.twigs.leaf(self.trie.add_path(state, labels[:len(labels) - 1]))
-                return leaf, self.twigs.guard(leaf, _GUARD_OPS[op], label >> EDGE_BITS)
-        return self.twigs.leaf(self.trie.add_path(state, labels)), NO_GUARD
+    cdef int _add_target(self, PlanTarget target) except -1:
+        """Add a target to the current plan, unless it is there."""
+        cdef Py_ssize_t index
+        for index in range(self.target_count):
+            if (
+                self.targets[index].leaf == target.leaf
+                and self.targets[index].guard == target.guard
+            ):
+                return 0
+        if self.target_count == self.target_capacity:
+            grow(
+                <void **>&self.targets,
+                &self.target_capacity,
+                self.target_count + 1,
+                sizeof(PlanTarget),
+            )
+        self.targets[self.target_count] = target
+        self.target_count += 1
+        return 0
 
-    cdef list _draft_below(self, int32_t upper, labels, branches, dict targets):
-        """Return the draft of a branch, attached to the state above it; collect its targets."""
+    cdef PlanTarget _add_end(self, int32_t state, const int32_t *path) except *:
+        """Add the path to a leaf; a comparison with a number at its end becomes a guard.
+
+        The path is a count and its labels.
+        """
+        cdef int32_t count = path[0], label, leaf
+        if count and path[count] & EDGE_MASK == VALUE:
+            label = path[count] >> EDGE_BITS
+            kind, op, _ = self.trie.vocabulary.value_tests[label]
+            of_functions = count > 1 and path[count - 1] & EDGE_MASK == VALUE
+            if kind == "number" and op in _GUARD_OPS and not of_functions:
+                leaf = self.twigs.leaf(self.trie.add_path(state, path + 1, count - 1))
+                return PlanTarget(leaf, self.twigs.guard(leaf, _GUARD_OPS[op], label))
+        return PlanTarget(
+            self.twigs.leaf(self.trie.add_path(state, path + 1, count)), NO_GUARD
+        )
+
+    # drafts
+
+    cdef int32_t _add_draft(
+        self, int32_t state, int32_t guard, int32_t edge, int32_t child
+    ) except -1:
+        """Add a draft with its first child; return its number."""
+        if self.draft_count == self.draft_capacity:
+            grow(
+                <void **>&self.drafts,
+                &self.draft_capacity,
+                self.draft_count + 1,
+                sizeof(DraftNode),
+            )
+        self.drafts[self.draft_count] = DraftNode(state, guard, edge, child, NO_DRAFT)
+        self.draft_count += 1
+        return <int32_t>self.draft_count - 1
+
+    cdef int32_t _draft_children(self, int32_t upper, const int32_t **codes) except -2:
+        """Read branches below a state; return the first of their drafts, NO_DRAFT without any."""
+        cdef int32_t count = codes[0][0], index, draft, first = NO_DRAFT, last = NO_DRAFT
+        codes[0] += 1
+        for index in range(count):
+            draft = self._draft_branch(upper, codes)
+            if first == NO_DRAFT:
+                first = draft
+            else:
+                self.drafts[last].next_sibling = draft
+            last = draft
+        return first
+
+    cdef int32_t _draft_branch(self, int32_t upper, const int32_t **codes) except -1:
+        """Read a branch below a state; return its draft, and collect its targets."""
+        cdef const int32_t *path = codes[0]
         cdef int32_t state
-        if branches:
-            state = self.trie.add_path(upper, labels)
-            children = [
-                self._draft_below(state, labels_below, branches_below, targets)
-                for labels_below, branches_below in branches
-            ]
-            return self._draft_edge([state, NO_GUARD, 0, children], upper)
-        leaf, guard = self._add_end(upper, labels)
-        targets[leaf, guard] = None
-        return self._draft_edge([self.twigs.leaves.at[<int32_t>leaf], guard, 0, []], upper)
+        cdef PlanTarget target
+        codes[0] += 1 + path[0]
+        if codes[0][0]:
+            state = self.trie.add_path(upper, path + 1, path[0])
+            return self._draft_edge(
+                self._add_draft(state, NO_GUARD, 0, self._draft_children(state, codes)), upper
+            )
+        codes[0] += 1
+        target = self._add_end(upper, path)
+        self._add_target(target)
+        return self._draft_edge(
+            self._add_draft(self.twigs.leaves.at[target.leaf], target.guard, 0, NO_DRAFT), upper
+        )
 
-    cdef list _draft_edge(self, list draft, int32_t upper):
+    cdef int32_t _draft_edge(self, int32_t draft, int32_t upper) except -1:
         """Set the edge of a draft to an upper state; return it, or the topmost node between."""
-        cdef int32_t state = draft[_STATE], edge, levels = 0
+        cdef int32_t state = self.drafts[draft].state, edge, levels = 0
         while state != upper:
             edge = self.trie.labels.at[state] & EDGE_MASK
             state = self.trie.parents.at[state]
             if edge == CHILD or edge == ATTRIBUTE:
                 levels += 1
             elif edge != VALUE:
-                draft[_EDGE] = levels << LEVELS_SHIFT | BELOW
+                self.drafts[draft].edge = levels << LEVELS_SHIFT | BELOW
                 if state == upper:
                     return draft
-                draft = [state, NO_GUARD, 0, [draft]]
+                draft = self._add_draft(state, NO_GUARD, 0, draft)
                 levels = 0
-        draft[_EDGE] = levels << LEVELS_SHIFT
+        self.drafts[draft].edge = levels << LEVELS_SHIFT
         return draft
 
-    cdef list _required_part(self, list draft):
-        """Return the part of a twig whose join can fail, None if there is none."""
-        while self._reached_once(draft[_STATE]):
-            twigs_below = [child for child in draft[_CHILDREN] if _has_branch_point(child)]
-            if len(twigs_below) > 1:
-                return [draft[_STATE], NO_GUARD, 0, twigs_below]
-            if not twigs_below:
-                return None
-            draft = twigs_below[0]
-            while len(draft[_CHILDREN]) == 1:
-                draft = draft[_CHILDREN][0]
+    cdef int32_t _required_part(self, int32_t draft) except -2:
+        """Return the part of a twig whose join can fail, NO_DRAFT if there is none."""
+        cdef int32_t child, next_child, first, count
+        while self._reached_once(self.drafts[draft].state):
+            first = NO_DRAFT
+            count = 0
+            child = self.drafts[draft].first_child
+            while child != NO_DRAFT:  # keep the children that have a branch point
+                next_child = self.drafts[child].next_sibling
+                if self._has_branch_point(child):
+                    self.drafts[child].next_sibling = first
+                    first = child
+                    count += 1
+                child = next_child
+            if count == 0:
+                return NO_DRAFT
+            self.drafts[draft].first_child = first
+            if count > 1:
+                return draft
+            draft = first
+            while self._has_one_child(draft):
+                draft = self.drafts[draft].first_child
         return draft
 
-    cdef bint _reached_once(self, int32_t state) except -1:
+    cdef bint _has_one_child(self, int32_t draft) noexcept:
+        cdef int32_t child = self.drafts[draft].first_child
+        return child != NO_DRAFT and self.drafts[child].next_sibling == NO_DRAFT
+
+    cdef bint _has_branch_point(self, int32_t draft) noexcept:
+        while self._has_one_child(draft):
+            draft = self.drafts[draft].first_child
+        return self.drafts[draft].first_child != NO_DRAFT
+
+    cdef bint _reached_once(self, int32_t state) noexcept:
         """Return whether every document reaches a state at one node at most.
 
         That holds for the document node and for the document element.
@@ -163,41 +275,81 @@ cdef class TwigBuilder:
             and self.trie.vocabulary.kinds.at[label >> EDGE_BITS] != TARGET_KEY
         )
 
-    cdef tuple _store(self, list draft, bint is_root, list branch_points):
-        """Append the nodes of a draft to the index; return the key of its subtree."""
-        cdef int32_t leaf = self.twigs.leaf(draft[_STATE]), guard = draft[_GUARD]
-        cdef int32_t edge = draft[_EDGE]
-        cdef int32_t index = self.twigs.add_node(JoinNode(NO_SEMIJOIN, NO_SEMIJOIN, guard, 1))
-        children = sorted(draft[_CHILDREN], key=self._draft_order)
-        if not children:
+    # storing
+
+    cdef int32_t _store(self, int32_t draft, bint is_root) except -1:
+        """Append the nodes of a draft to the index; return the first one's number."""
+        cdef int32_t state = self.drafts[draft].state, guard = self.drafts[draft].guard
+        cdef int32_t edge = self.drafts[draft].edge, leaf = self.twigs.leaf(state)
+        cdef int32_t node, child, index
+        cdef bint all_below = True, known = False
+        node = self.twigs.add_node(JoinNode(NO_SEMIJOIN, NO_SEMIJOIN, guard, 1))
+        if self.drafts[draft].first_child == NO_DRAFT:
             if guard != NO_GUARD:
                 edge |= RANKED_EDGE
-            self.twigs.nodes[index].semijoin = self.twigs.leaf_semijoin(leaf, edge)
-            return leaf, guard, edge
-        if len(children) > 1 and not self._reached_once(draft[_STATE]):
-            if leaf not in branch_points:
-                branch_points.append(leaf)
-        if all([child[_EDGE] & BELOW for child in children]):
-            self.twigs.nodes[index].own = self.twigs.leaf_semijoin(leaf, 0)
-        key = (leaf, edge, tuple([
-            self._store(child, False, branch_points) for child in children
-        ]))
-        self.twigs.nodes[index].size = self.twigs.node_count - index
+            self.twigs.nodes[node].semijoin = self.twigs.leaf_semijoin(leaf, edge)
+            return node
+        if not self._has_one_child(draft) and not self._reached_once(state):
+            for index in range(<int32_t>self.branch_points.size):
+                known |= self.branch_points.at[index] == leaf
+            if not known:
+                push(&self.branch_points, leaf)
+        child = self._sort_children(draft)
+        while child != NO_DRAFT:
+            all_below &= self.drafts[child].edge & BELOW != 0
+            self._store(child, False)
+            child = self.drafts[child].next_sibling
+        if all_below:
+            self.twigs.nodes[node].own = self.twigs.leaf_semijoin(leaf, 0)
+        self.twigs.nodes[node].size = self.twigs.node_count - node
         if not is_root:
-            self.twigs.nodes[index].semijoin = self.twigs.node_semijoin(key, edge, index)
-        return key
+            self.twigs.nodes[node].semijoin = self._node_semijoin(node, leaf, edge)
+        return node
 
-    def _draft_order(self, draft):
-        """Return the sort key of a child: ends before twigs, the rarest first."""
-        return bool(draft[_CHILDREN]), -self._rarity(draft[_STATE], draft[_GUARD])
+    cdef int32_t _sort_children(self, int32_t draft) noexcept:
+        """Sort the children of a draft: ends before twigs, the rarest first; return the first."""
+        cdef int32_t child = self.drafts[draft].first_child, next_child, before, first = NO_DRAFT
+        while child != NO_DRAFT:
+            next_child = self.drafts[child].next_sibling
+            if first == NO_DRAFT or self._comes_before(child, first):
+                self.drafts[child].next_sibling = first
+                first = child
+            else:
+                before = first
+                while self.drafts[before].next_sibling != NO_DRAFT and not self._comes_before(
+                    child, self.drafts[before].next_sibling
+                ):
+                    before = self.drafts[before].next_sibling
+                self.drafts[child].next_sibling = self.drafts[before].next_sibling
+                self.drafts[before].next_sibling = child
+            child = next_child
+        self.drafts[draft].first_child = first
+        return first
 
+    cdef bint _comes_before(self, int32_t first, int32_t second) noexcept:
+        cdef const DraftNode *left = &self.drafts[first]
+        cdef const DraftNode *right = &self.drafts[second]
+        cdef bint left_is_end = left.first_child == NO_DRAFT
+        if left_is_end != (right.first_child == NO_DRAFT):
+            return left_is_end
+        return self._rarity(left.state, left.guard) > self._rarity(right.state, right.guard)
 
-cdef bint _follows_functions(labels) except -1:
-    """Return whether the last label tests the result of string functions, not a node's value."""
-    return len(labels) > 1 and labels[len(labels) - 2] & EDGE_MASK == VALUE
-
-
-cdef bint _has_branch_point(list draft) except -1:
-    while len(draft[_CHILDREN]) == 1:
-        draft = draft[_CHILDREN][0]
-    return bool(draft[_CHILDREN])
+    cdef int32_t _node_semijoin(self, int32_t node, int32_t leaf, int32_t edge) except -1:
+        """Return the semijoin of a stored node; nodes with equal subtrees have one semijoin."""
+        cdef int32_t child = node + 1, number
+        self.key.size = 0
+        push(&self.key, leaf)
+        push(&self.key, edge)
+        while child < node + self.twigs.nodes[node].size:
+            push(&self.key, self.twigs.nodes[child].semijoin)
+            push(&self.key, self.twigs.nodes[child].guard)
+            child += self.twigs.nodes[child].size
+        number = add_string(
+            &self.keys,
+            <const char *>self.key.at,
+            self.key.size * <Py_ssize_t>sizeof(int32_t),
+            0,
+        )
+        if number == self.key_semijoins.size:
+            push(&self.key_semijoins, self.twigs.add_semijoin(SemiJoin(-1, edge, node)))
+        return self.key_semijoins.at[number]

@@ -1,6 +1,7 @@
 cimport cython
 from libc.stdint cimport int32_t, uint64_t
 
+from pathcast.matching.compiled.core.labels cimport LinearPaths
 from pathcast.matching.compiled.core.predicates cimport ValueIndex
 from pathcast.vectors cimport IntMap, IntVector
 
@@ -57,6 +58,12 @@ cdef struct TwigPlan:
     int32_t third_target  # -2 - i: the targets from the third on are in `other_targets` at i
     int32_t branch_point  # a leaf; `leaf_count` stands for none
     int32_t second_branch_point  # or MANY_BRANCH_POINTS
+
+
+# What must be hit for a plan: a leaf, or a guard at that leaf.
+cdef struct PlanTarget:
+    int32_t leaf
+    int32_t guard  # or NO_GUARD
 
 
 # A plan under construction, with its trigger and its place among the plans of that trigger.
@@ -116,20 +123,25 @@ cdef class TwigIndex:
     cdef IntMap _leaf_numbers  # state -> leaf
     cdef IntMap _guard_numbers  # (leaf, value test) -> guard
     cdef IntMap _leaf_semijoins  # (leaf, edge) -> semijoin
-    cdef dict _node_semijoins  # key of a subtree -> semijoin
     cdef readonly list guard_tests  # guard -> its value test
     cdef PlanDraft *_drafts
     cdef Py_ssize_t _draft_count
     cdef Py_ssize_t _draft_capacity
     cdef IntVector _draft_ints  # targets and branch points of the drafts
+    cdef int32_t add_entry(self, object key, numbers, LinearPaths paths, bint residual) except -1
     cdef int32_t leaf(self, int32_t state) except -1
     cdef int32_t guard(self, int32_t leaf, int32_t op, int32_t test) except -1
     cdef int32_t leaf_semijoin(self, int32_t leaf, int32_t edge) except -1
-    cdef int32_t node_semijoin(self, tuple key, int32_t edge, int32_t node) except -1
-    cdef int32_t _add_semijoin(self, SemiJoin semijoin) except -1
+    cdef int32_t add_semijoin(self, SemiJoin semijoin) except -1
     cdef int32_t add_node(self, JoinNode node) except -1
     cdef int add_plan(
-        self, int32_t entry, list targets, int32_t twig, list branch_points, bint needs_evaluation
+        self,
+        int32_t entry,
+        const PlanTarget *targets,
+        int32_t target_count,
+        int32_t twig,
+        const IntVector *branch_points,
+        bint needs_evaluation,
     ) except -1
     cdef int renumber(self, const int32_t *new_states) except -1
     cdef int rank_guards(self, ValueIndex values, list value_tests) except -1

@@ -1,4 +1,3 @@
-from collections.abc import Sequence
 from typing import Any, final
 
 @final
@@ -10,9 +9,6 @@ class TwigIndex:
     semijoin_count: int
     guard_count: int
     leaf_count: int
-    def add_entry(
-        self, key: object, numbers: Sequence[int], hops: Sequence[int], residual: bool
-    ) -> int: ...
     def numbers(self) -> list[int]: ...
     @property
     def memory(self) -> int: ...

@@ -16,7 +16,7 @@ from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport calloc, free, qsort
 
 from pathcast.matching.compiled.core.predicates cimport LESS, LESS_OR_EQUAL, ValueIndex
-from pathcast.vectors cimport find, free_map, free_vector, grow, insert, pack_key, push
+from pathcast.vectors cimport append, find, free_map, free_vector, grow, insert, pack_key, push
 
 
 cdef class TwigIndex:
@@ -35,7 +35,6 @@ cdef class TwigIndex:
     def __init__(self):
         self.keys = []
         self.guard_tests = []
-        self._node_semijoins = {}
         push(&self.entry_starts, 0)
 
     def __dealloc__(self):
@@ -62,15 +61,16 @@ cdef class TwigIndex:
         free_map(&self._guard_numbers)
         free_map(&self._leaf_semijoins)
 
-    def add_entry(self, key, numbers, hops, residual):
+    cdef int32_t add_entry(self, object key, numbers, LinearPaths paths, bint residual) except -1:
         """Add a pattern by the caller's key, with its subscriptions; return its number here."""
-        for number, hop in zip(numbers, hops, strict=True):
+        cdef int32_t number
+        for number in numbers:
             push(&self.entry_numbers, number)
-            push(&self.entry_hops, hop)
+            push(&self.entry_hops, paths.hops.at[number])
         push(&self.entry_starts, <int32_t>self.entry_numbers.size)
-        push(&self.has_residual, bool(residual))
+        push(&self.has_residual, residual)
         self.keys.append(key)
-        return len(self.keys) - 1
+        return <int32_t>self.has_residual.size - 1
 
     cdef int32_t leaf(self, int32_t state) except -1:
         """Return the leaf of an NFA state; create it if it is new."""
@@ -98,19 +98,11 @@ cdef class TwigIndex:
         """Return the semijoin of a leaf along an edge; create it if it is new."""
         cdef int32_t semijoin = find(&self._leaf_semijoins, pack_key(leaf, edge))
         if semijoin < 0:
-            semijoin = self._add_semijoin(SemiJoin(leaf, edge, NO_TWIG))
+            semijoin = self.add_semijoin(SemiJoin(leaf, edge, NO_TWIG))
             insert(&self._leaf_semijoins, pack_key(leaf, edge), semijoin)
         return semijoin
 
-    cdef int32_t node_semijoin(self, tuple key, int32_t edge, int32_t node) except -1:
-        """Return the semijoin of a twig node; nodes with equal keys have one semijoin."""
-        semijoin = self._node_semijoins.get(key)
-        if semijoin is None:
-            semijoin = self._add_semijoin(SemiJoin(-1, edge, node))
-            self._node_semijoins[key] = semijoin
-        return semijoin
-
-    cdef int32_t _add_semijoin(self, SemiJoin semijoin) except -1:
+    cdef int32_t add_semijoin(self, SemiJoin semijoin) except -1:
         if self.semijoin_count >= self.semijoin_capacity:
             grow(
                 <void **>&self.semijoins,
@@ -133,14 +125,17 @@ cdef class TwigIndex:
         return self.node_count - 1
 
     cdef int add_plan(
-        self, int32_t entry, list targets, int32_t twig, list branch_points, bint needs_evaluation
+        self,
+        int32_t entry,
+        const PlanTarget *targets,
+        int32_t target_count,
+        int32_t twig,
+        const IntVector *branch_points,
+        bint needs_evaluation,
     ) except -1:
-        """Add a way in which an entry can match.
-
-        The first target triggers the plan. A target is a pair of a leaf and a guard or NO_GUARD.
-        """
+        """Add a way in which an entry can match; the first target triggers the plan."""
         cdef PlanDraft *draft
-        cdef int32_t leaf, guard
+        cdef Py_ssize_t index
         if self._draft_count == self._draft_capacity:
             grow(
                 <void **>&self._drafts,
@@ -154,14 +149,13 @@ cdef class TwigIndex:
         draft.twig = twig
         draft.needs_evaluation = needs_evaluation
         draft.targets_at = <int32_t>self._draft_ints.size
-        draft.target_count = <int32_t>len(targets)
-        for leaf, guard in targets:
-            push(&self._draft_ints, leaf)
-            push(&self._draft_ints, guard)
+        draft.target_count = target_count
+        for index in range(target_count):
+            push(&self._draft_ints, targets[index].leaf)
+            push(&self._draft_ints, targets[index].guard)
         draft.branch_points_at = <int32_t>self._draft_ints.size
-        draft.branch_point_count = <int32_t>len(branch_points)
-        for leaf in branch_points:
-            push(&self._draft_ints, leaf)
+        draft.branch_point_count = <int32_t>branch_points.size
+        append(&self._draft_ints, branch_points.at, branch_points.size)
         self._draft_count += 1
         return 0
 
@@ -209,7 +203,7 @@ cdef class TwigIndex:
         free_vector(&self._draft_ints)
         free(self._drafts)
         self._drafts = NULL
-        self._node_semijoins = self.guard_tests = None
+        self.guard_tests = None
         return 0
 
     cdef void _sort_drafts(self) noexcept:
