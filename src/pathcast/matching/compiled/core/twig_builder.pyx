@@ -1,8 +1,8 @@
 """The construction of twigs and plans from the alternatives of entries.
 
 A plan comes as `plan_codec` packs it: a twig is branches below the document node, each a path and
-further branches. Its paths go into the trie. Its tree is reduced to the part whose join can fail, and stored with the
-rarest branches first:
+further branches. Its paths go into the trie. Its tree is reduced to the part whose join can fail,
+and stored with the rarest branches first:
 
 - A branch point that every document reaches at one node at most takes no part, because whatever is
   reached below it lies below that node.
@@ -282,7 +282,7 @@ cdef class TwigBuilder:
         cdef int32_t state = self.drafts[draft].state, guard = self.drafts[draft].guard
         cdef int32_t edge = self.drafts[draft].edge, leaf = self.twigs.leaf(state)
         cdef int32_t node, child, index
-        cdef bint all_below = True, known = False
+        cdef bint all_below = True, is_listed = False
         node = self.twigs.add_node(JoinNode(NO_SEMIJOIN, NO_SEMIJOIN, guard, 1))
         if self.drafts[draft].first_child == NO_DRAFT:
             if guard != NO_GUARD:
@@ -291,8 +291,8 @@ cdef class TwigBuilder:
             return node
         if not self._has_one_child(draft) and not self._reached_once(state):
             for index in range(<int32_t>self.branch_points.size):
-                known |= self.branch_points.at[index] == leaf
-            if not known:
+                is_listed |= self.branch_points.at[index] == leaf
+            if not is_listed:
                 push(&self.branch_points, leaf)
         child = self._sort_children(draft)
         while child != NO_DRAFT:
